@@ -36,8 +36,7 @@ export const ERRORS = {
   not_found: {
     status: 404,
     title: 'There is no endpoint at this path',
-    remedy:
-      'There is no endpoint at this path. See /docs for the endpoints, below the base path if the server has one.',
+    remedy: 'Check the path: /docs lists the endpoints, below the base path if the server has one.',
   },
   method_not_allowed: {
     status: 405,
@@ -56,7 +55,7 @@ export const ERRORS = {
   },
   unsupported_media_type: {
     status: 415,
-    title: 'The request body is not JSON',
+    title: 'The media type of the body is not supported',
     remedy: 'Send a JSON body with the header Content-Type: application/json.',
   },
   expectation_failed: {

@@ -135,7 +135,12 @@ describe('the OpenAPI document', () => {
 
   it('requires the API key on every path except the health checks', () => {
     assert.deepEqual(api.components.securitySchemes, {
-      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      apiKey: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-API-Key',
+        description: 'The operator of the server issues API keys with `phm key issue`.',
+      },
     });
     assert.deepEqual(api.security, [{ apiKey: [] }]);
     for (const { path, operation } of operations) {

@@ -88,8 +88,8 @@ export function KeyEntry() {
       <section class="panel entry" aria-labelledby="entry-title">
         <h2 id="entry-title">Enter an API key</h2>
         <p>
-          The page keeps the API key in memory only: a reload forgets it. It checks the API key with
-          a call that does not count against the quota.
+          The operator of this server issues API keys. The page keeps yours in memory only: a reload
+          forgets it. It checks the API key with a call that does not count against the quota.
         </p>
         <form onSubmit={submit}>
           <SecretField
@@ -105,7 +105,7 @@ export function KeyEntry() {
               disabled={given === ''}
               aria-disabled={isTrying}
             >
-              {isTrying ? 'Checking…' : 'Use this key'}
+              {isTrying ? 'Checking…' : 'Use this API key'}
             </button>
           </div>
         </form>

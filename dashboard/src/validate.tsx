@@ -139,7 +139,7 @@ function Verdict({ validated }: { validated: Validated }) {
         <p>
           {isUnconfirmed(validated)
             ? 'The service cannot confirm that it generated this key.'
-            : 'At least one of the three checks failed. The service confirms only keys that it generated.'}
+            : 'A check failed. The service confirms only keys that it generated.'}
         </p>
       )}
       <ul class="checks">
@@ -171,7 +171,7 @@ function checksOf({ validation, hadProof }: Validated): Check[] {
       text:
         details.key_format === 'valid'
           ? 'The key has a valid length and valid digits.'
-          : 'A key has exactly 32, 64 or 96 digits: 0 to 9 and lowercase a to f. The other checks are skipped.',
+          : 'A key has exactly 32, 64 or 96 digits: 0 to 9 and a to f, in lowercase. The other checks are skipped.',
     },
     {
       title: 'Gross defects',

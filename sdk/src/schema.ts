@@ -14,18 +14,19 @@ export interface paths {
         /**
          * Generate a key
          * @description Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
-         *     for every source.
+         *     for every source. Only `security_level` is required.
          *
          *     - With `enable_nist_validation` the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick
          *       tests judge the same bits after modulation: they look for defects of the modulation and say nothing about the generator. The key
          *       is cut from later bits, and only if the gate over all these tests passes.
          *     - Read `tests_passed` and `total_tests` first. `total_tests` is 13 if the two random excursions tests do not apply, as in
-         *       more than one sound sample in three. In about one sound sample in eight a test is below 0.01 by chance: the key is no worse.
+         *       more than one sound sample in three. In about one sound sample in eight a test fails by chance (its `corrected_p` is below
+         *       0.01): the key is no worse.
          *       `"include": ["nist_report"]` adds the gate's p-value, and every p-value with its stream.
-         *     - `certification_status`, `compliance_level`, `nist_score` and `nist_grade` are labels that the interface prescribes. They
-         *       restate these results. NIST certifies nothing by SP 800-22.
+         *     - `certification_status`, `compliance_level`, `nist_score` and `nist_grade` are labels for existing clients. They restate
+         *       these results.
          *     - `entropy_bits` is the entropy credited to the sources, scaled by a screen for defects. The operating system alone is credited at
-         *       most 256 bits, also for a 384-bit key. 254.8 of 256 is the confidence bound of that screen and no loss of entropy.
+         *       most 256 bits, also for a 384-bit key. About 254.8 of 256 is typical: the screen gives a confidence bound, and no entropy is lost.
          *     - `security_strength_bits` is the smaller of `security_level` and the strength of the generator, 256 bits. Compare this in a policy.
          *     - `quantum_hardware` is the claim of the provider of `source`, whose output is in the reseed of this key. This service cannot check it
          *       and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.
@@ -231,8 +232,9 @@ export interface components {
         ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
         /** FieldError */
         FieldError: {
-            /** @description "#/field" in the body, "?name" in the query */
+            /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
             pointer: string;
+            /** @description what the field must be, and what was received */
             message: string;
         };
         /**
@@ -241,7 +243,7 @@ export interface components {
          */
         GenerateRequest: {
             security_level: components["schemas"]["SecurityLevel"];
-            /** @description run the SP 800-22 suite on the generator's output before modulation; default: false */
+            /** @description run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer; default: false */
             enable_nist_validation?: boolean | null;
             /** @description modulation type; changes neither strength nor entropy; default: phase */
             modulation_type?: components["schemas"]["ModulationType"] | null;
@@ -267,7 +269,7 @@ export interface components {
             security_strength_bits: number;
             /**
              * Format: double
-             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 if no source is credited
+             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
              */
             entropy_bits: number;
             /**
@@ -287,13 +289,13 @@ export interface components {
             quantum_hardware: boolean;
             /** @description IBM Quantum job whose output is in the reseed of this key, or null */
             entropy_job_id: string | null;
-            /** @description keyed proof that this service generated the key */
+            /** @description keyed proof that this service generated the key; does not reveal the key */
             hash_proof: string;
             nist_validation?: components["schemas"]["NistValidation"];
-            /** @description label prescribed by the interface: share of the tests passed, in per cent; with nist_validation */
+            /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
             nist_score?: number;
             /**
-             * @description label prescribed by the interface: grade of nist_score; with nist_validation
+             * @description label for existing clients: grade of nist_score; with nist_validation
              * @enum {string}
              */
             nist_grade?: "A" | "B" | "C" | "D" | "F";
@@ -310,7 +312,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "unavailable" | "draining";
-            /** @description state of each check: entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting */
+            /** @description state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok or unavailable), master_secret (ok, incomplete or retired) and accepting (yes or no) */
             checks?: {
                 [key: string]: string;
             };
@@ -494,7 +496,7 @@ export interface components {
         /** NistValidation */
         NistValidation: {
             /**
-             * @description label prescribed by the interface: PASS if the gate passed. FAIL releases no key
+             * @description label for existing clients: PASS if the gate passed. FAIL releases no key
              * @enum {string}
              */
             certification_status: "PASS" | "FAIL";
@@ -503,7 +505,7 @@ export interface components {
             /** @description tests that applied to it */
             total_tests: number;
             /**
-             * @description label prescribed by the interface: CERTIFICATION_READY if all tests passed, REVIEW if any p-value is below 0.01. NIST certifies nothing by SP 800-22
+             * @description label for existing clients: CERTIFICATION_READY if every applicable test passed, REVIEW if a test failed, as in about one sound sample in eight. NIST certifies nothing by SP 800-22
              * @enum {string}
              */
             compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
@@ -542,8 +544,11 @@ export interface components {
             success: boolean;
             /** @description `urn:phm:error:` and the code */
             type: string;
+            /** @description what the code means; for people, may change */
             title: string;
+            /** @description the HTTP status */
             status: number;
+            /** @description what is wrong and what to do; for people, may change */
             detail: string;
             /** @description `urn:phm:request:` and the request ID */
             instance: string;
@@ -917,7 +922,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_media_type: The request body is not JSON */
+            /** @description unsupported_media_type: The media type of the body is not supported */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1089,7 +1094,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_media_type: The request body is not JSON */
+            /** @description unsupported_media_type: The media type of the body is not supported */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -93,11 +93,11 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 
     const page = await open();
     const field = page.getByRole('textbox', { name: 'API key' });
     await field.fill('phmsk_not_a_key');
-    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByRole('button', { name: 'Use this API key' }).click();
     await alertOf(page).getByText('The API key is not valid').waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     await field.fill('two words');
-    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByRole('button', { name: 'Use this API key' }).click();
     await alertOf(page).getByText('contains spaces or invalid characters').waitFor();
     await enterApiKey(page, DEMO_KEY);
     assert.equal(await alertOf(page).count(), 0);

@@ -131,7 +131,7 @@ async function leave(page: Page): Promise<void> {
 /** Types an API key as a reader would. */
 export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
   await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
-  await page.getByRole('button', { name: 'Use this key' }).click();
+  await page.getByRole('button', { name: 'Use this API key' }).click();
   await page.getByRole('button', { name: 'Forget API key' }).waitFor();
 }
 

@@ -110,7 +110,7 @@ export function PValuePlot({ values, alpha }: PValuePlotProps) {
       <p class="readout note">
         {pointed
           ? `${pointed.name}: p = ${pValue(pointed.p)}`
-          : `Before correction, ${below} of ${n} p-values are below ${alpha}; ${(n * alpha).toFixed(1)} are expected.`}
+          : `Before correction, ${below} of ${n} p-values ${below === 1 ? 'is' : 'are'} below ${alpha}; ${(n * alpha).toFixed(1)} are expected.`}
       </p>
     </div>
   );

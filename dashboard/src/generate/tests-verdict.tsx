@@ -57,7 +57,7 @@ function gateTiles({ gate, tests, modulation_tests: modulationTests }: NistRepor
     {
       label: 'Gate',
       value: `p = ${pValue(gate.p_value)}`,
-      note: `no key is released below ${gate.alpha}`,
+      note: `no key is released below ${gate.alpha}; a higher p says nothing more`,
     },
     {
       label: 'Tests in the gate',

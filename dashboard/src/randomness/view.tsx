@@ -115,8 +115,9 @@ function Verdict({ randomness, children }: VerdictProps) {
         </p>
       )}
       <p>
-        <strong>What this does not prove:</strong> that keys cannot be guessed. Many keys show
-        defects that are too small for one sample. A generator with a known seed still passes.
+        <strong>What this does not prove:</strong> that keys cannot be guessed. Many keys together
+        can show defects that are too small for one sample, but a generator with a known seed
+        passes.
       </p>
       {children}
     </section>

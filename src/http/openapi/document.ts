@@ -7,7 +7,15 @@ import { PROJECT_VERSION } from '../../version.ts';
 import { problemBody } from '../wire/problem.ts';
 import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } from './headers.ts';
 import { NamedSchemas, type Schema } from './named-schemas.ts';
-import { CONDITIONS, DESCRIPTION, EXTERNAL_DOCS, OPERATION_TEXTS, TAGS } from './texts.ts';
+import {
+  API_KEY_ORIGIN,
+  CONDITIONS,
+  DESCRIPTION,
+  EXTERNAL_DOCS,
+  OPERATION_TEXTS,
+  PROBLEM_DETAILS,
+  TAGS,
+} from './texts.ts';
 
 /** Folder of the code samples: one file per operation and language. */
 const EXAMPLES = new URL('../../../docs/examples/', import.meta.url);
@@ -78,7 +86,9 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
       // Paths in the document are relative to this URL.
       servers: [{ url: basePath === '' ? '/' : basePath }],
       components: {
-        securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: API_KEY_ORIGIN },
+        },
       },
       security: [{ apiKey: [] }],
     },
@@ -183,7 +193,10 @@ function errorExamples(documented: readonly ErrorCode[]): Record<string, unknown
   return Object.fromEntries(
     [...new Set(documented)].map((code) => [
       code,
-      { summary: ERRORS[code].title, value: problemBody(new AppError(code), occurrence) },
+      {
+        summary: ERRORS[code].title,
+        value: problemBody(new AppError(code, PROBLEM_DETAILS[code]), occurrence),
+      },
     ]),
   );
 }

@@ -1,10 +1,11 @@
 /** Texts of the OpenAPI document, by operation. Schemas and errors come from the routes. */
+import type { ErrorCode, ErrorDetails } from '../../errors.ts';
 
 export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
 before every key. On request it runs the statistical tests of SP 800-22 on the generator's output. It also validates keys that
 it generated, and reports usage.
 
-**Quick start** on your own machine:
+**Quick start** with a new server on your own machine:
 
 \`\`\`sh
 npm ci && npm start
@@ -14,15 +15,35 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
   -d '{"security_level": 256, "enable_nist_validation": true}'
 \`\`\`
 
-- Send your API key in \`X-API-Key\`. The demo key above is public and works only on the server's own machine.
+- Send your API key in \`X-API-Key\`. The operator issues it. The demo key above is public: a server accepts it only from its
+  own machine, and only until its operator issues the first API key.
+- In an application send \`{"security_level": 256}\`. Ask for validation only if you must show test results: it makes no key better.
 - Every response is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
   \`code\` and a sentence that says what to do.
 - A key is shown once and never stored.
 - Statistical tests find gross defects of the generator; they do not prove randomness. Read \`tests_passed\` and the gate.
-  Status, level, score and grade are labels that the interface prescribes. NIST certifies nothing by SP 800-22.
+  Status, level, score and grade are labels for existing clients. NIST certifies nothing by SP 800-22.
 - \`RateLimit\` says how many requests remain, and \`Retry-After\` how long to wait.
-- The TypeScript examples use \`phm-client\`, which is not published. Run \`npm pack --workspace sdk\` in a clone of this
-  project and install the file.`;
+- The TypeScript examples use \`phm-client\`, which is not published: \`docs/examples/README.md\` of the project says how to run them.`;
+
+/** Says where API keys come from. */
+export const API_KEY_ORIGIN = 'The operator of the server issues API keys with `phm key issue`.';
+
+/** Details of the example of a code, if the code alone gives no typical problem. */
+export const PROBLEM_DETAILS: Readonly<Partial<Record<ErrorCode, ErrorDetails>>> = {
+  invalid_request: {
+    fields: [
+      {
+        pointer: '#/security_level',
+        message: 'must be one of 128, 256, 384; got the string "256"',
+      },
+      {
+        pointer: '#/modulation_type',
+        message: 'must be one of phase, frequency, amplitude, none; got the string "fm"',
+      },
+    ],
+  },
+};
 
 export const EXTERNAL_DOCS = {
   description: 'NIST SP 800-22 Rev. 1a, the statistical tests',
@@ -149,18 +170,19 @@ const READY = {
 export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   generate: {
     description: `Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
-for every source.
+for every source. Only \`security_level\` is required.
 
 - With \`enable_nist_validation\` the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick
   tests judge the same bits after modulation: they look for defects of the modulation and say nothing about the generator. The key
   is cut from later bits, and only if the gate over all these tests passes.
 - Read \`tests_passed\` and \`total_tests\` first. \`total_tests\` is 13 if the two random excursions tests do not apply, as in
-  more than one sound sample in three. In about one sound sample in eight a test is below 0.01 by chance: the key is no worse.
+  more than one sound sample in three. In about one sound sample in eight a test fails by chance (its \`corrected_p\` is below
+  0.01): the key is no worse.
   \`"include": ["nist_report"]\` adds the gate's p-value, and every p-value with its stream.
-- \`certification_status\`, \`compliance_level\`, \`nist_score\` and \`nist_grade\` are labels that the interface prescribes. They
-  restate these results. NIST certifies nothing by SP 800-22.
+- \`certification_status\`, \`compliance_level\`, \`nist_score\` and \`nist_grade\` are labels for existing clients. They restate
+  these results.
 - \`entropy_bits\` is the entropy credited to the sources, scaled by a screen for defects. The operating system alone is credited at
-  most 256 bits, also for a 384-bit key. 254.8 of 256 is the confidence bound of that screen and no loss of entropy.
+  most 256 bits, also for a 384-bit key. About 254.8 of 256 is typical: the screen gives a confidence bound, and no entropy is lost.
 - \`security_strength_bits\` is the smaller of \`security_level\` and the strength of the generator, 256 bits. Compare this in a policy.
 - \`quantum_hardware\` is the claim of the provider of \`source\`, whose output is in the reseed of this key. This service cannot check it
   and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.

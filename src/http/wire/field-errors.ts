@@ -17,8 +17,7 @@ export const MISSING = 'is required';
 
 /** Advice that follows the list of allowed values, by pointer. */
 const ADVICE: Readonly<Record<string, string>> = {
-  '#/entropy_source':
-    '. The operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md)',
+  '#/entropy_source': '. Ask the operator for other sources (PHM_ENTROPY_SOURCES)',
 };
 
 /** Returns one error per field. A failed enumeration wins over a wrong type, because its list of values says more. */

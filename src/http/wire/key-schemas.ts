@@ -31,7 +31,8 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       enable_nist_validation: leavable(
         Type.Boolean({
           default: false,
-          description: "run the SP 800-22 suite on the generator's output before modulation",
+          description:
+            "run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer",
         }),
       ),
       modulation_type: leavable(
@@ -65,7 +66,7 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
 export type GenerateBody = Static<ReturnType<typeof generateBody>>;
 
 /** Start of the description of a field that only restates results. */
-const LABEL = 'label prescribed by the interface';
+const LABEL = 'label for existing clients';
 
 export const NistValidation = Type.Object(
   {
@@ -87,7 +88,7 @@ export const NistValidation = Type.Object(
     compliance_level: oneOf(
       ['CERTIFICATION_READY', 'REVIEW', 'NON_COMPLIANT'],
       'string',
-      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if any p-value is below 0.01. NIST certifies nothing by SP 800-22`,
+      `${LABEL}: CERTIFICATION_READY if every applicable test passed, REVIEW if a test failed, as in about one sound sample in eight. NIST certifies nothing by SP 800-22`,
     ),
   },
   { title: 'NistValidation' },
@@ -111,7 +112,7 @@ export const GeneratedKey = Type.Object(
       minimum: 0,
       maximum: 384,
       description:
-        'entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 if no source is credited',
+        'entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited',
     }),
     latency_ms: Type.Number({
       minimum: 0,
@@ -130,7 +131,7 @@ export const GeneratedKey = Type.Object(
     }),
     hash_proof: Type.String({
       pattern: '^proof_[1-9][0-9]{77,81}$',
-      description: 'keyed proof that this service generated the key',
+      description: 'keyed proof that this service generated the key; does not reveal the key',
     }),
     nist_validation: Type.Optional(NistValidation),
     nist_score: Type.Optional(

@@ -8,9 +8,11 @@ export const Problem = Type.Object(
   {
     success: Type.Literal(false, { description: 'false: the call failed' }),
     type: Type.String({ description: '`urn:phm:error:` and the code' }),
-    title: Type.String(),
-    status: Type.Integer({ minimum: 400, maximum: 599 }),
-    detail: Type.String(),
+    title: Type.String({ description: 'what the code means; for people, may change' }),
+    status: Type.Integer({ minimum: 400, maximum: 599, description: 'the HTTP status' }),
+    detail: Type.String({
+      description: 'what is wrong and what to do; for people, may change',
+    }),
     instance: Type.String({ description: '`urn:phm:request:` and the request ID' }),
     code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error', {
       title: 'ErrorCode',
@@ -21,8 +23,10 @@ export const Problem = Type.Object(
       Type.Array(
         Type.Object(
           {
-            pointer: Type.String({ description: '"#/field" in the body, "?name" in the query' }),
-            message: Type.String(),
+            pointer: Type.String({
+              description: '"#/field" or "#/field/index" in the body, "?name" in the query',
+            }),
+            message: Type.String({ description: 'what the field must be, and what was received' }),
           },
           { title: 'FieldError' },
         ),

@@ -85,7 +85,7 @@ describe('the detail of invalid_request', () => {
       ],
       [
         { security_level: 128, entropy_source: 'ibm-quantum' },
-        '"entropy_source" must be one of os, quantum-simulator; got the string "ibm-quantum". The operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md).',
+        '"entropy_source" must be one of os, quantum-simulator; got the string "ibm-quantum". Ask the operator for other sources (PHM_ENTROPY_SOURCES).',
       ],
       [
         { security_level: 128, enable_nist_validation: 'yes' },
@@ -166,7 +166,7 @@ describe('the detail of other errors', () => {
       [{ method: 'DELETE', url: 'metrics' }, 'This path does not support DELETE. Use GET or HEAD.'],
       [
         { url: 'nowhere' },
-        'There is no endpoint at this path. See /docs for the endpoints, below the base path if the server has one.',
+        'Check the path: /docs lists the endpoints, below the base path if the server has one.',
       ],
       [
         { headers: { 'content-type': 'text/plain' }, body: '{}' },
