@@ -18,7 +18,7 @@ const OTHER_PROGRAMS = new Set(
   (
     'apt-get base64 cat chgrp chmod chown cmp cp cut date df diff docker echo git grep gunzip gzip haproxy head id install ' +
     'jq kill kubectl journalctl ln ls . mkdir mkfifo mktemp mv nginx openssl pg_dump pg_restore pip printf promtool ps psql python ' +
-    'python3 pgrep rm rngtest runuser sed sha256sum shred sleep sort sqlite3 ss stat sysctl systemctl systemd-run tail tar tee ' +
+    'python3 pgrep rm rngtest runuser sed sh sha256sum shred sleep sort sqlite3 ss stat sysctl systemctl systemd-run tail tar tee ' +
     'test truncate uniq wc xxd zcat createdb createuser caddy chronyc timedatectl dd true command source'
   ).split(' '),
 );

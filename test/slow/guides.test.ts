@@ -79,7 +79,7 @@ describe('the guide to rotating keys', () => {
       replace: [
         ['<api_key>', caller.apiKey],
         ['<account_id>', caller.account],
-        ['<old_key_id>', caller.apiKeyId],
+        ['<old_api_key_id>', caller.apiKeyId],
       ],
     });
     await reader.follow(readGuide('encrypt-a-file'));

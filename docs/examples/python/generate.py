@@ -1,4 +1,6 @@
 import json
+import sys
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 request = Request(
@@ -9,5 +11,8 @@ request = Request(
         "Content-Type": "application/json",
     },
 )
-with urlopen(request, timeout=30) as answer:
-    print(json.dumps(json.load(answer)))
+try:
+    with urlopen(request, timeout=30) as answer:
+        print(json.dumps(json.load(answer)))
+except HTTPError as error:
+    sys.exit(error.read().decode())  # the problem: "detail" says what to do
