@@ -16,7 +16,7 @@ const MIN_ENTROPY_PER_SAMPLE = 1 / 8;
 
 /** 1 MiB: more than the first-level cache of any processor, and about a second-level one. */
 const MEMORY_WORDS = 2 ** 18;
-/** Words read and written between two clock readings. `docs/health-tests.md` has measurements. */
+/** Words read and written between two clock readings. `docs/jitter-assessment.md` has measurements. */
 const STEPS_PER_SAMPLE = 64;
 
 /** Number of times measured to find the step of the clock. */
