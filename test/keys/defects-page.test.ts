@@ -62,6 +62,18 @@ function assertManyKeys(rows: readonly string[][]): void {
   assert.deepEqual(rows, expected);
 }
 
+/** Causes of a latch, in the order of the page. */
+const CAUSES = ['screen', 'gate', 'key_test', 'repeated_key'];
+
+/** Returns the causes that stopped the runs in which the defect began later, or `nothing`. */
+function stoppedBy(rows: readonly string[][], name: string): string {
+  const cells = rows.filter(([defect]) => defect === name).flatMap((row) => [row[3], row[5]]);
+  const found = cells.map((cell) => cell.split(': ')[1]).filter((cause) => cause !== undefined);
+  const causes = CAUSES.filter((cause) => found.includes(cause));
+  assert.equal(causes.length, new Set(found).size, name);
+  return causes.join(', ') || 'nothing';
+}
+
 /** One figure for each modulation, or one for all. */
 function figures(rows: readonly string[][], name: string, column: number): string {
   const cells = rows.filter(([defect]) => defect === name).map((row) => released(row[column]));
@@ -110,10 +122,11 @@ describe('docs/evidence/defects.md', () => {
     const expected = DEFECTS.map(({ name }) => [
       name,
       ...[before, after].flatMap((rows) => [figures(rows, name, 3), figures(rows, name, 5)]),
+      stoppedBy(after, name),
     ]);
     const rows = table('Keys released');
     assert.deepEqual(
-      rows.map((cells) => cells.slice(0, 5)),
+      rows.map((cells) => [...cells.slice(0, 5), cells[5].replaceAll('`', '')]),
       expected,
     );
     // The page groups the defects by what happens after the change, without the keys in brackets.
