@@ -96,8 +96,8 @@ export function Labels({ answer }: { answer: GeneratedKey }) {
     <section class="panel plain" aria-labelledby="labels-title">
       <h2 id="labels-title">Labels</h2>
       <p>
-        The API requires these labels. They restate the figures above and add nothing. NIST
-        certifies nothing by SP 800-22.
+        The API has these labels for existing clients. They restate the figures above and add
+        nothing. NIST certifies nothing by SP 800-22.
       </p>
       <Tiles tiles={tiles} isCompact={true} />
     </section>

@@ -28,7 +28,7 @@ export function testsOf({ nist_validation: found, nist_report: report }: Generat
   return `${found.tests_passed} of ${found.total_tests} passed, gate passed${gate}`;
 }
 
-/** Returns the labels that the interface requires. They only restate the test results. */
+/** Returns the labels of the API, which only restate the test results. */
 function labelsOf({ nist_validation: found, nist_score, nist_grade }: GeneratedKey): string {
   const { certification_status, compliance_level } = found ?? {};
   return `${certification_status}, ${compliance_level}, score ${nist_score}, grade ${nist_grade} (this service's own)`;
