@@ -39,7 +39,7 @@ export class Pace {
   /** Tokens at `#atMs`, which is in the future during a pause. */
   #tokens = 0;
   #atMs = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #refusals = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class Pace {
   waitMs(nowMs: number, ahead: number): number | null {
     const pauseMs = this.pauseMs(nowMs);
     if (this.#bucket === null) {
-      if (this.#unlimited || this.#underWay + ahead < FIRST_REQUESTS) return pauseMs;
+      if (this.#unlimited || this.#inFlight + ahead < FIRST_REQUESTS) return pauseMs;
       return null;
     }
     const { perMs } = this.#bucket;
@@ -82,13 +82,13 @@ export class Pace {
 
   /** Takes a token for a request that is sent. */
   sent(nowMs: number): void {
-    this.#underWay += 1;
+    this.#inFlight += 1;
     if (this.#bucket) this.#settle(nowMs, this.#tokensAt(nowMs) - 1);
   }
 
   /** Notes that a request has ended, successfully or not. */
   ended(): void {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
   }
 
   /** Updates the copy from the headers of a response; `rate` is null if they state no limit. */
@@ -145,7 +145,7 @@ export class Pace {
     this.#bucket = { perMs: burst / windowSeconds / 1000, burst, stated: true };
     if (nowMs < this.#pausedUntilMs) return;
     if (!known) {
-      this.#settle(nowMs, Math.max(0, Math.min(burst - this.#underWay, remaining)));
+      this.#settle(nowMs, Math.max(0, Math.min(burst - this.#inFlight, remaining)));
       return;
     }
     // `remaining` is the rest, rounded down, when the request arrived, which was not before it was sent.

@@ -203,7 +203,7 @@ function noAnswerError(call: Call, attemptMs: number): PhmTimeoutError {
 const NEVER_SENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UNABLE_TO_VERIFY_.+|.*CERT.*|bad port)$/;
 
-/** Node's error codes for connections that were never made, and also for those lost later. */
+/** Node's error codes for connections that were never established, and for connections lost later. */
 const UNREACHABLE = /^(?:EHOSTUNREACH|ENETUNREACH)$/;
 
 interface Cause {

@@ -9,8 +9,8 @@ import { backgroundRow } from './registry.ts';
 import type { BackgroundName, SourceStatus } from './source.ts';
 
 /**
- * A longer submission to a service that does not answer is not awaited; its job is then not
- * cancelled.
+ * Time for which `close` waits for the thread. A submission that takes longer is not awaited, and
+ * its job is not cancelled.
  */
 const CLOSE_LIMIT_MS = 10_000;
 

@@ -251,7 +251,7 @@ export class NoisePump {
     const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** this.#failuresInRow, LAST_BACK_OFF_MS);
     const waitMs = Math.max(backOffMs, failure.retryAfterMs ?? 0);
     this.#failuresInRow += 1;
-    // The source may come back as another device: §4.3 asks for startup tests after each start.
+    // The source may come back as another device, so §4.3 requires startup tests after each start.
     this.#startAnew();
     this.#filler.countFailure();
     this.#filler.setState(this.#stateOfFailure, Math.ceil(waitMs / 1000));

@@ -1,6 +1,6 @@
 /**
  * Limits log lines about requests and handshakes that belong to no account, so that a flood of them cannot fill a disk.
- * A summary line now and then counts the omitted ones.
+ * A regular summary line counts the omitted ones.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { RateLimiter } from '../accounts/index.ts';

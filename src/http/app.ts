@@ -47,7 +47,7 @@ import { preferenceHeaders } from './wire/prefer.ts';
 import { sendProblem, toAppError } from './wire/problem.ts';
 import { answerRaw, handleRawEvents, parserError } from './wire/raw-errors.ts';
 
-/** Options of the application. It makes the authenticator and the observer itself. */
+/** Options of the application, which creates the authenticator and the observer itself. */
 export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator' | 'observer'> {
   readonly demoKeys: DemoKeysPolicy;
   /** A demo API key that pages may offer while it is accepted and valid; null if there is none. */
@@ -127,7 +127,7 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   await serveDashboard(app, context);
 }
 
-/** Parts that a request passes before it has a route. */
+/** Parts of the application that handle a request before it has a route. */
 interface RequestParts {
   readonly client: ClientAddress;
   readonly cors: CorsHeaders;

@@ -12,7 +12,7 @@ export interface HandshakeContext {
   readonly accessLog: AccessLog;
 }
 
-/** Reasons by Node's error codes: those of OpenSSL, and those of connections that close during the handshake. */
+/** Reasons by Node's error codes: codes of OpenSSL, and of connections that close during the handshake. */
 const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
   ERR_SSL_NO_SUITABLE_KEY_SHARE: 'no_shared_group',
   ERR_SSL_NO_SHARED_CIPHER: 'no_shared_cipher',

@@ -16,7 +16,7 @@ export interface Timeouts {
   readonly stalledMs: number;
   /** Time limit for the next request on the connection. */
   readonly keepAliveMs: number;
-  /** Interval at which the first two are checked. */
+  /** Interval at which Node checks the first two. */
   readonly checkEveryMs: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Finds the row of a commitment, in both stores. The database gets only the fingerprint, the first 64 bits,
- * and this code compares the whole. An attacker who writes to the database and saw a whole commitment could
- * forge a row.
+ * and this code compares the rest. An attacker who can write to the database and had seen a whole commitment
+ * could forge a row.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Commitment } from '../proof/index.ts';
@@ -20,7 +20,7 @@ export interface Candidate {
   readonly version: number;
 }
 
-/** Returns when the first row of this commitment was made, by its key ID; null without a row. */
+/** Returns the time of the first row of this commitment, from its key ID; null without a row. */
 export function rowMadeMs(commitment: Commitment, candidates: readonly Candidate[]): number | null {
   const times = candidates
     .filter((one) => isOf(commitment, one))

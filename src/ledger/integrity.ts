@@ -1,7 +1,7 @@
 /**
  * Checks the embedded database for damage before a server's first key and once a day while it runs. A
- * damaged ledger cannot promise that a record is durable, nor that a key is unknown, so the server serves
- * nothing from it.
+ * damaged ledger can promise neither that a record is durable nor that a key is unknown, so the server
+ * answers nothing from it.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Decides which database failures a server's startup waits out. */
+/** Decides which database failures may pass, so that startup waits for their end. */
 import { AppError, SetupError } from '../errors.ts';
 import { UnconfirmedError } from './postgres/confirmation.ts';
 

@@ -1,9 +1,9 @@
-/** Computes how far one run of pruning goes. */
+/** Computes how far one pruning run reaches. */
 import { DAY_MS, MINUTE_MS } from '../clock.ts';
 import { firstMinuteKept } from './rollup.ts';
 
 /**
- * The span of key times that one run removes at most, from the oldest row on, so that an operator can
+ * Maximum span of key times that one run removes, from the oldest row on, so that an operator can
  * notice a wrong clock.
  */
 const MAX_TURN_MS = 31 * DAY_MS;
@@ -15,7 +15,7 @@ export interface Oldest {
 }
 
 export interface PruneBounds {
-  /** Rows older than this are out of date. */
+  /** End of the retention: rows older than this may be removed. */
   readonly goalMs: number;
   readonly goalMinute: number;
   /** This run removes rows older than this. */

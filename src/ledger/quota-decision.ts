@@ -1,5 +1,5 @@
 /**
- * The final decision on a quota. It is made in the transaction that records the key.
+ * The final decision on a quota, inside the transaction that records the key.
  *
  * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
  * `write_batch_N` of `migrations/postgres/` (`0008-clock.sql`), and `postgres/writer.ts` compares the two.

@@ -39,7 +39,7 @@ export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerSt
 }
 
 /**
- * Logs changed retirements. Warns about those that were taken back or let more rows count, because an attacker with
+ * Logs changed retirements. Warns about those that were undone or now let more rows count, because an attacker with
  * write access to the database can do that.
  */
 function logRetired(logger: Logger, { retired }: LedgerStatus, before: LedgerStatus): void {

@@ -36,7 +36,7 @@ interface Lookup {
 export class ApiKeyCache {
   readonly #lookups: ApiKeyLookups;
   readonly #entries = new Map<string, Entry>();
-  readonly #underWay = new Map<string, Lookup>();
+  readonly #inFlight = new Map<string, Lookup>();
   /** Latest known usage by account, for early refusals once a quota is used up. */
   readonly #usage = new Map<string, Usage>();
 
@@ -58,7 +58,7 @@ export class ApiKeyCache {
     const entry = this.#entries.get(name);
     const ageMs = entry ? nowMs - entry.sinceMs : Number.POSITIVE_INFINITY;
     if (entry && ageMs < REFRESH_AFTER_MS) return entry.principal;
-    const lookup = this.#underWay.get(name) ?? this.#begin(name, keyHash, address, nowMs);
+    const lookup = this.#inFlight.get(name) ?? this.#begin(name, keyHash, address, nowMs);
     if (!entry || ageMs >= STALE_MS) return lookup.answer;
     lookup.inTime ??= inTime(lookup.answer);
     if (ageMs < FRESH_MS) return entry.principal;
@@ -80,7 +80,7 @@ export class ApiKeyCache {
       ? this.#lookups.known(keyHash)
       : this.#lookups.unknown(keyHash, address);
     const lookup: Lookup = { answer: this.#note(name, answer, sinceMs) };
-    this.#underWay.set(name, lookup);
+    this.#inFlight.set(name, lookup);
     return lookup;
   }
 
@@ -95,7 +95,7 @@ export class ApiKeyCache {
       if (principal) this.#remember(name, { principal, sinceMs });
       return principal;
     } finally {
-      this.#underWay.delete(name);
+      this.#inFlight.delete(name);
     }
   }
 

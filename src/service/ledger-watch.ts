@@ -25,12 +25,12 @@ const RETIRED_REMEDY =
   'No key was generated: the current version of the master secret on this server is retired. Try again in {wait}: ' +
   'another server may answer. On this one an operator must set another version.';
 
-/** Seconds after which a client should retry, on another server or on this one with another version. */
+/** Seconds after which a client should retry: another server may answer, or this one after a restart with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
 /** Latest knowledge about the ledger. */
 export interface LedgerStatus {
-  /** Reason why it is unusable; null while it works. */
+  /** Reason why the ledger is unusable; null while it works. */
   readonly failure: string | null;
   /** Versions of the master secret that other servers use and this server lacks. */
   readonly lackedVersions: readonly number[];

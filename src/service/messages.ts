@@ -69,7 +69,7 @@ export type KeyTaskResult =
   | { readonly kind: 'probed' }
   | { readonly kind: 'flushed' }
   | { readonly kind: 'evidence_gathered' }
-  /** Not done: the task must wait for a verdict on the generator of plain keys and be sent again. */
+  /** Not done: the task must wait for a verdict on the generator of plain keys. The queue then sends it again. */
   | { readonly kind: 'evidence_pending' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 

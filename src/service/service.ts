@@ -46,7 +46,7 @@ import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
 
-/** Time to end for threads that finish at most the work on one key. */
+/** Time limit for threads to end after their current work, which is at most one key. */
 const END_LIMIT_MS = 2_000;
 
 export class KeyService {
@@ -178,7 +178,7 @@ export class KeyService {
   }
 
   /**
-   * Returns the principal of an API key by its hash; undefined if unknown or revoked. Look-ups of new keys take turns by
+   * Returns the principal of an API key by its hash; undefined if unknown or revoked. Look-ups of new API keys take turns by
    * `address`, the client's address.
    */
   authenticate(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {

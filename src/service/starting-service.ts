@@ -19,7 +19,7 @@ export type KeyApi = Pick<
   | 'validate'
 >;
 
-/** Seconds after which a client should retry, on another server or on this one. */
+/** Seconds after which a client should retry, here or on another server. */
 const RETRY_AFTER_SECONDS = 5;
 
 const NO_LOAD: ServiceLoad = { queues: [], generators: 0, reseeds: 0 };

@@ -35,7 +35,7 @@ export class Statistics {
   readonly #observer: KeyObserver | undefined;
   readonly #short = new Places('activity', MAX_SHORT, MAX_SHORT);
   readonly #long = new Places('statistics', MAX_LONG, MAX_LONG_OF_ACCOUNT);
-  readonly #underWay = new Map<number, Asked>();
+  readonly #inFlight = new Map<number, Asked>();
   #nextId = 1;
   /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
@@ -45,8 +45,8 @@ export class Statistics {
     this.#worker = worker;
     this.#observer = observer;
     worker.on('message', ({ id, result }: StatisticsReply) => {
-      const asked = this.#underWay.get(id);
-      this.#underWay.delete(id);
+      const asked = this.#inFlight.get(id);
+      this.#inFlight.delete(id);
       asked?.places.free(asked.accountId);
       asked?.resolve(result);
     });
@@ -105,7 +105,7 @@ export class Statistics {
     const id = this.#nextId++;
     const { accountId } = task.query;
     return new Promise((resolve) => {
-      this.#underWay.set(id, { accountId, places, resolve });
+      this.#inFlight.set(id, { accountId, places, resolve });
       this.#worker.postMessage({ id, task } satisfies StatisticsMessage);
     });
   }

@@ -4,7 +4,7 @@
  */
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Seconds, from a single plain key on an idle server to the longest time a request may take. */
+/** Bounds in seconds, from a single plain key on an idle server to the longest time that a request may take. */
 const REQUEST_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];

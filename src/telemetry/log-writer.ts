@@ -10,7 +10,7 @@ const MAX_WAITING_BYTES = 2 ** 20;
 /** Pause before a retry on a descriptor that was not ready. */
 const RETRY_MS = 50;
 
-/** How long lines gather after a write. Under load, one write for each request would cost as much as the request. */
+/** Time for which lines gather after a write. Under load, one write per request would cost as much as the request. */
 const GATHER_MS = 20;
 
 export class LogWriter {

@@ -32,9 +32,9 @@ export interface RowCounts {
   /** Position of the p-value within its test, from 1. */
   readonly index: number;
   readonly label: string;
-  /** The sequences to which the test applied. */
+  /** Number of sequences to which the test applied. */
   readonly sequences: number;
-  /** The sequences with p ≥ `ALPHA`. */
+  /** Number of sequences with p ≥ `ALPHA`. */
   readonly passes: number;
   /** Number of p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1]. */
   readonly histogram: readonly number[];

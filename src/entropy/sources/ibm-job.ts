@@ -39,8 +39,8 @@ export class IbmJob {
     this.#limits = limits;
     this.#stop = stop;
     this.id = this.#submit();
-    // A caller that awaits the ID gets the failure. If none does, the rejection must not be
-    // unhandled.
+    // A caller that awaits the ID gets the failure. Without one, Node must not report an unhandled
+    // rejection.
     this.id.catch(() => {});
   }
 

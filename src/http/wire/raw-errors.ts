@@ -35,7 +35,7 @@ function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   // The parser accepts a request with unknown codings and then finds no end of its body. It refuses
   // codings that are invalid in themselves, such as chunked before another one.
-  const request = underWay.get(socket)?.req;
+  const request = inFlight.get(socket)?.req;
   const isLetThrough = request?.complete === false && 'transfer-encoding' in request.headers;
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isLetThrough) {
     return 'unsupported_transfer_encoding';
@@ -44,14 +44,14 @@ function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode
 }
 
 /** The response in progress, by connection: a later error must not overtake it. */
-const underWay = new WeakMap<Duplex, ServerResponse>();
+const inFlight = new WeakMap<Duplex, ServerResponse>();
 
 /**
  * Answers a request that the parser refused: writes a problem as a complete HTTP response and closes the
  * connection. If an earlier response is in progress, it first waits for its end.
  */
 export function answerRaw(socket: Duplex, error: AppError, context: RawContext): void {
-  const earlier = underWay.get(socket);
+  const earlier = inFlight.get(socket);
   const isOut = !earlier || earlier.writableFinished || earlier.destroyed;
   // If that response belongs to an incomplete request, this error is about the same request: answer now.
   if (isOut || (!earlier.req.complete && !earlier.headersSent)) writeRaw(socket, error, context);
@@ -99,14 +99,14 @@ function render(
  * may then stall or be malformed. The client would take a second response for the response to its next request.
  */
 function wasAnswered(socket: Duplex, { code }: AppError): boolean {
-  const last = underWay.get(socket);
+  const last = inFlight.get(socket);
   if (last?.headersSent && !last.req.complete) return true;
   return code === 'request_timeout' && socket instanceof Socket && socket.bytesWritten > 0;
 }
 
 /** Handles the events that Node would answer with an empty body, or not at all. */
 export function handleRawEvents(server: Server, cors: CorsHeaders, context: RawContext): void {
-  server.on('request', (request, response) => underWay.set(request.socket, response));
+  server.on('request', (request, response) => inFlight.set(request.socket, response));
   const refuse = (request: IncomingMessage, response: ServerResponse) => {
     const error = new AppError('expectation_failed');
     const { status, headers, body } = render(request.socket, error, context);

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 
-/** Most pieces of a body. The largest allowed body then has 64 bytes per piece. */
+/** Maximum number of pieces of a body. The largest allowed body then has 64 bytes per piece. */
 const MAX_PIECES = 256;
 
 /** Closes the connection of a request whose body arrives in more pieces: a piece of one byte costs about 300 bytes. */
@@ -23,7 +23,7 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   if (announced > limitBytes) return Promise.reject(new AppError('payload_too_large'));
   return new Promise((resolve, reject) => {
-    // Not from Node's shared pool: a body may hold a key.
+    // Allocated outside Node's shared pool, because a body may hold a key.
     let body: Buffer = Buffer.alloc(Number.isNaN(announced) ? 0 : announced);
     let length = 0;
     const onData = (chunk: Buffer) => {

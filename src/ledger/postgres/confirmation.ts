@@ -1,5 +1,5 @@
 /**
- * Distinguishes a confirmed commit from one that PostgreSQL made but did not replicate.
+ * Distinguishes a confirmed commit from one that PostgreSQL carried out but did not replicate.
  *
  * A commit waits for the synchronous standbys, if there are any. If pg_cancel_backend ends that wait, the
  * commit still succeeds and the server only warns.
@@ -16,10 +16,10 @@ export const CONFIRMED_COMMITS = `
     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false);
   SET client_min_messages = warning;`;
 
-/** The server's source files that warn, at any commit, that transaction IDs run out. */
+/** Source files of PostgreSQL that warn, at any commit, that transaction IDs run out. */
 const OF_IDS_THAT_RUN_OUT = ['varsup.c', 'multixact.c'];
 
-/** The fields that are read of a notice. */
+/** The fields of a notice that this module reads. */
 interface Notice {
   readonly message?: string | undefined;
   readonly file?: string | undefined;

@@ -209,7 +209,7 @@ async function countMonth(
 }
 
 /**
- * Drops a month and returns how many rows it had, or `younger` if some are not out of date, in which case
+ * Drops a month and returns how many rows it had, or `younger` if some are not old, in which case
  * the month stays. The drop needs a lock on the whole ledger for a moment, and commits queue behind it, so
  * each attempt waits only briefly. A backup in progress makes it fail.
  */

@@ -53,8 +53,8 @@ export async function migrate(
 }
 
 /**
- * Throws `SetupError` unless the schema is that of these migrations, or a newer one with which their
- * program can work. Returns the version of such a newer schema.
+ * Throws `SetupError` unless these migrations, or newer ones that this program can work with, have created the
+ * schema. Returns the version of such a newer schema.
  */
 export async function requireSchema(
   client: pg.ClientBase,
@@ -133,7 +133,7 @@ export async function readSchema(client: pg.ClientBase): Promise<SchemaState> {
     `SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'`,
   );
   if (table.rowCount === 0) return { version: 0, oldestProgram: null };
-  // As JSON, because schemas up to the fifth lack the column.
+  // Read as JSON, because schemas up to the fifth lack the column.
   const found = await client.query(
     `SELECT version, (to_jsonb(schema_version) ->> 'oldest_program')::integer AS "oldestProgram"
      FROM schema_version ORDER BY version DESC LIMIT 1`,

@@ -37,7 +37,7 @@ const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** The decision of `commit_batch_4`: usage before the batch, and the repeated keys. */
+/** Decision of `commit_batch_4`: usage before the batch, and the repeated keys. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;

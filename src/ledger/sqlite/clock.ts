@@ -9,7 +9,7 @@ import { type ClockCheck, type ClockReading, judgeByRows, witnessedMs } from '..
 import { keyIdBound, keyIdMs } from '../key-time.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** A row at most this far ahead may have been made by a right clock. */
+/** A row at most this far ahead may come from a correct clock. */
 const AHEAD_MS = MINUTE_MS;
 
 interface Known {
@@ -33,8 +33,8 @@ export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): C
       const seenMs = witnessedMs(check, newestMs);
       keep(connection, { seenMs, doubtedMs: check?.doubtedMs ?? nowMs, acceptedUntilMs });
     } else if (newestMs !== null) {
-      // Without a row there is nothing to lose, and no evidence for this clock. A wrong clock made the rows
-      // ahead of it.
+      // Without a row there is nothing to lose, and no evidence for this clock. Rows ahead of it come
+      // from a wrong clock.
       if (newestMs > nowMs + AHEAD_MS) acceptedUntilMs = newestMs;
       keep(connection, { seenMs: nowMs, doubtedMs: null, acceptedUntilMs });
     }
@@ -43,7 +43,7 @@ export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): C
 }
 
 /**
- * Trusts a clock from now on. A wrong clock made the rows ahead of it, so they no longer count against it.
+ * Trusts a clock from now on. Rows ahead of it come from a wrong clock and no longer count against it.
  */
 export function acceptClockInSqlite(connection: SqliteConnection, clock: Clock): void {
   connection.guarded(() => {
@@ -71,7 +71,7 @@ function look(connection: SqliteConnection, nowMs: number): Known {
   return { check, newestMs, reading: judgeByRows(check, newestMs, nowMs) };
 }
 
-/** Returns when the newest row was made, or the newest before a time; null without one. */
+/** Returns the time of the newest row, or of the newest before a time; null without one. */
 function newestRowMs(connection: SqliteConnection, beforeMs?: number): number | null {
   const row =
     beforeMs === undefined

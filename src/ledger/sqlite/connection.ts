@@ -19,7 +19,7 @@ export class SqliteConnection {
   #database: DatabaseSync;
   /** The file's inode, which reveals a removed or replaced database. */
   readonly #inode: number;
-  /** Set permanently once SQLite has found the file damaged: from then on its rows prove nothing. */
+  /** Set permanently once SQLite has found the file damaged. Its rows then prove nothing. */
   #damage: Error | null = null;
 
   /** Opens the file, which must exist if it is only read. Throws `SetupError` if it cannot be used. */

@@ -1,4 +1,4 @@
-/** The upkeep of the embedded ledger: removes rows and sums that are out of date, a few at a time. */
+/** The upkeep of the embedded ledger: removes old rows and sums, a few at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClockReading, requireBelieved } from '../clock-check.ts';
 import { keyIdBound, keyIdMs } from '../key-time.ts';
@@ -26,7 +26,7 @@ const ROWS = 'FROM ledger WHERE key_id < ? AND created_ms < ?';
 const OLDEST_ROW = `SELECT key_id AS keyId ${ROWS}
   AND key_id >= unhex(printf('%012X', max(created_ms, 0))) ORDER BY key_id LIMIT 1`;
 
-// Account by account, because these primary keys begin with the account.
+// One account at a time, because these primary keys begin with the account.
 const MINUTES = `FROM accounts CROSS JOIN rollup_minute AS old
   WHERE old.account_id = accounts.account_id AND old.period < ?`;
 
@@ -35,7 +35,7 @@ const P_VALUES = `FROM accounts CROSS JOIN validated_keys AS old
     AND NOT EXISTS (SELECT 1 FROM ledger WHERE ledger.key_id = old.key_id)`;
 
 /**
- * Removes what is out of date. After each piece it pauses for as long as the piece took, so that others can
+ * Removes old rows and sums. After each piece it pauses for as long as the piece took, so that others can
  * write.
  */
 export async function pruneSqlite(
@@ -73,7 +73,7 @@ export async function pruneSqlite(
   return { rows, minuteSums, partitions: [], beforeMs, isPartial };
 }
 
-/** Looks at the clock and records the result, or the operator's acceptance. A dry run records nothing. */
+/** Checks the clock and records the result, or the operator's acceptance. A dry run records nothing. */
 function lookAtClock(
   connection: SqliteConnection,
   { clock, dryRun, acceptClock }: PruneOrder,
@@ -99,8 +99,8 @@ function boundsOf(connection: SqliteConnection, nowMs: number, keepMs: number): 
 }
 
 /**
- * Returns the time of the oldest row that is out of date, by the younger of its two times; null without
- * one. If every such row was made while a clock was set back, they are few and all are read.
+ * Returns the younger of the two times of the oldest old row; null if no row is old. If all these rows were
+ * written while a clock was set back, they are few and all are read.
  */
 function oldestRowMs(connection: SqliteConnection, goalMs: number): number | null {
   const bounds = [keyIdBound(goalMs), goalMs] as const;
@@ -110,7 +110,7 @@ function oldestRowMs(connection: SqliteConnection, goalMs: number): number | nul
   return typeof first?.createdMs === 'number' ? first.createdMs : null;
 }
 
-/** Reports whether anything out of date remains for further runs. */
+/** Reports whether old rows or sums remain for further runs. */
 function leavesSome(connection: SqliteConnection, bounds: PruneBounds): boolean {
   const { goalMs, beforeMs, goalMinute, beforeMinute } = bounds;
   const [goal, before] = [keyIdBound(goalMs), keyIdBound(beforeMs)];
@@ -124,7 +124,7 @@ function leavesSome(connection: SqliteConnection, bounds: PruneBounds): boolean 
   );
 }
 
-/** Counts everything that is out of date, including what further runs would remove. */
+/** Counts all old rows and sums, including those that further runs would remove. */
 function countOld(
   connection: SqliteConnection,
   { goalMs, goalMinute }: PruneBounds,

@@ -17,7 +17,7 @@ import {
 import { openingFailure, wayBack } from './damage.ts';
 import { requireReadable, requireWritable } from './files.ts';
 
-/** How long a writer waits for another process's transaction. */
+/** Time for which a writer waits for another process's transaction. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /**

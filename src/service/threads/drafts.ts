@@ -33,7 +33,7 @@ export interface Draft {
   readonly discard: () => void;
 }
 
-/** Seconds after which a client should retry, on another server or on this one with the whole secret. */
+/** Seconds after which a client should retry: another server may answer, or this one after a restart with the whole secret. */
 const LACKED_RETRY_SECONDS = 5;
 
 export class Drafts {

@@ -1,8 +1,8 @@
 /**
  * Checks whether the store can record keys, as thoroughly as recent commits require.
  *
- * A key recorded since the last check is better evidence than any probe, so no probe is written then. No probe is written
- * beside a commit either while keys are recorded, because each would wait for the other. After a failure the probe must
+ * A key recorded since the last check is better evidence than any probe, so no probe is written then. While keys are
+ * recorded, no probe is written beside a commit either, because each would wait for the other. After a failure the probe must
  * also show room for a large batch, which the failed batch may have lacked, and checks whether other sessions lock rows
  * of the batch's accounts.
  */
@@ -10,13 +10,13 @@ import { monotonicMs } from '../../clock.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
 import { CHECK_EVERY_MS } from '../ledger-health.ts';
 
-/** How often a server without traffic checks for room. Each check costs the database 4 MiB of a file. */
+/** Interval at which a server without traffic checks for room. Each check costs the database 4 MiB of a file. */
 const ROOM_EVERY_MS = 30_000;
 
 /** Greatest age of the last recorded key at which a commit in progress replaces a probe. */
 const TRUSTED_MS = 5_000;
 
-/** How long an account stays a suspect after its last failed commit: longer than two batches wait for its lock. */
+/** Time for which an account stays a suspect after its last failed commit: longer than two batches wait for its lock. */
 const SUSPECT_MS = 10_000;
 
 /** Limit of remembered accounts of failed batches. */
@@ -28,7 +28,7 @@ export class LedgerProbe {
   #distrusts = false;
   /** Accounts whose requests failed, with the time of the last failure. */
   readonly #suspects = new Map<string, number>();
-  #underWay = 0;
+  #inFlight = 0;
   #failedCommits = 0;
   #recordedMs = Number.NEGATIVE_INFINITY;
   #roomMs = Number.NEGATIVE_INFINITY;
@@ -39,12 +39,12 @@ export class LedgerProbe {
 
   /** Notes the start of a commit. `noteCommitted` or `noteFailed` follows. */
   noteBegun(): void {
-    this.#underWay += 1;
+    this.#inFlight += 1;
   }
 
   /** Notes a committed batch with its accounts and the number of recorded keys. */
   noteCommitted(accountIds: Iterable<string>, keys: number): void {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     if (keys > 0) this.#recordedMs = monotonicMs();
     if (this.#suspects.size === 0) return;
     for (const accountId of accountIds) this.#suspects.delete(accountId);
@@ -52,7 +52,7 @@ export class LedgerProbe {
 
   /** Notes a failed batch with its accounts. */
   noteFailed(accountIds: Iterable<string>): void {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     this.#failedCommits += 1;
     this.#distrusts = true;
     const nowMs = monotonicMs();
@@ -95,6 +95,6 @@ export class LedgerProbe {
   /** Reports whether commits show that keys can be recorded. A hanging commit is noticed without a probe. */
   #isShown(nowMs: number): boolean {
     const sinceMs = nowMs - this.#recordedMs;
-    return sinceMs < CHECK_EVERY_MS || (this.#underWay > 0 && sinceMs < TRUSTED_MS);
+    return sinceMs < CHECK_EVERY_MS || (this.#inFlight > 0 && sinceMs < TRUSTED_MS);
   }
 }

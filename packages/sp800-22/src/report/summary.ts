@@ -19,7 +19,7 @@ export interface AssessSummary {
 
 export interface TestCounts {
   readonly name: TestName;
-  /** The sequences to which the test applied, and those of them that passed it. */
+  /** Numbers of sequences to which the test applied, and that passed it. */
   readonly applicable: number;
   readonly passed: number;
 }

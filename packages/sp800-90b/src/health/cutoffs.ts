@@ -22,8 +22,8 @@ export function adaptiveProportionWindow(bitsPerSample: number): number {
  * §4.4.2, corrected: C = 2 + qbinom(1 − α, W − 1, 2^-H), at most W.
  *
  * The text prints C = 1 + critbinom(W, 2^-H, 1 − α), as if all W samples could match. The first
- * sample is the counted symbol and always matches, so by chance C − 1 of the other W − 1 samples
- * have to match. The printed cutoff is the same or lower by one. If it is lower, its false alarms
+ * sample is the counted symbol and always matches, so a false alarm needs C − 1 matches among the
+ * other W − 1 samples. The printed cutoff is the same or lower by one. If it is lower, its false alarms
  * are more frequent than α.
  *
  * At small H even W equal samples are more probable than α. The cutoff is then W, because a higher

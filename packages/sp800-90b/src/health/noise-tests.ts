@@ -76,7 +76,7 @@ export class NoiseTests {
     return alarm === null ? { level: 'passed' } : { ...alarm, sample: first + alarm.sample };
   }
 
-  /** Starts anew and discards all samples so far. */
+  /** Restarts the tests and discards all samples so far. */
   reset(): void {
     this.#repetitionCount.reset();
     this.#adaptiveProportion.reset();

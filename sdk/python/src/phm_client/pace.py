@@ -57,7 +57,7 @@ class Pace:
         # Tokens at `_at`, which is in the future during a pause.
         self._tokens = 0.0
         self._at = -math.inf
-        self._under_way = 0
+        self._in_flight = 0
         self._refusals = 0
         self._refused_at = -math.inf
         self._paused_until = -math.inf
@@ -74,7 +74,7 @@ class Pace:
         """
         pause = self.pause(now)
         if self._bucket is None:
-            free = self._unlimited or self._under_way + ahead < _FIRST_REQUESTS
+            free = self._unlimited or self._in_flight + ahead < _FIRST_REQUESTS
             return pause if free else None
         lacking = ahead + 1 + self._bucket.reserve - self._tokens_at(now + pause)
         return pause + max(0.0, lacking / self._bucket.per_second)
@@ -90,13 +90,13 @@ class Pace:
 
     def sent(self, now: float) -> None:
         """Take a token for a request that is sent."""
-        self._under_way += 1
+        self._in_flight += 1
         if self._bucket:
             self._settle(now, self._tokens_at(now) - 1)
 
     def ended(self) -> None:
         """Note that a request has ended, successfully or not."""
-        self._under_way -= 1
+        self._in_flight -= 1
 
     def answered(self, *, ok: bool, rate: Limit | None, sent_at: float, now: float) -> None:
         """Update the copy from a response's headers; ``rate`` is None if they state no limit."""
@@ -144,7 +144,7 @@ class Pace:
         if now < self._paused_until:
             return
         if not known:
-            self._settle(now, max(0.0, min(burst - self._under_way, rate.remaining)))
+            self._settle(now, max(0.0, min(burst - self._in_flight, rate.remaining)))
             return
         # `remaining` is the rest, rounded down, when the request arrived: after it was sent.
         floor = rate.remaining + self._bucket.per_second * (now - sent_at)

@@ -1,0 +1,97 @@
+/** What docs/cli.md promises: it names each command of `phm`, and `phm COMMAND --help` lists the options. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { ROOT } from './support/imports.ts';
+import { runCommand } from './support/run-command.ts';
+
+const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+const CLI = join(ROOT, 'src/cli');
+
+/** Options of every command, which the page does not describe. */
+const GENERAL = ['--help', '--version'];
+
+/** Returns the entries of a section of a help text, each with its description on one line. */
+function entriesOf(help: string, title: string): string[] {
+  const section = new RegExp(`^${title}:\n((?: .*\n)+)`, 'm').exec(help)?.[1] ?? '';
+  return section
+    .replace(/\n {8,}/g, '  ')
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
+/** The help of each command, by its words. Groups such as `phm ledger` have commands instead of options. */
+const helps = new Map<string, string>();
+
+async function readHelp(path: readonly string[]): Promise<void> {
+  const { stdout } = await runCommand([...path, '--help']);
+  helps.set(path.join(' '), stdout);
+  for (const entry of entriesOf(stdout, 'Commands')) {
+    const [word = ''] = entry.trim().split(' ');
+    await readHelp([...path, word]);
+  }
+}
+
+/** Returns the options of a help text with their descriptions. */
+function optionsOf(help: string): { name: string; description: string }[] {
+  return entriesOf(help, 'Options').map((entry) => {
+    const [terms = '', ...description] = entry.trim().split(/ {2,}/);
+    return { name: /--[a-z-]+/.exec(terms)?.[0] ?? terms, description: description.join(' ') };
+  });
+}
+
+/** Returns the options that the sources of the command line declare. */
+function declaredOptions(): string[] {
+  return readdirSync(CLI, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join(CLI, file), 'utf8'))
+    .flatMap((text) => [
+      ...text.matchAll(/(?:\.(?:required)?[oO]ption|new Option)\(\s*'[^']*?(--[a-z-]+)/g),
+    ])
+    .map(([, name = '']) => name);
+}
+
+before(() => readHelp([]));
+
+describe('docs/cli.md', () => {
+  it('names every command of phm', () => {
+    const commands = [...helps.keys()].filter((words) => /^[a-z-]+$/.test(words));
+    assert.ok(commands.length > 12, `${commands.length} commands`);
+    assert.deepEqual(
+      commands.filter((command) => !PAGE.includes(`\`${command}\``)),
+      [],
+    );
+  });
+
+  it('names only options that a command has', () => {
+    const known = new Set([...helps.values()].flatMap(optionsOf).map(({ name }) => name));
+    const named = [...PAGE.matchAll(/`[^`\n]*?(--[a-z][a-z-]+)[^`\n]*`/g)].map(([, name]) => name);
+    assert.ok(named.length > 10, `${named.length} options`);
+    assert.deepEqual(
+      named.filter((name) => !known.has(name ?? '')),
+      [],
+    );
+  });
+});
+
+describe('the --help of each command', () => {
+  it('describes each of its options', () => {
+    for (const [words, help] of helps) {
+      for (const { name, description } of optionsOf(help))
+        assert.notEqual(description, '', `phm ${words} ${name}`);
+    }
+  });
+
+  it('lists every option that the sources declare', () => {
+    const listed = new Set([...helps.values()].flatMap(optionsOf).map(({ name }) => name));
+    const declared = declaredOptions();
+    assert.ok(declared.length > 40, `${declared.length} options`);
+    assert.deepEqual(
+      declared.filter((name) => !listed.has(name)),
+      [],
+    );
+    for (const name of listed)
+      assert.ok(declared.includes(name) || GENERAL.includes(name), `${name} is not found`);
+  });
+});
