@@ -94,7 +94,7 @@ export const ERRORS = {
     status: 503,
     title: 'The random bit generator is not available',
     remedy:
-      'No key was released, because an entropy source or the generator is out of service. Try again in {wait}.',
+      'No key was released, because an entropy source or the generator cannot be used at present. Try again in {wait}.',
   },
   ledger_unavailable: {
     status: 503,

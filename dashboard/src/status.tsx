@@ -36,7 +36,7 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
   ],
   ledger: [
     'Ledger',
-    'The ledger must accept records and answer lookups. No key leaves the server before its record is durable.',
+    'The ledger must accept records and answer look-ups. No key leaves the server before its record is durable.',
   ],
   master_secret: [
     'Master secret',

@@ -177,7 +177,7 @@ function checksOf({ validation, hadProof }: Validated): Check[] {
       title: 'Gross defects',
       state: stateOf(details.entropy_check),
       word: details.entropy_check,
-      text: 'Six exact tests find constant, alternating and repeating keys. A sound key fails with a probability below 2⁻⁵⁰. The tests say nothing about how the key was generated.',
+      text: 'Six exact tests find only gross faults, such as constant or alternating bits, or a period that divides one of the compared distances. A sound key fails with a probability below 2⁻⁵⁰. The tests say nothing about how the key was generated.',
     },
     {
       title: hadProof ? 'Proof' : 'Record in the ledger',

@@ -32,7 +32,10 @@ export interface SourceEvent {
 
 /** Returns the event of a source that has latched, with what an operator can do. */
 export function latchedEvent(reason: string): SourceEvent {
-  return { kind: 'latched', detail: `${reason}; it delivers nothing more until a restart` };
+  return {
+    kind: 'latched',
+    detail: `${reason}; it delivers nothing until the process is restarted`,
+  };
 }
 
 /**
@@ -190,7 +193,9 @@ export class NoisePump {
     const horizon = this.#batches - INTERMITTENT_WINDOW_BATCHES;
     this.#intermittent = [...this.#intermittent.filter((n) => n > horizon), this.#batches];
     if (this.#intermittent.length >= INTERMITTENT_LIMIT) {
-      throw new Latch(`${failure}, and twice before in ${INTERMITTENT_WINDOW_BATCHES} batches`);
+      throw new Latch(
+        `${failure}, for the third time within ${INTERMITTENT_WINDOW_BATCHES} batches`,
+      );
     }
     this.#startAnew();
     this.#filler.countFailure();

@@ -14,7 +14,10 @@ export type SourceKind = 'system' | 'noise' | 'quantum-simulator' | 'quantum-har
 /** One single-use output of a source. The receiver owns `bytes` and MUST wipe them. */
 export interface Draw {
   readonly bytes: Buffer;
-  /** Min-entropy credited to this draw, in bits. It is a claim of the source's assessment. */
+  /**
+   * Min-entropy credited to this draw, in bits. The basis for `os` is computational: the size of the
+   * kernel generator's key. For any other credited source it is the operator's word.
+   */
   readonly creditBits: number;
   /**
    * True if there is an argument that its noise is separate from the machine's own, so that credits

@@ -2,8 +2,8 @@
  * Statistical evidence on a stream: the suite judges its sample before modulation (the carrier), and four
  * quick tests judge it after modulation.
  *
- * Modulation is a keyed bijection. It cannot improve the carrier, but it hides a broken carrier from
- * every test. Therefore the suite judges the carrier, and the four tests only judge the modulation.
+ * Modulation is a keyed bijection. It cannot improve the carrier, but `phase` and `amplitude` hide a
+ * broken carrier from the tests. Therefore the suite judges the carrier, and the four tests only judge the modulation.
  */
 import {
   complianceLevel,
@@ -27,7 +27,7 @@ export const EVIDENCE_DEFINITION = 2;
 /** Results of the tests on one stream: the verdict, the figures that are stored with its key, and the full reports. */
 export interface StreamEvidence {
   readonly passed: boolean;
-  /** Min-entropy per bit: the smaller value of carrier and modulated sample. */
+  /** Most-common-value bound per bit, a screen for defects: the smaller value of carrier and modulated sample. */
   readonly screen: number;
   readonly summary: Evidence;
   readonly carrier: SuiteReport;

@@ -2,7 +2,8 @@
  * Counts failures of the gate over many verdicts: a leaky bucket in one word that threads may share.
  *
  * A failure adds 1,000 and a pass subtracts 1, so the third failure within about 1,000 verdicts fills the bucket. A
- * generator that fails more often than once in 1,000 verdicts eventually fills it.
+ * generator that fails more often than once in 1,000 verdicts fills it soon, and one that fails less often only by
+ * chance.
  */
 
 const FAILURE = 1_000;

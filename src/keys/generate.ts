@@ -54,7 +54,7 @@ interface Stream {
   readonly credit: Credit;
   /** Index t of the next word. */
   readonly nextWord: number;
-  /** Min-entropy per bit, which scales the credited entropy. */
+  /** Most-common-value bound per bit, a screen for defects. It scales the credited entropy. */
   readonly screen: number;
   readonly evidence: Evidence | null;
   readonly report: StreamReport | null;
@@ -161,8 +161,8 @@ function testSample(
 
 /**
  * Cuts the key from the stream and ends the stream, even if the generator fails. No block of the carrier may repeat.
- * Carrier and key each pass six exact binomial tests, because modulation hides a broken carrier. A sound generator
- * fails with a probability below 2^-49. A defect is likelier, so a failure latches the process.
+ * Carrier and key each pass six exact binomial tests, because `phase` and `amplitude` hide a broken carrier. A sound
+ * generator fails with a probability below 2^-49. A defect is likelier, so a failure latches the process.
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   const { modulator, nextWord, credit } = stream;

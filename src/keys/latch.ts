@@ -17,7 +17,10 @@ import { SUITE_SELF_TEST } from './suite-self-test.ts';
 export const LATCH_TESTS = {
   /** A known-answer test of DRBG, modulation or suite failed. */
   self_test: [...DRBG_SELF_TESTS, ...MODULATION_SELF_TESTS, SUITE_SELF_TEST],
-  /** The gate failed twice in a row, or three times within 1,000 verdicts. Named is the weakest test of the last failure. */
+  /**
+   * The gate failed twice in a row, or three times within about 1,000 verdicts. Named is the weakest test of the last
+   * failure.
+   */
   gate: TEST_NAMES,
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */
   screen: ['min_entropy'],
@@ -141,7 +144,7 @@ export function gateDefect({ weakest }: Gate, judged: Judged): Defect {
 /** Returns the defect of a full tally. Names the weakest test of the third failure. */
 export function tallyDefect({ weakest }: Gate, judged: Judged): Defect {
   const place = isModulated(judged) ? `, ${placeOf(weakest)}` : '';
-  const detail = `third failure within 1,000 verdicts of the gate: ${judged}${place}`;
+  const detail = `third failure within about 1,000 verdicts of the gate: ${judged}${place}`;
   return { cause: 'gate', test: weakest.test, detail };
 }
 

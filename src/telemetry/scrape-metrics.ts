@@ -261,7 +261,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
     {
       type: 'counter',
       name: 'phm_entropy_source_draws_total',
-      help: 'Draws of 384 bits that generators took from a source',
+      help: 'Draws that generators took from a source',
       labelNames: ['source'],
       read: () => sources().map(({ name, draws }) => [{ source: name }, draws]),
     },

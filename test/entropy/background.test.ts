@@ -143,7 +143,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     const source = new BackgroundSource('device', settings, (event) => events.push(event));
     await until(() => events.length > 0);
     const detail =
-      'its thread ended by an unexpected RangeError; it delivers nothing more until a restart';
+      'its thread ended by an unexpected RangeError; it delivers nothing until the process is restarted';
     assert.deepEqual(events, [{ kind: 'latched', detail }]);
     assert.equal(source.status().failures, 1);
     assert.ok(slotBytes(source).every((byte) => byte === 0));

@@ -77,7 +77,7 @@ describe('the failures of an unreliable generator', () => {
     assert.deepEqual(latch.read(), {
       cause: 'gate',
       test: 'rank',
-      detail: `third failure within 1,000 verdicts of the gate: ${STREAMS}, before modulation`,
+      detail: `third failure within about 1,000 verdicts of the gate: ${STREAMS}, before modulation`,
     });
     const told = { judged: STREAMS, p: 0, test: 'rank', stream: 'carrier' };
     assert.deepEqual(failed, [told, told, told]);
@@ -132,7 +132,7 @@ describe('the failures of an unreliable generator', () => {
       return generator.latched?.cause ?? null;
     });
     assert.deepEqual(causes, [null, null, 'gate']);
-    assert.match(generator.latched?.detail ?? '', /third failure within 1,000 verdicts/);
+    assert.match(generator.latched?.detail ?? '', /third failure within about 1,000 verdicts/);
   });
 });
 

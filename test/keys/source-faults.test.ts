@@ -200,7 +200,7 @@ describe('the source jitter', { timeout: 60_000 }, () => {
     [
       'ticks in a pattern',
       'latched',
-      /too regular.*, and twice before/,
+      /too regular.*, for the third time within 100 batches/,
       (now, i) => now + BigInt(700 + (i % 16) ** 2),
     ],
     ['runs backwards', 'failing', /ran backwards/, (now) => now - 1n],

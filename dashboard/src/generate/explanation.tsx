@@ -5,8 +5,9 @@ export function Explanation() {
       <h2 id="how-title">How it works</h2>
       <ol class="steps">
         <li>
-          For each key, the service reads 48 bytes from the operating system’s generator, and adds a
-          further source if you or the server name one.
+          For each reseed (two for a 384-bit key), the service reads 48 bytes from the operating
+          system’s generator, and adds a further source if you name one or the server is set to use
+          one.
         </li>
         <li>These bytes reseed a CTR_DRBG (AES-256, SP 800-90A).</li>
         <li>

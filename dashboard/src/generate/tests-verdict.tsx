@@ -37,7 +37,7 @@ export function TestsVerdict({ answer, report }: TestsVerdictProps) {
       )}
       <p>
         <strong>What this does not prove:</strong> that the key cannot be guessed. A generator with
-        a known seed passes all of these tests. They find only gross defects.
+        a known seed can pass all of these tests. They find only gross defects.
         {gate.streams_judged > 1 && ' A first stream failed the gate, and no key was cut from it.'}
       </p>
     </section>

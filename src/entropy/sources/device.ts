@@ -14,8 +14,8 @@ import { CONDITIONED_INPUT_BITS } from '../conditioning.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 
 /**
- * Below this claim the cutoff of the adaptive proportion test would be the whole window. An honest
- * source reaches that with a probability far above 2^-60.
+ * Least claim accepted. Below H = 60/511 (0.117), even a whole window of 512 equal samples is likelier
+ * than 2^-60, so the adaptive proportion test cannot keep to that probability. 1/8 is above that limit.
  */
 const LEAST_ENTROPY_PER_BYTE = 1 / 8;
 

@@ -14,7 +14,7 @@ import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 const BATCH_SAMPLES = 2048;
 const MIN_ENTROPY_PER_SAMPLE = 1 / 8;
 
-/** 1 MiB: more than the first-level cache of any processor, and about a second-level one. */
+/** 1 MiB: more than the first-level cache of any processor, and about the size of a second-level one. */
 const MEMORY_WORDS = 2 ** 18;
 /** Words read and written between two clock readings. `docs/jitter-assessment.md` has measurements. */
 const STEPS_PER_SAMPLE = 64;
