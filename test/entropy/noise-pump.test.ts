@@ -137,7 +137,7 @@ describe('the noise pump', { timeout: 30_000, concurrency: true }, () => {
     }
     assert.match(
       events.at(-1)?.detail ?? '',
-      /^it delivered the samples of a draw twice; .+ restart$/,
+      /^it delivered the samples of a draw twice; .+ restarted$/,
     );
     assert.throws(() => source.draw(), AppError);
   });
@@ -276,7 +276,7 @@ describe('the noise pump', { timeout: 30_000, concurrency: true }, () => {
     const { events, source } = pump(() => new TypeError('bytes: aabbcc'));
     await until(() => events.length > 0);
     assert.deepEqual(kinds(events), ['latched']);
-    assert.match(events[0].detail, /^an unexpected TypeError; .+ restart$/);
+    assert.match(events[0].detail, /^an unexpected TypeError; .+ restarted$/);
     assert.ok(!events[0].detail.includes('aabbcc'));
     assert.throws(() => source.draw(), AppError);
   });
