@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { helpEntries, readHelps } from './support/command-help.ts';
 import { ROOT } from './support/imports.ts';
-import { runCommand } from './support/run-command.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 const CLI = join(ROOT, 'src/cli');
@@ -12,30 +12,12 @@ const CLI = join(ROOT, 'src/cli');
 /** Options of every command, which the page does not describe. */
 const GENERAL = ['--help', '--version'];
 
-/** Returns the entries of a section of a help text, each with its description on one line. */
-function entriesOf(help: string, title: string): string[] {
-  const section = new RegExp(`^${title}:\n((?: .*\n)+)`, 'm').exec(help)?.[1] ?? '';
-  return section
-    .replace(/\n {8,}/g, '  ')
-    .split('\n')
-    .filter((line) => line !== '');
-}
-
 /** The help of each command, by its words. Groups such as `phm ledger` have commands instead of options. */
-const helps = new Map<string, string>();
-
-async function readHelp(path: readonly string[]): Promise<void> {
-  const { stdout } = await runCommand([...path, '--help']);
-  helps.set(path.join(' '), stdout);
-  for (const entry of entriesOf(stdout, 'Commands')) {
-    const [word = ''] = entry.trim().split(' ');
-    await readHelp([...path, word]);
-  }
-}
+let helps: Map<string, string>;
 
 /** Returns the options of a help text with their descriptions. */
 function optionsOf(help: string): { name: string; description: string }[] {
-  return entriesOf(help, 'Options').map((entry) => {
+  return helpEntries(help, 'Options').map((entry) => {
     const [terms = '', ...description] = entry.trim().split(/ {2,}/);
     return { name: /--[a-z-]+/.exec(terms)?.[0] ?? terms, description: description.join(' ') };
   });
@@ -52,7 +34,9 @@ function declaredOptions(): string[] {
     .map(([, name = '']) => name);
 }
 
-before(() => readHelp([]));
+before(async () => {
+  helps = await readHelps();
+});
 
 describe('docs/cli.md', () => {
   it('names every command of phm', () => {
