@@ -1,19 +1,19 @@
 /** A folder in which tests follow the README of the client, line by line. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { codeBlocks, readPage } from '../support/markdown.ts';
 import { DEMO_KEY } from '../support/server.ts';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
 
-const README = readFileSync(join(ROOT, 'sdk/README.md'), 'utf8');
+const BLOCKS = codeBlocks(readPage('sdk/README.md'));
 
 function fenced(language: string): string[] {
-  const blocks = README.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'));
-  return [...blocks].map(([, code = '']) => code);
+  return BLOCKS.filter((block) => block.language === language).map(({ code }) => code);
 }
 
 /** The README's examples: programs in JavaScript that are also strict TypeScript, and one for CommonJS. */

@@ -9,6 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { find, readText } from '../deploy/files.ts';
+import { codeBlocks } from '../support/markdown.ts';
 import { findInstalled, noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { makeDataDir, phmJson, removeDataDir, runPhm, Server } from '../support/server.ts';
 
@@ -59,8 +60,9 @@ describe('a restore of PostgreSQL', {
 
   it('gives the new database to the role of the servers', async () => {
     const page = find(readText('docs/operations.md'), /### PostgreSQL\n([\s\S]*?)\n## /);
-    const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
-    const lines = blocks.flatMap(([, block = '']) => block.split('\n'));
+    const blocks = codeBlocks({ path: 'docs/operations.md', text: page });
+    const shell = blocks.filter(({ language }) => language === 'sh');
+    const lines = shell.flatMap(({ code }) => code.split('\n'));
     const command = (name: string) => {
       const found = lines.find((line) => line.startsWith(`${name} `));
       assert.ok(found, `the page has no ${name}`);

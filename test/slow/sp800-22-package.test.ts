@@ -7,14 +7,15 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
 import { aesStream } from '../sp800-22/differential.ts';
+import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'library-'));
 
-const [, EXAMPLE = ''] =
-  /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'packages/sp800-22/README.md'), 'utf8')) ??
-  [];
+const EXAMPLE =
+  codeBlocks(readPage('packages/sp800-22/README.md')).find(({ language }) => language === 'js')
+    ?.code ?? '';
 
 function run(command: string, args: readonly string[], cwd = PROJECT): string {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });

@@ -10,14 +10,15 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid } from '#sp800-90b';
 import { aesCtr } from '../support/aes-stream.ts';
+import { codeBlocks, readPage } from '../support/markdown.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'sp800-90b-'));
 const SAMPLES = 100_000;
 
-const [, EXAMPLE = ''] =
-  /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'packages/sp800-90b/README.md'), 'utf8')) ??
-  [];
+const EXAMPLE =
+  codeBlocks(readPage('packages/sp800-90b/README.md')).find(({ language }) => language === 'js')
+    ?.code ?? '';
 
 const SCRIPT = `
 import { readFileSync } from 'node:fs';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './imports.ts';
-import { type CodeBlock, codeBlocks, type Page } from './markdown.ts';
+import { type CodeBlock, codeBlocks, type Page, readPage } from './markdown.ts';
 
 /** What a guide finds in the folder of the project. */
 const LINKED = ['bin', 'build', 'deploy', 'node_modules', 'package.json', 'packages', 'sdk', 'src'];
@@ -22,8 +22,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 
 /** Reads `docs/guides/<name>.md`. */
 export function readGuide(name: string): Page {
-  const path = `docs/guides/${name}.md`;
-  return { path, text: readFileSync(join(ROOT, path), 'utf8') };
+  return readPage(`docs/guides/${name}.md`);
 }
 
 /** The part of a page below one of its second-level headings. */

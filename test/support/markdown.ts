@@ -34,7 +34,12 @@ export function filesBelow(folder: string): string[] {
 /** Reads every Markdown page of the project. */
 export function readPages(): Page[] {
   const below = FOLDERS.flatMap(filesBelow).filter((path) => path.endsWith('.md'));
-  return [...TOP, ...below].map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+  return [...TOP, ...below].map(readPage);
+}
+
+/** Reads one page by its path from the root of the project. */
+export function readPage(path: string): Page {
+  return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
 /** Returns the page with its fenced blocks of code emptied; line numbers stay. */

@@ -26,7 +26,7 @@ import { freePort } from './free-port.ts';
 
 export const PASSWORD = 'not-for-any-log';
 
-/** PostgreSQL refuses to run as root, so root runs it as the user `nobody`. */
+/** ID of an unprivileged user. Root runs PostgreSQL as this user, because PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
 /** The user that runs the servers, if it is not the user of the tests. */
 export const serverUser: { readonly uid: number; readonly gid: number } | null =
