@@ -7,6 +7,7 @@ import { parseKeyId } from '../../keys/index.ts';
 import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';
 
 /** Maximum number of key IDs in one run: several times what a server logs after a latch. */
@@ -163,12 +164,8 @@ function writeList(context: CliContext, found: readonly Found[]): void {
   );
   for (const { keyId, key } of found) if (key === null) context.out(`${keyId}  unknown\n`);
   const known = found.length - unknown;
-  const sums = `${count(known, 'key')} of ${count(byAccount.size, 'account')}`;
+  const sums = `${counted(known, 'key')} of ${counted(byAccount.size, 'account')}`;
   context.err(`Found ${sums}. Without a row: ${unknown.toLocaleString('en')}.\n`);
-}
-
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function cellsOf(key: RecordedKey | null): string[] {

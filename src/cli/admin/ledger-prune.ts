@@ -6,6 +6,7 @@ import { type PruneReport, storeLocation } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { parseCount } from '../parse-count.ts';
+import { plural } from './row-counts.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
 const NOTHING = { rows: 0, minuteSums: 0, partitions: [], beforeMs: null, isPartial: false };
@@ -103,8 +104,9 @@ function requireEmbeddedStore(context: CliContext): void {
 function describePruned(report: PruneReport, days: number, dryRun: boolean): string {
   const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
   const whole = partitions.length > 0 ? ` (${partitions.join(', ')} as a whole)` : '';
-  const age = count(days, 'day');
-  const what = `${count(rows, 'row')} older than ${age}${whole} and ${count(minuteSums, 'sum')} by minute.\n`;
+  const age = `${days} ${plural(days, 'day')}`;
+  const sums = `${minuteSums} ${plural(minuteSums, 'sum')} by minute`;
+  const what = `${rows} ${plural(rows, 'row')} older than ${age}${whole} and ${sums}.\n`;
   if (!isPartial) return `${dryRun ? 'Would remove' : 'Removed'} ${what}`;
   const until = new Date(beforeMs).toISOString();
   if (dryRun) {
@@ -117,8 +119,4 @@ function describePruned(report: PruneReport, days: number, dryRun: boolean): str
     `Removed ${what}This run removed rows from before ${until}, because one run removes at most the oldest 31 days. ` +
     `Rows older than ${age} remain: run it again, or leave them to the servers, which prune once a day.\n`
   );
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,10 +1,17 @@
-/** Describes the size of a ledger in words. */
+/** Describes numbers of things in words. */
 import type { RowCounts } from '../../ledger/index.ts';
 
+/** Describes the size of a ledger. */
 export function describeRows({ accounts, api_keys, ledger }: RowCounts): string {
-  return `${count(accounts, 'account')}, ${count(api_keys, 'API key')}, ${count(ledger, 'ledger row')}`;
+  return `${counted(accounts, 'account')}, ${counted(api_keys, 'API key')}, ${counted(ledger, 'ledger row')}`;
 }
 
-function count(n: number, name: string): string {
-  return `${n.toLocaleString('en')} ${name}${n === 1 ? '' : 's'}`;
+/** Returns a number with its noun, such as `1 account` or `5,120 keys`. */
+export function counted(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${plural(number, noun)}`;
+}
+
+/** Returns the noun in the form that the number requires. */
+export function plural(number: number, noun: string): string {
+  return number === 1 ? noun : `${noun}s`;
 }
