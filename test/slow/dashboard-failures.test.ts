@@ -38,7 +38,7 @@ async function generateAnyway(page: Page): Promise<void> {
 
 /** Counts requests that were not made, for every account with usage. */
 function useUp(dataDir: string, used: number): void {
-  const database = new DatabaseSync(join(dataDir, 'phm.db'));
+  const database = new DatabaseSync(join(dataDir, 'phm.db'), { timeout: 10_000 });
   database.prepare('UPDATE usage SET used = ?').run(used);
   database.close();
 }

@@ -52,7 +52,7 @@ describe('SQLite', () => {
   const dataDir = makeDataDir();
   const path = join(dataDir, 'phm.db');
   const lock = () => {
-    const database = new DatabaseSync(path);
+    const database = new DatabaseSync(path, { timeout: 10_000 });
     database.exec('BEGIN IMMEDIATE');
     return () => database.close();
   };

@@ -60,7 +60,7 @@ describe('readiness with SQLite', { skip: noMount }, () => {
       'a write lock held by another process',
       {
         begin: () => {
-          holder = new DatabaseSync(path);
+          holder = new DatabaseSync(path, { timeout: 10_000 });
           holder.exec('BEGIN IMMEDIATE');
         },
         end: () => holder.close(),

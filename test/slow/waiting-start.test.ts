@@ -359,7 +359,7 @@ describe('a server started on a locked SQLite database', () => {
     const first = await Server.start(folder, { PHM_DEMO_KEYS: 'on' });
     assert.equal((await first.generate({ security_level: 256 })).status, 200);
     await first.stop();
-    const holder = new DatabaseSync(join(folder, 'phm.db'));
+    const holder = new DatabaseSync(join(folder, 'phm.db'), { timeout: 10_000 });
     holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     const server = await start({ PHM_DEMO_KEYS: 'on' }, folder);
     await server.logged(WAITS);

@@ -79,7 +79,7 @@ describe('the systemd beats of a server', {
   });
 
   it('continue while the database is locked', async () => {
-    const other = new DatabaseSync(join(dataDir, 'phm.db'));
+    const other = new DatabaseSync(join(dataDir, 'phm.db'), { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
     const refused = server.generate({ security_level: 256 });
     for (let i = 0; i < 3; i += 1) await beat();

@@ -27,7 +27,7 @@ export interface Books {
 
 /** Reads what the database holds about an account. */
 export function readBooks(dataDir: string, accountId: string): Books {
-  const database = new DatabaseSync(join(dataDir, 'phm.db'));
+  const database = new DatabaseSync(join(dataDir, 'phm.db'), { timeout: 10_000 });
   try {
     const ids = database.prepare('SELECT key_id FROM ledger WHERE account_id = ?').all(accountId);
     const one = (sql: string) =>
