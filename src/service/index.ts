@@ -6,6 +6,15 @@
 
 export type { LedgerStatus } from './ledger-watch.ts';
 export {
+  absentLog,
+  type LogApi,
+  type LogBytesAnswer,
+  type LogReceipt,
+  type LogStatus,
+  type LogTextAnswer,
+  type ReceiptAnswer,
+} from './log/api.ts';
+export {
   checkMasterSecret,
   createMasterSecret,
   foreignSecretProblem,

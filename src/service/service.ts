@@ -25,6 +25,7 @@ import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { LedgerWatch } from './ledger-watch.ts';
+import { absentLog, type LogApi } from './log/api.ts';
 import {
   type ActivityQuery,
   type KeyTask,
@@ -50,6 +51,8 @@ import { SuitePool } from './suite-pool.ts';
 const END_LIMIT_MS = 2_000;
 
 export class KeyService {
+  /** The transparency log. */
+  readonly log: LogApi = absentLog('off');
   readonly #options: KeyServiceOptions;
   readonly #workers: readonly Worker[];
   readonly #latch: Latch;

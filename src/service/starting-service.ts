@@ -1,5 +1,6 @@
 /** The key service for callers that may come before it runs: the server can listen while startup waits. */
 import { AppError } from '../errors.ts';
+import { absentLog, type LogApi } from './log/api.ts';
 import type { ServiceLoad } from './observer.ts';
 import { STARTING } from './readiness.ts';
 import type { KeyService } from './service.ts';
@@ -11,6 +12,7 @@ export type KeyApi = Pick<
   | 'checkReadiness'
   | 'generate'
   | 'load'
+  | 'log'
   | 'activity'
   | 'quotaNowMs'
   | 'randomness'
@@ -21,6 +23,8 @@ export type KeyApi = Pick<
 
 /** Seconds after which a client should retry, here or on another server. */
 const RETRY_AFTER_SECONDS = 5;
+
+const STARTING_LOG = absentLog('starting');
 
 const NO_LOAD: ServiceLoad = { queues: [], generators: 0, reseeds: 0 };
 
@@ -48,6 +52,10 @@ export class StartingService implements KeyApi {
   /** Resolves at once before the service runs, because there is no thread to ask. */
   readonly ping = (): Promise<void> => this.#service?.ping() ?? Promise.resolve();
   readonly load: KeyApi['load'] = () => this.#service?.load() ?? NO_LOAD;
+
+  get log(): LogApi {
+    return this.#service?.log ?? STARTING_LOG;
+  }
 
   #get(): KeyService {
     if (this.#service) return this.#service;

@@ -1,0 +1,100 @@
+/** The transparency log as `http/` and the metrics see it. */
+
+/** A receipt: the statement about a key, and its proof in the form c2sp.org/tlog-proof@v1. */
+export interface LogReceipt {
+  readonly statement: Readonly<Record<string, unknown>>;
+  readonly proof: string;
+}
+
+/** No log is configured, the server starts, or the log has stopped until an operator acts. */
+export type LogUnavailable =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'stopped' };
+
+export type ReceiptAnswer =
+  | LogUnavailable
+  | { readonly kind: 'receipt'; readonly receipt: LogReceipt }
+  /** The log does not hold the entry yet. */
+  | { readonly kind: 'pending' }
+  /** The account has no such key. */
+  | { readonly kind: 'unknown_key' }
+  /** The key is older than the log, or was generated without one. */
+  | { readonly kind: 'no_receipt' }
+  /** The ledger's row differs from the logged entry: the row was changed. */
+  | { readonly kind: 'altered' };
+
+/** Text of a signed note or of the policy. */
+export type LogTextAnswer = LogUnavailable | { readonly kind: 'text'; readonly text: string };
+
+export type LogBytesAnswer =
+  | LogUnavailable
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** The published tree has no such tile, or none of this width. */
+  | { readonly kind: 'absent' };
+
+export interface LogStatus {
+  readonly state: 'off' | 'starting' | 'running' | 'stopped';
+  /** Reason of a stop, with what to do; null otherwise. */
+  readonly reason: string | null;
+  readonly origin: string | null;
+  /** Size of the published tree. */
+  readonly size: number;
+  /** Time of the published head; null before the first. */
+  readonly headMs: number | null;
+  /** Size of the newest head that has the quorum; null without witnesses, or before the first. */
+  readonly witnessedSize: number | null;
+  readonly pending: number;
+  /** Time of the oldest pending entry; null if none is pending. */
+  readonly oldestPendingMs: number | null;
+  readonly setAside: number;
+  /** Receipts refused because a row differs from its entry, since startup. */
+  readonly altered: number;
+  /** Failed submissions since startup, by name of the witness. */
+  readonly witnessFailures: ReadonlyMap<string, number>;
+}
+
+/** Methods that read the database reject with `ledger_unavailable` or `overloaded`. */
+export interface LogApi {
+  /**
+   * Returns the receipt of an account's key. With `waitMs` > 0 it asks for a new head at once and waits for it. Then the
+   * receipt has the newest head, which holds the entry. With 0 it has the newest witnessed head if witnesses are configured.
+   */
+  receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer>;
+  /** Returns the newest published checkpoint. */
+  checkpoint(): LogTextAnswer;
+  /** Returns `width` hashes (1 to 256) of a tile of the published tree. */
+  tile(level: number, index: number, width: number): Promise<LogBytesAnswer>;
+  /** Returns `width` entries (1 to 256) of an entry bundle in the form of c2sp.org/tlog-tiles. */
+  entries(index: number, width: number): Promise<LogBytesAnswer>;
+  /** Returns the policy that pins this log, in the form c2sp.org/tlog-policy. */
+  policy(): LogTextAnswer;
+  status(): LogStatus;
+}
+
+const NO_STATUS: LogStatus = {
+  state: 'off',
+  reason: null,
+  origin: null,
+  size: 0,
+  headMs: null,
+  witnessedSize: null,
+  pending: 0,
+  oldestPendingMs: null,
+  setAside: 0,
+  altered: 0,
+  witnessFailures: new Map(),
+};
+
+/** Returns a log that serves nothing, because it is off or has not started. */
+export function absentLog(kind: 'off' | 'starting'): LogApi {
+  const none = { kind };
+  return {
+    receipt: async () => none,
+    checkpoint: () => none,
+    tile: async () => none,
+    entries: async () => none,
+    policy: () => none,
+    status: () => ({ ...NO_STATUS, state: kind }),
+  };
+}
