@@ -143,6 +143,7 @@ function request(digest: Buffer): MeteredRequest {
         entropyBits: 254.65,
         entropyJobId: null,
         evidence: null,
+        receipt: null,
       },
       counts: { streams: 0, streamsPassed: 0 },
     },

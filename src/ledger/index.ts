@@ -1,5 +1,5 @@
 /**
- * Stage 6 of 7. In: records and digests, in batches. Out: one durable outcome per request. Standard: none;
+ * Stage 6 of 8. In: records and digests, in batches. Out: one durable outcome per request. Standard: none;
  * `store.ts` and `docs/ledger.md` describe the guarantees.
  */
 export { type CopyReport, copyDatabase } from './backup.ts';
@@ -7,6 +7,27 @@ export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export { describeStore, type StoreLocation, storeLocation } from './location.ts';
+export type {
+  AuditAction,
+  AuditRecord,
+  Edge,
+  Extend,
+  Extension,
+  LogCounts,
+  LogEntry,
+  Logged,
+  LogPosition,
+  LogRecord,
+  LogStart,
+  LogStore,
+  PendingEntry,
+  RecordedReceipt,
+  RecordedRow,
+  RowReceipt,
+  Tile,
+  Turn,
+  TurnOutcome,
+} from './log-store.ts';
 export { Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';

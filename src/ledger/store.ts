@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Commitment } from '../proof/index.ts';
 import type { ClockReading } from './clock-check.ts';
 import type { LatencyCounts } from './latency.ts';
+import type { AuditRecord, LogStore, RowReceipt } from './log-store.ts';
 
 /** The ledger's record of one generated key. */
 export interface LedgerRow {
@@ -24,6 +25,8 @@ export interface LedgerRow {
   readonly entropyJobId: string | null;
   /** Null for a plain key. */
   readonly evidence: RecordedEvidence | null;
+  /** Null without a log. */
+  readonly receipt: RowReceipt | null;
 }
 
 /** The ledger's record of the evidence for a validated key. */
@@ -211,6 +214,10 @@ export interface Retirement {
   readonly compromisedMs: number | null;
 }
 
+/**
+ * Accounts, API keys and versions of the master secret. A method that takes an audit record writes it in the
+ * same transaction, and only if it changes something.
+ */
 export interface AccountStore {
   /**
    * Returns the principals of API keys by their hashes, in the same order; undefined if a key is unknown or
@@ -219,12 +226,16 @@ export interface AccountStore {
    */
   authenticate(keyHashes: readonly Uint8Array[], nowMs: number): Promise<(Principal | undefined)[]>;
   /** Adds an account. Returns false and changes nothing if the ID is taken. */
-  addAccount(account: Account): Promise<boolean>;
+  addAccount(account: Account, audit?: AuditRecord | null): Promise<boolean>;
   listAccounts(): Promise<Account[]>;
   /** Returns false if there is no such account. */
-  setPlan(accountId: string, plan: string): Promise<boolean>;
+  setPlan(accountId: string, plan: string, audit?: AuditRecord | null): Promise<boolean>;
   /** Adds an API key. Returns false and changes nothing if the ID is taken or the account is unknown. */
-  addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean>;
+  addApiKey(
+    record: ApiKeyRecord,
+    keyHash: Uint8Array,
+    audit?: AuditRecord | null,
+  ): Promise<boolean>;
   /** Returns the API keys of one account, or all. */
   listApiKeys(accountId?: string): Promise<ApiKeyRecord[]>;
   /** Reports whether an API key was ever issued to an account other than the demo accounts. */
@@ -232,26 +243,32 @@ export interface AccountStore {
   /**
    * Revokes an API key by ID. Returns false if there is no such key. A second call keeps the first time.
    */
-  revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean>;
+  revokeApiKey(apiKeyId: string, atMs: number, audit?: AuditRecord | null): Promise<boolean>;
 
   /** Returns the registered versions of the master secret. */
   secretChecks(): Promise<ReadonlyMap<number, SecretCheck>>;
   /** Registers the check value of a version that has none. */
   registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void>;
   /** Marks a registered version as one that generates keys. A second call keeps the first time. */
-  activateSecret(version: number, atMs: number): Promise<void>;
+  activateSecret(version: number, atMs: number, audit?: AuditRecord | null): Promise<void>;
   /**
    * Retires a registered version, or tightens its retirement: the store keeps the first `retiredMs` and the
    * earliest `compromisedMs`. Returns false if the version is not registered.
    */
-  retireSecret(version: number, retirement: Retirement): Promise<boolean>;
+  retireSecret(
+    version: number,
+    retirement: Retirement,
+    audit?: AuditRecord | null,
+  ): Promise<boolean>;
   /** Undoes a retirement. Returns false if the version is not registered. */
-  reinstateSecret(version: number): Promise<boolean>;
+  reinstateSecret(version: number, audit?: AuditRecord | null): Promise<boolean>;
+  /** Writes an audit record and its pending entry. */
+  addAudit(audit: AuditRecord): Promise<void>;
 
   close(): Promise<void>;
 }
 
-export interface LedgerStore extends AccountStore {
+export interface LedgerStore extends AccountStore, LogStore {
   /**
    * Commits a batch in one transaction and resolves only when it is durable. Each request either moves its
    * account's counter and writes its row, or is refused and leaves nothing. Requests are decided in order,

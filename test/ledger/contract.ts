@@ -63,6 +63,7 @@ export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     entropyBits: 255.1,
     entropyJobId: null,
     evidence: null,
+    receipt: null,
     ...changes,
   };
 }

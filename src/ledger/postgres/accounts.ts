@@ -156,6 +156,10 @@ export class PostgresAccountStore implements AccountStore {
     );
   }
 
+  async addAudit(): Promise<void> {
+    throw new Error('not built yet');
+  }
+
   async close(): Promise<void> {
     await this.connection.close();
   }

@@ -29,9 +29,9 @@ import type {
   SeriesQuery,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
-import { PostgresAccountStore } from './accounts.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
+import { PostgresLogStore } from './log-store.ts';
 import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './maintenance.ts';
 import { losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
 import { PostgresWriter } from './writer.ts';
@@ -117,7 +117,7 @@ export const CANDIDATES = `
     SELECT key_id, commitment, secret_version FROM ledger
     WHERE ledger.fingerprint = asked.fingerprint LIMIT ${MAX_CANDIDATES}) AS found`;
 
-class PostgresStore extends PostgresAccountStore implements LedgerStore {
+class PostgresStore extends PostgresLogStore implements LedgerStore {
   readonly #url: string;
   readonly #maxClockSkewMs: number;
   readonly #writer: PostgresWriter;

@@ -191,6 +191,10 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
+  async addAudit(): Promise<void> {
+    throw new Error('not built yet');
+  }
+
   async close(): Promise<void> {
     this.connection.close();
   }

@@ -22,9 +22,9 @@ import type {
   RecordedKey,
   SeriesQuery,
 } from '../store.ts';
-import { SqliteAccountStore } from './accounts.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
+import { SqliteLogStore } from './log-store.ts';
 import { pruneSqlite } from './maintenance.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -57,7 +57,7 @@ export function openSqliteStore({
 }
 
 /** Exported for its tests, which give it a failing connection. */
-export class SqliteStore extends SqliteAccountStore implements LedgerStore {
+export class SqliteStore extends SqliteLogStore implements LedgerStore {
   readonly #writer: SqliteWriter;
 
   constructor(connection: SqliteConnection, quotas: Quotas) {

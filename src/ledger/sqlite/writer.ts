@@ -261,6 +261,7 @@ function probeRequest(atMs: number): MeteredRequest {
       totalTests: 0,
       pValues: Buffer.alloc(0),
     },
+    receipt: null,
   };
   const counts = { streams: 0, streamsPassed: 0 };
   return { accountId, apiKeyId: accountId, atMs, key: { row, counts } };

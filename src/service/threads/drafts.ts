@@ -147,5 +147,6 @@ function ledgerRow(
     entropyBits: generated.entropyBits,
     entropyJobId: generated.entropyJobId,
     evidence: generated.evidence,
+    receipt: null,
   };
 }

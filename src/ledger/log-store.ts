@@ -1,0 +1,241 @@
+/**
+ * The transparency log's part of a ledger store: entries that wait, the tree, its heads, and the audit
+ * records. `test/ledger/log-contract.ts` runs the contract against every store.
+ *
+ * A key's transaction adds a pending entry beside its row. A turn moves pending entries into the tree, in
+ * one transaction, on any server. The ledger stores hashes but computes none: callers bring the arithmetic
+ * of RFC 6962 (`src/log`) as functions.
+ */
+import type { LedgerRow } from './store.ts';
+
+/** An entry that waits for a turn. */
+export interface PendingEntry {
+  /** 16 bytes: the key ID of a key, the audit ID of an audit record. */
+  readonly entryId: Uint8Array;
+  /** The log that the entry was made for. */
+  readonly logId: number;
+  readonly kind: 'key' | 'audit';
+  /** SHA-256 of the canonical statement, 32 bytes. */
+  readonly entry: Uint8Array;
+  /** MAC over entry ID and entry under a subkey of the master secret, 32 bytes. */
+  readonly mac: Uint8Array;
+  /** The version of the master secret behind `mac`. */
+  readonly secretVersion: number;
+}
+
+/** The part of a ledger row from which, with the rest of the row, its statement can be rebuilt. */
+export interface RowReceipt {
+  /** 32 bytes. */
+  readonly keyCommitment: Uint8Array;
+  /** 32 random bytes that blind the entry. */
+  readonly salt: Uint8Array;
+  readonly strengthBits: number;
+  /** Names and credited bits of the entropy sources, such as `os:256,jitter:12.5`. */
+  readonly sources: string;
+  /** From `registerSoftware`. */
+  readonly softwareId: number;
+  /** The entry of this key. The store takes its entry ID from the row's key ID. Null: none is logged. */
+  readonly pending: PendingEntry | null;
+}
+
+/** A stored row: every immutable column, from which its statement is rebuilt. */
+export interface RecordedRow extends Omit<LedgerRow, 'receipt'> {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  /** Null for a row that was written without a log. `evidence.pValues` is empty if the ledger has none. */
+  readonly receipt: RecordedReceipt | null;
+}
+
+/** A stored row's receipt columns. */
+export interface RecordedReceipt extends Omit<RowReceipt, 'softwareId' | 'pending'> {
+  /** The name that `registerSoftware` got. */
+  readonly software: string;
+}
+
+/** One log. The open log, of which there is at most one, has `closedMs` null. */
+export interface LogRecord {
+  readonly logId: number;
+  readonly origin: string;
+  /** The log's verifier keys, one a line. */
+  readonly verifierKeys: string;
+  readonly startedMs: number;
+  readonly closedMs: number | null;
+  readonly size: number;
+  /** Root of the tree of `size` entries, 32 bytes. */
+  readonly root: Uint8Array;
+  /** The newest published checkpoint, a signed note. */
+  readonly checkpoint: string | null;
+  /** The newest checkpoint with enough cosignatures of witnesses. */
+  readonly witnessed: string | null;
+}
+
+/** The right edge of a tree, from which it can be extended. */
+export interface Edge {
+  readonly size: number;
+  readonly root: Uint8Array;
+  /** The hashes of the partial rightmost tile of each level from 0 on, 32 bytes each; empty if none. */
+  readonly tiles: readonly Uint8Array[];
+}
+
+/** A tile of up to 256 hashes (c2sp.org/tlog-tiles). */
+export interface Tile {
+  readonly level: number;
+  readonly index: number;
+  readonly hashes: Uint8Array;
+}
+
+/** The tree after new entries. */
+export interface Extension {
+  readonly size: number;
+  readonly root: Uint8Array;
+  /** New full tiles of level 0, and every changed tile of a higher level, partial or full. */
+  readonly tiles: readonly Tile[];
+}
+
+/** Computes the tree after `entries`. May throw: the transaction then rolls back with that error. */
+export type Extend = (edge: Edge, entries: readonly Uint8Array[]) => Extension;
+
+export interface Turn {
+  readonly logId: number;
+  /** Most pending entries that this turn takes. */
+  readonly limit: number;
+  /** Returns true if the entry may be appended. Others are set aside. */
+  judge(entry: PendingEntry): boolean;
+  extend: Extend;
+}
+
+export interface TurnOutcome {
+  readonly appended: number;
+  readonly setAside: number;
+  /** True if the turn took as many entries as it may, so more may wait. */
+  readonly more: boolean;
+  /** Size and root of the tree after the turn. */
+  readonly size: number;
+  readonly root: Uint8Array;
+}
+
+export interface LogStart {
+  readonly origin: string;
+  readonly verifierKeys: string;
+  readonly startedMs: number;
+  /** Entry 0, and the tree that holds it alone; both null: the log starts empty. */
+  readonly first: Uint8Array | null;
+  readonly firstExtension: Extension | null;
+  /**
+   * The log that this one follows, at the size of its last checkpoint. If another log is open, or the log
+   * has another size, the store rejects and changes nothing. Absent: any open log is closed.
+   */
+  readonly closes?: { readonly logId: number; readonly size: number };
+}
+
+/** The position of an entry in a log. */
+export interface LogPosition {
+  readonly logId: number;
+  readonly index: number;
+}
+
+/** The state of an entry: in a log, waiting, or unknown to all logs. */
+export type Logged = LogPosition | 'pending' | null;
+
+/** An entry of a log. */
+export interface LogEntry {
+  readonly index: number;
+  readonly entry: Uint8Array;
+  /** Null for entries without a statement here. */
+  readonly entryId: Uint8Array | null;
+  /** `start`: entry 0 of a log that follows another. `recovered`: from a copy, and its statement is gone. */
+  readonly kind: PendingEntry['kind'] | 'start' | 'recovered';
+}
+
+export interface LogCounts {
+  readonly pending: number;
+  /** The time in the entry ID of the oldest pending entry; null without one. */
+  readonly oldestPendingMs: number | null;
+  readonly setAside: number;
+}
+
+/** An administrative action that is itself an entry of the log. */
+export type AuditAction =
+  | 'account_created'
+  | 'plan_set'
+  | 'api_key_issued'
+  | 'api_key_revoked'
+  | 'secret_activated'
+  | 'secret_retired'
+  | 'secret_reinstated'
+  | 'retention_set'
+  | 'pruned'
+  | 'log_started';
+
+export interface AuditRecord {
+  /** UUIDv7, 16 bytes. */
+  readonly auditId: Uint8Array;
+  readonly atMs: number;
+  readonly action: AuditAction;
+  /** Canonical JSON (RFC 8785). */
+  readonly details: string;
+  /** 32 random bytes that blind the entry. */
+  readonly salt: Uint8Array;
+  /** The entry of this record, with `auditId` as its entry ID; null without a log, and when read. */
+  readonly pending: PendingEntry | null;
+}
+
+export interface LogStore {
+  /** Returns all logs by ascending `logId`. */
+  logs(): Promise<LogRecord[]>;
+  /**
+   * Starts a log and closes the open one. Returns the open log unchanged if it has this origin and these
+   * keys, so that servers may start at the same time. Rejects with `SetupError` if the origin is taken by
+   * another log, or if `closes` does not match.
+   */
+  startLog(start: LogStart): Promise<LogRecord>;
+  /**
+   * Appends pending entries to a log, in one transaction that excludes other turns: locks the head, takes
+   * every visible pending entry of this log (oldest entry ID first, at most `limit`), judges, extends,
+   * writes. Sets aside an entry that `judge` refuses, and one whose ID already has an entry. Changes
+   * nothing if the log is closed. Rejects with the error of `judge` or `extend`, and then changes nothing.
+   *
+   * After a lost answer the turn may or may not have happened. The next turn continues from what is stored.
+   */
+  takeTurn(turn: Turn): Promise<TurnOutcome>;
+  /** Returns pending entries that were made for other logs than the open one, oldest first. */
+  strandedEntries(openLogId: number, limit: number): Promise<PendingEntry[]>;
+  /**
+   * Moves pending entries of closed logs to the log that they now name, with their new entry and MAC. Skips
+   * those that no longer wait.
+   */
+  restamp(entries: readonly PendingEntry[]): Promise<void>;
+  /**
+   * Returns the stored hashes of a tile; null if it is not stored. Full tiles of every level are stored, and
+   * the rightmost tile of each level above 0. That one may hold hashes of entries beyond a published head.
+   */
+  readTile(logId: number, level: number, index: number): Promise<Uint8Array | null>;
+  /** Returns the entries from `from` to before `to`, 32 bytes each; fewer at the end of the log. */
+  readEntries(logId: number, from: number, to: number): Promise<Uint8Array>;
+  findLogged(entryId: Uint8Array): Promise<Logged>;
+  /** Returns the row of a key; null without one. */
+  findRecord(keyId: Uint8Array): Promise<RecordedRow | null>;
+  /** Stores a published note, unless one for a larger tree is stored. */
+  saveCheckpoint(
+    logId: number,
+    size: number,
+    note: string,
+    kind: 'checkpoint' | 'witnessed',
+  ): Promise<void>;
+  logCounts(logId: number): Promise<LogCounts>;
+  /** Returns the rows after a key ID in its order, null from the first on, with the state of their entries. */
+  pageRecords(
+    after: Uint8Array | null,
+    limit: number,
+  ): Promise<{ readonly record: RecordedRow; readonly logged: Logged }[]>;
+  pageEntries(logId: number, from: number, limit: number): Promise<LogEntry[]>;
+  /**
+   * Appends entries of a copy to the log, in one transaction. A pending row with the same entry gives the
+   * entry its ID and kind, and waits no longer. `extend` sees the edge first and throws if it does not fit.
+   */
+  recoverEntries(logId: number, entries: readonly Uint8Array[], extend: Extend): Promise<void>;
+  /** Returns the number of this software, which is added if it is new. */
+  registerSoftware(name: string): Promise<number>;
+  /** Returns the audit records after an ID in its order, null from the first on. */
+  audits(after: Uint8Array | null, limit: number): Promise<AuditRecord[]>;
+}
