@@ -1,8 +1,9 @@
 /**
- * Stage 5 of 7. In: key bytes. Out: keyed commitments for the ledger and proof strings for the
- * owner. Standard: HMAC (FIPS 198-1) and HKDF (RFC 5869) with SHA-256.
+ * Stage 5 of 7. In: key bytes. Out: keyed commitments for the ledger, proof strings for the owner, and MACs
+ * of entries that wait for the log. Standard: HMAC (FIPS 198-1) and HKDF (RFC 5869) with SHA-256.
  */
 export { type Commitment, Keyring } from './keyring.ts';
+export { deriveLogMacKeys, type LogMacKey, LogMacKeys } from './log-mac.ts';
 export {
   formatMasterSecret,
   MAX_VERSION,

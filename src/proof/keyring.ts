@@ -7,11 +7,15 @@
  *   proof      = "proof_" ‖ decimal(v·2^256 + T)
  *   check      = HMAC-SHA-256(K_check[v],  "phm/check/v1")
  *
+ * `log-mac.ts` has the MAC of the transparency log, under K_log[v].
+ *
  * HKDF: RFC 5869; the last argument is its info. HMAC: FIPS 198-1. Without the secret, none of these values
  * can be tested against a guessed key, so a stolen ledger does not confirm guesses.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { wipe } from '../bytes.ts';
+import { deriveSubkey, withUint16 } from './_subkeys.ts';
+import { logEntryMac } from './log-mac.ts';
 import { MAX_VERSION, type MasterSecretVersion, MIN_SECRET_BYTES } from './secret-text.ts';
 
 /** What the ledger stores to recognise a key. */
@@ -28,9 +32,9 @@ interface Subkeys {
   readonly proof: Buffer;
   readonly commit: Buffer;
   readonly check: Buffer;
+  readonly log: Buffer;
 }
 
-const SUBKEY_BYTES = 32;
 const PROOF_LABEL = 'phm/proof/v1';
 const COMMIT_LABEL = 'phm/commit/v1';
 const CHECK_LABEL = 'phm/check/v1';
@@ -115,9 +119,20 @@ export class Keyring {
     return createHmac('sha256', this.#subkeys(version).check).update(CHECK_LABEL).digest();
   }
 
+  /**
+   * Returns the MAC of an entry that waits for the log, as `LogMacKeys.mac`. Throws `RangeError` if the
+   * keyring does not hold the version.
+   */
+  logMac(version: number, entryId: Uint8Array, entry: Uint8Array): Buffer {
+    this.#assertUsable();
+    return logEntryMac(this.#subkeys(version).log, entryId, entry);
+  }
+
   /** Overwrites all subkeys. Every later call throws. */
   destroy(): void {
-    for (const { proof, commit, check } of this.#byVersion.values()) wipe(proof, commit, check);
+    for (const { proof, commit, check, log } of this.#byVersion.values()) {
+      wipe(proof, commit, check, log);
+    }
     this.#destroyed = true;
   }
 
@@ -147,24 +162,14 @@ function macOfKey(subkey: Buffer, label: string, key: Uint8Array): Buffer {
     .digest();
 }
 
-function deriveSubkeys({ version, secret }: MasterSecretVersion): Subkeys {
-  const derive = (use: string): Buffer => {
-    const info = withUint16(`phm/subkey/${use}/v1`, version);
-    const derived = new Uint8Array(hkdfSync('sha256', secret, '', info, SUBKEY_BYTES));
-    const subkey = Buffer.alloc(SUBKEY_BYTES);
-    subkey.set(derived);
-    wipe(derived);
-    return subkey;
+function deriveSubkeys(one: MasterSecretVersion): Subkeys {
+  return {
+    version: one.version,
+    proof: deriveSubkey(one, 'proof'),
+    commit: deriveSubkey(one, 'commit'),
+    check: deriveSubkey(one, 'check'),
+    log: deriveSubkey(one, 'log'),
   };
-  return { version, proof: derive('proof'), commit: derive('commit'), check: derive('check') };
-}
-
-/** Returns label ‖ 0 ‖ u16be(value). The zero ends the label, so no label is a prefix of another. */
-function withUint16(label: string, value: number): Buffer {
-  const bytes = Buffer.alloc(label.length + 3);
-  bytes.write(label, 'latin1');
-  bytes.writeUInt16BE(value, label.length + 1);
-  return bytes;
 }
 
 function assertKey(key: Uint8Array): void {

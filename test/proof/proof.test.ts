@@ -5,8 +5,10 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { hexToBytes } from '../../src/bytes.ts';
 import {
+  deriveLogMacKeys,
   formatMasterSecret,
   Keyring,
+  LogMacKeys,
   type MasterSecretVersion,
   newMasterSecret,
   parseMasterSecret,
@@ -22,6 +24,7 @@ interface VectorGroup {
   comment: string;
   masterSecret: string;
   checkValues: { version: number; value: string }[];
+  logMacs: { version: number; entryId: string; entry: string; mac: string }[];
   tests: Vector[];
 }
 
@@ -59,7 +62,7 @@ describe('proofs and commitments', () => {
     assert.equal(count, VECTORS.numberOfTests);
   });
 
-  for (const { comment, masterSecret, checkValues, tests } of VECTORS.testGroups) {
+  for (const { comment, masterSecret, checkValues, logMacs, tests } of VECTORS.testGroups) {
     describe(`vectors: ${comment}`, () => {
       const keyring = new Keyring(parseMasterSecret(masterSecret));
 
@@ -70,6 +73,17 @@ describe('proofs and commitments', () => {
         );
         for (const { version, value } of checkValues) {
           assert.equal(keyring.checkValue(version).toString('hex'), value);
+        }
+      });
+
+      it('give the MACs of log entries', () => {
+        const keys = new LogMacKeys(deriveLogMacKeys(parseMasterSecret(masterSecret)));
+        assert.deepEqual(keys.versions, keyring.versions);
+        for (const { version, entryId, entry, mac } of logMacs) {
+          const [id, bytes] = [hexToBytes(entryId), hexToBytes(entry)];
+          assert.equal(keyring.logMac(version, id, bytes).toString('hex'), mac);
+          assert.equal(keys.mac(version, id, bytes).toString('hex'), mac);
+          assert.ok(keys.verifies(version, id, bytes, hexToBytes(mac)));
         }
       });
 
@@ -288,15 +302,67 @@ describe('proofs and commitments', () => {
     assert.throws(() => keyring.makeProof(key), /was destroyed/);
     assert.throws(() => keyring.verifyProof(key, proof), /was destroyed/);
     assert.throws(() => keyring.checkValue(1), /was destroyed/);
+    assert.throws(() => keyring.logMac(1, Buffer.alloc(16), key), /was destroyed/);
   });
 
   it('pass their own health tests', () => {
     const rows = proofSelfTest();
-    assert.equal(rows.length, 5);
+    assert.equal(rows.length, 6);
     assert.deepEqual(
       rows.filter(({ passed }) => !passed),
       [],
     );
+  });
+});
+
+describe('MACs of log entries', () => {
+  const keys = new LogMacKeys(deriveLogMacKeys(SECRETS));
+  const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+
+  it('fail if one bit of the entry ID, the entry or the MAC is flipped', () => {
+    fc.assert(
+      fc.property(bytesOf(16), bytesOf(32), fc.nat(), fc.nat(2), (entryId, entry, n, which) => {
+        const mac = keys.mac(7, entryId, entry);
+        assert.ok(keys.verifies(7, entryId, entry, mac));
+        const flipped = [entryId, entry, mac][which] ?? mac;
+        const bit = n % (flipped.length * 8);
+        flipped[bit >>> 3] ^= 1 << (bit & 7);
+        assert.ok(!keys.verifies(7, entryId, entry, mac));
+      }),
+    );
+  });
+
+  it('differ by version, and fail under any other', () => {
+    const [entryId, entry] = [Buffer.alloc(16, 1), Buffer.alloc(32, 2)];
+    const mac = keys.mac(1, entryId, entry);
+    for (const version of [0, 2, 7, 300]) {
+      assert.equal(keys.verifies(version, entryId, entry, mac), false);
+    }
+    assert.throws(() => keys.mac(3, entryId, entry), {
+      name: 'RangeError',
+      message: '"version" expected one of 1, 2, 7, got 3',
+    });
+  });
+
+  it('refuse other lengths', () => {
+    const [entryId, entry] = [Buffer.alloc(16, 1), Buffer.alloc(32, 2)];
+    const mac = keys.mac(1, entryId, entry);
+    assert.throws(() => keys.mac(1, entry, entry), TypeError);
+    assert.throws(() => keys.mac(1, entryId, entryId), TypeError);
+    assert.equal(keys.verifies(1, entryId, entry, mac.subarray(1)), false);
+    assert.equal(keys.verifies(1, Buffer.concat([entryId, entry]), Buffer.alloc(0), mac), false);
+    assert.throws(() => new LogMacKeys([{ version: 1, subkey: Buffer.alloc(31) }]), TypeError);
+  });
+
+  it('need no reference to the given subkeys, and refuse every call after destroy', () => {
+    const derived = deriveLogMacKeys(SECRETS);
+    const own = new LogMacKeys(derived);
+    for (const { subkey } of derived) subkey.fill(0);
+    const [entryId, entry] = [Buffer.alloc(16), Buffer.alloc(32)];
+    assert.deepEqual(own.mac(2, entryId, entry), KEYRING.logMac(2, entryId, entry));
+    own.destroy();
+    assert.throws(() => own.mac(2, entryId, entry), /were destroyed/);
+    assert.throws(() => own.verifies(2, entryId, entry, entry), /were destroyed/);
   });
 });
 

@@ -38,6 +38,10 @@ def check_value(version, secret):
     return mac(subkey("check", version, secret), b"phm/check/v1")
 
 
+def log_mac(version, secret, entry_id, entry):
+    return mac(subkey("log", version, secret), b"phm/log-entry/v1\0" + entry_id + entry)
+
+
 def material(label, length):
     return hashlib.shake_256(f"phm vector: {label}".encode()).digest(length)
 
@@ -82,6 +86,8 @@ def group(comment, versions):
     return {"comment": comment,
             "masterSecret": "".join(f"{v}:{s.hex()}\n" for v, s in versions),
             "checkValues": [{"version": v, "value": check_value(v, s).hex()} for v, s in versions],
+            "logMacs": [{"version": v, "entryId": material("entry ID", 16).hex(), "entry": material("entry", 32).hex(),
+                         "mac": log_mac(v, s, material("entry ID", 16), material("entry", 32)).hex()} for v, s in versions],
             "tests": tests}
 
 

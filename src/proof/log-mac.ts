@@ -1,0 +1,79 @@
+/**
+ * MACs of entries that wait for the transparency log, under a subkey of the versioned master secret.
+ *
+ *   mac = HMAC-SHA-256(K_log[v], "phm/log-entry/v1" ‖ 0 ‖ entry ID (16 bytes) ‖ entry (32 bytes))
+ *
+ * Pending entries wait in the database. Without the subkey, a writer of the database cannot queue an entry
+ * of their own. The log worker holds these subkeys and no other part of the master secret.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { assertLength, concatBytes, wipe } from '../bytes.ts';
+import { deriveSubkey } from './_subkeys.ts';
+import type { MasterSecretVersion } from './secret-text.ts';
+
+const LABEL = Buffer.from('phm/log-entry/v1\0', 'latin1');
+const ENTRY_ID_BYTES = 16;
+const ENTRY_BYTES = 32;
+
+/** The log's subkey of one version of the master secret, 32 bytes. It may be posted to a worker. */
+export interface LogMacKey {
+  readonly version: number;
+  readonly subkey: Uint8Array;
+}
+
+/** Derives the log's subkeys. The caller MUST wipe them, after it has passed them on. */
+export function deriveLogMacKeys(versions: readonly MasterSecretVersion[]): LogMacKey[] {
+  return versions.map((one) => ({ version: one.version, subkey: deriveSubkey(one, 'log') }));
+}
+
+/** The log's subkeys of every retained version. */
+export class LogMacKeys {
+  readonly #subkeys: ReadonlyMap<number, Buffer>;
+  #destroyed = false;
+
+  /** Copies the subkeys: the caller wipes what it passed. Throws `TypeError` on a length other than 32. */
+  constructor(keys: readonly LogMacKey[]) {
+    for (const { subkey } of keys) assertLength('subkey', subkey, 32);
+    this.#subkeys = new Map(keys.map(({ version, subkey }) => [version, concatBytes(subkey)]));
+  }
+
+  /** The retained versions, in the given order. */
+  get versions(): readonly number[] {
+    return [...this.#subkeys.keys()];
+  }
+
+  /** Returns the MAC, 32 bytes. Throws `RangeError` if the version is not retained. */
+  mac(version: number, entryId: Uint8Array, entry: Uint8Array): Buffer {
+    const subkey = this.#subkey(version);
+    if (subkey) return logEntryMac(subkey, entryId, entry);
+    throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
+  }
+
+  /**
+   * Reports whether `mac` belongs to this entry, in constant time. False if the version is not retained.
+   */
+  verifies(version: number, entryId: Uint8Array, entry: Uint8Array, mac: Uint8Array): boolean {
+    const subkey = this.#subkey(version);
+    if (!subkey || mac.length !== 32) return false;
+    if (entryId.length !== ENTRY_ID_BYTES || entry.length !== ENTRY_BYTES) return false;
+    return timingSafeEqual(logEntryMac(subkey, entryId, entry), mac);
+  }
+
+  /** Overwrites all subkeys. Every later call throws. */
+  destroy(): void {
+    wipe(...this.#subkeys.values());
+    this.#destroyed = true;
+  }
+
+  #subkey(version: number): Buffer | undefined {
+    if (this.#destroyed) throw new Error('the subkeys of the log were destroyed');
+    return this.#subkeys.get(version);
+  }
+}
+
+/** Returns the MAC of one entry. Throws `TypeError` unless the ID has 16 bytes and the entry 32. */
+export function logEntryMac(subkey: Buffer, entryId: Uint8Array, entry: Uint8Array): Buffer {
+  assertLength('entryId', entryId, ENTRY_ID_BYTES);
+  assertLength('entry', entry, ENTRY_BYTES);
+  return createHmac('sha256', subkey).update(LABEL).update(entryId).update(entry).digest();
+}
