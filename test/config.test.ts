@@ -37,6 +37,32 @@ describe('configuration', () => {
     assert.equal(config.logFormat, 'auto');
   });
 
+  it('keeps the state of the log beside the data directory, never in it', () => {
+    const { log } = accept({ PHM_DATA_DIR: '/srv/phm' });
+    assert.deepEqual(log, {
+      mode: 'auto',
+      keys: { kind: 'managed', path: '/srv/phm/log.key' },
+      stateFile: '/srv/phm.log-state',
+      witnessesFile: null,
+      intervalMs: 250,
+    });
+    const inside = { PHM_DATA_DIR: '/srv/phm', PHM_LOG_STATE_FILE: '/srv/phm/log-state' };
+    assert.match(problems(inside), /PHM_LOG_STATE_FILE is in the data directory/);
+    assert.equal(
+      accept({ ...inside, PHM_LOG_STATE_FILE: '/srv/phm-2' }).log.stateFile,
+      '/srv/phm-2',
+    );
+  });
+
+  it('takes the keys of the log from one place, and bounds its interval', () => {
+    const both = { PHM_LOG_KEY: 'text', PHM_LOG_KEY_FILE: '/run/secrets/log.key' };
+    assert.match(problems(both), /PHM_LOG_KEY and PHM_LOG_KEY_FILE are both set: keep one/);
+    for (const interval of ['99', '86400001', '1.5']) {
+      assert.match(problems({ PHM_LOG_INTERVAL_MS: interval }), /from 100 to 86400000/);
+    }
+    assert.match(problems({ PHM_TRANSPARENCY_LOG: 'on' }), /use one of auto, off/);
+  });
+
   it('enables a metrics listener if its port is set', () => {
     const loopback = { host: '127.0.0.1', port: 9464 };
     assert.deepEqual(accept({ PHM_METRICS_PORT: '9464' }).metrics, loopback);

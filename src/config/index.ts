@@ -13,6 +13,7 @@ import {
   type SourceSettings,
 } from './entropy-sources.ts';
 import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
+import { type LogConfig, readLogConfig } from './log.ts';
 import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
@@ -27,6 +28,7 @@ export {
   type SourceSettings,
 } from './entropy-sources.ts';
 export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
+export type { LogConfig, LogKeyOrigin } from './log.ts';
 export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 
@@ -60,6 +62,8 @@ export interface Config extends EnabledSources {
   /** Days to keep ledger rows; null keeps them for ever. */
   readonly retentionDays: number | null;
   readonly masterSecret: MasterSecretOrigin;
+  /** The transparency log. */
+  readonly log: LogConfig;
   readonly sourceSettings: SourceSettings;
   readonly tls: {
     readonly certFile: string;
@@ -153,6 +157,7 @@ export function readConfig(
       ? reader.integer('PHM_RETENTION_DAYS', 1, MAX_RETENTION_DAYS)
       : null,
     masterSecret,
+    log: readLogConfig(reader, dataDir),
     ...sources,
     sourceSettings,
     tls,
