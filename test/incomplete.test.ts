@@ -14,6 +14,7 @@ for (const part of [
   'sdk/src',
   'packages/sp800-22/src',
   'packages/sp800-90b/src',
+  'packages/tlog/src',
   'package.json',
 ]) {
   cpSync(join(ROOT, part), join(copy, part), { recursive: true });

@@ -40,6 +40,7 @@ const RANKS: Record<string, number> = {
   modulation: 1,
   'sp800-22': 1,
   'sp800-90b': 0,
+  tlog: 0,
   proof: 1,
   ledger: 1,
   config: 0,

@@ -1,0 +1,45 @@
+/**
+ * Base64 of RFC 4648 §4: padded and canonical. Each byte string has exactly one encoding.
+ *
+ * `atob` alone accepts white space, missing padding and unused bits that are not zero.
+ */
+import { FormatError, quoted } from './format-error.ts';
+
+/** Bytes per call of `String.fromCharCode`, which takes a limited number of arguments. */
+const CHUNK_BYTES = 8192;
+
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES));
+  }
+  return btoa(binary);
+}
+
+/** Throws `FormatError` unless `text` is the encoding that `encodeBase64` returns for some bytes. */
+export function decodeBase64(text: string): Uint8Array {
+  const bytes = decodeLoosely(text);
+  if (bytes === null || encodeBase64(bytes) !== text) {
+    throw new FormatError(`expected padded base64 (RFC 4648 §4), got ${quoted(text)}`);
+  }
+  return bytes;
+}
+
+function decodeLoosely(text: string): Uint8Array | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+/** Decodes base64 of exactly `length` bytes. `name` says in the `FormatError` what was expected. */
+export function decodeBase64Of(length: number, name: string, text: string): Uint8Array {
+  const bytes = decodeLoosely(text);
+  if (bytes?.length !== length || encodeBase64(bytes) !== text) {
+    throw new FormatError(
+      `${name}: expected base64 (RFC 4648 §4) of ${length} bytes, got ${quoted(text)}`,
+    );
+  }
+  return bytes;
+}

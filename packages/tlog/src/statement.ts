@@ -1,0 +1,271 @@
+/**
+ * Statements of the PHM key service, whose hashes are the entries of its log, and receipts
+ * (docs/receipts.md).
+ */
+import { decodeBase64, decodeBase64Of } from './base64.ts';
+import { assertInteger, concat, utf8 } from './bytes.ts';
+import type { JsonObject } from './canonical.ts';
+import { FormatError, quoted } from './format-error.ts';
+import { MAX_NOTE_LENGTH } from './note.ts';
+
+// Type aliases, not interfaces: only they fit `JsonValue`.
+
+/** What the service states about one key. Byte strings are base64 (RFC 4648 §4). */
+export type KeyStatement = {
+  readonly type: typeof KEY_STATEMENT;
+  /** Origin of the log. */
+  readonly service: string;
+  readonly key_id: string;
+  /** When the key was generated: ISO 8601 with milliseconds and `+00:00`. */
+  readonly time: string;
+  readonly security_level: number;
+  readonly security_strength_bits: number;
+  /** HMAC-SHA-256 over `keyCommitmentMessage`, under the opening. */
+  readonly key_commitment: string;
+  /** Null for a key generated without statistical tests of its own. */
+  readonly evidence: KeyEvidence | null;
+  readonly modulation: string;
+  readonly sources: readonly EntropyCredit[];
+  /** SHA-256 over the canonical form of the ledger's row. */
+  readonly row_digest: string;
+  readonly sealed_to: string | null;
+  readonly sealed_digest: string | null;
+  /** Name, version and digest of the software that generated the key. */
+  readonly software: string;
+  /** 32 random bytes, which hide the statement behind its hash. */
+  readonly salt: string;
+};
+
+export type KeyEvidence = {
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  readonly verdict: string;
+  readonly tests_passed: number;
+  readonly total_tests: number;
+};
+
+export type EntropyCredit = { readonly name: string; readonly credit_bits: number };
+
+/** What the service states about one administrative action. */
+export type AuditStatement = {
+  readonly type: typeof AUDIT_STATEMENT;
+  readonly service: string;
+  readonly audit_id: string;
+  readonly time: string;
+  readonly action: string;
+  readonly details: JsonObject;
+  readonly salt: string;
+};
+
+export type Receipt = {
+  readonly statement: KeyStatement;
+  /** Text of c2sp.org/tlog-proof@v1. */
+  readonly proof: string;
+};
+
+export const KEY_STATEMENT = 'phm-key-receipt/v1';
+export const AUDIT_STATEMENT = 'phm-audit/v1';
+
+/** The opening of a commitment has exactly this length: HMAC would pad a shorter key with zeros. */
+export const OPENING_BYTES = 32;
+
+const SALT_BYTES = 32;
+const DIGEST_BYTES = 32;
+const MAX_SOURCES = 32;
+/** Longest recipient of a sealed key, in bytes. */
+const MAX_SEALED_TO_BYTES = 4096;
+
+/**
+ * Returns the message of a key's commitment: HMAC-SHA-256 over it, under the opening, is
+ * `key_commitment`. The key's length is `bits`. The caller wipes the result, which holds the key.
+ */
+export function keyCommitmentMessage(bits: number, keyId: string, key: Uint8Array): Uint8Array {
+  assertInteger('bits', bits, 1, 2 ** 16 - 1);
+  if (key.length * 8 !== bits) {
+    throw new TypeError(`"key" expected ${bits} bits, got ${key.length * 8}`);
+  }
+  const length = Uint8Array.of(0, bits >> 8, bits & 0xff);
+  return concat(utf8('phm/key-commitment/v1'), length, utf8(`${keyId}\0`), key);
+}
+
+/** Checks the form of a value and returns it. `name` begins the message of the `FormatError`. */
+type Check<T> = (name: string, value: unknown) => T;
+
+/**
+ * Returns a receipt from parsed JSON. Throws `FormatError` that names the first member which is missing,
+ * unknown, or of the wrong form. It verifies nothing.
+ */
+export function parseReceipt(json: unknown): Receipt {
+  return receiptOf('the receipt', json);
+}
+
+/** Returns an audit statement from parsed JSON. Throws `FormatError` as `parseReceipt` does. */
+export function parseAuditStatement(json: unknown): AuditStatement {
+  return auditStatementOf('the statement', json);
+}
+
+/** Accepts an object with exactly these members. */
+function object<T>(members: { readonly [K in keyof T]: Check<T[K]> }): Check<T> {
+  const names = Object.keys(members) as (keyof T & string)[];
+  return (name, value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw mismatch(name, 'a JSON object', value);
+    }
+    const unknown = Object.keys(value).find((one) => !Object.hasOwn(members, one));
+    if (unknown !== undefined)
+      throw new FormatError(`${name} has an unknown member ${quoted(unknown)}`);
+    const entries = names.map((member) => {
+      if (!Object.hasOwn(value, member)) throw new FormatError(`${name} has no member "${member}"`);
+      return [member, members[member](member, (value as T)[member])];
+    });
+    return Object.fromEntries(entries) as T;
+  };
+}
+
+function orNull<T>(check: Check<T>): Check<T | null> {
+  return (name, value) => (value === null ? null : check(name, value));
+}
+
+function list<T>(check: Check<T>, most: number): Check<readonly T[]> {
+  return (name, value) => {
+    if (!Array.isArray(value) || value.length > most) {
+      throw mismatch(name, `a list of at most ${most}`, value);
+    }
+    return value.map((one) => check(`an item of ${name}`, one));
+  };
+}
+
+function literal<T extends string>(expected: T): Check<T> {
+  return (name, value) => {
+    if (value !== expected) throw mismatch(name, `"${expected}"`, value);
+    return expected;
+  };
+}
+
+/** Accepts text of this form. `expected` describes it. */
+function text(expected: string, form: RegExp): Check<string> {
+  return (name, value) => {
+    if (typeof value !== 'string' || !form.test(value)) throw mismatch(name, expected, value);
+    return value;
+  };
+}
+
+function base64(bytes: number): Check<string> {
+  return (name, value) => {
+    if (typeof value !== 'string') throw mismatch(name, `base64 of ${bytes} bytes`, value);
+    decodeBase64Of(bytes, name, value);
+    return value;
+  };
+}
+
+/** Accepts base64 of 1 to `most` bytes. */
+function base64UpTo(most: number): Check<string> {
+  return (name, value) => {
+    if (typeof value !== 'string') throw mismatch(name, 'base64', value);
+    const { length } = decodeBase64(value);
+    if (length === 0 || length > most) throw mismatch(name, `base64 of 1 to ${most} bytes`, value);
+    return value;
+  };
+}
+
+/** Accepts a finite number from `min` to `max`. */
+function number(min: number, max: number, isValid = Number.isFinite): Check<number> {
+  return (name, value) => {
+    if (typeof value !== 'number' || !isValid(value) || value < min || value > max) {
+      throw mismatch(name, `a number from ${min} to ${max}`, value);
+    }
+    return value;
+  };
+}
+
+/** Accepts an object of JSON, at most `depth` levels deep. */
+function jsonObject(depth: number): Check<JsonObject> {
+  return (name, value) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isObject || !isJson(value, depth)) {
+      throw mismatch(name, `a JSON object of at most ${depth} levels`, value);
+    }
+    return value as JsonObject;
+  };
+}
+
+function isJson(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return !/\p{Surrogate}/u.test(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return typeof value === 'boolean';
+  if (value === null) return true;
+  return (
+    depth > 0 &&
+    Object.entries(value).every(([name, one]) => isJson(name, 0) && isJson(one, depth - 1))
+  );
+}
+
+function mismatch(name: string, expected: string, value: unknown): FormatError {
+  return new FormatError(`${name}: expected ${expected}, got ${described(value)}`);
+}
+
+function described(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value === null || value === undefined) return 'none';
+  return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
+}
+
+const origin = text('the origin of a log', /^[^\p{White_Space}\p{Cc}\p{Surrogate}+]{1,255}$/u);
+const time = text(
+  'a time such as 2026-01-31T12:00:00.000+00:00',
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00$/,
+);
+const word = text(
+  'a word of lower-case letters, digits, "-" and "_"',
+  /^[a-z0-9][a-z0-9_-]{0,63}$/,
+);
+const printable = text('up to 255 printable ASCII characters', /^[!-~]{1,255}$/);
+const count = number(0, 1000, Number.isSafeInteger);
+
+const keyStatementOf = object<KeyStatement>({
+  type: literal(KEY_STATEMENT),
+  service: origin,
+  key_id: text('a key ID such as phm_1', /^phm_[1-9][0-9]{0,38}$/),
+  time,
+  security_level: number(1, 2 ** 16 - 1, Number.isSafeInteger),
+  security_strength_bits: number(0, 2 ** 16 - 1, Number.isSafeInteger),
+  key_commitment: base64(DIGEST_BYTES),
+  evidence: orNull(
+    object<KeyEvidence>({
+      digest: text('"sha256:" and 64 hexadecimal digits', /^sha256:[0-9a-f]{64}$/),
+      verdict: text('PASS or FAIL', /^(?:PASS|FAIL)$/),
+      tests_passed: count,
+      total_tests: count,
+    }),
+  ),
+  modulation: word,
+  sources: list(
+    object<EntropyCredit>({ name: word, credit_bits: number(0, 2 ** 32) }),
+    MAX_SOURCES,
+  ),
+  row_digest: base64(DIGEST_BYTES),
+  sealed_to: orNull(base64UpTo(MAX_SEALED_TO_BYTES)),
+  sealed_digest: orNull(base64(DIGEST_BYTES)),
+  software: printable,
+  salt: base64(SALT_BYTES),
+});
+
+const receiptOf = object<Receipt>({
+  statement: keyStatementOf,
+  // A proof is a note and at most as much again before it.
+  proof: (name, value) => {
+    if (typeof value === 'string' && value.length <= 2 * MAX_NOTE_LENGTH) return value;
+    throw mismatch(name, 'the text of a c2sp.org/tlog-proof@v1', value);
+  },
+});
+
+const auditStatementOf = object<AuditStatement>({
+  type: literal(AUDIT_STATEMENT),
+  service: origin,
+  audit_id: printable,
+  time,
+  action: word,
+  details: jsonObject(8),
+  salt: base64(SALT_BYTES),
+});
