@@ -4,11 +4,11 @@
  * tests pass. The query names `defect` and `when`, the file.
  */
 import { existsSync } from 'node:fs';
-import { createRequire, syncBuiltinESMExports } from 'node:module';
-import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
 import { Generator } from '../../src/keys/generator.ts';
 import { DEFECTS } from '../keys/defects.ts';
 import type { Alter } from '../keys/weak-sources.ts';
+import { loadIntoWorkers } from './preload.ts';
 
 const SEED = 1;
 
@@ -44,18 +44,7 @@ function breakGenerators(): void {
   };
 }
 
-/** Worker threads have an environment of their own, without NODE_OPTIONS. */
-function loadIntoWorkers(): void {
-  class BrokenWorker extends Worker {
-    constructor(url: URL | string, options: WorkerOptions = {}) {
-      super(url, { ...options, execArgv: ['--import', import.meta.url] });
-    }
-  }
-  createRequire(import.meta.url)('node:worker_threads').Worker = BrokenWorker;
-  syncBuiltinESMExports();
-}
-
 if (query.has('defect')) {
   breakGenerators();
-  if (isMainThread) loadIntoWorkers();
+  if (isMainThread) loadIntoWorkers(import.meta.url);
 }
