@@ -38,6 +38,12 @@ export const ERRORS = {
     title: 'There is no endpoint at this path',
     remedy: 'Check the path: /docs lists the endpoints, below the base path if the server has one.',
   },
+  receipt_not_found: {
+    status: 404,
+    title: 'There is no receipt for this key',
+    remedy:
+      'Check the key_id. An API key reads only receipts for keys that its own account generated.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'This path does not support this method',
@@ -106,6 +112,24 @@ export const ERRORS = {
     status: 503,
     title: 'The service cannot take more work at present',
     remedy: 'The service is busy. Try again in {wait}.',
+  },
+  receipt_pending: {
+    status: 503,
+    title: 'The receipt is not ready yet',
+    remedy:
+      'The record of this key is durable, but no published checkpoint covers it yet. Try again in {wait}.',
+  },
+  log_stopped: {
+    status: 503,
+    title: 'The transparency log has stopped',
+    remedy:
+      'The log publishes nothing until the operator has checked it. Keys are generated as before, and get their receipts later.',
+  },
+  record_altered: {
+    status: 503,
+    title: 'The record of this key differs from its entry in the transparency log',
+    remedy:
+      'No receipt can be issued for it. Give the request ID {request_id} to the operator, who must find out who changed the record.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

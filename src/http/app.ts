@@ -34,10 +34,13 @@ import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi/document.ts';
 import { serveDashboard } from './pages/dashboard.ts';
 import { serveDocs } from './pages/docs.ts';
+import { PathMethods } from './path-methods.ts';
 import { activityRoute } from './routes/activity.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
+import { logRoutes } from './routes/log.ts';
 import { randomnessRoute } from './routes/randomness.ts';
+import { receiptRoute } from './routes/receipt.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 import type { TlsOptions } from './tls.ts';
@@ -118,9 +121,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
   generateRoute(app, context);
   validateRoute(app, context);
+  receiptRoute(app, context);
   activityRoute(app, context);
   seriesRoute(app, context);
   randomnessRoute(app, context);
+  logRoutes(app, context);
   healthRoutes(app, context, { documented: true });
   serveOpenApi(app);
   await serveDocs(app, context);
@@ -185,17 +190,14 @@ function createServer(
  * is answered: it has no API key.
  */
 function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
-  const methods = new Map<string, Set<string>>();
+  const methods = new PathMethods();
   app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? new Set<string>();
-    for (const one of [method].flat()) known.add(one);
-    methods.set(url, known);
+    for (const one of [method].flat()) methods.add(url, one);
   });
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
-    const known = methods.get(request.url.split('?', 1)[0] ?? '');
-    if (!known) throw new AppError('not_found');
-    const allow = [...known].sort();
+    const allow = methods.find(request.url.split('?', 1)[0] ?? '');
+    if (!allow) throw new AppError('not_found');
     if (isPreflight(request, cors)) return reply.code(204).headers(preflightHeaders(allow)).send();
     const detail = `This path does not support ${request.method}.`;
     throw new AppError('method_not_allowed', {

@@ -142,7 +142,7 @@ function explain(operation: Operation): void {
   operation.parameters = [...parameters, ...headerParametersOf(isKeyed)];
   operation['x-codeSamples'] = codeSamples(operationId);
   addExamples(requestBody?.content[JSON_TYPE], texts.requests);
-  addExamples(responses['200']?.content[JSON_TYPE], texts.answers);
+  addExamples(Object.values(responses['200']?.content ?? {})[0], texts.answers);
   if (texts.links && responses['200']) responses['200'].links = texts.links;
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(Number(status), isKeyed);

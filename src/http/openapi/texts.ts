@@ -1,5 +1,6 @@
 /** Texts of the OpenAPI document, by operation. Schemas and errors come from the routes. */
 import type { ErrorCode, ErrorDetails } from '../../errors.ts';
+import { CHECKPOINT, OPENING, POLICY, RECEIPT, RECEIPTED_KEY_HEX } from './receipt-example.ts';
 
 export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
 before every key. On request it runs the statistical tests of SP 800-22 on the generator's output. It also validates keys that
@@ -21,6 +22,8 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
 - Every response is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
   \`code\` and a sentence that says what to do.
 - A key is shown once and never stored.
+- \`"include": ["receipt"]\` adds a receipt: anyone can check with it, offline, that this service recorded the key, when, and with
+  which evidence. It proves what the service asserted. It does not prove that a key is random or that no copy exists.
 - Statistical tests find gross defects of the generator; they do not prove randomness. Read \`tests_passed\` and the gate.
   Status, level, score and grade are labels for existing clients. NIST certifies nothing by SP 800-22.
 - \`RateLimit\` says how many requests remain, and \`Retry-After\` how long to wait.
@@ -53,12 +56,18 @@ export const EXTERNAL_DOCS = {
 export const TAGS = [
   {
     name: 'keys',
-    description: 'Generate keys, and validate keys that this service generated. Metered.',
+    description:
+      'Generate keys, validate keys that this service generated (both metered), and read their receipts.',
   },
   {
     name: 'metrics',
     description:
       "Activity of the caller's account: keys, latency, errors, randomness. Not metered.",
+  },
+  {
+    name: 'log',
+    description:
+      'The transparency log, in the form of c2sp.org/tlog-tiles. Public: no API key, no limits of an account.',
   },
   {
     name: 'health',
@@ -152,6 +161,25 @@ const SIMULATOR_KEY = {
     'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
 };
 
+const RECEIPTED_KEY = {
+  success: true,
+  key_id: RECEIPT.statement.key_id,
+  key: RECEIPTED_KEY_HEX,
+  security_level: 256,
+  security_strength_bits: 256,
+  entropy_bits: 254.85,
+  latency_ms: 0.391,
+  timestamp: RECEIPT.statement.time,
+  source: 'os',
+  quantum_hardware: false,
+  entropy_job_id: null,
+  hash_proof:
+    'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
+  receipt: RECEIPT,
+  receipt_url: `/api/v2/keys/${RECEIPT.statement.key_id}/receipt`,
+  opening: OPENING,
+};
+
 const READY = {
   success: true,
   status: 'ok',
@@ -186,6 +214,9 @@ for every source. Only \`security_level\` is required.
 - \`security_strength_bits\` is the smaller of \`security_level\` and the strength of the generator, 256 bits. Compare this in a policy.
 - \`quantum_hardware\` is the claim of the provider of \`source\`, whose output is in the reseed of this key. This service cannot check it
   and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.
+- \`"include": ["receipt"]\` adds \`receipt\`, \`receipt_url\` and \`opening\`. The response then waits up to 2 s for the next checkpoint of
+  the transparency log. After that \`receipt\` is \`null\`, and \`receipt_url\` returns it later. Store \`opening\` beside the key, and as
+  secret: with both, the receipt's \`key_commitment\` shows that the receipt is for this key. A server without a log answers 400.
 - \`latency_ms\` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.`,
     requests: {
       validated: {
@@ -205,12 +236,21 @@ for every source. Only \`security_level\` is required.
         summary: '384 bits with the quantum simulator mixed in',
         value: { security_level: 384, entropy_source: 'quantum-simulator' },
       },
+      receipt: {
+        summary: '256 bits with a receipt',
+        value: { security_level: 256, include: ['receipt'] },
+      },
     },
     answers: {
       validated: { summary: '256 bits; 15 of 15 tests passed, gate passed', value: VALIDATED_KEY },
       simulator: { summary: '384 bits with the quantum simulator mixed in', value: SIMULATOR_KEY },
+      receipt: { summary: '256 bits with a receipt', value: RECEIPTED_KEY },
     },
     links: {
+      receipt: {
+        operationId: 'receipt',
+        description: 'Returns the receipt for the key. Pass `key_id` of this response.',
+      },
       validate: {
         operationId: 'validate',
         description: 'Validates the key. Pass `key` and `hash_proof` of this response.',
@@ -275,6 +315,39 @@ for every source. Only \`security_level\` is required.
           timestamp: TIMESTAMP,
         },
       },
+    },
+  },
+  receipt: {
+    description: `Returns the receipt for a key that your account generated. Not metered.
+
+- With witnesses, the receipt has the newest checkpoint that enough witnesses have cosigned.
+- \`receipt_pending\`: no published checkpoint covers the record yet. Wait as \`Retry-After\` says.
+- \`receipt_not_found\`: your account has no such key, or the key is older than the log.
+- \`record_altered\`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
+  not match its log.`,
+    answers: {
+      receipt: {
+        summary: 'the receipt for a key of 256 bits',
+        value: { success: true, receipt: RECEIPT, timestamp: TIMESTAMP },
+      },
+    },
+  },
+  logCheckpoint: {
+    description: `Returns the newest signed checkpoint: the size and the root hash of the log. Any web page may read it.
+
+The tiles of the tree are at \`/log/tile/{L}/{N}\` and its entries at \`/log/tile/entries/{N}\`, both also with \`.p/{W}\` for the last,
+partial one: 256 hashes or entries each, with the paths of c2sp.org/tlog-tiles, such as \`/log/tile/0/x001/234\`. They never change, so
+caches may keep them. OpenAPI cannot describe paths of varying length.`,
+    answers: {
+      checkpoint: { summary: 'a checkpoint', value: CHECKPOINT },
+    },
+  },
+  logPolicy: {
+    description: `Returns the keys that sign the log's checkpoints, as a policy in the form of c2sp.org/tlog-policy: the ML-DSA-44 key in the
+\`log\` line, the Ed25519 key in a comment, and the witnesses. Keep a copy: receipts are verified against it. A copy that you fetch
+together with a receipt shows only that both come from the same server.`,
+    answers: {
+      policy: { summary: 'a log without witnesses', value: POLICY },
     },
   },
   metrics: {

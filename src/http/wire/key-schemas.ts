@@ -7,13 +7,15 @@ import {
   type ModulationType,
 } from '../../modulation/index.ts';
 import { NistReport } from './nist-report.ts';
+import { Opening, Receipt, ReceiptUrl } from './receipt-schemas.ts';
 import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
 /**
- * Values of `include`. `nist_report` adds the full report and needs `enable_nist_validation`. `hash_proof` is accepted
- * because clients send it; the proof is in every response.
+ * Values of `include`. `nist_report` adds the full report and needs `enable_nist_validation`. `receipt` adds the receipt
+ * and its opening, and needs a transparency log. `hash_proof` is accepted because clients send it; the proof is in every
+ * response.
  */
-export const INCLUDABLE = ['hash_proof', 'nist_report'] as const;
+export const INCLUDABLE = ['hash_proof', 'nist_report', 'receipt'] as const;
 export type Includable = (typeof INCLUDABLE)[number];
 
 /** Longest key or proof that a request may contain. A key has at most 96 characters, a proof 88. */
@@ -55,7 +57,8 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       include: leavable(
         Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
           maxItems: 16,
-          description: 'extra fields of the response; nist_report needs enable_nist_validation',
+          description:
+            'extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log',
         }),
       ),
     },
@@ -149,12 +152,20 @@ export const GeneratedKey = Type.Object(
       ),
     ),
     nist_report: Type.Optional(NistReport),
+    receipt: Type.Optional(
+      Type.Union([Receipt, Type.Null()], {
+        description:
+          'receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later',
+      }),
+    ),
+    receipt_url: Type.Optional(ReceiptUrl),
+    opening: Type.Optional(Opening),
     warnings,
   },
   {
     title: 'GeneratedKey',
     description:
-      'With enable_nist_validation the response also has nist_validation, nist_score and nist_grade.',
+      'With enable_nist_validation the response also has nist_validation, nist_score and nist_grade; with receipt in include, it has receipt, receipt_url and opening.',
   },
 );
 

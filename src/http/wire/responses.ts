@@ -38,10 +38,14 @@ export const Problem = Type.Object(
 
 export type ProblemBody = Static<typeof Problem>;
 
-/** Returns the responses of a route: its success and, by status, its problems. */
-export function responses(success: TSchema, codes: readonly ErrorCode[]) {
+/** Returns the responses of a route: its success, of a media type, and, by status, its problems. */
+export function responses(
+  success: TSchema,
+  codes: readonly ErrorCode[],
+  type: 'application/json' | 'text/plain' = 'application/json',
+) {
   const byStatus: Record<string, unknown> = {
-    200: { description: 'OK', content: { 'application/json': { schema: success } } },
+    200: { description: 'OK', content: { [type]: { schema: success } } },
   };
   for (const status of new Set(codes.map((code) => ERRORS[code].status))) {
     const named = codes.filter((code) => ERRORS[code].status === status);

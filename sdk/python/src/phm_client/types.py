@@ -23,6 +23,7 @@ ErrorCode = Literal[
     "missing_api_key",
     "invalid_api_key",
     "not_found",
+    "receipt_not_found",
     "method_not_allowed",
     "request_timeout",
     "payload_too_large",
@@ -36,6 +37,9 @@ ErrorCode = Literal[
     "entropy_unavailable",
     "ledger_unavailable",
     "overloaded",
+    "receipt_pending",
+    "log_stopped",
+    "record_altered",
 ]
 """Stable codes of the service's errors."""
 

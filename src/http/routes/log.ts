@@ -1,0 +1,157 @@
+/**
+ * GET /log/…: the transparency log as files (c2sp.org/tlog-tiles). No API key, not metered, readable by any web page.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseTilePath, TILE_WIDTH } from '#tlog';
+import { AppError } from '../../errors.ts';
+import type { LogApi, LogBytesAnswer, LogTextAnswer } from '../../service/index.ts';
+import type { RouteContext } from '../context.ts';
+import { Checkpoint, LogPolicy } from '../wire/receipt-schemas.ts';
+import { COMMON_ERRORS, responses } from '../wire/responses.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** The content at the address of a tile never changes. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/**
+ * Maximum number of reads in progress. They need no API key and share a thread with the sequencer, so more would delay
+ * its turns.
+ */
+const MAX_READS = 64;
+
+/** Seconds after which to check whether the operator has restarted a stopped log. */
+const STOPPED_RETRY_SECONDS = 30;
+
+type LogUnavailable = Exclude<LogTextAnswer, { readonly kind: 'text' }>;
+
+/** Adds the routes in a scope of their own, because of their CORS headers. */
+export function logRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.register(async (scope) => {
+    scope.addHook('onRequest', async (_request, reply) => allowAnyOrigin(reply));
+    textRoute(scope, {
+      path: '/log/checkpoint',
+      operationId: 'logCheckpoint',
+      summary: 'The newest checkpoint of the transparency log',
+      schema: Checkpoint,
+      read: () => context.service.log.checkpoint(),
+    });
+    textRoute(scope, {
+      path: '/log/policy',
+      operationId: 'logPolicy',
+      summary: 'The verifier keys of the transparency log',
+      schema: LogPolicy,
+      read: () => context.service.log.policy(),
+    });
+    tileRoute(scope, context);
+  });
+}
+
+/** Returns the error for a request that needs the log while it is not available. */
+export function logUnavailable({ kind }: LogUnavailable): AppError {
+  switch (kind) {
+    case 'off': {
+      const detail = 'This server keeps no transparency log.';
+      return new AppError('not_found', { detail, remedy: 'The operator can turn it on.' });
+    }
+    case 'starting': {
+      const detail = 'The transparency log is starting.';
+      return new AppError('ledger_unavailable', { detail, remedy: 'Try again in {wait}.' });
+    }
+    case 'stopped':
+      return new AppError('log_stopped', { retryAfterSeconds: STOPPED_RETRY_SECONDS });
+  }
+}
+
+interface TextRoute {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly schema: typeof Checkpoint | typeof LogPolicy;
+  readonly read: () => LogTextAnswer;
+}
+
+/** Adds a text that changes: caches must ask for it again (c2sp.org/tlog-tiles, "Checkpoints"). */
+function textRoute(
+  app: FastifyInstance,
+  { path, operationId, summary, schema, read }: TextRoute,
+): void {
+  app.get(
+    path,
+    {
+      schema: {
+        operationId,
+        summary,
+        tags: ['log'],
+        security: [],
+        response: responses(schema, LOG_ERRORS, 'text/plain'),
+      },
+    },
+    async (_request, reply) => {
+      const answer = read();
+      if (answer.kind !== 'text') throw logUnavailable(answer);
+      return reply.type(TEXT).header('cache-control', 'no-cache').send(answer.text);
+    },
+  );
+}
+
+const LOG_ERRORS = [...COMMON_ERRORS, 'overloaded', 'ledger_unavailable', 'log_stopped'] as const;
+
+/** Adds the tiles and entry bundles. OpenAPI has no paths of varying length, so its document leaves them out. */
+function tileRoute(app: FastifyInstance, { service, basePath }: RouteContext): void {
+  const prefix = `${basePath}/log/`;
+  let reads = 0;
+  app.get('/log/tile/*', { schema: { hide: true } }, async (request, reply) => {
+    const path = encodedPath(request).slice(prefix.length);
+    if (reads >= MAX_READS) throw tooManyReads();
+    reads += 1;
+    const answer = await readTile(service.log, path).finally(() => {
+      reads -= 1;
+    });
+    if (answer.kind === 'absent') throw noSuchTile();
+    if (answer.kind !== 'bytes') throw logUnavailable(answer);
+    // Entries are digests, so a compressed bundle would not be smaller.
+    return reply
+      .type('application/octet-stream')
+      .header('cache-control', FOR_EVER)
+      .send(answer.bytes);
+  });
+}
+
+/** Reads a tile. Throws `not_found` unless the path is exactly the one that tlog-tiles gives the tile. */
+async function readTile(log: LogApi, path: string): Promise<LogBytesAnswer> {
+  const tile = parseTilePath(path);
+  if (!tile) throw malformedTilePath();
+  const { level, index, width } = tile;
+  return level === 'entries'
+    ? log.entries(index, width ?? TILE_WIDTH)
+    : log.tile(level, index, width ?? TILE_WIDTH);
+}
+
+/** Returns the path as it was sent: percent-encoded forms of a path would be further addresses of one tile. */
+function encodedPath({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+/** Replaces the headers for allowed origins: the log is public, and its files are the same for every origin. */
+function allowAnyOrigin(reply: FastifyReply): void {
+  reply.removeHeader('vary');
+  reply.header('access-control-allow-origin', '*');
+  reply.header('access-control-expose-headers', 'Retry-After, X-Request-Id');
+}
+
+function tooManyReads(): AppError {
+  const detail = 'Too many reads of the transparency log are in progress.';
+  return new AppError('overloaded', { detail, remedy: 'Try again in {wait}.' });
+}
+
+function malformedTilePath(): AppError {
+  const detail = 'This is not the path of a tile, such as /log/tile/0/x001/234.p/5.';
+  return new AppError('not_found', { detail, remedy: 'See c2sp.org/tlog-tiles.' });
+}
+
+function noSuchTile(): AppError {
+  const detail = 'The published tree has no such tile.';
+  const remedy = 'The size in /log/checkpoint says which tiles and widths exist.';
+  return new AppError('not_found', { detail, remedy });
+}

@@ -1,0 +1,81 @@
+/** GET /api/v2/keys/{key_id}/receipt: not metered. */
+import type { FastifyInstance } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { formatTimestamp } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { parseKeyId } from '../../keys/index.ts';
+import type { ReceiptAnswer } from '../../service/index.ts';
+import type { RouteContext } from '../context.ts';
+import { takesQuery } from '../wire/query.ts';
+import { KeyId, ReceiptResult, receiptBody } from '../wire/receipt-schemas.ts';
+import { KEYED_ERRORS, responses } from '../wire/responses.ts';
+import { warningsOf } from '../wire/unknown-fields.ts';
+import { logUnavailable } from './log.ts';
+
+/** Returns the path of a key's receipt, for the response to generate. */
+export function receiptPath(basePath: string, keyId: string): string {
+  return `${basePath}/api/v2/keys/${keyId}/receipt`;
+}
+
+export function receiptRoute(app: FastifyInstance, context: RouteContext): void {
+  const { authenticator, service, clock } = context;
+  app.get<{ Params: { readonly key_id: string } }>(
+    receiptPath('', ':key_id'),
+    {
+      schema: {
+        operationId: 'receipt',
+        summary: 'The receipt for a key',
+        tags: ['keys'],
+        params: Type.Object({ key_id: KeyId }),
+        response: responses(ReceiptResult, [
+          ...KEYED_ERRORS,
+          'invalid_request',
+          'receipt_not_found',
+          'receipt_pending',
+          'log_stopped',
+          'record_altered',
+        ]),
+      },
+      onRequest: (request, reply) => authenticator.check(request, reply),
+      ...takesQuery({}),
+    },
+    async (request): Promise<Static<typeof ReceiptResult>> => {
+      const keyId = request.params.key_id;
+      if (!parseKeyId(keyId)) throw malformedKeyId();
+      const { accountId } = authenticator.principal(request);
+      const answer = await service.log.receipt(keyId, accountId, 0);
+      if (answer.kind !== 'receipt') throw noReceipt(answer);
+      return {
+        success: true,
+        receipt: receiptBody(answer.receipt),
+        timestamp: formatTimestamp(clock.nowMs()),
+        ...warningsOf(request),
+      };
+    },
+  );
+}
+
+function malformedKeyId(): AppError {
+  const detail = 'The path has no key_id: "phm_" and a decimal number.';
+  const remedy = 'Use the key_id in the response of generate.';
+  return new AppError('receipt_not_found', { detail, remedy });
+}
+
+/** Unknown keys and keys of other accounts get the same error. */
+function noReceipt(answer: Exclude<ReceiptAnswer, { readonly kind: 'receipt' }>): AppError {
+  switch (answer.kind) {
+    case 'unknown_key':
+      return new AppError('receipt_not_found');
+    case 'no_receipt': {
+      const detail =
+        'This key was generated while the server kept no transparency log, so it has no receipt.';
+      return new AppError('receipt_not_found', { detail, remedy: 'Only later keys have one.' });
+    }
+    case 'pending':
+      return new AppError('receipt_pending');
+    case 'altered':
+      return new AppError('record_altered');
+    default:
+      return logUnavailable(answer);
+  }
+}

@@ -1,0 +1,101 @@
+/** Schemas of receipts: statements about keys, with proofs that the transparency log holds them. */
+import Type, { type Static } from 'typebox';
+import { SECURITY_LEVELS } from '../../keys/index.ts';
+import type { LogReceipt } from '../../service/index.ts';
+import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+
+/** 32 bytes in base64 (RFC 4648 §4). */
+const BASE64_32 = '^[A-Za-z0-9+/]{43}=$';
+
+const bytes32 = (description: string) => Type.String({ pattern: BASE64_32, description });
+
+const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+export const KeyId = Type.String({ description: 'identifier of the key: `key_id` of generate' });
+
+/** The random bytes that open the commitment of a statement. */
+export const Opening = bytes32(
+  '32 random bytes that open key_commitment; shown once and never stored. Keep them as secret as the key',
+);
+
+export const ReceiptUrl = Type.String({
+  description: 'path of the receipt on this server, with its base path',
+});
+
+const StatementEvidence = Type.Object(
+  {
+    digest: Type.String({
+      pattern: '^sha256:[0-9a-f]{64}$',
+      description: 'digest of the p-values, the gate and the version of their definition',
+    }),
+    verdict: oneOf(['PASS', 'FAIL'], 'string', 'verdict of the gate'),
+    tests_passed: Type.Integer({ minimum: 0, maximum: 15 }),
+    total_tests: Type.Integer({ minimum: 13, maximum: 15 }),
+  },
+  { title: 'StatementEvidence' },
+);
+
+const StatementSource = Type.Object(
+  {
+    name: Type.String({ description: 'entropy source of the reseeds before the key' }),
+    credit_bits: Type.Number({ minimum: 0, description: 'entropy credited to it' }),
+  },
+  { title: 'StatementSource' },
+);
+
+const KeyStatement = Type.Object(
+  {
+    type: oneOf(['phm-key-receipt/v1'], 'string', 'type and version of the statement'),
+    service: Type.String({ description: 'origin of the transparency log' }),
+    key_id: KeyId,
+    time: Timestamp,
+    security_level: chosen(SECURITY_LEVELS, 'length of the key in bits'),
+    security_strength_bits: Type.Integer({ minimum: 0, maximum: 256 }),
+    key_commitment: bytes32('HMAC-SHA-256 of the key under the opening'),
+    evidence: orNull(StatementEvidence, 'the verdict on a validated key; null for a plain key'),
+    modulation: Type.String({ description: 'modulation type' }),
+    sources: Type.Array(StatementSource, { maxItems: 16 }),
+    row_digest: bytes32('SHA-256 of the record of the key in the ledger'),
+    sealed_to: orNull(Type.String(), 'reserved; null'),
+    sealed_digest: orNull(Type.String(), 'reserved; null'),
+    software: Type.String({ description: 'version of the service and digest of its sources' }),
+    salt: bytes32('random bytes that keep the entry in the log from revealing the statement'),
+  },
+  {
+    title: 'KeyStatement',
+    description:
+      'What the service asserts about a key. The entry of the log is the SHA-256 digest of its RFC 8785 form.',
+  },
+);
+
+export const Receipt = Type.Object(
+  {
+    statement: KeyStatement,
+    proof: Type.String({
+      description:
+        'proof that the log holds the statement, as text of c2sp.org/tlog-proof@v1, with the signed checkpoint',
+    }),
+  },
+  { title: 'Receipt' },
+);
+
+export const ReceiptResult = Type.Object(
+  { success: Success, receipt: Receipt, timestamp: Timestamp, warnings },
+  { title: 'ReceiptResult' },
+);
+
+export const Checkpoint = Type.String({
+  title: 'Checkpoint',
+  description: 'signed note (c2sp.org/signed-note) with a checkpoint (c2sp.org/tlog-checkpoint)',
+});
+
+export const LogPolicy = Type.String({
+  title: 'LogPolicy',
+  description: 'verifier keys, witnesses and quorum (c2sp.org/tlog-policy)',
+});
+
+/** Returns a receipt in the type of its schema. The log has checked the statement against its entry. */
+export function receiptBody(receipt: LogReceipt): Static<typeof Receipt> {
+  return receipt as Static<typeof Receipt>;
+}
