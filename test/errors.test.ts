@@ -94,10 +94,12 @@ const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed']
 const KEYED = [
   '/api/v2/generate',
   '/api/v2/validate',
+  '/api/v2/keys/{key_id}/receipt',
   '/api/v2/metrics',
   '/api/v2/metrics/series',
   '/api/v2/metrics/randomness',
 ];
+const LOG = ['/log/checkpoint', '/log/policy'];
 const HEALTH = ['/livez', '/readyz', '/health'];
 const PROBLEM = 'application/problem+json';
 
@@ -119,21 +121,22 @@ describe('the OpenAPI document', () => {
   });
   after(() => app.close());
 
-  it('is OpenAPI 3.1 with only the five endpoints and the health checks', () => {
+  it('is OpenAPI 3.1 with only the endpoints, the log and the health checks', () => {
     assert.match(api.openapi, /^3\.1\.\d+$/);
     assert.ok(api.info.title && api.info.version);
     const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
     assert.deepEqual(Object.fromEntries(methods), {
       '/api/v2/generate': ['post'],
       '/api/v2/validate': ['post'],
+      '/api/v2/keys/{key_id}/receipt': ['get'],
       '/api/v2/metrics': ['get'],
       '/api/v2/metrics/series': ['get'],
       '/api/v2/metrics/randomness': ['get'],
-      ...Object.fromEntries(HEALTH.map((path) => [path, ['get']])),
+      ...Object.fromEntries([...LOG, ...HEALTH].map((path) => [path, ['get']])),
     });
   });
 
-  it('requires the API key on every path except the health checks', () => {
+  it('requires the API key on every path except the log and the health checks', () => {
     assert.deepEqual(api.components.securitySchemes, {
       apiKey: {
         type: 'apiKey',
@@ -144,7 +147,7 @@ describe('the OpenAPI document', () => {
     });
     assert.deepEqual(api.security, [{ apiKey: [] }]);
     for (const { path, operation } of operations) {
-      const expected = HEALTH.includes(path) ? [] : undefined;
+      const expected = [...LOG, ...HEALTH].includes(path) ? [] : undefined;
       assert.deepEqual(operation.security, expected, path);
     }
   });
@@ -154,9 +157,12 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(ids, [
       'generate',
       'validate',
+      'receipt',
       'metrics',
       'metricsSeries',
       'randomness',
+      'logCheckpoint',
+      'logPolicy',
       'livez',
       'readyz',
       'health',
@@ -209,7 +215,8 @@ describe('the OpenAPI document', () => {
         'ledger_unavailable',
       ])
         assert.ok(codes.includes(code), `${path}: ${code}`);
-      assert.equal(codes.includes('quota_exceeded'), !path.startsWith('/api/v2/metrics'), path);
+      const isMetered = ['/api/v2/generate', '/api/v2/validate'].includes(path);
+      assert.equal(codes.includes('quota_exceeded'), isMetered, path);
       assert.equal(codes.includes('entropy_unavailable'), path === '/api/v2/generate', path);
     }
   });

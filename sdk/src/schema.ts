@@ -30,6 +30,9 @@ export interface paths {
          *     - `security_strength_bits` is the smaller of `security_level` and the strength of the generator, 256 bits. Compare this in a policy.
          *     - `quantum_hardware` is the claim of the provider of `source`, whose output is in the reseed of this key. This service cannot check it
          *       and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.
+         *     - `"include": ["receipt"]` adds `receipt`, `receipt_url` and `opening`. The response then waits up to 2 s for the next checkpoint of
+         *       the transparency log. After that `receipt` is `null`, and `receipt_url` returns it later. Store `opening` beside the key, and as
+         *       secret: with both, the receipt's `key_commitment` shows that the receipt is for this key. A server without a log answers 400.
          *     - `latency_ms` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.
          */
         post: operations["generate"];
@@ -61,6 +64,32 @@ export interface paths {
          *     - A malformed key gets a verdict, 200 with `valid: false`, not an error.
          */
         post: operations["validate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/keys/{key_id}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The receipt for a key
+         * @description Returns the receipt for a key that your account generated. Not metered.
+         *
+         *     - With witnesses, the receipt has the newest checkpoint that enough witnesses have cosigned.
+         *     - `receipt_pending`: no published checkpoint covers the record yet. Wait as `Retry-After` says.
+         *     - `receipt_not_found`: your account has no such key, or the key is older than the log.
+         *     - `record_altered`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
+         *       not match its log.
+         */
+        get: operations["receipt"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -145,6 +174,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/log/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest checkpoint of the transparency log
+         * @description Returns the newest signed checkpoint: the size and the root hash of the log. Any web page may read it.
+         *
+         *     The tiles of the tree are at `/log/tile/{L}/{N}` and its entries at `/log/tile/entries/{N}`, both also with `.p/{W}` for the last,
+         *     partial one: 256 hashes or entries each, with the paths of c2sp.org/tlog-tiles, such as `/log/tile/0/x001/234`. They never change, so
+         *     caches may keep them. OpenAPI cannot describe paths of varying length.
+         */
+        get: operations["logCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/log/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The verifier keys of the transparency log
+         * @description Returns the keys that sign the log's checkpoints, as a policy in the form of c2sp.org/tlog-policy: the ML-DSA-44 key in the
+         *     `log` line, the Ed25519 key in a comment, and the witnesses. Keep a copy: receipts are verified against it. A copy that you fetch
+         *     together with a receipt shows only that both come from the same server.
+         */
+        get: operations["logPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/livez": {
         parameters: {
             query?: never;
@@ -220,6 +295,11 @@ export interface components {
             usage: components["schemas"]["UsageMetrics"];
         };
         /**
+         * Checkpoint
+         * @description signed note (c2sp.org/signed-note) with a checkpoint (c2sp.org/tlog-checkpoint)
+         */
+        Checkpoint: string;
+        /**
          * EntropySource
          * @enum {string}
          */
@@ -229,7 +309,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "receipt_pending" | "log_stopped" | "record_altered";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -249,12 +329,12 @@ export interface components {
             modulation_type?: components["schemas"]["ModulationType"] | null;
             /** @description entropy source mixed in besides the operating system; default: os */
             entropy_source?: components["schemas"]["EntropySource"] | null;
-            /** @description extra fields of the response; nist_report needs enable_nist_validation */
-            include?: ("hash_proof" | "nist_report")[] | null;
+            /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
+            include?: ("hash_proof" | "nist_report" | "receipt")[] | null;
         };
         /**
          * GeneratedKey
-         * @description With enable_nist_validation the response also has nist_validation, nist_score and nist_grade.
+         * @description With enable_nist_validation the response also has nist_validation, nist_score and nist_grade; with receipt in include, it has receipt, receipt_url and opening.
          */
         GeneratedKey: {
             /** @description true: the call succeeded */
@@ -300,6 +380,12 @@ export interface components {
              */
             nist_grade?: "A" | "B" | "C" | "D" | "F";
             nist_report?: components["schemas"]["NistReport"];
+            /** @description receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later */
+            receipt?: components["schemas"]["Receipt"] | null;
+            /** @description path of the receipt on this server, with its base path */
+            receipt_url?: string;
+            /** @description 32 random bytes that open key_commitment; shown once and never stored. Keep them as secret as the key */
+            opening?: string;
             /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
@@ -325,6 +411,47 @@ export interface components {
             timestamp: string;
         };
         /**
+         * KeyStatement
+         * @description What the service asserts about a key. The entry of the log is the SHA-256 digest of its RFC 8785 form.
+         */
+        KeyStatement: {
+            /**
+             * @description type and version of the statement
+             * @enum {string}
+             */
+            type: "phm-key-receipt/v1";
+            /** @description origin of the transparency log */
+            service: string;
+            /** @description identifier of the key: `key_id` of generate */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            time: string;
+            /** @description length of the key in bits */
+            security_level: number;
+            security_strength_bits: number;
+            /** @description HMAC-SHA-256 of the key under the opening */
+            key_commitment: string;
+            /** @description the verdict on a validated key; null for a plain key */
+            evidence: components["schemas"]["StatementEvidence"] | null;
+            /** @description modulation type */
+            modulation: string;
+            sources: components["schemas"]["StatementSource"][];
+            /** @description SHA-256 of the record of the key in the ledger */
+            row_digest: string;
+            /** @description reserved; null */
+            sealed_to: string | null;
+            /** @description reserved; null */
+            sealed_digest: string | null;
+            /** @description version of the service and digest of its sources */
+            software: string;
+            /** @description random bytes that keep the entry in the log from revealing the statement */
+            salt: string;
+        };
+        /**
          * Latch
          * @description Present when a generator has proved defective. This process then generates no more keys until a restart.
          */
@@ -337,6 +464,11 @@ export interface components {
             /** @description the test that showed it */
             test: string;
         };
+        /**
+         * LogPolicy
+         * @description verifier keys, witnesses and quorum (c2sp.org/tlog-policy)
+         */
+        LogPolicy: string;
         /** Metrics */
         Metrics: {
             /** @description true: the call succeeded */
@@ -627,6 +759,26 @@ export interface components {
             /** @description one for each p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream */
             rows: components["schemas"]["RandomnessRow"][];
         };
+        /** Receipt */
+        Receipt: {
+            statement: components["schemas"]["KeyStatement"];
+            /** @description proof that the log holds the statement, as text of c2sp.org/tlog-proof@v1, with the signed checkpoint */
+            proof: string;
+        };
+        /** ReceiptResult */
+        ReceiptResult: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            receipt: components["schemas"]["Receipt"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
         /**
          * SecurityLevel
          * @description length of the key in bits
@@ -707,6 +859,28 @@ export interface components {
             failures: number;
             /** @description failures / (keys + failures); null without calls */
             error_rate: number | null;
+        };
+        /** StatementEvidence */
+        StatementEvidence: {
+            /** @description digest of the p-values, the gate and the version of their definition */
+            digest: string;
+            /**
+             * @description verdict of the gate
+             * @enum {string}
+             */
+            verdict: "PASS" | "FAIL";
+            tests_passed: number;
+            total_tests: number;
+        };
+        /** StatementSource */
+        StatementSource: {
+            /** @description entropy source of the reseeds before the key */
+            name: string;
+            /**
+             * Format: double
+             * @description entropy credited to it
+             */
+            credit_bits: number;
         };
         /**
          * StepMinutes
@@ -1185,6 +1359,163 @@ export interface operations {
             };
         };
     };
+    receipt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description identifier of the key: `key_id` of generate */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptResult"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description receipt_not_found: There is no receipt for this key */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped; record_altered: The record of this key differs from its entry in the transparency log */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     metrics: {
         parameters: {
             query?: {
@@ -1612,6 +1943,196 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    logCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Checkpoint"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description overloaded: The service cannot take more work at present; ledger_unavailable: The ledger cannot be used at present; log_stopped: The transparency log has stopped */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    logPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["LogPolicy"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description overloaded: The service cannot take more work at present; ledger_unavailable: The ledger cannot be used at present; log_stopped: The transparency log has stopped */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };

@@ -125,7 +125,7 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   activityRoute(app, context);
   seriesRoute(app, context);
   randomnessRoute(app, context);
-  logRoutes(app, context);
+  await logRoutes(app, context);
   healthRoutes(app, context, { documented: true });
   serveOpenApi(app);
   await serveDocs(app, context);

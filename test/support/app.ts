@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { type AppOptions, buildApp } from '../../src/http/app.ts';
 import { Connections } from '../../src/http/connections.ts';
 import type { Principal } from '../../src/ledger/index.ts';
-import type { KeyService } from '../../src/service/index.ts';
+import { absentLog, type KeyService } from '../../src/service/index.ts';
 
 const USAGE = { month: 0, used: 0, quota: null };
 
@@ -33,6 +33,7 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     authenticate: async () => principal,
     usageOf: () => USAGE,
     quotaNowMs: Date.now,
+    log: absentLog('off'),
     ...more,
   };
   return service as unknown as KeyService;

@@ -26,8 +26,8 @@ const STOPPED_RETRY_SECONDS = 30;
 type LogUnavailable = Exclude<LogTextAnswer, { readonly kind: 'text' }>;
 
 /** Adds the routes in a scope of their own, because of their CORS headers. */
-export function logRoutes(app: FastifyInstance, context: RouteContext): void {
-  app.register(async (scope) => {
+export async function logRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
+  await app.register(async (scope) => {
     scope.addHook('onRequest', async (_request, reply) => allowAnyOrigin(reply));
     textRoute(scope, {
       path: '/log/checkpoint',

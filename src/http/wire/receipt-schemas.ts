@@ -55,7 +55,7 @@ const KeyStatement = Type.Object(
     key_commitment: bytes32('HMAC-SHA-256 of the key under the opening'),
     evidence: orNull(StatementEvidence, 'the verdict on a validated key; null for a plain key'),
     modulation: Type.String({ description: 'modulation type' }),
-    sources: Type.Array(StatementSource, { maxItems: 16 }),
+    sources: Type.Array(StatementSource, { maxItems: 32 }),
     row_digest: bytes32('SHA-256 of the record of the key in the ledger'),
     sealed_to: orNull(Type.String(), 'reserved; null'),
     sealed_digest: orNull(Type.String(), 'reserved; null'),

@@ -7,12 +7,15 @@ import { buildTestApp, standInService } from '../../support/app.ts';
 import { type OpenApiDocument, operationsOf } from '../../support/document.ts';
 
 const NAMES = [
+  'Checkpoint',
   'EntropySource',
   'ErrorCode',
   'FieldError',
   'GenerateRequest',
   'GeneratedKey',
   'Health',
+  'KeyStatement',
+  'LogPolicy',
   'Metrics',
   'MetricsSeries',
   'ModulationType',
@@ -20,6 +23,8 @@ const NAMES = [
   'NistValidation',
   'Problem',
   'Randomness',
+  'Receipt',
+  'ReceiptResult',
   'SecurityLevel',
   'TestName',
   'ValidateRequest',

@@ -97,7 +97,7 @@ describe('the detail of invalid_request', () => {
       ],
       [
         { security_level: 128, include: ['hash_proof', 'p'] },
-        '"include[1]" must be one of hash_proof, nist_report; got the string "p".',
+        '"include[1]" must be one of hash_proof, nist_report, receipt; got the string "p".',
       ],
       [
         { security_level: 128, include: ['nist_report'] },

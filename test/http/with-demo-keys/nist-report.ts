@@ -187,7 +187,7 @@ describe('nist_report', () => {
     assert.deepEqual(body.errors, [
       {
         pointer: '#/include/0',
-        message: 'must be one of hash_proof, nist_report; got the string "nist-report"',
+        message: 'must be one of hash_proof, nist_report, receipt; got the string "nist-report"',
       },
     ]);
   });
