@@ -43,6 +43,7 @@ const RANKS: Record<string, number> = {
   tlog: 0,
   proof: 1,
   ledger: 1,
+  log: 1,
   config: 0,
   files: 0,
   errors: 0,
@@ -56,8 +57,8 @@ const RANKS: Record<string, number> = {
   version: 0,
 };
 
-/** Stages 1 to 6 in the order of the data path; the third is a package. */
-const STAGES = ['entropy', 'drbg', 'sp800-22', 'modulation', 'proof', 'ledger'];
+/** Stages 1 to 7 in the order of the data path; the third is a package. */
+const STAGES = ['entropy', 'drbg', 'sp800-22', 'modulation', 'proof', 'ledger', 'log'];
 
 /** The server and the command line meet only in `main.ts`, so that a command does not load the server. */
 const SERVER = ['serve', 'http', 'telemetry'];
@@ -311,11 +312,11 @@ describe('layers', () => {
       const door = readFileSync(join(ROOT, DOORS[`#${stage}`] ?? `src/${stage}/index.ts`), 'utf8');
       assert.match(
         door,
-        new RegExp(`Stage ${i + 1} of 7\\. In: [\\s\\S]*Out: [\\s\\S]*Standard: `),
+        new RegExp(`Stage ${i + 1} of 8\\. In: [\\s\\S]*Out: [\\s\\S]*Standard: `),
       );
       assert.doesNotMatch(door, /export \*/);
     }
-    assert.match(readFileSync(join(SRC, 'http/app.ts'), 'utf8'), /Stage 7 of 7\. In: /);
+    assert.match(readFileSync(join(SRC, 'http/app.ts'), 'utf8'), /Stage 8 of 8\. In: /);
   });
 });
 

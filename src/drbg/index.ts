@@ -1,5 +1,5 @@
 /**
- * Stage 2 of 7. In: seed material and additional input. Out: pseudorandom bytes.
+ * Stage 2 of 8. In: seed material and additional input. Out: pseudorandom bytes.
  * Standard: NIST SP 800-90A Rev. 1, CTR_DRBG with AES-256 and the derivation function.
  */
 export {

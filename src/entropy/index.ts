@@ -1,5 +1,5 @@
 /**
- * Stage 1 of 7. In: the operating system and optional further sources. Out: health-tested bytes,
+ * Stage 1 of 8. In: the operating system and optional further sources. Out: health-tested bytes,
  * the entropy credited to them, and seed material for stage 2. Standard: NIST SP 800-90B.
  */
 export { BackgroundSource } from './background.ts';

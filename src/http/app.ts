@@ -1,5 +1,5 @@
 /**
- * Stage 7 of 7. In: HTTP requests. Out: JSON responses, after their records are durable.
+ * Stage 8 of 8. In: HTTP requests. Out: JSON responses, after their records are durable.
  * Standards: RFC 9110 (HTTP), RFC 9457 (problem details).
  *
  * `routes/` has a file for each endpoint, `wire/` the form of requests and responses, `openapi/` their documentation,

@@ -1,5 +1,5 @@
 /**
- * Stage 4 of 7. In: carrier words of stage 2 and one set of phases. Out: as many modulated words.
+ * Stage 4 of 8. In: carrier words of stage 2 and one set of phases. Out: as many modulated words.
  * Standard: docs/prime-harmonic-modulation.md, version 1, our own. No entropy is claimed.
  */
 export { PHASES_BYTES } from './kernel.ts';

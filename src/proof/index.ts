@@ -1,5 +1,5 @@
 /**
- * Stage 5 of 7. In: key bytes. Out: keyed commitments for the ledger, proof strings for the owner, and MACs
+ * Stage 5 of 8. In: key bytes. Out: keyed commitments for the ledger, proof strings for the owner, and MACs
  * of entries that wait for the log. Standard: HMAC (FIPS 198-1) and HKDF (RFC 5869) with SHA-256.
  */
 export { type Commitment, Keyring } from './keyring.ts';

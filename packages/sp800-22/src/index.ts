@@ -1,5 +1,5 @@
 /**
- * Stage 3 of 7. In: a sequence of bits, packed (`runPackedSuite`) or one per byte (`runSuite`).
+ * Stage 3 of 8. In: a sequence of bits, packed (`runPackedSuite`) or one per byte (`runSuite`).
  * Out: a `SuiteReport` and verdicts on it, or on the source of many sequences.
  * Standard: SP 800-22 Rev. 1a, all 15 tests.
  *

@@ -1,7 +1,4 @@
-/**
- * Statements of the PHM key service, whose hashes are the entries of its log, and receipts
- * (docs/receipts.md).
- */
+/** Statements of the PHM key service, whose hashes are the entries of its log, and receipts. */
 import { decodeBase64, decodeBase64Of } from './base64.ts';
 import { assertInteger, concat, utf8 } from './bytes.ts';
 import type { JsonObject } from './canonical.ts';

@@ -1,0 +1,37 @@
+/**
+ * Stage 7 of 8. In: entries of keys and administrative actions. Out: the log's tree, signed checkpoints and
+ * proofs. Standard: RFC 6962 §2.1 and C2SP, in the formats of `packages/tlog`.
+ */
+export {
+  type OpenedCheckpoint,
+  openCheckpoint,
+  type SignatureVerdict,
+  type Signer,
+  signCheckpoint,
+  type TreeHead,
+  verifySignature,
+} from './checkpoints.ts';
+export { EMPTY_ROOT, entryOf, leafHash, nodeHash } from './hash.ts';
+export {
+  checkKeyId,
+  checkOrigin,
+  type LogKeys,
+  newLogKeysText,
+  newOrigin,
+  openVerifierKey,
+  parseLogKeys,
+  type SigningKey,
+} from './keys.ts';
+export { openPolicy, policyText } from './policy.ts';
+export {
+  type Consistency,
+  consistencyProof,
+  type Inclusion,
+  inclusionProof,
+  rootAt,
+  type TileSource,
+  verifyConsistency,
+  verifyInclusion,
+} from './proofs.ts';
+export { type PublishedState, readState, writeState } from './state-file.ts';
+export { type Edge, type Extension, extendTree, rootOfEdge, type Tile, TreeError } from './tree.ts';

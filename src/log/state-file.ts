@@ -1,0 +1,35 @@
+/**
+ * The state file: the last checkpoint that this server published, as it was signed.
+ *
+ * It lies outside the database and its backups. A server that finds an older tree in its database therefore
+ * sees that the database was restored, and signs no fork.
+ */
+import { readFileSync } from 'node:fs';
+import { type Checkpoint, parseCheckpoint, parseNote } from '#tlog';
+import { writeDurably } from '../files/durable-file.ts';
+
+export interface PublishedState {
+  /** The signed checkpoint, verbatim. The caller verifies its signatures. */
+  readonly note: string;
+  readonly checkpoint: Checkpoint;
+}
+
+/** Returns null if there is no file. Throws `FormatError` if it holds no checkpoint. */
+export function readState(path: string): PublishedState | null {
+  const note = readIfExists(path);
+  return note === null ? null : { note, checkpoint: parseCheckpoint(parseNote(note).text) };
+}
+
+function readIfExists(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Replaces the file, synced, so that a checkpoint which is published later is never ahead of it. */
+export function writeState(path: string, note: string): void {
+  writeDurably(path, note, { replace: true });
+}
