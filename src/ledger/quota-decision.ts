@@ -2,7 +2,8 @@
  * The final decision on a quota, inside the transaction that records the key.
  *
  * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
- * `write_batch_N` of `migrations/postgres/` (`0008-clock.sql`), and `postgres/writer.ts` compares the two.
+ * `write_batch_N` of `migrations/postgres/` (`0009-transparency-log.sql`), and `postgres/writer.ts` compares
+ * the two.
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
 import type { CommitOutcome } from './store.ts';

@@ -3,6 +3,7 @@
  * secret.
  */
 
+import type { AuditRecord } from '../log-store.ts';
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   Retirement,
   SecretCheck,
 } from '../store.ts';
+import { auditStatement, type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
 
 export class PostgresAccountStore implements AccountStore {
@@ -45,15 +47,12 @@ export class PostgresAccountStore implements AccountStore {
     };
   }
 
-  async addAccount(account: Account): Promise<boolean> {
-    return this.connection.changes(
-      `INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (account_id) DO NOTHING`,
-      account.accountId,
-      account.name,
-      account.plan,
-      account.demo,
-      account.createdMs,
+  async addAccount(account: Account, audit: AuditRecord | null = null): Promise<boolean> {
+    const { accountId, name, plan, demo, createdMs } = account;
+    const sql = `INSERT INTO accounts (account_id, name, plan, demo, created_ms)
+       VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id) DO NOTHING RETURNING true AS is_new`;
+    return this.#change(
+      withAudit({ sql, values: [accountId, name, plan, demo, createdMs] }, audit),
     );
   }
 
@@ -64,26 +63,29 @@ export class PostgresAccountStore implements AccountStore {
     )) as unknown as Account[];
   }
 
-  async setPlan(accountId: string, plan: string): Promise<boolean> {
-    return this.connection.changes(
-      'UPDATE accounts SET plan = $1 WHERE account_id = $2',
-      plan,
-      accountId,
-    );
+  async setPlan(
+    accountId: string,
+    plan: string,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    const sql = `UPDATE accounts SET plan = $1
+       FROM (SELECT account_id AS id, plan <> $1 AS is_new FROM accounts
+         WHERE account_id = $2 FOR UPDATE) AS old
+       WHERE account_id = old.id RETURNING old.is_new`;
+    return this.#change(withAudit({ sql, values: [plan, accountId] }, audit));
   }
 
-  async addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean> {
-    return this.connection.changes(
-      `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
+  async addApiKey(
+    record: ApiKeyRecord,
+    keyHash: Uint8Array,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    const { apiKeyId, accountId, hint, createdMs, revokedMs } = record;
+    const sql = `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
        SELECT $1, account_id, $2, $3, $4, $5 FROM accounts WHERE account_id = $6
-       ON CONFLICT DO NOTHING`,
-      record.apiKeyId,
-      keyHash,
-      record.hint,
-      record.createdMs,
-      record.revokedMs,
-      record.accountId,
-    );
+       ON CONFLICT DO NOTHING RETURNING true AS is_new`;
+    const values = [apiKeyId, keyHash, hint, createdMs, revokedMs, accountId];
+    return this.#change(withAudit({ sql, values }, audit));
   }
 
   async listApiKeys(accountId?: string): Promise<ApiKeyRecord[]> {
@@ -103,12 +105,16 @@ export class PostgresAccountStore implements AccountStore {
     return row !== undefined;
   }
 
-  async revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean> {
-    return this.connection.changes(
-      'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, $1) WHERE api_key_id = $2',
-      atMs,
-      apiKeyId,
-    );
+  async revokeApiKey(
+    apiKeyId: string,
+    atMs: number,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    const sql = `UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, $1)
+       FROM (SELECT api_key_id AS id, revoked_ms IS NULL AS is_new FROM api_keys
+         WHERE api_key_id = $2 FOR UPDATE) AS old
+       WHERE api_key_id = old.id RETURNING old.is_new`;
+    return this.#change(withAudit({ sql, values: [atMs, apiKeyId] }, audit));
   }
 
   async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
@@ -130,38 +136,48 @@ export class PostgresAccountStore implements AccountStore {
     );
   }
 
-  async activateSecret(version: number, atMs: number): Promise<void> {
-    await this.connection.changes(
-      'UPDATE secret_checks SET activated_ms = $1 WHERE version = $2 AND activated_ms IS NULL',
-      atMs,
-      version,
-    );
+  async activateSecret(
+    version: number,
+    atMs: number,
+    audit: AuditRecord | null = null,
+  ): Promise<void> {
+    const sql = `UPDATE secret_checks SET activated_ms = $1
+       WHERE version = $2 AND activated_ms IS NULL RETURNING true AS is_new`;
+    await this.#change(withAudit({ sql, values: [atMs, version] }, audit));
   }
 
-  async retireSecret(version: number, retirement: Retirement): Promise<boolean> {
-    return this.connection.changes(
-      `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, $1),
+  async retireSecret(
+    version: number,
+    { retiredMs, compromisedMs }: Retirement,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    const sql = `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, $1),
          compromised_ms = least(compromised_ms, $2)
-       WHERE version = $3`,
-      retirement.retiredMs,
-      retirement.compromisedMs,
-      version,
-    );
+       FROM (SELECT version AS id, retired_ms IS NULL
+           OR least(compromised_ms, $2) IS DISTINCT FROM compromised_ms AS is_new
+         FROM secret_checks WHERE version = $3 FOR UPDATE) AS old
+       WHERE version = old.id RETURNING old.is_new`;
+    return this.#change(withAudit({ sql, values: [retiredMs, compromisedMs, version] }, audit));
   }
 
-  async reinstateSecret(version: number): Promise<boolean> {
-    return this.connection.changes(
-      'UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL WHERE version = $1',
-      version,
-    );
+  async reinstateSecret(version: number, audit: AuditRecord | null = null): Promise<boolean> {
+    const sql = `UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL
+       FROM (SELECT version AS id, retired_ms IS NOT NULL AS is_new FROM secret_checks
+         WHERE version = $1 FOR UPDATE) AS old
+       WHERE version = old.id RETURNING old.is_new`;
+    return this.#change(withAudit({ sql, values: [version] }, audit));
   }
 
-  async addAudit(): Promise<void> {
-    throw new Error('not built yet');
+  async addAudit(audit: AuditRecord): Promise<void> {
+    await this.#change(auditStatement(audit));
   }
 
   async close(): Promise<void> {
     await this.connection.close();
+  }
+
+  #change({ sql, values }: Statement): Promise<boolean> {
+    return this.connection.changes(sql, ...values);
   }
 
   #quota({ accountId, plan }: Record<string, unknown>): number | null {

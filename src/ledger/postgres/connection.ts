@@ -24,6 +24,9 @@ export interface Limits {
   readonly answerMs: number;
 }
 
+/** Limit of a pause between two statements of a transaction, whose locks others wait for. */
+const IDLE_LIMIT_MS = 10_000;
+
 /** Limits of requests: a client waits for the answer. */
 const REQUEST_LIMITS: Limits = { lockMs: 4_000, statementMs: 6_000, answerMs: 8_000 };
 
@@ -51,6 +54,9 @@ const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.INT8, Number);
 
 export type Row = Record<string, unknown>;
+
+/** Runs one statement of a transaction. */
+export type Run = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>;
 
 export class PostgresConnection {
   readonly #readers: pg.Pool;
@@ -108,6 +114,29 @@ export class PostgresConnection {
    */
   commit(sql: string, values: readonly unknown[], answerMs?: number): Promise<pg.QueryResult<Row>> {
     return this.#commit(this.#writer, sql, values, answerMs);
+  }
+
+  /**
+   * Runs `work` in one transaction on the connection reserved for commits. Resolves when its commit is
+   * confirmed, as `commit` does. Rejects with the error of `work` or of the driver; an answer that was lost
+   * leaves the outcome unknown. If this process stops in the middle, the server ends the transaction.
+   */
+  transact<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    const run = (client: pg.PoolClient): Run => {
+      return async (sql, values) => await client.query<Row>(this.#statement(sql, values));
+    };
+    return this.#with(this.#writer, async (client) => {
+      await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`);
+      try {
+        const result = await work(run(client));
+        await confirmed(client, () => client.query('COMMIT'));
+        return result;
+      } catch (error) {
+        // `#with` keeps the connection only after an error of the server.
+        if (isRefusal(error)) await client.query('ROLLBACK');
+        throw error;
+      }
+    });
   }
 
   async all(sql: string, ...values: unknown[]): Promise<Row[]> {

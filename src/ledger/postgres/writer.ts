@@ -1,7 +1,7 @@
 /**
  * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_4` (in the eighth migration) locks the accounts of a batch in order, decides and writes. So
+ * `commit_batch_5` (in the ninth migration) locks the accounts of a batch in order, decides and writes. So
  * a batch costs one round trip, and no lock is held while data crosses the network.
  *
  * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the
@@ -15,6 +15,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import { latencyBucket } from '../latency.ts';
+import type { RowReceipt } from '../log-store.ts';
 import { decide, type Quotas } from '../quota-decision.ts';
 import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
 import {
@@ -37,7 +38,7 @@ const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** Decision of `commit_batch_4`: usage before the batch, and the repeated keys. */
+/** Decision of `commit_batch_5`: usage before the batch, and the repeated keys. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -100,7 +101,7 @@ export class PostgresWriter {
   async #commitBatch(batch: readonly unknown[]): Promise<Decision> {
     const turn = await this.#takeTurn();
     const attempted = await this.#attempt(
-      'SELECT commit_batch_4($1, $2, $3, $4, $5, $6) AS decision',
+      'SELECT commit_batch_5($1, $2, $3, $4, $5, $6) AS decision',
       [this.#id, turn, ...batch],
     );
     if ('row' in attempted) return attempted.row?.decision as Decision;
@@ -123,7 +124,7 @@ export class PostgresWriter {
 
   async #probe(order: readonly unknown[]): Promise<boolean> {
     const turn = await this.#takeTurn();
-    const attempted = await this.#attempt('SELECT probe_commit($1, $2, $3, $4) AS locked', [
+    const attempted = await this.#attempt('SELECT probe_commit_2($1, $2, $3, $4) AS locked', [
       this.#id,
       turn,
       ...order,
@@ -210,7 +211,7 @@ export class PostgresWriter {
   }
 }
 
-/** Converts the decision to one outcome per request, by the rule of `commit_batch_4`. */
+/** Converts the decision to one outcome per request, by the rule of `commit_batch_5`. */
 function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
   const repeated = new Set(decision.repeated);
   const counters = new Map(
@@ -229,7 +230,7 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
   return outcomes;
 }
 
-/** Returns a request in the form that `commit_batch_4` reads. */
+/** Returns a request in the form that `commit_batch_5` reads. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
   const { accountId, apiKeyId, atMs, key } = request;
   const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs };
@@ -256,6 +257,25 @@ function requestColumns(request: MeteredRequest, position: number): Record<strin
     total_tests: row.evidence?.totalTests ?? null,
     p_values: row.evidence && bytea(row.evidence.pValues),
     evidence_definition: row.evidence?.definition ?? null,
+    ...(row.receipt && receiptColumns(row.receipt)),
+  };
+}
+
+/** The entry ID is the key ID. */
+function receiptColumns(receipt: RowReceipt): Record<string, unknown> {
+  const { keyCommitment, salt, strengthBits, sources, softwareId, pending } = receipt;
+  return {
+    key_commitment: bytea(keyCommitment),
+    salt: bytea(salt),
+    strength_bits: strengthBits,
+    sources,
+    software_id: softwareId,
+    ...(pending && {
+      log_id: pending.logId,
+      entry: bytea(pending.entry),
+      mac: bytea(pending.mac),
+      mac_version: pending.secretVersion,
+    }),
   };
 }
 

@@ -2,7 +2,9 @@
  * The administrative half of the embedded store: accounts, API keys, usage and check values of the master
  * secret.
  */
+import type { SQLInputValue } from 'node:sqlite';
 import { utcMonth } from '../../clock.ts';
+import type { AuditRecord } from '../log-store.ts';
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
@@ -14,6 +16,7 @@ import type {
   SecretCheck,
   Usage,
 } from '../store.ts';
+import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
 
 export class SqliteAccountStore implements AccountStore {
@@ -54,8 +57,8 @@ export class SqliteAccountStore implements AccountStore {
     };
   }
 
-  async addAccount(account: Account): Promise<boolean> {
-    return this.connection.guarded(() =>
+  async addAccount(account: Account, audit: AuditRecord | null = null): Promise<boolean> {
+    return this.#audited(audit, () =>
       this.connection.changes(
         `INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (account_id) DO NOTHING`,
@@ -79,14 +82,27 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
-  async setPlan(accountId: string, plan: string): Promise<boolean> {
-    return this.connection.guarded(() =>
-      this.connection.changes('UPDATE accounts SET plan = ? WHERE account_id = ?', plan, accountId),
+  async setPlan(
+    accountId: string,
+    plan: string,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    return this.#audited(
+      audit,
+      () => {
+        const update = 'UPDATE accounts SET plan = ? WHERE account_id = ?';
+        return this.connection.changes(update, plan, accountId);
+      },
+      () => this.#has('accounts WHERE account_id = ? AND plan <> ?', accountId, plan),
     );
   }
 
-  async addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean> {
-    return this.connection.guarded(() =>
+  async addApiKey(
+    record: ApiKeyRecord,
+    keyHash: Uint8Array,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    return this.#audited(audit, () =>
       this.connection.changes(
         `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
          SELECT ?, account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ?
@@ -124,13 +140,19 @@ export class SqliteAccountStore implements AccountStore {
     });
   }
 
-  async revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean> {
-    return this.connection.guarded(() =>
-      this.connection.changes(
-        'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE api_key_id = ?',
-        atMs,
-        apiKeyId,
-      ),
+  async revokeApiKey(
+    apiKeyId: string,
+    atMs: number,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    return this.#audited(
+      audit,
+      () => {
+        const update =
+          'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE api_key_id = ?';
+        return this.connection.changes(update, atMs, apiKeyId);
+      },
+      () => this.#has('api_keys WHERE api_key_id = ? AND revoked_ms IS NULL', apiKeyId),
     );
   }
 
@@ -157,8 +179,12 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
-  async activateSecret(version: number, atMs: number): Promise<void> {
-    this.connection.guarded(() =>
+  async activateSecret(
+    version: number,
+    atMs: number,
+    audit: AuditRecord | null = null,
+  ): Promise<void> {
+    this.#audited(audit, () =>
       this.connection.changes(
         'UPDATE secret_checks SET activated_ms = ? WHERE version = ? AND activated_ms IS NULL',
         atMs,
@@ -167,36 +193,75 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
-  async retireSecret(version: number, retirement: Retirement): Promise<boolean> {
-    const { retiredMs, compromisedMs } = retirement;
-    return this.connection.guarded(() =>
-      this.connection.changes(
-        `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, ?),
-           compromised_ms = min(coalesce(compromised_ms, ?), coalesce(?, compromised_ms))
-         WHERE version = ?`,
-        retiredMs,
-        compromisedMs,
-        compromisedMs,
-        version,
-      ),
+  async retireSecret(
+    version: number,
+    { retiredMs, compromisedMs }: Retirement,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    return this.#audited(
+      audit,
+      () =>
+        this.connection.changes(
+          `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, ?),
+             compromised_ms = min(coalesce(compromised_ms, ?), coalesce(?, compromised_ms))
+           WHERE version = ?`,
+          retiredMs,
+          compromisedMs,
+          compromisedMs,
+          version,
+        ),
+      () =>
+        this.#has(
+          `secret_checks WHERE version = ? AND (retired_ms IS NULL
+             OR ? < coalesce(compromised_ms, 9223372036854775807))`,
+          version,
+          compromisedMs,
+        ),
     );
   }
 
-  async reinstateSecret(version: number): Promise<boolean> {
-    return this.connection.guarded(() =>
-      this.connection.changes(
-        'UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL WHERE version = ?',
-        version,
-      ),
+  async reinstateSecret(version: number, audit: AuditRecord | null = null): Promise<boolean> {
+    return this.#audited(
+      audit,
+      () =>
+        this.connection.changes(
+          'UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL WHERE version = ?',
+          version,
+        ),
+      () => this.#has('secret_checks WHERE version = ? AND retired_ms IS NOT NULL', version),
     );
   }
 
-  async addAudit(): Promise<void> {
-    throw new Error('not built yet');
+  async addAudit(audit: AuditRecord): Promise<void> {
+    this.#audited(audit, () => true);
   }
 
   async close(): Promise<void> {
     this.connection.close();
+  }
+
+  /**
+   * Runs `change`, which returns true if it wrote a row. Writes the audit record in the same transaction if
+   * the row has a new value, which `isNew` tells beforehand. An unchanged row is written all the same: a
+   * caller may repeat a change whose commit failed.
+   */
+  #audited(
+    audit: AuditRecord | null,
+    change: () => boolean,
+    isNew: () => boolean = () => true,
+  ): boolean {
+    return this.connection.guarded(() =>
+      this.connection.transact(() => {
+        const isAudited = audit !== null && isNew();
+        const changed = change();
+        if (changed && isAudited) insertAudit(this.connection, audit);
+        return changed;
+      }),
+    );
+  }
+
+  #has(rows: string, ...values: SQLInputValue[]): boolean {
+    return this.connection.get(`SELECT 1 FROM ${rows}`, ...values) !== undefined;
   }
 
   #usage(accountId: string, month: number): Usage {

@@ -60,6 +60,38 @@ export class SqliteConnection {
     }
   }
 
+  /**
+   * Runs `work` in one transaction and returns its result when the transaction is durable. Throws the error
+   * of `work`, or of the database, and then nothing was changed.
+   *
+   * After a failed COMMIT the log may or may not hold the transaction. Seeing its rows afterwards would not
+   * prove them durable: a failed sync may have left them only in the page cache. So the transaction counts
+   * as refused whatever can be read. A fresh connection recovers the log before the next use.
+   */
+  transact<T>(work: () => T): T {
+    let result: T;
+    try {
+      this.begin();
+      result = work();
+    } catch (error) {
+      this.rollBack();
+      throw error;
+    }
+    this.commitOrClose();
+    return result;
+  }
+
+  /** Commits. Closes the connection if that fails, for the reason at `transact`. */
+  commitOrClose(): void {
+    try {
+      this.commit();
+    } catch (error) {
+      this.rollBack();
+      this.close();
+      throw error;
+    }
+  }
+
   /** Closes the connection. The next use opens a fresh one, which sees only what the file holds. */
   close(): void {
     this.#statements.clear();

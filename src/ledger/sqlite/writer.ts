@@ -19,6 +19,7 @@ import type {
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
 import { readQuota, readUsed } from './accounts.ts';
+import { insertPending } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** How long a probe waits for another process's transaction. Batches queue behind it on the same thread. */
@@ -37,16 +38,9 @@ export class SqliteWriter {
   }
 
   commit(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
-    let outcomes: CommitOutcome[] = [];
-    try {
-      this.#connection.begin();
-      outcomes = this.#write(requests, failures);
-    } catch (error) {
-      this.#connection.rollBack();
-      throw unavailable(error);
-    }
-    this.#commitOrRefuse();
-    return outcomes;
+    return this.#connection.guarded(() =>
+      this.#connection.transact(() => this.#write(requests, failures)),
+    );
   }
 
   /**
@@ -73,7 +67,7 @@ export class SqliteWriter {
       this.#connection.rollBack();
       throw unavailable(error);
     }
-    this.#commitOrRefuse();
+    this.#connection.guarded(() => this.#connection.commitOrClose());
     return false;
   }
 
@@ -88,22 +82,6 @@ export class SqliteWriter {
       request.atMs,
     );
     this.#write([request], []);
-  }
-
-  /**
-   * Commits. After a failed COMMIT the log may or may not hold the transaction. Seeing its rows afterwards
-   * would not prove them durable: a failed sync may have left them only in the page cache. So the batch is
-   * refused whatever can be read, and its keys are never released. A fresh connection recovers the log
-   * before the next batch.
-   */
-  #commitOrRefuse(): void {
-    try {
-      this.#connection.commit();
-    } catch (error) {
-      this.#connection.rollBack();
-      this.#connection.close();
-      throw unavailable(error);
-    }
   }
 
   /** Decides each request in order, then writes the sums once. This is the body of the transaction. */
@@ -167,8 +145,9 @@ export class SqliteWriter {
     this.#connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
-         gate_p, tests_passed, total_tests, evidence_definition)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         gate_p, tests_passed, total_tests, evidence_definition, key_commitment, salt, strength_bits,
+         sources, software_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.keyId,
       row.commitment.fingerprint,
       row.commitment.digest,
@@ -186,6 +165,11 @@ export class SqliteWriter {
       row.evidence?.testsPassed ?? null,
       row.evidence?.totalTests ?? null,
       row.evidence?.definition ?? null,
+      row.receipt?.keyCommitment ?? null,
+      row.receipt?.salt ?? null,
+      row.receipt?.strengthBits ?? null,
+      row.receipt?.sources ?? null,
+      row.receipt?.softwareId ?? null,
     );
     if (row.evidence) {
       this.#connection.run(
@@ -197,6 +181,8 @@ export class SqliteWriter {
         row.evidence.definition,
       );
     }
+    const pending = row.receipt?.pending;
+    if (pending) insertPending(this.#connection, row.keyId, 'key', pending);
     return true;
   }
 
@@ -261,7 +247,21 @@ function probeRequest(atMs: number): MeteredRequest {
       totalTests: 0,
       pValues: Buffer.alloc(0),
     },
-    receipt: null,
+    receipt: {
+      keyCommitment: digest,
+      salt: digest,
+      strengthBits: 256,
+      sources: 'probe',
+      softwareId: 0,
+      pending: {
+        entryId: digest,
+        logId: 0,
+        kind: 'key',
+        entry: digest,
+        mac: digest,
+        secretVersion: 1,
+      },
+    },
   };
   const counts = { streams: 0, streamsPassed: 0 };
   return { accountId, apiKeyId: accountId, atMs, key: { row, counts } };

@@ -1,0 +1,61 @@
+/** Makes a statement that changes at most one row write an audit record as well. */
+import type { AuditRecord } from '../log-store.ts';
+
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+/** Returns a statement that writes an audit record and its pending entry, and returns one row. */
+export function auditStatement(audit: AuditRecord): Statement {
+  return withAudit({ sql: 'SELECT true AS is_new', values: [] }, audit);
+}
+
+/**
+ * Returns a statement that does `change`, which returns the column `is_new` for each row that it writes, and
+ * that writes the audit record only if `is_new` is true. An unchanged row is written all the same, so that
+ * its commit is confirmed: a caller may repeat a change whose commit was not. The statement returns the rows of
+ * `change`.
+ */
+export function withAudit(change: Statement, audit: AuditRecord | null): Statement {
+  const parts = [`changed AS (${change.sql})`];
+  const values = [...change.values];
+  /** Adds a part that inserts `columns`, with values of these types, for a changed row. */
+  const insert = (table: string, columns: Readonly<Record<string, readonly [string, unknown]>>) => {
+    const selected = Object.values(columns).map(([type, value]) => {
+      values.push(value);
+      return `$${values.length}::${type}`;
+    });
+    parts.push(
+      `${table}_written AS (INSERT INTO ${table} (${Object.keys(columns).join(', ')})
+       SELECT ${selected.join(', ')} FROM changed WHERE is_new)`,
+    );
+  };
+  if (audit) insert('audit', auditColumns(audit));
+  if (audit?.pending) insert('log_pending', pendingColumns(audit));
+  return { sql: `WITH ${parts.join(', ')} SELECT FROM changed`, values };
+}
+
+type Columns = Readonly<Record<string, readonly [string, unknown]>>;
+
+function auditColumns({ auditId, atMs, action, details, salt }: AuditRecord): Columns {
+  return {
+    audit_id: ['bytea', auditId],
+    at_ms: ['bigint', atMs],
+    action: ['text', action],
+    details: ['text', details],
+    salt: ['bytea', salt],
+  };
+}
+
+/** The entry ID is the audit ID. */
+function pendingColumns({ auditId, pending }: AuditRecord): Columns {
+  return {
+    entry_id: ['bytea', auditId],
+    log_id: ['integer', pending?.logId],
+    kind: ['text', 'audit'],
+    entry: ['bytea', pending?.entry],
+    mac: ['bytea', pending?.mac],
+    secret_version: ['integer', pending?.secretVersion],
+  };
+}
