@@ -23,6 +23,12 @@ export interface CreditedDraw extends Pick<Draw, 'creditBits' | 'isSeparate'> {
   readonly name: SourceName;
 }
 
+/** A source whose draws went into a key, with the bits credited to them. */
+export interface SourceCredit {
+  readonly name: SourceName;
+  readonly creditBits: number;
+}
+
 /** A part of a key, and the credit of the reseed that precedes it. */
 export interface KeyPart {
   readonly lengthBits: number;
@@ -46,6 +52,21 @@ export function creditOfSeed(draws: readonly CreditedDraw[]): SeedCredit {
  */
 export function creditOfKey(parts: readonly KeyPart[]): number {
   return Math.max(withSystem(parts), withShared(parts));
+}
+
+/**
+ * Returns the sources that were drawn for a key, from the draws of each of its seeds, in the order of their
+ * first draws. The credits of a source's draws add up. The credit of `os` counts once, because it is
+ * computational. The rule for adding sources does not apply here, so a key's credit may be lower than the sum.
+ */
+export function sourcesOfKey(seeds: readonly (readonly SourceCredit[])[]): SourceCredit[] {
+  const credits = new Map<SourceName, number>();
+  for (const { name, creditBits } of seeds.flat()) {
+    const before = credits.get(name);
+    if (before === undefined) credits.set(name, creditBits);
+    else credits.set(name, name === 'os' ? Math.min(before, creditBits) : before + creditBits);
+  }
+  return [...credits].map(([name, creditBits]) => ({ name, creditBits }));
 }
 
 function withSystem(parts: readonly KeyPart[]): number {

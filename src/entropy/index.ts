@@ -3,7 +3,7 @@
  * the entropy credited to them, and seed material for stage 2. Standard: NIST SP 800-90B.
  */
 export { BackgroundSource } from './background.ts';
-export { creditOfKey, type SeedCredit } from './credits.ts';
+export { creditOfKey, type SeedCredit, type SourceCredit, sourcesOfKey } from './credits.ts';
 export { NoiseFailure, type NoiseReader } from './noise.ts';
 export { SOURCE_EVENTS, type SourceEvent } from './noise-pump.ts';
 export { type Pool, PooledSource } from './pool.ts';

@@ -9,13 +9,15 @@
  */
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
-import { creditOfSeed, type SeedCredit } from './credits.ts';
+import { creditOfSeed, type SeedCredit, type SourceCredit } from './credits.ts';
 import type { Draw, EntropySource, SourceName } from './source.ts';
 
 export interface SeedMaterial {
   /** Entropy input of the generator. The receiver owns it and MUST wipe it. */
   readonly bytes: Buffer;
   readonly credit: SeedCredit;
+  /** The sources that were drawn, `os` first, with their credits. */
+  readonly sources: readonly SourceCredit[];
   /** The first hardware job among the draws, if any. */
   readonly jobId: string | null;
 }
@@ -44,6 +46,7 @@ export function gatherSeed(
     return {
       bytes: encode(draws),
       credit: creditOfSeed(draws),
+      sources: draws.map(({ name, creditBits }) => ({ name, creditBits })),
       jobId: draws.find((draw) => draw.jobId !== null)?.jobId ?? null,
     };
   } finally {

@@ -19,6 +19,7 @@ import {
   type Pool,
   PooledSource,
   type SeedCredit,
+  type SourceCredit,
   type SourceName,
   type SourceStatus,
 } from '../entropy/index.ts';
@@ -85,8 +86,9 @@ export interface GeneratorSources {
   readonly pools: readonly Pool[];
 }
 
-/** Entropy credited to a reseed, and the hardware job behind it, if any. */
+/** Entropy credited to a reseed, the sources that were drawn, and the hardware job behind it, if any. */
 export interface Credit extends SeedCredit {
+  readonly sources: readonly SourceCredit[];
   readonly jobId: string | null;
 }
 
@@ -298,7 +300,7 @@ export class Generator {
       wipe(seed.bytes);
     }
     this.#reseedsSinceScreen += 1;
-    return { ...seed.credit, jobId: seed.jobId };
+    return { ...seed.credit, sources: seed.sources, jobId: seed.jobId };
   }
 
   #refuseWhenLatched(): void {
