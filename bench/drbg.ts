@@ -107,6 +107,7 @@ function keyWork({ source, mix }: Mix, securityLevel: SecurityLevel, keys: numbe
     source,
     withEvidence: false,
     report: false,
+    receipt: false,
     acceptedMs: 0,
   };
   return {

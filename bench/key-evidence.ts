@@ -31,6 +31,7 @@ function timeKeyWithEvidence(runs: number): string {
     source: 'os',
     withEvidence: true,
     report: false,
+    receipt: false,
     acceptedMs: monotonicMs(),
   };
   const bytes = randomBytes(SAMPLE_BITS / 8);

@@ -74,6 +74,7 @@ function run(runs: number): string {
     source: 'os',
     withEvidence: false,
     report: false,
+    receipt: false,
     acceptedMs: monotonicMs(),
   };
   const makeKey = () =>

@@ -70,6 +70,7 @@ function openGenerator(modulation: Modulated): () => StreamReports {
     source: 'os',
     withEvidence: true,
     report: true,
+    receipt: false,
     acceptedMs: 0,
   };
   return () => {

@@ -8,13 +8,15 @@
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
-import { creditOfKey } from '../entropy/index.ts';
+import { creditOfKey, type SourceCredit, sourcesOfKey } from '../entropy/index.ts';
 import type { AppError } from '../errors.ts';
 import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
 import { type Credit, type Generator, latchedError } from './generator.ts';
+import { newKeyId } from './key-id.ts';
+import { commitToKey } from './key-receipt.ts';
 import { type Defect, gateDefect } from './latch.ts';
 import type {
   Evidence,
@@ -43,6 +45,8 @@ interface CutKey {
   readonly creditBits: number;
   /** The hardware job behind it; if the halves had different jobs, both, joined by a comma. */
   readonly jobId: string | null;
+  /** Draws of each reseed for the key. */
+  readonly seeds: readonly (readonly SourceCredit[])[];
 }
 
 /** The carrier of a key: DRBG output before modulation. */
@@ -63,20 +67,29 @@ interface Stream {
 /**
  * Generates one key and its proof. Throws `AppError('entropy_unavailable')` if a source fails, if two
  * streams in a row fail the gate, or if the process has latched. `tally` counts judged streams, even if
- * the function throws.
+ * the function throws. With `hasLog`, the key also gets what its receipt needs.
  */
 export function generateKey(
   generator: Generator,
   keyring: Keyring,
   order: KeyOrder,
   tally: StreamTally,
+  hasLog = false,
 ): GeneratedKey {
   const stream = order.withEvidence
     ? openStreamWithEvidence(generator, order, tally)
     : openStream(generator, order);
-  const { key, creditBits, jobId } = cutKey(generator, order, stream);
+  const { key, creditBits, jobId, seeds } = cutKey(generator, order, stream);
+  const keyId = newKeyId();
+  const { opening, receipt } = hasLog
+    ? commitToKey(key, keyId, sourcesOfKey(seeds))
+    : { opening: null, receipt: null };
+  if (opening && !order.receipt) wipe(opening);
   return {
+    keyId,
     key,
+    opening: order.receipt ? opening : null,
+    receipt,
     securityStrengthBits: Math.min(order.securityLevel, generator.strengthBits),
     entropyBits: roundDown(stream.screen * creditBits),
     entropyJobId: jobId,
@@ -135,7 +148,8 @@ function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: St
       }
       tally.streamsPassed += 1;
       const streamsJudged = attempt;
-      const report = order.report ? { carrier, modulated, gate, streamsJudged } : null;
+      const { definition } = evidence;
+      const report = order.report ? { carrier, modulated, gate, definition, streamsJudged } : null;
       return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence, report };
     } finally {
       if (!passed) stream.modulator.destroy();
@@ -207,7 +221,7 @@ function drawCarrier(generator: Generator, order: KeyOrder, credit: Credit): Key
   if (securityLevel === 384) return drawHalves(generator, order, credit);
   const carrier = generator.request(requestBytes(securityLevel));
   const creditBits = creditOfKey([{ lengthBits: securityLevel, credit }]);
-  return { carrier, creditBits, jobId: credit.jobId };
+  return { carrier, creditBits, jobId: credit.jobId, seeds: [credit.sources] };
 }
 
 /** Draws two halves of 192 bits, each after its own reseed. */
@@ -233,6 +247,7 @@ function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyC
       { lengthBits: HALF_BITS, credit: second },
     ]),
     jobId: jobIds.size > 0 ? [...jobIds].join(',') : null,
+    seeds: [credit.sources, second.sources],
   };
 }
 

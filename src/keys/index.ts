@@ -5,6 +5,7 @@
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
 export { parseKeyId } from './key-id.ts';
+export { keyCommitment, wipeKey } from './key-receipt.ts';
 export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
   type Evidence,
@@ -17,6 +18,15 @@ export {
 export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export { SAMPLE_BITS } from './sample.ts';
 export { requireSelfTests, runSelfTests } from './self-test.ts';
+export {
+  auditEntry,
+  auditStatement,
+  evidenceDigest,
+  formatAuditId,
+  keyEntry,
+  keyStatement,
+  rowDigest,
+} from './statement.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export {
   VALIDATION_WORDS,

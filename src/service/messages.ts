@@ -1,5 +1,6 @@
 /**
- * Messages between threads. Keys travel as transferred buffers, never as copies. The receiver owns and wipes them.
+ * Messages between threads. Keys and their openings travel as transferred buffers, never as copies. The receiver owns
+ * and wipes them.
  */
 import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
@@ -26,11 +27,20 @@ export interface Requester {
   readonly atMs: number;
 }
 
+/** The open log, as workers need it to add entries. */
+export interface LogBinding {
+  readonly logId: number;
+  readonly origin: string;
+  /** `softwareName()` of this process, and its number in the database. */
+  readonly software: string;
+  readonly softwareId: number;
+}
+
 /** One piece of work for the key worker. */
 export type KeyTask =
   /** Generate a key without evidence, and record it. */
   | { readonly kind: 'generate'; readonly requester: Requester; readonly order: KeyOrder }
-  /** Record a key that a suite worker generated. Key and report stay on the main thread. */
+  /** Record a key that a suite worker generated. Key, opening and report stay on the main thread. */
   | {
       readonly kind: 'record';
       readonly requester: Requester;
@@ -63,7 +73,12 @@ export type KeyTask =
 export type KeyTaskResult =
   | GenerateOutcome
   | ValidateOutcome
-  | { readonly kind: 'recorded'; readonly keyId: string; readonly usage: Usage }
+  | {
+      readonly kind: 'recorded';
+      readonly keyId: string;
+      readonly createdMs: number;
+      readonly usage: Usage;
+    }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
@@ -271,6 +286,14 @@ export type WorkerReady =
       readonly failedVerdicts: readonly FailedVerdict[];
     }
   | WorkerUnable;
+
+/** Returns the buffers of a key and its opening, which are transferred. */
+export function secretBuffers({
+  key,
+  opening,
+}: Pick<GeneratedKey, 'key' | 'opening'>): ArrayBuffer[] {
+  return [key, ...(opening ? [opening] : [])].map(({ buffer }) => buffer as ArrayBuffer);
+}
 
 /** Converts an error to a message. Known errors keep their code; others become `internal_error`. */
 export function toFailure(error: unknown): Failure {

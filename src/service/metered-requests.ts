@@ -7,8 +7,9 @@ import { wipe } from '../bytes.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, ERRORS } from '../errors.ts';
 import { latchedError } from '../keys/generator.ts';
+import { wipeKey } from '../keys/key-receipt.ts';
 import type { Latch } from '../keys/latch.ts';
-import type { GeneratedKey, GenerateOutcome, KeyOrder } from '../keys/order.ts';
+import type { GeneratedKey, GenerateOutcome, KeyOrder, ReleasedKey } from '../keys/order.ts';
 import { parseKey, type ValidateOutcome } from '../keys/validate.ts';
 import type { Principal, QuotaExceeded } from '../ledger/index.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
@@ -66,10 +67,10 @@ export class MeteredRequests {
     return outcome;
   }
 
-  #refuseIfLatched({ key }: { readonly key: Uint8Array }): void {
+  #refuseIfLatched(generated: ReleasedKey): void {
     const defect = this.#parts.latch.read();
     if (!defect) return;
-    wipe(key);
+    wipeKey(generated);
     throw latchedError(defect);
   }
 
@@ -123,7 +124,7 @@ export class MeteredRequests {
   /** Records a key of a suite worker. The key is released only when its row is durable. */
   async #record(
     task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
-    { key, report, ...generated }: GeneratedKey,
+    { key, opening, report, ...generated }: GeneratedKey,
     onStage: StageListener | undefined,
   ): Promise<GenerateOutcome> {
     let recorded = false;
@@ -133,12 +134,12 @@ export class MeteredRequests {
       if (result.kind === 'recorded') {
         recorded = true;
         this.#parts.apiKeys.noteUsage(task.requester.accountId, result.usage);
-        return { ...result, kind: 'generated', generated: { key, report, ...generated } };
+        return { ...result, kind: 'generated', generated: { key, opening, report, ...generated } };
       }
       if (result.kind === 'quota_exceeded') return result;
       throw unexpected(result);
     } finally {
-      if (!recorded) wipe(key);
+      if (!recorded) wipeKey({ key, opening });
     }
   }
 

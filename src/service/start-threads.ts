@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import type { BackgroundSource } from '../entropy/index.ts';
 import { Latch } from '../keys/latch.ts';
 import { startThread } from '../worker-thread.ts';
+import type { LogBinding } from './messages.ts';
 import type { KeyServiceOptions } from './options.ts';
 import { type ReadyWorker, whenReady, whenUp } from './ready-worker.ts';
 import { openBackgroundSources } from './service-sources.ts';
@@ -26,8 +27,9 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   const { names, mix } = options.sources;
   const sources = { names, mix, pools: background.map(({ pool }) => pool) };
   const latch = Latch.forThreads(1 + options.suiteWorkers);
-  const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
-  const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
+  const log: LogBinding | null = null;
+  const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory, log };
+  const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory, log };
   const workers = [
     start('phm-keys', './threads/key-thread.ts', keyWorkerData),
     ...Array.from({ length: options.suiteWorkers }, () =>

@@ -41,7 +41,7 @@ class Site {
     const generator = new Generator(parts({ os, extras, drbg }));
     const generate = async (_: unknown, order: KeyOrder): Promise<GenerateOutcome> => {
       const generated = generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 });
-      return { kind: 'generated', keyId: 'phm_1', generated, usage: NO_USAGE };
+      return { kind: 'generated', keyId: 'phm_1', createdMs: 0, generated, usage: NO_USAGE };
     };
     const entropySources: SourceName[] = ['os', extra.name];
     const app = await buildTestApp({

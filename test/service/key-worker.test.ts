@@ -57,6 +57,8 @@ const recordTask: KeyTask = {
   requester,
   order: order({ withEvidence: true }),
   generated: {
+    keyId: Buffer.alloc(16, 1),
+    receipt: null,
     securityStrengthBits: 256,
     entropyBits: 256,
     entropyJobId: null,

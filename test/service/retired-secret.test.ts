@@ -51,7 +51,7 @@ function ledgerOf(
   const retire = (next: Retirement | null) => {
     now = next;
   };
-  const worker = new KeyWorker(plain, ring, store, (retired) => read.push(retired));
+  const worker = new KeyWorker(plain, ring, store, null, (retired) => read.push(retired));
   return { worker, asked, committed, read, retire };
 }
 

@@ -43,17 +43,17 @@ describe('keys in the service', () => {
     ['an unexpected answer', async () => ({ kind: 'probed' })],
   ] as const) {
     it(`are wiped if a key with evidence meets ${what}`, async (t) => {
-      const key = Buffer.alloc(32, 7);
+      const [key, opening] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
       const reply = {
         counts: { streams: 1, streamsPassed: 1 },
-        result: { kind: 'generated', generated: { key, report: null } },
+        result: { kind: 'generated', generated: { key, opening, report: null } },
       };
       t.mock.method(SuitePool.prototype, 'submit', async () => reply);
       t.mock.method(KeyQueue.prototype, 'submit', answer);
       t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
       const [settled] = await Promise.allSettled([service.generate(principal, ORDER, () => false)]);
       assert.ok(settled.status === 'rejected' || settled.value.kind === 'quota_exceeded');
-      assert.ok(isWiped(key));
+      assert.ok(isWiped(key) && isWiped(opening));
     });
   }
 
@@ -123,11 +123,19 @@ describe('keys in the service', () => {
 
 describe('an answered key', () => {
   it('is wiped after it is encoded as text', async () => {
-    const key = Buffer.alloc(32, 7);
+    const [key, opening] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
     const outcome = {
       kind: 'generated',
       keyId: 'phm_1',
-      generated: { key, evidence: null, report: null, entropyBits: 256, entropyJobId: null },
+      createdMs: 0,
+      generated: {
+        key,
+        opening,
+        evidence: null,
+        report: null,
+        entropyBits: 256,
+        entropyJobId: null,
+      },
       usage: USAGE,
     } as unknown as GenerateOutcome;
     const app = await buildTestApp({
@@ -141,6 +149,6 @@ describe('an answered key', () => {
     });
     await app.close();
     assert.deepEqual([statusCode, JSON.parse(body).key], [200, '07'.repeat(32)], body);
-    assert.ok(isWiped(key));
+    assert.ok(isWiped(key) && isWiped(opening));
   });
 });

@@ -160,6 +160,7 @@ export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
     source: 'os',
     withEvidence: false,
     report: false,
+    receipt: false,
     acceptedMs: 0,
     ...changes,
   };

@@ -1,10 +1,9 @@
 /** POST /api/v2/generate. */
 import type { FastifyInstance } from 'fastify';
-import { wipe } from '../../bytes.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { isSourceName, sourceKind } from '../../entropy/index.ts';
 import { AppError } from '../../errors.ts';
-import type { Evidence, GenerateOutcome, KeyOrder } from '../../keys/index.ts';
+import { type Evidence, type GenerateOutcome, type KeyOrder, wipeKey } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
@@ -20,7 +19,7 @@ import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function generateRoute(app: FastifyInstance, context: RouteContext): void {
-  const { authenticator, observer, service, clock } = context;
+  const { authenticator, observer, service } = context;
   const body = generateBody(context.entropySources, context.entropySource);
   app.post<{ Body: GenerateBody }>(
     '/api/v2/generate',
@@ -52,7 +51,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
       if (outcome.kind === 'quota_exceeded') {
         throw quotaExceeded(outcome.usage, service.quotaNowMs());
       }
-      return { ...toResponse(order, outcome, clock.nowMs()), ...warningsOf(request) };
+      return { ...toResponse(order, outcome), ...warningsOf(request) };
     },
   );
 }
@@ -70,6 +69,7 @@ function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
     source,
     withEvidence,
     report: reportAt !== -1,
+    receipt: false,
     acceptedMs: monotonicMs(),
   };
 }
@@ -82,8 +82,7 @@ function reportWithoutEvidence(index: number): AppError {
 /** Returns the response and wipes the bytes of the key: only the string remains. */
 function toResponse(
   order: KeyOrder,
-  { keyId, generated }: GenerateOutcome & { kind: 'generated' },
-  nowMs: number,
+  { keyId, createdMs, generated }: GenerateOutcome & { kind: 'generated' },
 ): GeneratedKeyResponse {
   const { key, evidence, report } = generated;
   const response = {
@@ -94,7 +93,7 @@ function toResponse(
     security_strength_bits: generated.securityStrengthBits,
     entropy_bits: generated.entropyBits,
     latency_ms: Math.round(generated.latencyMs * 1000) / 1000,
-    timestamp: formatTimestamp(nowMs),
+    timestamp: formatTimestamp(createdMs),
     source: order.source,
     quantum_hardware: sourceKind(order.source) === 'quantum-hardware',
     entropy_job_id: generated.entropyJobId,
@@ -102,7 +101,7 @@ function toResponse(
     ...(evidence && evidenceFields(evidence)),
     ...(report && { nist_report: toNistReport(report) }),
   };
-  wipe(key);
+  wipeKey(generated);
   return response;
 }
 

@@ -5,7 +5,8 @@
 import { wipe } from '../../bytes.ts';
 import { AppError } from '../../errors.ts';
 import { generateKey } from '../../keys/generate.ts';
-import { formatKeyId, newKeyId } from '../../keys/key-id.ts';
+import { formatKeyId } from '../../keys/key-id.ts';
+import { wipeKey } from '../../keys/key-receipt.ts';
 import type { KeyOrder, KeyToRecord } from '../../keys/order.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import {
@@ -16,11 +17,18 @@ import {
   type Retirements,
   type ValidationVerdict,
 } from '../../keys/validate.ts';
-import type { CommitOutcome, LedgerRow, MeteredRequest } from '../../ledger/index.ts';
+import type { CommitOutcome, LedgerRow, MeteredRequest, StreamCounts } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
-import { type KeyTask, type KeyTaskResult, NO_STREAMS, type Requester } from '../messages.ts';
+import {
+  type KeyTask,
+  type KeyTaskResult,
+  type LogBinding,
+  NO_STREAMS,
+  type Requester,
+} from '../messages.ts';
 import type { BatchLookup } from './batch-lookup.ts';
 import type { KnownRetirements } from './known-retirements.ts';
+import { RowReceipts } from './row-receipts.ts';
 
 /** A metered task before and during its transaction. */
 export interface Draft {
@@ -29,7 +37,7 @@ export interface Draft {
   readonly request: MeteredRequest;
   /** Returns the result of the task after the commit. */
   readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
-  /** Wipes the key, if any. */
+  /** Wipes the key and its opening, if any. */
   readonly discard: () => void;
 }
 
@@ -40,46 +48,62 @@ export class Drafts {
   readonly #plain: PlainGenerator;
   readonly #keyring: Keyring;
   readonly #retirements: KnownRetirements;
+  /** Null without a log. */
+  readonly #receipts: RowReceipts | null;
 
-  constructor(plain: PlainGenerator, keyring: Keyring, retirements: KnownRetirements) {
+  constructor(
+    plain: PlainGenerator,
+    keyring: Keyring,
+    retirements: KnownRetirements,
+    log: LogBinding | null,
+  ) {
     this.#plain = plain;
     this.#keyring = keyring;
     this.#retirements = retirements;
+    this.#receipts = log && new RowReceipts(log, keyring);
   }
 
   /** Generates a plain key. Returns undefined while its generator waits for a verdict. */
   generate({ requester, order }: KeyTask & { kind: 'generate' }): Draft | undefined {
     const made = this.#plain.make((generator) =>
-      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
+      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }, this.#receipts !== null),
     );
     if (!made) return undefined;
     const { key: generated, number } = made;
-    const { commitment: _, ...released } = generated;
-    const newId = newKeyId();
-    const keyId = formatKeyId(newId);
+    const { keyId, commitment: _, receipt: __, ...released } = generated;
+    const text = formatKeyId(keyId);
     return {
       isPlainKey: true,
-      request: metered(requester, {
-        row: ledgerRow(newId, requester, order, generated),
-        counts: NO_STREAMS,
-      }),
+      request: this.#recording(requester, order, generated, NO_STREAMS),
       finish: ({ usage }) => {
-        this.#plain.keyReleased(number, keyId);
-        return { kind: 'generated', keyId, generated: released, usage };
+        this.#plain.keyReleased(number, text);
+        const { atMs: createdMs } = requester;
+        return { kind: 'generated', keyId: text, createdMs, generated: released, usage };
       },
-      discard: () => wipe(released.key),
+      discard: () => wipeKey(released),
     };
   }
 
   /** Prepares the row of a key from a suite worker. */
   record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
-    const keyId = newKeyId();
+    const keyId = formatKeyId(generated.keyId);
     return {
       isPlainKey: false,
-      request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
-      finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
+      request: this.#recording(requester, order, generated, counts),
+      finish: ({ usage }) => ({ kind: 'recorded', keyId, createdMs: requester.atMs, usage }),
       discard: () => {},
     };
+  }
+
+  #recording(
+    requester: Requester,
+    order: KeyOrder,
+    generated: KeyToRecord,
+    counts: StreamCounts,
+  ): MeteredRequest {
+    const columns = rowColumns(requester, order, generated);
+    const receipt = this.#receipts?.receiptOf(requester, columns, generated) ?? null;
+    return metered(requester, { row: { ...columns, receipt }, counts });
   }
 
   /** Examines a key, and wipes it. */
@@ -130,14 +154,14 @@ function metered(requester: Requester, key: MeteredRequest['key']): MeteredReque
   return { ...requester, key };
 }
 
-function ledgerRow(
-  keyId: Uint8Array,
+/** Returns the columns of a key's row that do not depend on a log. */
+function rowColumns(
   { atMs }: Requester,
   order: KeyOrder,
   generated: KeyToRecord,
-): LedgerRow {
+): Omit<LedgerRow, 'receipt'> {
   return {
-    keyId,
+    keyId: generated.keyId,
     commitment: generated.commitment,
     securityLevel: order.securityLevel,
     modulation: order.modulation,
@@ -147,6 +171,5 @@ function ledgerRow(
     entropyBits: generated.entropyBits,
     entropyJobId: generated.entropyJobId,
     evidence: generated.evidence,
-    receipt: null,
   };
 }

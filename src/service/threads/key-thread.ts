@@ -10,18 +10,20 @@ import { requireSelfTests } from '../../keys/self-test.ts';
 import { type ClockReading, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
 import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
-import type {
-  ClockRead,
-  EvidenceSample,
-  FailureOfGate,
-  KeyBatchReply,
-  KeyWorkerMessage,
-  Pong,
-  RetirementsRead,
-  SampleVerdict,
-  UnvouchedKeys,
-  VerdictNoted,
-  WorkerReady,
+import {
+  type ClockRead,
+  type EvidenceSample,
+  type FailureOfGate,
+  type KeyBatchReply,
+  type KeyWorkerMessage,
+  type LogBinding,
+  type Pong,
+  type RetirementsRead,
+  type SampleVerdict,
+  secretBuffers,
+  type UnvouchedKeys,
+  type VerdictNoted,
+  type WorkerReady,
 } from '../messages.ts';
 import { KeyWorker } from './key-worker.ts';
 import { PendingAnswers, runThread } from './run-thread.ts';
@@ -32,6 +34,8 @@ export interface KeyWorkerData {
   readonly secret: MasterSecret;
   /** Memory of the `Latch`. */
   readonly latch: SharedArrayBuffer;
+  /** The open log; null without one. */
+  readonly log: LogBinding | null;
 }
 
 /** The suite, run by a suite worker. Only one sample is judged at a time. */
@@ -54,10 +58,10 @@ class RemoteSuite {
   }
 }
 
-/** Returns the buffers of keys in the reply, which are transferred. */
+/** Returns the buffers of keys and their openings in the reply, which are transferred. */
 function transferList(reply: KeyBatchReply): ArrayBuffer[] {
   return reply.results.flatMap((result) =>
-    result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+    result.kind === 'generated' ? secretBuffers(result.generated) : [],
   );
 }
 
@@ -71,7 +75,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
   });
   const suite = new RemoteSuite(port);
   const plain = new PlainGenerator(generator, (sample, answer) => suite.judge(sample, answer));
-  const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
+  const worker = new KeyWorker(plain, keyring, store, data.log, (retiredVersions) =>
     port.postMessage({ retiredVersions } satisfies RetirementsRead),
   );
   // The main thread listens from its first message on. Earlier messages would be lost.

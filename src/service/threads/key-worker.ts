@@ -6,10 +6,10 @@
  * the next. A suite worker judges samples of its generator. While `plain-evidence.ts` makes plain keys wait for a
  * verdict, their tasks go back without a key, and all other work continues.
  */
-import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
+import { wipeKey } from '../../keys/key-receipt.ts';
 import type { Defect } from '../../keys/latch.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import type { CommitOutcome, LedgerStore } from '../../ledger/index.ts';
@@ -22,6 +22,7 @@ import {
   type KeyTask,
   type KeyTaskResult,
   type LedgerReport,
+  type LogBinding,
   type RetiredVersion,
   toFailure,
 } from '../messages.ts';
@@ -72,11 +73,15 @@ export class KeyWorker {
   /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
 
-  /** Calls `onRetirements` when the retirements differ from the previous reading. */
+  /**
+   * Adds the entries of keys to `log` if there is one. Calls `onRetirements` when the retirements differ from the previous
+   * reading.
+   */
   constructor(
     plain: PlainGenerator,
     keyring: Keyring,
     store: LedgerStore,
+    log: LogBinding | null = null,
     onRetirements: (retired: readonly RetiredVersion[]) => void = () => {},
   ) {
     this.#plain = plain;
@@ -84,7 +89,7 @@ export class KeyWorker {
     this.#store = store;
     this.#probe = new LedgerProbe(store);
     this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
-    this.#drafts = new Drafts(plain, keyring, this.#retirements);
+    this.#drafts = new Drafts(plain, keyring, this.#retirements, log);
   }
 
   /** Refuses all work that needs the ledger from the next batch on. A commit in progress is not affected. */
@@ -152,7 +157,7 @@ export class KeyWorker {
     const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
     return results.map((result) => {
       if (result.kind !== 'generated') return result;
-      wipe(result.generated.key);
+      wipeKey(result.generated);
       return failed;
     });
   }

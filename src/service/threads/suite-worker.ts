@@ -14,9 +14,11 @@ import type { Keyring, MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import {
   type EvidenceSample,
+  type LogBinding,
   type SuiteJob,
   type SuiteProbeReply,
   type SuiteReply,
+  secretBuffers,
   toFailure,
   type WorkerReady,
 } from '../messages.ts';
@@ -28,6 +30,8 @@ export interface SuiteWorkerData {
   readonly secret: MasterSecret;
   /** Memory of the `Latch`. */
   readonly latch: SharedArrayBuffer;
+  /** The open log; null without one. */
+  readonly log: LogBinding | null;
 }
 
 /** Messages from the main thread: a job, a sample of another thread's generator, a probe, or the end. */
@@ -36,6 +40,7 @@ export type SuiteMessage = SuiteJob | EvidenceSample | 'probe' | 'close';
 function answer(
   generator: Generator,
   keyring: Keyring,
+  hasLog: boolean,
   job: SuiteJob,
 ): Omit<SuiteReply, 'failedVerdicts'> {
   const startMs = monotonicMs();
@@ -43,7 +48,7 @@ function answer(
   let result: SuiteReply['result'];
   try {
     if (generator.isSampleDue) screenLiveCarrier(generator);
-    const generated = generateKey(generator, keyring, job.order, counts);
+    const generated = generateKey(generator, keyring, job.order, counts, hasLog);
     result = { kind: 'generated', generated };
   } catch (error) {
     result = { kind: 'failed', failure: toFailure(error) };
@@ -75,14 +80,11 @@ function start(port: MessagePort, data: SuiteWorkerData): void {
       port.postMessage(suite.judge(message));
     } else {
       const reply: SuiteReply = {
-        ...answer(generator, keyring, message),
+        ...answer(generator, keyring, data.log !== null, message),
         failedVerdicts: failed.splice(0),
       };
       const { result } = reply;
-      port.postMessage(
-        reply,
-        result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
-      );
+      port.postMessage(reply, result.kind === 'generated' ? secretBuffers(result.generated) : []);
     }
   });
   const failedVerdicts = failed.splice(0);
