@@ -8,6 +8,7 @@ import {
   assertRequestId,
   assertSignal,
   checkApiKey,
+  checkKeyId,
   readDurations,
   resolveBase,
 } from './options.ts';
@@ -25,6 +26,9 @@ import type {
   PlainRequest,
   Randomness,
   RandomnessQuery,
+  ReceiptedKey,
+  ReceiptedRequest,
+  ReceiptResult,
   ReportedKey,
   ReportedRequest,
   SeriesQuery,
@@ -133,6 +137,18 @@ export class PhmClient {
    * Generates a key. The client retries only if the service cannot have generated one. If a call fails with
    * `outcomeUnknown`, a key may have been generated and counted, but the response was lost.
    */
+  generate(
+    body: ReceiptedRequest<ReportedRequest>,
+    options?: CallOptions,
+  ): Promise<ReceiptedKey<ReportedKey>>;
+  generate(
+    body: ReceiptedRequest<ValidatedRequest>,
+    options?: CallOptions,
+  ): Promise<ReceiptedKey<ValidatedKey>>;
+  generate(
+    body: ReceiptedRequest<PlainRequest>,
+    options?: CallOptions,
+  ): Promise<ReceiptedKey<PlainKey>>;
   generate(body: ReportedRequest, options?: CallOptions): Promise<ReportedKey>;
   generate(body: ValidatedRequest, options?: CallOptions): Promise<ValidatedKey>;
   generate(body: PlainRequest, options?: CallOptions): Promise<PlainKey>;
@@ -150,6 +166,15 @@ export class PhmClient {
     const path = '/api/v2/validate';
     const shape = SHAPES.validate;
     return this.#send({ method: 'POST', path, body, shape, repeatable: true }, options);
+  }
+
+  /**
+   * Returns the receipt for a key of the account, by the `key_id` of `generate`. Until a checkpoint covers the record of a
+   * new key, the service refuses with `receipt_pending`, and the client retries.
+   */
+  async receipt(keyId: string, options: CallOptions = {}): Promise<ReceiptResult> {
+    const path = `/api/v2/keys/${checkKeyId(keyId)}/receipt`;
+    return this.#read(path, {}, SHAPES.receipt, options);
   }
 
   /** Returns sums of the account over the last `hours` hours. */

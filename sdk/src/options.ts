@@ -58,6 +58,12 @@ export function checkApiKey(apiKey: string): string {
   throw new TypeError('apiKey must be printable ASCII without spaces: check for a line end');
 }
 
+/** Throws `TypeError` for a text that is no key ID. The message does not quote it: it may be a key. */
+export function checkKeyId(keyId: string): string {
+  if (typeof keyId === 'string' && /^phm_[1-9][0-9]{0,38}$/.test(keyId)) return keyId;
+  throw new TypeError('keyId must be the key_id of a generated key: "phm_" and a decimal number');
+}
+
 export function assertRequestId(requestId: string | undefined): void {
   if (requestId === undefined || isRequestId(requestId)) return;
   throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');

@@ -9,6 +9,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'entropy_unavailable',
   'ledger_unavailable',
   'overloaded',
+  'receipt_pending',
 ]);
 
 /** Statuses of a proxy that are temporary. */

@@ -10,6 +10,7 @@ import type {
   MetricsSeries,
   NistReport,
   Randomness,
+  ReceiptResult,
   ValidationResult,
 } from './types.ts';
 
@@ -93,16 +94,23 @@ const REPORT = {
   },
 } as const satisfies ShapeOf<NistReport>;
 
+/** Besides `receipt`, which may be null. The opening is 32 bytes in base64. */
+const OPENED = {
+  receipt_url: 'string',
+  opening: /^[A-Za-z0-9+/]{43}=$/,
+} as const satisfies ShapeOf<GeneratedKey>;
+
 /** Returns the shape of the key that `body` requests. */
 export function keyShape(body: GenerateRequest): Shape {
   const { security_level: level, enable_nist_validation: isValidated, include } = body;
-  const isReported = isValidated && Array.isArray(include) && include.includes('nist_report');
+  const includes = (value: string) => Array.isArray(include) && include.includes(value);
   return {
     security_level: level,
     key: KEYS.get(level) ?? 'string',
     ...KEY,
     ...(isValidated ? VERDICT : {}),
-    ...(isReported ? { nist_report: REPORT } : {}),
+    ...(isValidated && includes('nist_report') ? { nist_report: REPORT } : {}),
+    ...(includes('receipt') ? OPENED : {}),
   } satisfies ShapeOf<GeneratedKey>;
 }
 
@@ -117,6 +125,20 @@ export const SHAPES = {
     },
     timestamp: 'string',
   } satisfies ShapeOf<ValidationResult>,
+  receipt: {
+    receipt: {
+      statement: {
+        type: 'string',
+        service: 'string',
+        key_id: 'string',
+        time: 'string',
+        key_commitment: 'string',
+        salt: 'string',
+      },
+      proof: 'string',
+    },
+    timestamp: 'string',
+  } satisfies ShapeOf<ReceiptResult>,
   metrics: {
     metrics: {
       performance: {

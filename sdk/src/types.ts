@@ -36,27 +36,45 @@ export interface ValidatedRequest extends Order {
   readonly include?: readonly Includable[] | null;
 }
 
+/** Lists with this value among the first three. */
+type Naming<Value extends Includable> =
+  | readonly [Value, ...Includable[]]
+  | readonly [Includable, Value, ...Includable[]]
+  | readonly [Includable, Includable, Value, ...Includable[]];
+
 /** A request with validation and its report. */
 export interface ReportedRequest extends Order {
   readonly enable_nist_validation: true;
-  readonly include:
-    | readonly ['nist_report', ...Includable[]]
-    | readonly [Includable, 'nist_report', ...Includable[]];
+  readonly include: Naming<'nist_report'>;
 }
+
+/** A request with a receipt. */
+export type ReceiptedRequest<Request extends GenerateRequest = GenerateRequest> = Request & {
+  readonly include: Naming<'receipt'>;
+};
 
 /** A generated key, validated or not. */
 export type GeneratedKey = Schemas['GeneratedKey'];
 
 type Verdict = 'nist_validation' | 'nist_score' | 'nist_grade';
 
+type ReceiptMember = 'receipt' | 'receipt_url' | 'opening';
+
 /** A key that was generated without validation. */
-export type PlainKey = Omit<GeneratedKey, Verdict | 'nist_report'>;
+export type PlainKey = Omit<GeneratedKey, Verdict | 'nist_report' | ReceiptMember>;
 
 /** A key that was generated with `enable_nist_validation: true`. */
 export type ValidatedKey = GeneratedKey & Required<Pick<GeneratedKey, Verdict>>;
 
 /** A validated key with `include: ['nist_report']`. */
 export type ReportedKey = ValidatedKey & Required<Pick<GeneratedKey, 'nist_report'>>;
+
+/** A key with `include: ['receipt']`. `receipt` is null if it took too long: `client.receipt` returns it later. */
+export type ReceiptedKey<Key extends PlainKey = GeneratedKey> = Key &
+  Required<Pick<GeneratedKey, ReceiptMember>>;
+
+/** The receipt for a key. */
+export type ReceiptResult = Schemas['ReceiptResult'];
 
 /** The full report of the suite. */
 export type NistReport = Schemas['NistReport'];

@@ -16,6 +16,7 @@ import {
   API_KEY,
   GENERATED,
   KEY,
+  RECEIPTED,
   REPORT,
   rejection,
   VERDICT,
@@ -40,6 +41,7 @@ describe('a request', () => {
       await phm.metricsSeries({ hours: 720, step: 60 });
       await phm.randomness({ keys: 10, include: 'p_values' });
       await phm.health({ requestId: 'the.health-1' });
+      await phm.receipt(GENERATED.key_id);
       const lines = server.received.map(({ method, url }) => `${method} ${url}`);
       assert.deepEqual(lines, [
         'POST /phm/api/v2/generate',
@@ -49,16 +51,19 @@ describe('a request', () => {
         'GET /phm/api/v2/metrics/series?hours=720&step=60',
         'GET /phm/api/v2/metrics/randomness?keys=10&include=p_values',
         'GET /phm/health',
+        `GET /phm/api/v2/keys/${GENERATED.key_id}/receipt`,
       ]);
       const headers = server.received.map((request) => request.headers);
       assert.deepEqual(
         headers.map((one) => one['x-api-key']),
-        [...Array(6).fill(API_KEY), undefined],
+        [...Array(6).fill(API_KEY), undefined, API_KEY],
       );
       assert.equal(headers[0]?.['content-type'], 'application/json');
       assert.deepEqual(
         headers.map((one) => one.prefer),
-        [0, 1, 2, 3, 4, 5, 6].map((i) => (i === 3 || i === 6 ? undefined : 'handling=strict')),
+        [0, 1, 2, 3, 4, 5, 6, 7].map((i) =>
+          [3, 6, 7].includes(i) ? undefined : 'handling=strict',
+        ),
       );
       assert.equal(headers[6]?.['x-request-id'], 'the.health-1');
       assert.equal(server.received[0]?.body, '{"security_level":256,"include":["hash_proof"]}');
@@ -136,6 +141,11 @@ describe('a request', () => {
       /^TypeError: the options must be an object/,
     );
     const phm = new PhmClient({ baseUrl: 'http://localhost' });
+    for (const keyId of [KEY, 'phm_0', 'phm_1/../x', '', undefined as never]) {
+      const wrong = String(await rejection(phm.receipt(keyId)));
+      assert.match(wrong, /^TypeError: keyId must be the key_id of a generated key/);
+      assert.ok(!wrong.includes(KEY));
+    }
     for (const call of [
       phm.generate(undefined as never),
       phm.validate(KEY as never),
@@ -299,6 +309,7 @@ describe('an answer', () => {
     const { series } = ANY_ANSWER;
     type Ask = (phm: PhmClient) => Promise<unknown>;
     const generate: Ask = (phm) => phm.generate(plain);
+    const receipted: Ask = (phm) => phm.generate({ ...plain, include: ['receipt'] });
     const validate: Ask = (phm) => phm.validate({ key: KEY });
     const cases: [object, Ask, RegExp][] = [
       [{}, generate, /: \/security_level is missing: check baseUrl/],
@@ -318,6 +329,13 @@ describe('an answer', () => {
         (phm) => phm.generate(reported),
         /\/nist_report\/tests\/0\/applicable is missing/,
       ],
+      [GENERATED, receipted, /\/receipt_url is missing/],
+      [
+        { ...GENERATED, ...RECEIPTED, opening: 'c2hvcnQ=' },
+        receipted,
+        /\/opening must be a string that/,
+      ],
+      [{ receipt: null }, (phm) => phm.receipt('phm_1'), /\/receipt must be an object, got null/],
       [{}, validate, /\/valid is missing/],
       [{ ...undecided, valid: secret }, validate, /\/valid must be a boolean, got a string/],
       [

@@ -1,5 +1,6 @@
 /** A client of a scripted server. */
 import { PhmClient, type PhmClientOptions } from '../../sdk/src/index.ts';
+import { OPENING, RECEIPT } from '../../src/http/openapi/receipt-example.ts';
 import { ScriptedServer, type Step } from '../support/scripted-server.ts';
 
 export const API_KEY = 'phmsk_live_ThisApiKeyMustNeverBeShown_abcdef';
@@ -53,9 +54,17 @@ export const VERDICT = {
   nist_grade: 'A',
 };
 
+/** Members that `include: ['receipt']` adds. */
+export const RECEIPTED = {
+  receipt: RECEIPT,
+  receipt_url: `/api/v2/keys/${GENERATED.key_id}/receipt`,
+  opening: OPENING,
+};
+
 /** A response with the members that every call expects. */
 export const ANY_ANSWER = {
   ...GENERATED,
+  ...RECEIPTED,
   valid: true,
   validation_details: {
     key_format: 'valid',

@@ -8,7 +8,15 @@ import {
   type PhmClient,
 } from '../../sdk/src/index.ts';
 import { answers, fails } from '../support/scripted-server.ts';
-import { ANY_ANSWER, GENERATED, REPORT, rejection, VERDICT, withClient } from './support.ts';
+import {
+  ANY_ANSWER,
+  GENERATED,
+  RECEIPTED,
+  REPORT,
+  rejection,
+  VERDICT,
+  withClient,
+} from './support.ts';
 
 const LEVEL = { security_level: 256 } as const;
 
@@ -66,6 +74,33 @@ describe('the type of a generated key', () => {
         // @ts-expect-error: it may be missing.
         assert.equal(answer.nist_validation.tests_passed, 15);
       }
+    }));
+
+  it('includes the opening and a receipt that may be late, if the receipt is requested', () =>
+    withClient([answers({ ...VALIDATED, ...RECEIPTED })], async (phm) => {
+      for (const answer of [
+        await phm.generate({ ...LEVEL, include: ['receipt'] }),
+        await phm.generate({ ...LEVEL, include: ['hash_proof', 'receipt'] }),
+        await phm.generate({ ...LEVEL, enable_nist_validation: true, include: ['receipt'] }),
+      ]) {
+        const opened: [string, string] = [answer.opening, answer.receipt_url];
+        assert.deepEqual(opened, [RECEIPTED.opening, RECEIPTED.receipt_url]);
+        // @ts-expect-error: it may be null.
+        assert.equal(answer.receipt.statement.type, 'phm-key-receipt/v1');
+      }
+      const asked = { ...LEVEL, enable_nist_validation: true } as const;
+      for (const { nist_report, opening } of [
+        await phm.generate({ ...asked, include: ['nist_report', 'receipt'] }),
+        await phm.generate({ ...asked, include: ['receipt', 'hash_proof', 'nist_report'] }),
+      ]) {
+        assert.deepEqual([nist_report.tests.length, opening.length], [0, 44]);
+      }
+      const plain = await phm.generate(LEVEL);
+      // @ts-expect-error: it was not requested.
+      assert.equal(plain.opening, RECEIPTED.opening);
+      const { receipt } = await phm.receipt(plain.key_id);
+      const time: string = receipt.statement.time;
+      assert.equal(time, RECEIPTED.receipt.statement.time);
     }));
 
   it('includes warnings with their code and pointer', () =>
