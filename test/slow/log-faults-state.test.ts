@@ -1,0 +1,154 @@
+/**
+ * A lost, an old and a foreign state file, and a restored backup: the log stops instead of forking, keys are generated
+ * all the same, and it continues once the operator has done what docs/receipts.md says.
+ */
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LogSite } from '../support/log-site.ts';
+import { LogWatch, readText } from '../support/log-watch.ts';
+import { noPostgres } from '../support/postgres.ts';
+import type { Server } from '../support/server.ts';
+
+/** Keys between two events. */
+const KEYS = 6;
+
+/** Time in which a log that must not run would have published a head. */
+const QUIET_MS = 3_000;
+
+class Story {
+  readonly site: LogSite;
+  readonly watch: LogWatch = new LogWatch();
+  server: Server | null = null;
+  /** IDs of keys whose rows a restore lost. */
+  readonly lost: Set<string> = new Set();
+
+  constructor(site: LogSite) {
+    this.site = site;
+  }
+
+  async start(): Promise<Server> {
+    this.server = await this.site.start();
+    return this.server;
+  }
+
+  async stop(): Promise<void> {
+    await this.server?.stop();
+    this.server = null;
+    this.watch.seeFile(this.site.stateFile());
+  }
+
+  /** Generates keys with receipts. */
+  async generate(count = KEYS): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      await this.watch.generate(this.server as Server, this.site.apiKey, true);
+    }
+  }
+
+  /** Runs the server, lets it record keys, and stops it. */
+  async serveKeys(): Promise<void> {
+    const server = await this.start();
+    await this.watch.pin(server);
+    await this.generate();
+    await this.stop();
+  }
+
+  /** Starts a server whose log must have stopped, although keys are generated. */
+  async startStopped(reason: RegExp): Promise<void> {
+    const server = await this.start();
+    const asked = this.watch.kept.length;
+    await this.generate(2);
+    const answered = this.watch.kept.slice(asked);
+    assert.equal(answered.length, 2, 'keys are generated');
+    assert.deepEqual(
+      answered.map(({ receipt }) => receipt),
+      [null, null],
+      'without a receipt',
+    );
+    await delay(QUIET_MS);
+    const { status, body } = await server.request('/log/checkpoint');
+    assert.deepEqual([status, body.code], [503, 'log_stopped']);
+    assert.match(server.log, reason);
+    assert.equal((await server.request('/readyz')).status, 200, 'the server stays ready');
+  }
+
+  /** Starts a server whose log runs, and checks everything ever published. */
+  async continues(test: TestContext): Promise<void> {
+    const server = await this.start();
+    await this.generate();
+    const { checkpoints, keys, size } = await this.watch.audit(server, this.site.apiKey, this.lost);
+    await this.stop();
+    test.diagnostic(`${this.site.kind}: ${checkpoints} checkpoints, ${keys} keys, ${size} entries`);
+  }
+}
+
+function stories(kind: 'sqlite' | 'postgres'): void {
+  let story: Story;
+  before(async () => {
+    story = new Story(kind === 'sqlite' ? LogSite.sqlite() : await LogSite.postgres());
+    await story.serveKeys();
+  });
+  after(async () => {
+    await story.server?.stop('SIGKILL');
+    await story.site.remove();
+  });
+
+  it('stops without its state file, and continues after phm log recover --accept', async (test) => {
+    const { site } = story;
+    renameSync(site.stateFile(), `${site.stateFile()}.lost`);
+    await story.startStopped(/state file .* is missing/);
+    await story.stop();
+    await site.run('log', 'recover', '--accept');
+    await story.continues(test);
+  });
+
+  it('continues with an old state file of the same log', async (test) => {
+    const { site } = story;
+    copyFileSync(site.stateFile(), `${site.stateFile()}.old`);
+    await story.serveKeys();
+    copyFileSync(`${site.stateFile()}.old`, site.stateFile());
+    await story.continues(test);
+  });
+
+  it('stops with a foreign state file, and continues with its own', async (test) => {
+    const { site } = story;
+    const other = new Story(LogSite.sqlite());
+    try {
+      await other.serveKeys();
+      renameSync(site.stateFile(), `${site.stateFile()}.own`);
+      copyFileSync(other.site.stateFile(), site.stateFile());
+    } finally {
+      await other.site.remove();
+    }
+    await story.startStopped(/state file/);
+    // The foreign checkpoint is not one of this log.
+    await story.server?.stop();
+    renameSync(`${site.stateFile()}.own`, site.stateFile());
+    await story.continues(test);
+  });
+
+  it('stops on a restored backup, and continues with the entries of a copy', async (test) => {
+    const { site, watch } = story;
+    await site.backUp();
+    const known = watch.kept.length;
+    await story.serveKeys();
+    for (const { keyId } of watch.kept.slice(known)) story.lost.add(keyId);
+    const copy = join(site.folder, 'copy');
+    mkdirSync(copy);
+    const server = await story.start();
+    const policy = join(site.folder, 'policy');
+    await site.run('log', 'check', `${server.address}/log`, '--copy', copy);
+    assert.ok(policy && (await readText(server, '/log/checkpoint')));
+    await story.stop();
+    await site.restore();
+    await story.startStopped(/restored|lost writes/);
+    await story.stop();
+    await site.run('log', 'recover', '--from', copy);
+    await story.continues(test);
+  });
+}
+
+describe('the log in SQLite', () => stories('sqlite'));
+describe('the log in PostgreSQL', { skip: noPostgres }, () => stories('postgres'));

@@ -1,0 +1,191 @@
+/** A service with a transparency log on either store, for tests that kill it, restore it and tamper with it. */
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { newLogKeysText } from '../../src/log/index.ts';
+import { addAccounts } from './books.ts';
+import { Postgres } from './postgres.ts';
+import {
+  type CommandResult,
+  type Environment,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from './server.ts';
+
+const DATABASE = 'log';
+
+/** The store of a site, below its servers. */
+interface Store {
+  readonly location: { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string };
+  readonly env: Environment;
+  /** Runs one statement as someone who writes to the database. */
+  execute(sql: string): Promise<Record<string, unknown>[]>;
+  /** Keeps a backup of the stopped site, and puts it back. */
+  backUp(): Promise<void>;
+  restore(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export class LogSite {
+  readonly #store: Store;
+  readonly #folder: string;
+  readonly #servers: number;
+  #apiKey = '';
+
+  private constructor(store: Store, folder: string, servers: number) {
+    this.#store = store;
+    this.#folder = folder;
+    this.#servers = servers;
+  }
+
+  /** Returns a site whose servers share one data directory, each with its own state file. */
+  static sqlite(servers = 1): LogSite {
+    const folder = makeDataDir();
+    return new LogSite(sqliteStore(folder), folder, servers);
+  }
+
+  /** Returns a site on a PostgreSQL of its own, which `remove` ends. */
+  static async postgres(servers = 1): Promise<LogSite> {
+    const folder = makeDataDir();
+    return new LogSite(await postgresStore(), folder, servers);
+  }
+
+  get kind(): 'sqlite' | 'postgres' {
+    return this.#store.location.kind;
+  }
+
+  get servers(): number {
+    return this.#servers;
+  }
+
+  get apiKey(): string {
+    return this.#apiKey;
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  stateFile(i = 0): string {
+    return join(this.#folder, `state-${i}`);
+  }
+
+  #dataDir(i: number): string {
+    const dataDir = join(this.#folder, this.kind === 'sqlite' ? 'data' : `data-${i}`);
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return dataDir;
+  }
+
+  #env(i: number): Environment {
+    return {
+      ...this.#store.env,
+      PHM_RATE_LIMITS: 'off',
+      PHM_LOG_STATE_FILE: this.stateFile(i),
+      PHM_LOG_INTERVAL_MS: '100',
+    };
+  }
+
+  /** Starts a server; the first one also gets an account. */
+  async start(i = 0, extra: Environment = {}): Promise<Server> {
+    const server = await Server.start(this.#dataDir(i), { ...this.#env(i), ...extra });
+    if (this.#apiKey === '') {
+      const [account] = await addAccounts(this.#store.location, ['enterprise']);
+      this.#apiKey = account?.apiKey ?? '';
+    }
+    return server;
+  }
+
+  /** Runs a command with the variables of a server. */
+  phm(args: readonly string[], i = 0): Promise<CommandResult> {
+    return runPhm(args, this.#dataDir(i), this.#env(i));
+  }
+
+  /** Runs a command that must succeed. Returns its standard output. */
+  async run(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.phm(args);
+    assert.equal(code, 0, `phm ${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  execute(sql: string): Promise<Record<string, unknown>[]> {
+    return this.#store.execute(sql);
+  }
+
+  backUp(): Promise<void> {
+    return this.#store.backUp();
+  }
+
+  restore(): Promise<void> {
+    return this.#store.restore();
+  }
+
+  async remove(): Promise<void> {
+    await this.#store.remove();
+    removeDataDir(this.#folder);
+  }
+}
+
+function sqliteStore(folder: string): Store {
+  const dataDir = join(folder, 'data');
+  const path = join(dataDir, 'phm.db');
+  const backup = join(folder, 'backup.db');
+  const command = async (...args: string[]) => {
+    const { code, stderr } = await runPhm(args, dataDir);
+    assert.equal(code, 0, `phm ${args.join(' ')}: ${stderr}`);
+  };
+  return {
+    location: { kind: 'sqlite', path },
+    env: {},
+    execute: async (sql) => {
+      const database = new DatabaseSync(path, { timeout: 30_000 });
+      try {
+        return database.prepare(sql).all();
+      } finally {
+        database.close();
+      }
+    },
+    backUp: async () => {
+      rmSync(backup, { force: true });
+      await command('ledger', 'backup', backup);
+    },
+    restore: async () => {
+      const before = join(folder, 'before');
+      rmSync(before, { recursive: true, force: true });
+      mkdirSync(before);
+      for (const end of ['', '-wal', '-shm']) {
+        try {
+          renameSync(path + end, join(before, `phm.db${end}`));
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        }
+      }
+      await command('ledger', 'restore', backup);
+    },
+    remove: async () => {},
+  };
+}
+
+async function postgresStore(): Promise<Store> {
+  const postgres = await Postgres.start();
+  const url = await postgres.createDatabase(DATABASE);
+  const copy = async (from: string, to: string) => {
+    await postgres.query('postgres', `DROP DATABASE IF EXISTS ${to} WITH (FORCE)`);
+    await postgres.query('postgres', `CREATE DATABASE ${to} TEMPLATE ${from}`);
+  };
+  return {
+    location: { kind: 'postgres', url },
+    env: {
+      PHM_DATABASE_URL: url,
+      PHM_MASTER_KEY: '5a'.repeat(32),
+      PHM_MIGRATE: 'auto',
+      PHM_LOG_KEY: newLogKeysText('faults.example/log'),
+    },
+    execute: (sql) => postgres.query(DATABASE, sql),
+    backUp: () => copy(DATABASE, 'backup'),
+    restore: () => copy('backup', DATABASE),
+    remove: () => postgres.remove(),
+  };
+}
