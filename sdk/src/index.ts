@@ -18,6 +18,10 @@ export {
   type WebCryptoKey,
 } from './key.ts';
 export type { Limit, Limits } from './limits.ts';
+export type { EvidenceReport } from './receipt/evidence.ts';
+export type { KeyStatement, Receipt } from './receipt/tlog.ts';
+export type { ReceiptVerdict } from './receipt/verdict.ts';
+export { type ReceiptOptions, verifyReceipt } from './receipt/verify.ts';
 export type {
   ErrorCode,
   GeneratedKey,

@@ -1,4 +1,5 @@
 /** Converts a generated key for other code: to bytes, or to a key of the Web Crypto API. */
+import { findSubtle } from './web-crypto.ts';
 
 /** The part of a `generate` response that is read. */
 export interface HexKey {
@@ -106,13 +107,5 @@ function assertFits(name: KeyAlgorithm, bits: number, usages: readonly KeyUsage[
   const hint = algorithms.length === 0 ? '' : `; "${wrong}" needs ${algorithms.join(', ')}`;
   throw new TypeError(
     `"usages" of a ${bits}-bit ${name} key expected some of ${fitting.join(', ')}${hint}`,
-  );
-}
-
-function findSubtle(): (typeof globalThis)['crypto']['subtle'] {
-  const subtle = globalThis.crypto?.subtle;
-  if (subtle !== undefined) return subtle;
-  throw new TypeError(
-    'the Web Crypto API is not available: a page needs https:, or http://localhost',
   );
 }

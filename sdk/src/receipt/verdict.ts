@@ -1,0 +1,50 @@
+/** The result of a verification, in words. */
+import type { KeyStatement } from './tlog.ts';
+
+/** All texts are whole sentences in English. */
+export interface ReceiptVerdict {
+  /** True if every check that was asked for passed, under a policy. */
+  readonly valid: boolean;
+  /** What is wrong; empty if and only if `valid` is true. */
+  readonly problems: readonly string[];
+  /** What the receipt shows. Read it together with `problems`. */
+  readonly shown: readonly string[];
+  /** What the receipt does not show. Never empty: no receipt shows that a key is random. */
+  readonly notShown: readonly string[];
+  /** What the service stated about the key; null if the receipt cannot be read. Trust it only if `valid` is true. */
+  readonly statement: KeyStatement | null;
+  /** Index of the statement's entry in the log, from 0; null if the receipt cannot be read. */
+  readonly entryIndex: number | null;
+  /** Number of entries under the checkpoint; null if the receipt cannot be read. */
+  readonly treeSize: number | null;
+  /** Time of the log's ML-DSA-44 signature in ISO 8601, in whole seconds; null without such a signature. */
+  readonly signedAt: string | null;
+  /** Names that the policy gives to the witnesses whose cosignatures are right. */
+  readonly witnesses: readonly string[];
+}
+
+/** Collects sentences while a receipt is checked. */
+export class Findings {
+  readonly problems: string[] = [];
+  readonly shown: string[] = [];
+  readonly notShown: string[] = [];
+}
+
+/** Formats seconds since the epoch in ISO 8601, such as 2026-11-23T01:19:17Z. */
+export function instant(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  // A signature may state any number of seconds; a Date ends in the year 275760.
+  if (Number.isNaN(date.getTime())) return `${seconds} seconds after 1970`;
+  return date.toISOString().replace('.000Z', 'Z');
+}
+
+/** Formats a count with its noun: "1 entry", "2 entries". */
+export function count(value: number, one: string, many: string): string {
+  return `${value} ${value === 1 ? one : many}`;
+}
+
+/** Joins names: "a", "a and b", "a, b and c". */
+export function list(names: readonly string[]): string {
+  if (names.length < 2) return names.join('');
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

@@ -1,0 +1,148 @@
+/** Verifies a receipt offline: nothing is sent or fetched. */
+import { assertObject } from '../options.ts';
+import { CLOCK_TOLERANCE_SECONDS, checkAuthority } from './authority.ts';
+import { checkEvidence, type EvidenceReport } from './evidence.ts';
+import { equalBytes, rootOf, sha256, utf8 } from './hash.ts';
+import { checkPossession, type Secret } from './possession.ts';
+import { type ReadReceipt, readReceipt, UnreadableError } from './read.ts';
+import { canonicalJson, type KeyStatement } from './tlog.ts';
+import { count, Findings, instant, type ReceiptVerdict } from './verdict.ts';
+
+export interface ReceiptOptions {
+  /**
+   * Text of a policy (c2sp.org/tlog-policy) that lists the logs you accept. Pin it: keep one that you got independently of
+   * the receipt. Without it the verdict is never valid.
+   */
+  readonly policy?: string | undefined;
+  /** The key, in hexadecimal or as 16, 32 or 48 bytes, to check that the receipt is for it. Needs `opening`. */
+  readonly key?: Secret | undefined;
+  /** The `opening` that came with the key: base64, or 32 bytes. */
+  readonly opening?: Secret | undefined;
+  /** The `nist_report` that came with the key, to check that it is the evidence of the receipt. */
+  readonly nistReport?: EvidenceReport | undefined;
+  /** The time of the verification; now by default. Signatures from more than 5 minutes later are refused. */
+  readonly now?: Date | undefined;
+}
+
+/**
+ * Verifies a receipt of the PHM key service: the parsed JSON `{ statement, proof }`, or its text. A receipt, key, opening,
+ * report or policy that is wrong gives a verdict that says so. Rejects with `TypeError` for options of a wrong type, and
+ * on a page without the Web Crypto API.
+ */
+export async function verifyReceipt(
+  receipt: unknown,
+  options: ReceiptOptions = {},
+): Promise<ReceiptVerdict> {
+  const { policy, key, opening, nistReport, now } = checkOptions(options);
+  const findings = new Findings();
+  const read = readOrReport(findings, receipt);
+  if (read === null) return unreadable(findings);
+  const { statement, proof, signed } = read;
+  const isIncluded = await checkInclusion(findings, read);
+  const isOwnLog = checkOrigin(findings, read);
+  const seconds = now.getTime() / 1000;
+  const authority = await checkAuthority(findings, signed, policy, seconds);
+  if (isIncluded && isOwnLog && authority.isLogSigned) {
+    describeStatement(findings, statement, authority.signedAt);
+  }
+  await checkPossession(findings, statement, key, opening);
+  await checkEvidence(findings, statement, nistReport);
+  findings.notShown.push(LIMIT);
+  return {
+    valid: findings.problems.length === 0,
+    ...findings,
+    statement,
+    entryIndex: proof.index,
+    treeSize: signed.checkpoint.size,
+    signedAt: authority.signedAt === null ? null : instant(authority.signedAt),
+    witnesses: authority.witnesses,
+  };
+}
+
+/** What no receipt shows. */
+const LIMIT =
+  'That the key is random, or that the service kept no copy of it: a receipt shows what the service stated, and when.';
+
+function checkOptions(options: ReceiptOptions): ReceiptOptions & { readonly now: Date } {
+  assertObject('the options', options, '{ policy, key, opening }');
+  const { policy, key, opening, nistReport, now = new Date() } = options;
+  if (policy !== undefined && typeof policy !== 'string') {
+    throw new TypeError(`policy must be the text of a policy, got ${typeof policy}`);
+  }
+  for (const [name, secret] of Object.entries({ key, opening })) {
+    if (secret === undefined || typeof secret === 'string' || secret instanceof Uint8Array)
+      continue;
+    throw new TypeError(`${name} must be a string or a Uint8Array, got ${typeof secret}`);
+  }
+  if (nistReport !== undefined) assertObject('nistReport', nistReport, 'generated.nist_report');
+  if (!(now instanceof Date) || Number.isNaN(now.getTime())) {
+    throw new TypeError('now must be a valid Date');
+  }
+  return { policy, key, opening, nistReport, now };
+}
+
+function readOrReport({ problems }: Findings, receipt: unknown): ReadReceipt | null {
+  try {
+    return readReceipt(receipt);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    problems.push(error.message);
+    return null;
+  }
+}
+
+function unreadable(findings: Findings): ReceiptVerdict {
+  findings.notShown.push('Anything: the receipt cannot be read.');
+  const nothing = { statement: null, entryIndex: null, treeSize: null, signedAt: null };
+  return { valid: false, ...findings, ...nothing, witnesses: [] };
+}
+
+/** c2sp.org/tlog-proof, "Verifying a tlog proof", steps 1 and 4. */
+async function checkInclusion(
+  { problems, shown }: Findings,
+  { statement, proof, signed: { checkpoint } }: ReadReceipt,
+): Promise<boolean> {
+  const entry = await sha256(utf8(canonicalJson(statement)));
+  const root = await rootOf(entry, proof.index, checkpoint.size, proof.hashes);
+  const isIncluded = root !== null && equalBytes(root, checkpoint.root);
+  if (isIncluded) {
+    shown.push(
+      `Statement, proof and checkpoint fit together: the statement is entry ${proof.index}, counted from 0, of a log with ${count(checkpoint.size, 'entry', 'entries')}.`,
+    );
+  } else {
+    problems.push(
+      'The proof does not lead from the statement to the checkpoint: the statement, the proof or the checkpoint was altered, or they do not belong together.',
+    );
+  }
+  return isIncluded;
+}
+
+/** Step 2, first half: the statement names the log that it is in. */
+function checkOrigin(
+  { problems }: Findings,
+  { statement: { service }, signed: { checkpoint } }: ReadReceipt,
+): boolean {
+  if (checkpoint.origin === service) return true;
+  problems.push(
+    `The statement is of the log "${service}", but the checkpoint is of the log "${checkpoint.origin}".`,
+  );
+  return false;
+}
+
+function describeStatement(
+  { shown, notShown }: Findings,
+  statement: KeyStatement,
+  signedAt: number | null,
+): void {
+  const { evidence, key_id: id, security_level: level, time } = statement;
+  const tests =
+    evidence === null
+      ? 'without statistical tests of its own'
+      : `with ${evidence.tests_passed} of ${evidence.total_tests} statistical tests passed and the verdict ${evidence.verdict}`;
+  shown.push(
+    `The log's statement is that it generated the ${level}-bit key ${id} at ${time}, ${tests}.`,
+  );
+  if (signedAt !== null && Date.parse(time) / 1000 > signedAt + CLOCK_TOLERANCE_SECONDS) {
+    notShown.push('When the key was generated: the stated time is later than the signature.');
+  }
+}

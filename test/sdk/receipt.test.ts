@@ -1,0 +1,307 @@
+/** Verification of receipts: every part altered, and what a verdict says. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
+import { CASES, type Case } from './receipt-cases.ts';
+import { issue, LOG, LOG_ED25519, NOW, POLICY, policyOf, Signer } from './receipts.ts';
+import { rejection } from './support.ts';
+
+const verify = ({ receipt, policy, key, opening }: Omit<Case, 'name' | 'problems'>) =>
+  verifyReceipt(receipt, { policy, key, opening, now: NOW });
+
+/** Every text of a verdict. */
+const sentences = ({ problems, shown, notShown }: ReceiptVerdict) => [
+  ...problems,
+  ...shown,
+  ...notShown,
+];
+
+describe('verifyReceipt', () => {
+  for (const one of CASES) {
+    it(`${one.problems.length === 0 ? 'accepts' : 'refuses'} ${one.name}`, async () => {
+      const verdict = await verify(one);
+      assert.equal(verdict.valid, one.problems.length === 0, verdict.problems.join('\n'));
+      assert.equal(verdict.problems.length, one.problems.length, verdict.problems.join('\n'));
+      for (const [i, start] of one.problems.entries()) {
+        assert.ok(verdict.problems[i]?.startsWith(start), verdict.problems[i]);
+      }
+      for (const sentence of sentences(verdict)) assert.match(sentence, /^[A-Z].*\.$/);
+    });
+  }
+});
+
+describe('the words of a verdict', () => {
+  const { receipt, key, opening } = issue({
+    statement: {
+      evidence: {
+        digest: `sha256:${'0'.repeat(64)}`,
+        verdict: 'PASS',
+        tests_passed: 15,
+        total_tests: 15,
+      },
+    },
+  });
+
+  it('say what was shown, by whose signature, and what was not', async () => {
+    const verdict = await verify({ receipt, policy: POLICY, key, opening });
+    const { shown, notShown, problems, ...facts } = verdict;
+    assert.deepEqual(problems, []);
+    assert.deepEqual(shown, [
+      'Statement, proof and checkpoint fit together: the statement is entry 5, counted from 0, of a log with 11 entries.',
+      'The log "keys.example/log" signed the checkpoint with ML-DSA-44 at 2027-01-15T08:00:00Z.',
+      "The log's statement is that it generated the 256-bit key phm_2170353998975470955695595929441419327 at 2027-01-15T07:59:59.123+00:00, with 15 of 15 statistical tests passed and the verdict PASS.",
+      'The given key is the key of this receipt: with its opening it fits the commitment.',
+    ]);
+    assert.deepEqual(notShown, [
+      'That others see the same log: no witness of the policy cosigned. Without independent witnesses a log is a file signed by its owner.',
+      'Which p-values the statistical tests had: no nist_report was given.',
+      'That the key is random, or that the service kept no copy of it: a receipt shows what the service stated, and when.',
+    ]);
+    assert.deepEqual(facts, {
+      valid: true,
+      statement: receipt.statement,
+      entryIndex: 5,
+      treeSize: 11,
+      signedAt: '2027-01-15T08:00:00Z',
+      witnesses: [],
+    });
+  });
+
+  it('claim nothing for the log without a policy', async () => {
+    const verdict = await verify({ receipt });
+    assert.deepEqual(verdict.shown.length, 1);
+    assert.match(verdict.shown[0] ?? '', /^Statement, proof and checkpoint fit together/);
+    assert.deepEqual([verdict.signedAt, verdict.witnesses], [null, []]);
+    assert.equal(verdict.statement?.key_id, receipt.statement.key_id);
+  });
+
+  it('say that Ed25519 does not withstand quantum computers', async () => {
+    const { valid, shown, notShown, signedAt } = await verify({
+      receipt,
+      policy: policyOf([LOG_ED25519]),
+    });
+    assert.ok(valid);
+    assert.equal(signedAt, null);
+    assert.equal(shown[1], 'The log "keys.example/log" signed the checkpoint with Ed25519.');
+    assert.match(notShown.join('\n'), /the post-quantum signature was not required\.$/m);
+    assert.match(
+      notShown.join('\n'),
+      /^When the log signed: its Ed25519 signature states no time\.$/m,
+    );
+    const both = await verify({ receipt, policy: policyOf([LOG_ED25519, LOG]) });
+    assert.doesNotMatch(both.notShown.join('\n'), /quantum/);
+    assert.equal(
+      both.shown[1],
+      'The log "keys.example/log" signed the checkpoint with Ed25519 and ML-DSA-44 at 2027-01-15T08:00:00Z.',
+    );
+  });
+
+  it('name the witnesses and their times', async () => {
+    const witnesses = {
+      one: new Signer('witness.example/one', 'ed25519-cosignature'),
+      two: new Signer('witness.example/two', 'ml-dsa-44'),
+    };
+    const issued = issue({ signers: [LOG, ...Object.values(witnesses)] });
+    const policy = policyOf([LOG], witnesses, 'group both all one two\nquorum both');
+    const verdict = await verify({ receipt: issued.receipt, policy });
+    assert.deepEqual(verdict.witnesses, ['one', 'two']);
+    assert.equal(
+      verdict.shown[2],
+      'Witnesses saw a log without contradictions up to this checkpoint, as the policy asks: one at 2027-01-15T08:00:00Z and two at 2027-01-15T08:00:00Z.',
+    );
+    assert.doesNotMatch(verdict.notShown.join('\n'), /That others see the same log/);
+    assert.match(verdict.notShown.join('\n'), /withstand quantum computers: some are Ed25519\.$/m);
+  });
+
+  it('do not claim a time that is later than the signature', async () => {
+    const late = issue({ statement: { time: '2027-01-15T09:00:00.000+00:00' } });
+    const { valid, notShown } = await verify({ receipt: late.receipt, policy: POLICY });
+    assert.ok(valid);
+    assert.match(notShown.join('\n'), /^When the key was generated: the stated time is later/m);
+  });
+
+  it('never repeat the key or the opening', async () => {
+    for (const one of CASES) {
+      const text = JSON.stringify({ ...(await verify(one)), statement: null }).toLowerCase();
+      for (const secret of [one.key, one.opening]) {
+        if (secret && secret.length > 8) {
+          assert.ok(!text.includes(secret.slice(1, -1).toLowerCase()), one.name);
+        }
+      }
+    }
+  });
+});
+
+describe('any receipt', () => {
+  const runs = (numRuns: number) => ({ numRuns });
+
+  it('is right at any place of a log', async () => {
+    const place = fc
+      .integer({ min: 1, max: 300 })
+      .chain((size) => fc.tuple(fc.constant(size), fc.nat({ max: size - 1 })));
+    await fc.assert(
+      fc.asyncProperty(place, async ([size, index]) => {
+        const { receipt, key, opening } = issue({ index, size });
+        const verdict = await verify({ receipt, policy: POLICY, key, opening });
+        assert.deepEqual(verdict.problems, []);
+        assert.deepEqual([verdict.entryIndex, verdict.treeSize], [index, size]);
+      }),
+      runs(20),
+    );
+  });
+
+  it('is refused with one other character', async () => {
+    const text = JSON.stringify(issue({ signers: [LOG] }).receipt);
+    const place = fc.nat({ max: text.length - 1 });
+    await fc.assert(
+      fc.asyncProperty(
+        place,
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+        async (at, other) => {
+          fc.pre(text[at] !== other);
+          const verdict = await verify({
+            receipt: text.slice(0, at) + other + text.slice(at + 1),
+            policy: POLICY,
+          });
+          assert.equal(verdict.valid, false);
+          assert.ok(verdict.problems.length > 0);
+        },
+      ),
+      runs(300),
+    );
+  });
+
+  it('is refused when it is cut', async () => {
+    const { receipt } = issue();
+    const text = JSON.stringify(receipt);
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (at) => {
+        assert.equal((await verify({ receipt: text.slice(0, at), policy: POLICY })).valid, false);
+      }),
+      runs(50),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: receipt.proof.length - 1 }), async (at) => {
+        const proof = receipt.proof.slice(0, at);
+        assert.equal(
+          (await verify({ receipt: { ...receipt, proof }, policy: POLICY })).valid,
+          false,
+        );
+      }),
+      runs(100),
+    );
+  });
+
+  it('that is something else gives a verdict, not an exception', async () => {
+    const { receipt } = issue();
+    const part = fc.oneof(
+      fc.anything(),
+      fc.constant(receipt.statement),
+      fc.constant(receipt.proof),
+    );
+    const something = fc.oneof(
+      fc.anything(),
+      fc.record({ statement: part, proof: part }),
+      fc.json(),
+      fc.string().map((text) => ({ ...receipt, proof: text })),
+    );
+    await fc.assert(
+      fc.asyncProperty(something, async (value) => {
+        fc.pre(JSON.stringify(value) !== JSON.stringify(receipt));
+        const verdict = await verify({ receipt: value, policy: POLICY });
+        assert.equal(verdict.valid, false);
+        assert.equal(verdict.problems.length, 1);
+      }),
+      runs(500),
+    );
+  });
+
+  it('is refused under a policy of any text', async () => {
+    const { receipt } = issue();
+    const line = fc.oneof(fc.string(), fc.constantFrom('log x', 'quorum none', 'witness a b', '#'));
+    await fc.assert(
+      fc.asyncProperty(fc.array(line), async (lines) => {
+        const verdict = await verify({ receipt, policy: lines.join('\n') });
+        assert.equal(verdict.valid, false);
+      }),
+      runs(200),
+    );
+  });
+
+  it('is opened only by 32 bytes', async () => {
+    const { receipt, key } = issue();
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (opening) => {
+        const verdict = await verifyReceipt(receipt, { policy: POLICY, key, opening, now: NOW });
+        assert.equal(verdict.problems.length, 1);
+        if (opening.length !== 32)
+          assert.match(verdict.problems[0] ?? '', /^The opening has the wrong/);
+      }),
+      runs(100),
+    );
+  });
+});
+
+describe('the options of verifyReceipt', () => {
+  const { receipt, key, opening } = issue();
+
+  it('take bytes in place of text, and leave them as they are', async () => {
+    const bytes = { key: Buffer.from(key, 'hex'), opening: Buffer.from(opening, 'base64') };
+    const verdict = await verifyReceipt(receipt, { policy: POLICY, now: NOW, ...bytes });
+    assert.deepEqual(verdict.problems, []);
+    assert.deepEqual([bytes.key.toString('hex'), bytes.opening.toString('base64')], [key, opening]);
+  });
+
+  it('reject values of wrong types', async () => {
+    for (const [options, message] of [
+      [null, /^the options must be an object such as \{ policy, key, opening \}, got null$/],
+      [{ policy: 5 }, /^policy must be the text of a policy, got number$/],
+      [{ key: 5 }, /^key must be a string or a Uint8Array, got number$/],
+      [{ opening: {} }, /^opening must be a string or a Uint8Array, got object$/],
+      [{ nistReport: 'x' }, /^nistReport must be an object/],
+      [{ now: 1 }, /^now must be a valid Date$/],
+      [{ now: new Date('?') }, /^now must be a valid Date$/],
+    ] as const) {
+      const error = await rejection(verifyReceipt(receipt, options as never));
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, message);
+    }
+  });
+});
+
+describe('a platform without an algorithm', () => {
+  const { receipt } = issue();
+  const { importKey } = crypto.subtle;
+
+  /** Runs `work` while the platform lacks an algorithm of the Web Crypto API. */
+  async function without<T>(algorithm: string, work: () => Promise<T>): Promise<T> {
+    const limited = async (...args: Parameters<typeof importKey>) => {
+      if (args[2] === algorithm) throw new DOMException('not supported', 'NotSupportedError');
+      return importKey.apply(crypto.subtle, args);
+    };
+    crypto.subtle.importKey = limited as typeof importKey;
+    try {
+      return await work();
+    } finally {
+      crypto.subtle.importKey = importKey;
+    }
+  }
+
+  it('gives the same verdicts without ML-DSA-44', async () => {
+    for (const one of CASES) {
+      const expected = await verify(one);
+      assert.deepEqual(await without('ML-DSA-44', () => verify(one)), expected, one.name);
+    }
+  });
+
+  it('says which one verifies Ed25519', async () => {
+    const policy = policyOf([LOG_ED25519]);
+    const verdict = await without('Ed25519', () => verify({ receipt, policy }));
+    assert.deepEqual(verdict.problems, [
+      'The signature of the log "keys.example/log" was not verified. This platform cannot verify Ed25519 signatures: use Node 20 or newer, or a browser from 2025 or later.',
+    ]);
+    const other = await without('Ed25519', () => verify({ receipt, policy: POLICY }));
+    assert.ok(other.valid);
+  });
+});
