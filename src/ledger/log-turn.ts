@@ -16,7 +16,8 @@ export interface Head {
 }
 
 /** A pending entry, and whether a log already has an entry with its ID. */
-export interface WaitingEntry extends PendingEntry {
+export interface WaitingEntry {
+  readonly pending: PendingEntry;
   readonly isLogged: boolean;
 }
 
@@ -78,12 +79,12 @@ export function emptyRoot(): Buffer {
 export function judgeAll(
   waiting: readonly WaitingEntry[],
   turn: Turn,
-): { readonly accepted: WaitingEntry[]; readonly refused: WaitingEntry[] } {
-  const accepted: WaitingEntry[] = [];
-  const refused: WaitingEntry[] = [];
-  for (const entry of waiting) {
-    const isGood = !entry.isLogged && fromCaller(() => turn.judge(entry));
-    (isGood ? accepted : refused).push(entry);
+): { readonly accepted: PendingEntry[]; readonly refused: PendingEntry[] } {
+  const accepted: PendingEntry[] = [];
+  const refused: PendingEntry[] = [];
+  for (const { pending, isLogged } of waiting) {
+    const isGood = !isLogged && fromCaller(() => turn.judge(pending));
+    (isGood ? accepted : refused).push(pending);
   }
   return { accepted, refused };
 }

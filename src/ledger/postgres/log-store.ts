@@ -312,14 +312,17 @@ async function waitingOf(run: Run, { logId, limit }: Turn): Promise<WaitingEntry
      WHERE log_pending.log_id = $1 ORDER BY log_pending.entry_id LIMIT $2`,
     [logId, limit],
   );
-  return rows as unknown as WaitingEntry[];
+  return rows.map(({ isLogged, ...row }) => ({
+    pending: toPendingEntry(row),
+    isLogged: isLogged === true,
+  }));
 }
 
 /** Removes exactly these entries: others may have become visible since they were read. */
-async function removeWaiting(run: Run, waiting: readonly PendingEntry[]): Promise<void> {
+async function removeWaiting(run: Run, waiting: readonly WaitingEntry[]): Promise<void> {
   if (waiting.length === 0) return;
   const { rowCount } = await run('DELETE FROM log_pending WHERE entry_id = ANY ($1::bytea[])', [
-    waiting.map(({ entryId }) => toBuffer(entryId)),
+    waiting.map(({ pending }) => toBuffer(pending.entryId)),
   ]);
   if (rowCount !== waiting.length) {
     throw new Error(`${rowCount} of ${waiting.length} entries were removed`);

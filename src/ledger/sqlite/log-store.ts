@@ -108,7 +108,7 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
     this.#setAside(refused);
     const more = waiting.length === turn.limit;
     const last = waiting.at(-1);
-    if (last) this.#removeWaiting(turn.logId, last.entryId, waiting.length);
+    if (last) this.#removeWaiting(turn.logId, last.pending.entryId, waiting.length);
     const counts = { appended: accepted.length, setAside: refused.length, more };
     if (accepted.length === 0) return { ...outcomeAt(head), ...counts };
     const entries = accepted.map(({ entry }) => entry);
@@ -125,7 +125,10 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
       logId,
       limit,
     );
-    return rows.map((row) => ({ ...toPendingEntry(row), isLogged: row.isLogged === 1 }));
+    return rows.map(({ isLogged, ...row }) => ({
+      pending: toPendingEntry(row),
+      isLogged: isLogged === 1,
+    }));
   }
 
   /** Removes the entries of a turn: the oldest of the log, up to the last one taken. */
