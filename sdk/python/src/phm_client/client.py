@@ -19,10 +19,12 @@ from .options import (
     check_hook,
     check_http_client,
     check_include,
+    check_key_id,
     check_request_id,
     check_retries,
     check_seconds,
     check_text,
+    read_include,
 )
 from .transport import TransportOptions, send
 from .turns import Turns
@@ -34,6 +36,7 @@ from .types import (
     MetricsSeries,
     ModulationType,
     Randomness,
+    ReceiptResult,
     ReportedKey,
     SecurityLevel,
     StepMinutes,
@@ -42,6 +45,13 @@ from .types import (
 )
 
 T = TypeVar("T")
+
+Report = Literal["nist_report"] | tuple[Literal["nist_report"]]
+ReceiptOnly = Literal["receipt"] | tuple[Literal["receipt"]]
+ReportAndReceipt = (
+    tuple[Literal["nist_report"], Literal["receipt"]]
+    | tuple[Literal["receipt"], Literal["nist_report"]]
+)
 
 
 class PhmClient:
@@ -138,7 +148,7 @@ class PhmClient:
         security_level: SecurityLevel,
         *,
         enable_nist_validation: Literal[True],
-        include: Literal["nist_report"],
+        include: Report | ReportAndReceipt,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         request_id: str | None = None,
@@ -151,7 +161,7 @@ class PhmClient:
         security_level: SecurityLevel,
         *,
         enable_nist_validation: Literal[True],
-        include: None = None,
+        include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         request_id: str | None = None,
@@ -164,7 +174,7 @@ class PhmClient:
         security_level: SecurityLevel,
         *,
         enable_nist_validation: bool = False,
-        include: None = None,
+        include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         request_id: str | None = None,
@@ -176,7 +186,7 @@ class PhmClient:
         security_level: SecurityLevel,
         *,
         enable_nist_validation: bool = False,
-        include: Literal["nist_report"] | None = None,
+        include: Report | ReceiptOnly | ReportAndReceipt | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         request_id: str | None = None,
@@ -193,22 +203,24 @@ class PhmClient:
                 The method then returns a ``ValidatedKey``.
             include: ``"nist_report"`` adds the suite's full report and needs
                 ``enable_nist_validation``. The method then returns a ``ReportedKey``.
+                ``"receipt"`` adds ``receipt``, ``receipt_url`` and ``opening``. For both, give a
+                tuple.
             modulation_type: None selects the service's default, as for ``entropy_source``.
             entropy_source: Source mixed in besides the operating system.
             request_id: See the class.
             timeout: See the class.
         """
-        check_include(include)
+        included = read_include(include)
         body = _given(
             security_level=security_level,
             enable_nist_validation=enable_nist_validation or None,
-            include=None if include is None else [include],
+            include=included,
             modulation_type=modulation_type,
             entropy_source=entropy_source,
         )
         form: type[GeneratedKey] = GeneratedKey
         if enable_nist_validation:
-            form = ValidatedKey if include is None else ReportedKey
+            form = ReportedKey if "nist_report" in (included or ()) else ValidatedKey
         return self._post("/api/v2/generate", form, body, request_id, timeout, repeatable=False)
 
     def validate(
@@ -229,6 +241,21 @@ class PhmClient:
             check_text("hash_proof", hash_proof)
         body = _given(key=key, hash_proof=hash_proof)
         return self._post("/api/v2/validate", ValidationResult, body, request_id, timeout)
+
+    def receipt(
+        self,
+        key_id: str,
+        *,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ReceiptResult:
+        """Return the receipt for a key of the account.
+
+        Until a checkpoint covers the record of a new key, the service refuses with
+        ``receipt_pending``, and the client retries.
+        """
+        path = f"/api/v2/keys/{check_key_id(key_id)}/receipt"
+        return self._get(path, ReceiptResult, {}, request_id, timeout)
 
     def metrics(
         self,

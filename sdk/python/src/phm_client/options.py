@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from typing import cast
 
 import httpx
 
+_KEY_ID = re.compile(r"phm_[1-9][0-9]{0,38}", re.ASCII)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 # Longest wait in seconds that all platforms support.
@@ -59,9 +62,29 @@ def check_text(name: str, value: object) -> None:
 
 
 def check_include(value: object) -> None:
-    """Raise TypeError for a list, although the service's own interface takes one."""
+    """Raise TypeError for anything but a string and None."""
     if value is not None:
         check_text("include", value)
+
+
+def read_include(value: object) -> list[str] | None:
+    """Return the values of ``include``, which may be one string. Raises TypeError."""
+    if value is None:
+        return None
+    several = isinstance(value, (tuple, list))
+    values = cast("Sequence[object]", value) if several else (value,)
+    for one in values:
+        check_text("an item of include" if several else "include", one)
+    return cast("list[str]", list(values))
+
+
+def check_key_id(key_id: object) -> str:
+    """Return the key ID. Raises TypeError or ValueError, which do not quote it: it may be a key."""
+    check_text("key_id", key_id)
+    text = cast(str, key_id)
+    if not _KEY_ID.fullmatch(text):
+        raise ValueError('key_id must be the one of a generated key: "phm_" and a decimal number')
+    return text
 
 
 def check_hook(name: str, value: object) -> None:

@@ -20,6 +20,7 @@ _PASSING: frozenset[ErrorCode] = frozenset(
         "entropy_unavailable",
         "ledger_unavailable",
         "overloaded",
+        "receipt_pending",
     }
 )
 

@@ -6,8 +6,9 @@ are ``datetime`` with UTC offset, lists are tuples. Unknown members are ignored.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -82,10 +83,70 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatementEvidence:
+    """The verdict on the stream that a validated key was cut from, and the digest of its evidence."""
+
+    digest: str
+    verdict: Literal["PASS", "FAIL"]
+    tests_passed: int
+    total_tests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementSource:
+    """An entropy source of a key, and the entropy credited to it."""
+
+    name: str
+    credit_bits: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyStatement:
+    """What the service asserts about a key.
+
+    Its digest is an entry of the transparency log, so ``time`` stays a text, as it was signed.
+    """
+
+    type: Literal["phm-key-receipt/v1"]
+    service: str
+    key_id: str
+    time: str
+    security_level: SecurityLevel
+    security_strength_bits: int
+    key_commitment: str
+    evidence: StatementEvidence | None
+    modulation: str
+    sources: tuple[StatementSource, ...]
+    row_digest: str
+    sealed_to: str | None
+    sealed_digest: str | None
+    software: str
+    salt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A statement about a key, and the proof that the transparency log holds it.
+
+    ``receipt_json`` returns it as the JSON that verifiers read.
+    """
+
+    statement: KeyStatement
+    proof: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptResult(Answer):
+    """Response of ``receipt``."""
+
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedKey(Answer):
     """A generated key.
 
-    ``repr()``, comparison and ``hash()`` ignore ``key``; ``key_id`` identifies it.
+    ``repr()``, comparison and ``hash()`` ignore ``key`` and ``opening``; ``key_id`` identifies it.
     """
 
     key_id: str
@@ -99,6 +160,11 @@ class GeneratedKey(Answer):
     quantum_hardware: bool
     entropy_job_id: str | None
     hash_proof: str
+    receipt: Receipt | None = None
+    """With ``include="receipt"``; None if it took more than 2 seconds: ``receipt`` of the client returns it later."""
+    receipt_url: str | None = None
+    opening: str | None = field(default=None, repr=False, compare=False)
+    """With ``include="receipt"``: opens the statement's ``key_commitment``. Keep it as secret as the key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +402,11 @@ class Health(Answer):
     status: Literal["ok", "unavailable", "draining"]
     checks: Mapping[str, str] | None = field(default=None, hash=False)
     latch: Latch | None = None
+
+
+def receipt_json(receipt: Receipt) -> str:
+    """Return a receipt as JSON, for a file or for another verifier."""
+    return json.dumps(asdict(receipt), separators=(",", ":"))
 
 
 def key_bytes(generated: GeneratedKey) -> bytes:
