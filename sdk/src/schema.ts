@@ -566,6 +566,8 @@ export interface components {
             /** @description quick tests on the modulated sample, which look for defects of the modulation and say nothing about the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
             modulation_tests: components["schemas"]["NistTest"][];
             gate: components["schemas"]["NistGate"];
+            /** @description version of the definition of the tests and the gate; with it, the report can be checked against evidence.digest of the key's receipt */
+            evidence_definition: number;
         };
         /**
          * NistTest

@@ -40,6 +40,7 @@ export const REPORT = {
     verdict: 'PASS',
     streams_judged: 1,
   },
+  evidence_definition: 2,
 };
 
 /** Members that validation adds. */

@@ -85,6 +85,7 @@ def test_gives_one_type_for_each_form_of_request(answered: Answered) -> None:
             "verdict": "PASS",
             "streams_judged": 1,
         },
+        "evidence_definition": 2,
     }
     phm, _ = answered(answers({**GENERATED, **VALIDATION, "nist_report": report}))
     assert type(phm.generate(256, enable_nist_validation=True)) is ValidatedKey

@@ -34,10 +34,11 @@ export interface NistReportBody extends AssessReport {
     readonly verdict: 'PASS' | 'FAIL';
     readonly streams_judged: number;
   };
+  readonly evidence_definition: number;
 }
 
 export function toNistReport(report: StreamReport): NistReportBody {
-  const { carrier, modulated, gate, streamsJudged } = report;
+  const { carrier, modulated, gate, definition, streamsJudged } = report;
   return {
     ...toAssessReport(carrier),
     tests: testsOf('carrier', carrier),
@@ -50,6 +51,7 @@ export function toNistReport(report: StreamReport): NistReportBody {
       verdict: gate.verdict,
       streams_judged: streamsJudged,
     },
+    evidence_definition: definition,
   };
 }
 
@@ -204,6 +206,12 @@ export const NistReport = Type.Unsafe<NistReportBody>(
           ],
         },
       ),
+      evidence_definition: Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description:
+          "version of the definition of the tests and the gate; with it, the report can be checked against evidence.digest of the key's receipt",
+      }),
     },
     {
       title: 'NistReport',

@@ -80,6 +80,8 @@ export const Receipt = Type.Object(
   { title: 'Receipt' },
 );
 
+export type ReceiptBody = Static<typeof Receipt>;
+
 export const ReceiptResult = Type.Object(
   { success: Success, receipt: Receipt, timestamp: Timestamp, warnings },
   { title: 'ReceiptResult' },
@@ -96,6 +98,6 @@ export const LogPolicy = Type.String({
 });
 
 /** Returns a receipt in the type of its schema. The log has checked the statement against its entry. */
-export function receiptBody(receipt: LogReceipt): Static<typeof Receipt> {
-  return receipt as Static<typeof Receipt>;
+export function receiptBody(receipt: LogReceipt): ReceiptBody {
+  return receipt as unknown as ReceiptBody;
 }

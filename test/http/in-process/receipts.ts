@@ -2,16 +2,28 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { AppError } from '../../../src/errors.ts';
 import { RECEIPT } from '../../../src/http/openapi/receipt-example.ts';
-import { absentLog, type LogApi, type ReceiptAnswer } from '../../../src/service/index.ts';
+import type { GenerateOutcome, KeyOrder } from '../../../src/keys/index.ts';
+import {
+  absentLog,
+  type KeyService,
+  type LogApi,
+  type ReceiptAnswer,
+} from '../../../src/service/index.ts';
 import { buildTestApp, standInService } from '../../support/app.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
 
+const CREATED_MS = Date.UTC(2026, 0, 31, 12, 0, 0, 7);
+const KEY = 'a5'.repeat(32);
+const OPENING = Buffer.alloc(32, 0x5a).toString('base64');
 const KEY_ID = 'phm_2170429376983703449351416931714616409';
 const PAGE = 'https://app.example';
 const apiKey = newApiKey('live');
+
+type ReleasedKey = (GenerateOutcome & { kind: 'generated' })['generated'];
 
 /** The answer of the log, or the error that it rejects with. */
 let answer: ReceiptAnswer | Error = { kind: 'receipt', receipt: RECEIPT };
@@ -26,11 +38,35 @@ const LOG: LogApi = {
   },
 };
 
+/** The last key of the service, and the order for it. */
+let released: ReleasedKey;
+let ordered: KeyOrder;
+
+const generate: KeyService['generate'] = async (_, order) => {
+  ordered = order;
+  released = {
+    key: Buffer.alloc(32, 0xa5),
+    opening: order.receipt ? Buffer.alloc(32, 0x5a) : null,
+    securityStrengthBits: 256,
+    entropyBits: 254.8,
+    entropyJobId: null,
+    evidence: null,
+    report: null,
+    hashProof: `proof_1${'0'.repeat(78)}`,
+    latencyMs: 1,
+  };
+  const usage = { month: 0, used: 1, quota: null };
+  return { kind: 'generated', keyId: KEY_ID, createdMs: CREATED_MS, generated: released, usage };
+};
+
 let app: FastifyInstance;
 let assertAnswer: AssertAnswer;
+const lines: string[] = [];
+
 before(async () => {
-  const service = standInService('research', { log: LOG });
-  app = await buildTestApp({ service, rateLimits: false, corsOrigins: [PAGE] });
+  const service = standInService('research', { log: LOG, generate });
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  app = await buildTestApp({ service, rateLimits: false, corsOrigins: [PAGE], logger });
   assertAnswer = answersOf((await app.inject('/api/v2/openapi.json')).json());
 });
 after(() => app.close());
@@ -154,5 +190,115 @@ describe('GET /api/v2/keys/{key_id}/receipt', () => {
     const preflight = await app.inject({ method: 'OPTIONS', url, headers });
     assert.equal(preflight.statusCode, 204);
     assert.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD');
+  });
+});
+
+async function generateWith(body: object, on = app) {
+  const { statusCode, json, payload } = await on.inject({
+    method: 'POST',
+    url: '/api/v2/generate',
+    headers: { 'x-api-key': apiKey },
+    payload: { security_level: 256, ...body },
+  });
+  return { status: statusCode, body: json(), payload };
+}
+
+const WITH_RECEIPT = { include: ['receipt'] };
+const isWiped = (bytes: Uint8Array | null) => bytes?.every((byte) => byte === 0);
+
+describe('POST /api/v2/generate with include receipt', () => {
+  it('returns the receipt, its address and the opening, and wipes key and opening', async () => {
+    answer = { kind: 'receipt', receipt: RECEIPT };
+    const { status, body } = await generateWith(WITH_RECEIPT);
+    assert.equal(status, 200);
+    assertAnswer('generate', 200, body);
+    assert.equal(ordered.receipt, true);
+    assert.deepEqual(body.receipt, RECEIPT);
+    assert.equal(body.receipt_url, `/api/v2/keys/${KEY_ID}/receipt`);
+    assert.deepEqual([body.key, body.opening], [KEY, OPENING]);
+    assert.equal(body.timestamp, '2026-01-31T12:00:00.007+00:00');
+    assert.deepEqual(asked.at(-1), [KEY_ID, 'acct', 2_000]);
+    assert.ok(isWiped(released.key));
+    assert.ok(isWiped(released.opening));
+  });
+
+  it('returns none of these unless it is asked, and does not ask the log', async () => {
+    const before = asked.length;
+    for (const more of [{}, { include: [] }, { include: null }, { include: ['hash_proof'] }]) {
+      const { status, body } = await generateWith(more);
+      assert.equal(status, 200);
+      assert.equal(ordered.receipt, false);
+      for (const name of ['receipt', 'receipt_url', 'opening']) assert.ok(!(name in body), name);
+      assert.ok(isWiped(released.key));
+    }
+    assert.equal(asked.length, before);
+  });
+
+  it('returns the key although the log has no receipt yet, stops or fails', async () => {
+    const kinds = ['pending', 'stopped', 'starting', 'altered', 'unknown_key', 'no_receipt'];
+    const given = kinds.map((kind) => ({ kind }) as ReceiptAnswer);
+    for (const one of [...given, new AppError('ledger_unavailable'), new Error(OPENING)]) {
+      answer = one;
+      const { status, body } = await generateWith(WITH_RECEIPT);
+      assert.equal(status, 200);
+      assertAnswer('generate', 200, body);
+      assert.equal(body.receipt, null);
+      assert.equal(body.receipt_url, `/api/v2/keys/${KEY_ID}/receipt`);
+      assert.deepEqual([body.key, body.opening], [KEY, OPENING]);
+      assert.ok(isWiped(released.key));
+      assert.ok(isWiped(released.opening));
+    }
+    const warned = lines.filter((line) => line.includes('the receipt for a new key'));
+    assert.equal(warned.length, 2);
+    const log = lines.join('');
+    for (const secret of [OPENING, KEY]) assert.ok(!log.includes(secret));
+  });
+
+  it('returns the key after 2.5 s if the log does not answer at all', async () => {
+    const log = { ...LOG, receipt: () => new Promise<never>(() => {}) };
+    const service = standInService('research', { log, generate });
+    const silent = await buildTestApp({ service });
+    const startMs = performance.now();
+    const { status, body } = await generateWith(WITH_RECEIPT, silent);
+    const tookMs = performance.now() - startMs;
+    assert.deepEqual([status, body.receipt, body.key], [200, null, KEY]);
+    assert.ok(tookMs > 2_400 && tookMs < 5_000, `${tookMs} ms`);
+    assert.ok(isWiped(released.opening));
+    await silent.close();
+  });
+
+  it('answers 400 on a server without a log, before a key is generated', async () => {
+    let generated = 0;
+    const off = await buildTestApp({
+      service: standInService('research', {
+        log: absentLog('off'),
+        generate: async (...all) => {
+          generated += 1;
+          return generate(...all);
+        },
+      }),
+    });
+    const { status, body } = await generateWith({ include: ['hash_proof', 'receipt'] }, off);
+    assert.deepEqual([status, body.code], [400, 'invalid_request']);
+    assert.equal(body.errors[0].pointer, '#/include/1');
+    assert.equal(
+      body.detail,
+      '"include[1]" is receipt, but this server keeps no transparency log. Leave it out, or ask the operator to turn the log on.',
+    );
+    assert.equal(generated, 0);
+    await off.close();
+  });
+
+  it('names the address of the receipt with the base path', async () => {
+    answer = { kind: 'receipt', receipt: RECEIPT };
+    const service = standInService('research', { log: LOG, generate });
+    const below = await buildTestApp({ service, basePath: '/security/phm' });
+    const headers = { 'x-api-key': apiKey };
+    const payload = { security_level: 256, ...WITH_RECEIPT };
+    const url = '/security/phm/api/v2/generate';
+    const { receipt_url } = (await below.inject({ method: 'POST', url, headers, payload })).json();
+    assert.equal(receipt_url, `/security/phm/api/v2/keys/${KEY_ID}/receipt`);
+    assert.equal((await below.inject({ url: receipt_url, headers })).statusCode, 200);
+    await below.close();
   });
 });

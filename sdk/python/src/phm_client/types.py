@@ -244,6 +244,7 @@ class NistReport:
     total_tests: int
     modulation_tests: tuple[NistTest, ...]
     gate: NistGate
+    evidence_definition: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
