@@ -10,6 +10,7 @@ from phm_client import (
     NistReport,
     PhmApiError,
     PhmClient,
+    Receipt,
     ReportedKey,
     ValidatedKey,
     key_bytes,
@@ -28,6 +29,12 @@ def use(phm: PhmClient, wanted: bool) -> str:
     reported = phm.generate(384, enable_nist_validation=True, include="nist_report")
     assert_type(reported, ReportedKey)
     assert_type(reported.nist_report, NistReport)
+    assert_type(phm.generate(256, include="receipt"), GeneratedKey)
+    assert_type(phm.generate(256, enable_nist_validation=True, include="receipt"), ValidatedKey)
+    both = phm.generate(256, enable_nist_validation=True, include=("nist_report", "receipt"))
+    assert_type(both, ReportedKey)
+    assert_type(both.opening, str | None)
+    assert_type(phm.receipt(plain.key_id).receipt, Receipt)
     quota = phm.last_limits.quota
     return f"{plain.key} {quota.remaining if quota else None} {phm.health().status}"
 
@@ -42,6 +49,7 @@ def misuse(phm: PhmClient) -> None:
     phm.generate(512)  # type: ignore[call-overload]
     phm.generate(256, modulation_type="loud")  # type: ignore[call-overload]
     phm.generate(256, include="nist_report")  # type: ignore[call-overload]
+    phm.generate(256, include=("receipts",))  # type: ignore[call-overload]
     phm.generate(256, enable_nist=True)  # type: ignore[call-overload]
     phm.generate(256).nist_validation  # type: ignore[attr-defined]
     phm.generate(256).key = "00"  # type: ignore[misc]

@@ -37,6 +37,37 @@ VALIDATION: dict[str, Any] = {
     "nist_score": 100,
     "nist_grade": "A",
 }
+OPENING = "WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo="
+RECEIPT: dict[str, Any] = {
+    "statement": {
+        "type": "phm-key-receipt/v1",
+        "service": "phm.invalid/1",
+        "key_id": "phm_2170353998975470955695595929441419327",
+        "time": TIMESTAMP,
+        "security_level": 256,
+        "security_strength_bits": 256,
+        "key_commitment": OPENING,
+        "evidence": {
+            "digest": f"sha256:{'0' * 64}",
+            "verdict": "PASS",
+            "tests_passed": 15,
+            "total_tests": 15,
+        },
+        "modulation": "phase",
+        "sources": [{"name": "os", "credit_bits": 256}, {"name": "jitter", "credit_bits": 12.5}],
+        "row_digest": OPENING,
+        "sealed_to": None,
+        "sealed_digest": None,
+        "software": "phm-key-service/0.1.0+0123456789abcdef",
+        "salt": OPENING,
+    },
+    "proof": "c2sp.org/tlog-proof@v1\nindex 0\n\n",
+}
+RECEIPTED: dict[str, Any] = {
+    "receipt": RECEIPT,
+    "receipt_url": "/api/v2/keys/phm_2170353998975470955695595929441419327/receipt",
+    "opening": OPENING,
+}
 METRICS: dict[str, Any] = {
     "metrics": {
         "performance": {

@@ -16,6 +16,9 @@ from scripted import (
     GENERATED,
     HEALTH,
     KEY,
+    OPENING,
+    RECEIPT,
+    RECEIPTED,
     VALID,
     VALIDATION,
     ScriptedServer,
@@ -38,6 +41,7 @@ from phm_client import (
     ReportedKey,
     ValidatedKey,
     key_bytes,
+    receipt_json,
 )
 
 Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
@@ -95,6 +99,41 @@ def test_gives_one_type_for_each_form_of_request(answered: Answered) -> None:
     assert (test.reason, test.p_values) == (None, (1.0,))
     assert test.parameters == {"flag": True, "m": 3, "pi": (0.5, 1.0)}
     assert isinstance(hash(reported), int)
+
+
+def test_brings_a_receipt_and_its_opening(answered: Answered) -> None:
+    phm, server = answered(answers({**GENERATED, **RECEIPTED}))
+    generated = phm.generate(256, include="receipt")
+    assert type(generated) is GeneratedKey
+    assert generated.opening == OPENING
+    assert generated.receipt is not None
+    assert generated.receipt.statement.sources[1].credit_bits == 12.5
+    assert json.loads(receipt_json(generated.receipt)) == RECEIPT
+    assert phm.receipt(generated.key_id).receipt == generated.receipt
+    assert isinstance(hash(generated), int)
+    first, second = server.received
+    assert json.loads(first.body)["include"] == ["receipt"]
+    assert (second.method, second.path) == ("GET", RECEIPTED["receipt_url"])
+
+
+def test_sends_several_values_of_include(answered: Answered) -> None:
+    phm, server = answered(answers({**GENERATED, **VALIDATION, **RECEIPTED}))
+    validated = phm.generate(256, enable_nist_validation=True, include="receipt")
+    assert type(validated) is ValidatedKey
+    with pytest.raises(PhmResponseError, match="/nist_report is missing"):
+        phm.generate(256, enable_nist_validation=True, include=("nist_report", "receipt"))
+    assert json.loads(server.received[1].body)["include"] == ["nist_report", "receipt"]
+
+
+def test_takes_a_receipt_that_comes_later(answered: Answered) -> None:
+    late = {**GENERATED, **RECEIPTED, "receipt": None}
+    pending = fails("receipt_pending", retry_after="0")
+    body = {"receipt": RECEIPT, "timestamp": GENERATED["timestamp"]}
+    phm, server = answered(answers(late), pending, answers(body))
+    generated = phm.generate(256, include="receipt")
+    assert (generated.receipt, generated.opening) == (None, OPENING)
+    assert phm.receipt(generated.key_id).receipt.proof == RECEIPT["proof"]
+    assert len(server.received) == 3
 
 
 def test_passes_warnings_on(answered: Answered) -> None:
@@ -267,8 +306,10 @@ def test_no_error_holds_a_key_or_the_api_key(answered: Answered, step: Step) -> 
 
 
 def test_no_repr_holds_a_key_or_the_api_key(answered: Answered) -> None:
-    phm, server = answered(answers())
-    generated = phm.generate(256)
+    late = {**RECEIPTED, "receipt": None}
+    phm, server = answered(answers({**GENERATED, **late}))
+    generated = phm.generate(256, include="receipt")
+    assert OPENING not in repr(generated)
     shown = f"{generated!r} {generated} {phm!r} {phm._transport!r}"
     assert KEY not in shown
     assert API_KEY not in shown

@@ -43,6 +43,15 @@ def test_brings_the_evidence(phm: PhmClient) -> None:
     assert phm.randomness(keys=5, include="p_values").randomness.rows[0].p_values
 
 
+def test_brings_a_receipt(phm: PhmClient) -> None:
+    generated = phm.generate(256, include="receipt")
+    assert generated.opening is not None
+    receipt = phm.receipt(generated.key_id).receipt
+    assert receipt.statement.key_id == generated.key_id
+    assert datetime.fromisoformat(receipt.statement.time) == generated.timestamp
+    assert receipt.proof.startswith("c2sp.org/tlog-proof@v1\n")
+
+
 def test_reads_metrics(phm: PhmClient) -> None:
     phm.generate(128)
     assert phm.metrics(hours=1).metrics.performance.total_keys_generated >= 1
@@ -140,6 +149,7 @@ def test_runs_the_examples_of_the_readme(service: str) -> None:
 ANSWERS = {
     "generate": phm_client.ReportedKey,
     "validate": phm_client.ValidationResult,
+    "receipt": phm_client.ReceiptResult,
     "metrics": phm_client.Metrics,
     "metricsSeries": phm_client.MetricsSeries,
     "randomness": phm_client.Randomness,

@@ -88,9 +88,20 @@ def test_refuses_arguments_of_calls_before_anything_is_sent(answered: Answered) 
         phm.validate("ff", hash_proof=number)
     with pytest.raises(ValueError, match="^timeout must"):
         phm.generate(256, timeout=0)
+    wrong: Any = ["nist_report", 5]
+    with pytest.raises(TypeError, match="^an item of include must be a string, got int$"):
+        phm.generate(256, enable_nist_validation=True, include=wrong)
+    with pytest.raises(TypeError, match="^include must be a string, got int$"):
+        phm.generate(256, include=number)
+    with pytest.raises(TypeError, match="^key_id must be a string, got int$"):
+        phm.receipt(number)
+    for key_id in ("", "phm_0", "phm_1/../x", SECRET, "phm_1\n"):
+        with pytest.raises(
+            ValueError, match="^key_id must be the one of a generated key"
+        ) as caught:
+            phm.receipt(key_id)
+        assert SECRET not in str(caught.value)
     listed: Any = ["nist_report"]
-    with pytest.raises(TypeError, match="^include must be a string, got list$"):
-        phm.generate(256, enable_nist_validation=True, include=listed)
     with pytest.raises(TypeError, match="^include must be a string, got list$"):
         phm.randomness(include=listed)
     generated: Any = phm.generate(256)

@@ -84,7 +84,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementEvidence:
-    """The verdict on the stream that a validated key was cut from, and the digest of its evidence."""
+    """The verdict on the stream of a validated key, and the digest of its p-values."""
 
     digest: str
     verdict: Literal["PASS", "FAIL"]
@@ -161,10 +161,10 @@ class GeneratedKey(Answer):
     entropy_job_id: str | None
     hash_proof: str
     receipt: Receipt | None = None
-    """With ``include="receipt"``; None if it took more than 2 seconds: ``receipt`` of the client returns it later."""
+    """With ``include="receipt"``. None if it takes longer than 2 s: ``PhmClient.receipt`` has it."""
     receipt_url: str | None = None
     opening: str | None = field(default=None, repr=False, compare=False)
-    """With ``include="receipt"``: opens the statement's ``key_commitment``. Keep it as secret as the key."""
+    """With ``include="receipt"``: opens ``key_commitment``. Keep it as secret as the key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
