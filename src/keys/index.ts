@@ -4,7 +4,7 @@
  */
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
-export { parseKeyId } from './key-id.ts';
+export { formatKeyId, parseKeyId } from './key-id.ts';
 export { keyCommitment, wipeKey } from './key-receipt.ts';
 export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {

@@ -4,6 +4,7 @@
  * key belongs to `keys/`.
  */
 
+export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {
   absentLog,
@@ -14,6 +15,14 @@ export {
   type LogTextAnswer,
   type ReceiptAnswer,
 } from './log/api.ts';
+export {
+  createLogKeys,
+  followingEntry,
+  readLogKeys,
+  restampStranded,
+  startLog,
+  verifierKeysText,
+} from './log-start.ts';
 export {
   checkMasterSecret,
   createMasterSecret,

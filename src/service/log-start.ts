@@ -1,0 +1,191 @@
+/**
+ * The signing keys of the transparency log and the start of a log in the database, for the first start of a server and
+ * for `phm log init`.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { FormatError } from '#tlog';
+import type { LogKeyOrigin } from '../config/index.ts';
+import { SetupError } from '../errors.ts';
+import { writeDurably, writeFailure } from '../files/durable-file.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { auditEntry, keyEntry } from '../keys/index.ts';
+import type { LedgerStore, LogRecord, PendingEntry } from '../ledger/index.ts';
+import {
+  EMPTY_ROOT,
+  extendTree,
+  type LogKeys,
+  newLogKeysText,
+  newOrigin,
+  parseLogKeys,
+} from '../log/index.ts';
+import { type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
+
+/** Reads the log's keys; null if the managed file does not exist. Throws `SetupError`. */
+export function readLogKeys(origin: LogKeyOrigin): LogKeys | null {
+  if (origin.kind === 'managed' && !existsSync(origin.path)) return null;
+  const name = origin.kind === 'environment' ? 'PHM_LOG_KEY' : origin.path;
+  try {
+    return parseLogKeys(
+      origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
+    );
+  } catch (error) {
+    const reason = (error as Error).message;
+    // The message of a `FormatError` quotes no key.
+    const fix =
+      error instanceof FormatError
+        ? 'restore it from its backup, or rotate the log: phm log init --rotate'
+        : 'run this as the user of the server, or restore the file from its backup';
+    throw new SetupError(`cannot use the keys of the log in ${name}: ${reason}; ${fix}`);
+  }
+}
+
+/**
+ * Generates the keys of a new log and writes them to a file with mode 0600. Throws `SetupError` if the file exists,
+ * unless `replace` is set.
+ */
+export function createLogKeys(
+  path: string,
+  origin: string = newOrigin(),
+  { replace }: { readonly replace: boolean } = { replace: false },
+): LogKeys {
+  const text = newLogKeysText(origin);
+  try {
+    makeDirectory(dirname(path));
+    // Keeps a symbolic link and replaces the file that it names.
+    const target = replace && existsSync(path) ? realpathSync(path) : path;
+    writeDurably(target, text, { replace });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new SetupError(`${path} exists: it holds the keys of a log, which nothing can replace`);
+    }
+    throw new SetupError(`cannot write ${path}: ${writeFailure(cause)}`, { cause });
+  }
+  return parseLogKeys(text);
+}
+
+/** Returns the verifier keys as the database stores them: two lines, Ed25519 first. */
+export function verifierKeysText({ verifierKeys }: LogKeys): string {
+  return `${verifierKeys.ed25519}\n${verifierKeys.mlDsa44}\n`;
+}
+
+export interface NewLog {
+  readonly keys: LogKeys;
+  /** MACs of pending entries, and the version of the master secret for new ones. */
+  readonly macs: EntryMaker['macs'];
+  readonly version: number;
+  readonly nowMs: number;
+  /**
+   * The log that this one follows: its last checkpoint, without signatures, whose SHA-256 is entry 0, and its size in
+   * the database. Null for the first log.
+   */
+  readonly follows: {
+    readonly logId: number;
+    readonly size: number;
+    readonly checkpointText: string;
+  } | null;
+}
+
+/**
+ * Starts a log in the database and closes the open one. Writes the audit record, and moves entries that wait for a
+ * closed log to the new one. Throws `SetupError` if the origin belongs to another log of this database.
+ */
+export async function startLog(store: LedgerStore, start: NewLog): Promise<LogRecord> {
+  const { keys, macs, version, nowMs, follows } = start;
+  const first = follows && followingEntry(follows.checkpointText);
+  const log = await store.startLog({
+    origin: keys.origin,
+    verifierKeys: verifierKeysText(keys),
+    startedMs: nowMs,
+    first,
+    firstExtension: first && extendTree({ size: 0, root: EMPTY_ROOT, tiles: [] }, [first]),
+    ...(follows && { closes: { logId: follows.logId, size: follows.size } }),
+  });
+  const maker = { log, macs, version };
+  // Another server may have started the same log a moment ago, with the record.
+  if (log.startedMs === nowMs) {
+    const { ed25519, mlDsa44 } = keys.verifierKeys;
+    const details = {
+      origin: keys.origin,
+      verifier_keys: [ed25519, mlDsa44],
+      follows: follows?.checkpointText ?? null,
+    };
+    await store.addAudit(newAudit(maker, { atMs: nowMs, action: 'log_started', details }));
+  }
+  await restampStranded(store, maker);
+  return log;
+}
+
+/**
+ * Returns the first entry of a log that follows another: the hash of the other's last checkpoint, without its signatures,
+ * so that later cosignatures do not change it.
+ */
+export function followingEntry(checkpointText: string): Buffer {
+  return createHash('sha256').update(checkpointText).digest();
+}
+
+/** Stranded entries in one transaction. */
+const RESTAMP_BATCH = 500;
+
+/**
+ * Moves entries that wait for closed logs to the open one, and returns how many. An entry with a wrong MAC, or whose
+ * row was changed, moves with a MAC that no turn accepts, so that the turn sets it aside.
+ */
+export async function restampStranded(store: LedgerStore, maker: EntryMaker): Promise<number> {
+  const origins = new Map((await store.logs()).map(({ logId, origin }) => [logId, origin]));
+  let moved = 0;
+  for (;;) {
+    const stranded = await store.strandedEntries(maker.log.logId, RESTAMP_BATCH);
+    if (stranded.length === 0) return moved;
+    const restamped: PendingEntry[] = [];
+    for (const entry of stranded) {
+      restamped.push(await restamp(store, maker, entry, origins.get(entry.logId)));
+    }
+    await store.restamp(restamped);
+    moved += restamped.length;
+  }
+}
+
+async function restamp(
+  store: LedgerStore,
+  maker: EntryMaker,
+  old: PendingEntry,
+  oldOrigin: string | undefined,
+): Promise<PendingEntry> {
+  const { entryId, kind, entry, mac, secretVersion } = old;
+  const refused = { ...old, logId: maker.log.logId, mac: Buffer.alloc(mac.length) };
+  if (oldOrigin === undefined) return refused;
+  if (!maker.macs.verifies(secretVersion, entryId, entry, mac)) return refused;
+  const entryIn = await entryBuilder(store, old);
+  if (!entryIn || !timingSafeEqual(entryIn(oldOrigin), entry)) return refused;
+  return pendingEntryOf(maker, kind, entryId, entryIn(maker.log.origin));
+}
+
+/** Returns a function from an origin to the entry of this key or audit record; null if its row is gone. */
+async function entryBuilder(
+  store: LedgerStore,
+  { kind, entryId }: PendingEntry,
+): Promise<((origin: string) => Buffer) | null> {
+  if (kind === 'audit') {
+    const record = await findAudit(store, entryId);
+    return record && ((origin) => auditEntry(record, origin));
+  }
+  const record = await store.findRecord(entryId);
+  if (!record?.receipt) return null;
+  return (origin) => keyEntry(record, origin);
+}
+
+async function findAudit(store: LedgerStore, auditId: Uint8Array) {
+  const [record] = await store.audits(predecessor(auditId), 1);
+  return record && Buffer.compare(record.auditId, auditId) === 0 ? record : null;
+}
+
+/** Returns the ID before this one in the order of IDs. */
+function predecessor(id: Uint8Array): Uint8Array {
+  const before = Uint8Array.from(id);
+  let i = before.length - 1;
+  while (i > 0 && before[i] === 0) before[i--] = 0xff;
+  before[i]--;
+  return before;
+}
