@@ -15,6 +15,8 @@ export {
   type LogTextAnswer,
   type ReceiptAnswer,
 } from './log/api.ts';
+export type { LogNotice } from './log/notices.ts';
+export { type LogSetup, prepareLog } from './log/prepare.ts';
 export {
   createLogKeys,
   followingEntry,

@@ -14,7 +14,7 @@ import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import type { AccountStore, Retirement, SecretCheck } from '../ledger/index.ts';
+import type { AccountStore, AuditRecord, Retirement, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
   Keyring,
@@ -142,12 +142,14 @@ export function takeSecret({ versions, currentVersion }: MasterSecret): Keyring 
 
 /**
  * Compares the secret with the database, registers new versions and marks the current one as activated, before any key
- * is generated under it. Throws `SetupError`.
+ * is generated under it. `auditActivation` returns the record of that action, once the versions are registered. Throws
+ * `SetupError`.
  */
 export async function checkMasterSecret(
   store: AccountStore,
   { versions, currentVersion }: MasterSecret,
   nowMs: number,
+  auditActivation: () => Promise<AuditRecord | null> = async () => null,
 ): Promise<void> {
   const keyring = new Keyring(versions, currentVersion);
   try {
@@ -157,7 +159,7 @@ export async function checkMasterSecret(
     }
     // Another server may have registered its own secret in between. The database decides.
     refuseUnfit(keyring, await store.secretChecks());
-    await store.activateSecret(currentVersion, nowMs);
+    await store.activateSecret(currentVersion, nowMs, await auditActivation());
   } finally {
     keyring.destroy();
   }

@@ -7,9 +7,9 @@ import type { StreamCounts } from '../ledger/index.ts';
 
 /**
  * Queues, in this order: for the key worker, for a suite worker, for look-ups of API keys, for an account's sums since
- * a time, for other statistics of an account.
+ * a time, for other statistics of an account, for receipts and tiles of the log.
  */
-export const QUEUE_NAMES = ['keys', 'suite', 'lookups', 'activity', 'statistics'] as const;
+export const QUEUE_NAMES = ['keys', 'suite', 'lookups', 'activity', 'statistics', 'log'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Receives measurements on the main thread. Its methods MUST NOT throw. */

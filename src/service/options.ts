@@ -5,6 +5,8 @@ import type { Defect, FailedVerdict } from '../keys/latch.ts';
 import type { ClockReading, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { LedgerStatus } from './ledger-watch.ts';
+import type { LogNotice } from './log/notices.ts';
+import type { LogSetup } from './log/prepare.ts';
 import type { KeyObserver } from './observer.ts';
 import type { ServiceSources } from './service-sources.ts';
 
@@ -13,6 +15,8 @@ export interface KeyServiceOptions {
   readonly sources: ServiceSources;
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;
+  /** The transparency log; null without. */
+  readonly log: LogSetup | null;
   readonly clock: Clock;
   /** Called once when the process latches, with the cause and the keys released before, for the log. */
   readonly onLatch: (defect: Defect, released: ReleasedKeys) => void;
@@ -28,6 +32,8 @@ export interface KeyServiceOptions {
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Called when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
   readonly onLedgerChange: (status: LedgerStatus, before: LedgerStatus) => void;
+  /** Called on events of the transparency log, for the log lines. */
+  readonly onLogNotice?: (notice: LogNotice) => void;
   /** Reading of this machine's clock at startup. */
   readonly clockAtStart?: ClockReading;
   /** Called when a doubt about this machine's clock begins or ends. */

@@ -5,6 +5,7 @@
  * keys with evidence to a suite worker first.
  */
 import type { Worker } from 'node:worker_threads';
+import type { JsonObject } from '#tlog';
 import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
 import { AppError, SetupError } from '../errors.ts';
@@ -14,6 +15,7 @@ import type { GenerateOutcome, KeyOrder } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountActivity,
+  AuditAction,
   ClockReading,
   PeriodSums,
   Principal,
@@ -26,6 +28,8 @@ import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { LedgerWatch } from './ledger-watch.ts';
 import { absentLog, type LogApi } from './log/api.ts';
+import type { LogSetup } from './log/prepare.ts';
+import { ServiceLog } from './log/service-log.ts';
 import {
   type ActivityQuery,
   type KeyTask,
@@ -52,9 +56,11 @@ const END_LIMIT_MS = 2_000;
 
 export class KeyService {
   /** The transparency log. */
-  readonly log: LogApi = absentLog('off');
+  readonly log: LogApi;
   readonly #options: KeyServiceOptions;
   readonly #workers: readonly Worker[];
+  readonly #logWorker: Worker | null;
+  readonly #serviceLog: ServiceLog | null;
   readonly #latch: Latch;
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
@@ -72,7 +78,7 @@ export class KeyService {
 
   private constructor(
     options: KeyServiceOptions,
-    { latch, background, ready, statisticsWorker }: Threads,
+    { latch, background, ready, statisticsWorker, logWorker }: Threads,
   ) {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
@@ -89,6 +95,9 @@ export class KeyService {
     this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
     this.#keyWorkerStatus = keyWorker.status;
     const { observer } = options;
+    this.#logWorker = logWorker;
+    this.#serviceLog = logWorker && options.log && openServiceLog(logWorker, options.log, options);
+    this.log = this.#serviceLog ?? absentLog('off');
     const onStatus = (status: GeneratorStatus) => {
       this.#keyWorkerStatus = status;
     };
@@ -109,6 +118,8 @@ export class KeyService {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
       else if ('unvouchedKeys' in message) {
         options.onUnvouchedKeys(message.unvouchedKeys, message.lastGoodMs);
+      } else if ('commit' in message && message.commit && message.commit.keys > 0) {
+        this.#serviceLog?.recorded();
       }
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
@@ -123,6 +134,7 @@ export class KeyService {
       observer,
     });
     for (const worker of this.#workers) this.#watch(worker);
+    if (logWorker) this.#watch(logWorker);
   }
 
   /**
@@ -231,6 +243,12 @@ export class KeyService {
   condemnLedger(damage: string): void {
     this.#workers[0]?.postMessage({ damage } satisfies KeyWorkerMessage);
     this.#statistics.condemn(damage);
+    this.#serviceLog?.condemn(damage);
+  }
+
+  /** Records an administrative action of this server as an entry of the log. Does nothing without a log. */
+  audit(action: AuditAction, details: JsonObject): void {
+    this.#serviceLog?.audit(action, details);
   }
 
   /** Returns waiting work and the state of the generators, as of the workers' last replies. */
@@ -242,6 +260,7 @@ export class KeyService {
         { name: 'suite', ...this.#pool.load },
         { name: 'lookups', ...this.#apiKeys.load },
         ...this.#statistics.loads,
+        ...(this.#serviceLog ? [this.#serviceLog.load] : []),
       ],
       generators: generators.length,
       reseeds: generators.reduce((sum, { reseeds }) => sum + reseeds, 0),
@@ -263,6 +282,8 @@ export class KeyService {
       endThread(keyWorker),
       ...others.map((worker) => endThread(worker, END_LIMIT_MS)),
     ]);
+    // Last, so that the log holds the keys of the last second.
+    if (this.#logWorker) await endThread(this.#logWorker, END_LIMIT_MS);
     await Promise.all(this.#background.map((source) => source.close()));
   }
 
@@ -316,6 +337,17 @@ export class KeyService {
       if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
     });
   }
+}
+
+function openServiceLog(worker: Worker, setup: LogSetup, options: KeyServiceOptions): ServiceLog {
+  const { observer, onLogNotice = () => {} } = options;
+  const { policy, binding } = setup;
+  return new ServiceLog(worker, {
+    origin: binding.origin,
+    policy,
+    observer,
+    onNotice: onLogNotice,
+  });
 }
 
 function reasonOf(error: unknown): string {

@@ -1,9 +1,12 @@
 /** Starts the threads of a key service: the key worker, suite workers, the statistics worker, and readers of sources. */
 import type { Worker } from 'node:worker_threads';
+import { wipe } from '../bytes.ts';
 import type { BackgroundSource } from '../entropy/index.ts';
 import { Latch } from '../keys/latch.ts';
+import { deriveLogMacKeys } from '../proof/index.ts';
 import { startThread } from '../worker-thread.ts';
-import type { LogBinding } from './messages.ts';
+import type { LogWorkerData } from './log/assemble.ts';
+import type { LogSetup } from './log/prepare.ts';
 import type { KeyServiceOptions } from './options.ts';
 import { type ReadyWorker, whenReady, whenUp } from './ready-worker.ts';
 import { openBackgroundSources } from './service-sources.ts';
@@ -18,6 +21,8 @@ export interface Threads {
   /** The key worker, followed by the suite workers. */
   readonly ready: readonly ReadyWorker[];
   readonly statisticsWorker: Worker;
+  /** Null without a log. */
+  readonly logWorker: Worker | null;
 }
 
 /** Starts all threads and waits until each is ready. Throws `SetupError`. */
@@ -27,7 +32,7 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   const { names, mix } = options.sources;
   const sources = { names, mix, pools: background.map(({ pool }) => pool) };
   const latch = Latch.forThreads(1 + options.suiteWorkers);
-  const log: LogBinding | null = null;
+  const log = options.log?.binding ?? null;
   const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory, log };
   const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory, log };
   const workers = [
@@ -38,17 +43,29 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   ];
   const statisticsData: StatisticsWorkerData = { store };
   const statisticsWorker = start('phm-stats', './threads/statistics-worker.ts', statisticsData);
+  const logWorker = options.log && startLogWorker(options, options.log);
+  const others = logWorker ? [statisticsWorker, logWorker] : [statisticsWorker];
   try {
     const [ready] = await Promise.all([
       Promise.all(workers.map(whenReady)),
-      whenUp(statisticsWorker),
+      Promise.all(others.map((worker) => whenUp(worker))),
     ]);
-    return { latch, background, ready, statisticsWorker };
+    return { latch, background, ready, statisticsWorker, logWorker };
   } catch (error) {
-    await Promise.all([...workers, statisticsWorker].map((worker) => worker.terminate()));
+    await Promise.all([...workers, ...others].map((worker) => worker.terminate()));
     await Promise.all(background.map((source) => source.close()));
     throw error;
   }
+}
+
+function startLogWorker({ store, secret }: KeyServiceOptions, setup: LogSetup): Worker {
+  const { binding, policy: _, ...rest } = setup;
+  const macKeys = deriveLogMacKeys(secret.versions);
+  const version = secret.currentVersion;
+  const data: LogWorkerData = { ...rest, store, log: binding, macKeys, version };
+  const worker = start('phm-log', './threads/log-worker.ts', data);
+  wipe(...macKeys.map(({ subkey }) => subkey));
+  return worker;
 }
 
 function start(name: string, file: string, workerData: unknown): Worker {

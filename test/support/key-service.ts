@@ -29,6 +29,7 @@ export async function startKeyService(
     secret: { versions: [{ version: 1, secret: Buffer.alloc(32, 9) }], currentVersion: 1 },
     onLedgerChange: () => {},
     suiteWorkers: 1,
+    log: null,
     clock: systemClock,
     onLatch: ({ detail }) => assert.fail(detail),
     onFailedVerdict: ({ test }) => assert.fail(test),

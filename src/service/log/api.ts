@@ -1,6 +1,6 @@
 /** The transparency log as `http/` and the metrics see it. */
 
-/** A receipt: the statement about a key, and its proof in the form c2sp.org/tlog-proof@v1. */
+/** A statement with its proof in the form c2sp.org/tlog-proof@v1. */
 export interface LogReceipt {
   readonly statement: Readonly<Record<string, unknown>>;
   readonly proof: string;

@@ -1,0 +1,167 @@
+/** Puts the parts of the log together on a store, for the log worker. */
+import { systemClock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { writeFailure } from '../../files/durable-file.ts';
+import type { LedgerStore, LogRecord, PendingEntry, StoreLocation } from '../../ledger/index.ts';
+import {
+  type LogKeys,
+  openPolicy,
+  openVerifierKey,
+  readState,
+  signCheckpoint,
+  writeState,
+} from '../../log/index.ts';
+import type { LogMacKey, LogMacKeys } from '../../proof/index.ts';
+import type { EntryMaker } from '../audit-record.ts';
+import { restampStranded } from '../log-start.ts';
+import { toFailure } from '../messages.ts';
+import { ClosedLogs } from './closed-logs.ts';
+import { LogEngine } from './engine.ts';
+import type { Head, SignedHead } from './heads.ts';
+import type { LogNotice } from './notices.ts';
+import { openCosigning } from './open-cosigning.ts';
+import { Publisher, type StateFile } from './publisher.ts';
+import { type ProvingLog, Receipts } from './receipts.ts';
+import { Sequencer } from './sequencer.ts';
+import { LogStopped } from './stopped.ts';
+import { StoredTiles } from './tile-source.ts';
+
+export interface LogWorkerData {
+  readonly store: StoreLocation;
+  readonly log: { readonly logId: number; readonly origin: string };
+  /** The verifier keys of the log, Ed25519 first. */
+  readonly verifierKeys: readonly string[];
+  /** Null if the log cannot sign, and is stopped. */
+  readonly keys: LogKeys | null;
+  /** Subkeys for the MACs of entries. The worker wipes them. */
+  readonly macKeys: readonly LogMacKey[];
+  /** Current version of the master secret. */
+  readonly version: number;
+  readonly stateFile: string;
+  /** Policy with the witnesses as text; null without. */
+  readonly witnesses: string | null;
+  readonly intervalMs: number;
+  /** Why the log cannot run; null if it can. */
+  readonly stopped: string | null;
+}
+
+/** Returns the engine of the log, ready to start. */
+export function assembleLog(
+  store: LedgerStore,
+  macs: LogMacKeys,
+  data: LogWorkerData,
+  notify: (notice: LogNotice) => void,
+): LogEngine {
+  const { logId, origin } = data.log;
+  const verifierKeys = data.verifierKeys.map(openVerifierKey);
+  const tiles = new StoredTiles(store, logId);
+  const state = stateFileAt(data.stateFile);
+  const stored = () => storedLog(store, logId);
+  const save = (kind: 'checkpoint' | 'witnessed') => (head: SignedHead) =>
+    store.saveCheckpoint(logId, head.size, head.note, kind);
+  const publisher = new Publisher({
+    origin,
+    verifierKeys,
+    tiles,
+    state,
+    stored,
+    sign: (head, nowSeconds) => signWith(data.keys, head, nowSeconds),
+    save: save('checkpoint'),
+    nowMs: systemClock.nowMs,
+  });
+  const cosigning =
+    data.witnesses === null
+      ? null
+      : openCosigning(openPolicy(data.witnesses), {
+          tiles,
+          publisher,
+          verifierKeys,
+          stored,
+          save: save('witnessed'),
+          notify,
+        });
+  const open: ProvingLog = {
+    origin,
+    headFor: (index, later) =>
+      headFor(index, later ? (cosigning?.witnessed ?? null) : null, publisher),
+  };
+  const closedLogs = new ClosedLogs(store);
+  const receipts = new Receipts({
+    store,
+    logOf: (id) => (id === logId ? Promise.resolve(open) : closedLogs.get(id)),
+    onAltered: (keyId, reason) => notify({ kind: 'altered', keyId, reason }),
+  });
+  const maker: EntryMaker = { log: data.log, macs, version: data.version };
+  return new LogEngine({
+    publisher,
+    sequencer: new Sequencer({ logId, store, publisher, judge: (entry) => judge(macs, entry) }),
+    receipts,
+    tiles,
+    cosigning,
+    state,
+    intervalMs: data.intervalMs,
+    upkeep: () => keepUp(store, maker, notify),
+    notify,
+    describe: (error) => describe(error, data.stateFile),
+    stopped: data.stopped,
+  });
+}
+
+function stateFileAt(path: string): StateFile {
+  return {
+    path,
+    read: () => readState(path)?.note ?? null,
+    write: (note) => writeState(path, note),
+  };
+}
+
+async function storedLog(store: LedgerStore, logId: number): Promise<LogRecord> {
+  const record = (await store.logs()).find((log) => log.logId === logId);
+  if (record) return record;
+  throw new LogStopped(
+    'the database no longer has this log: it was replaced or restored. Restart this server',
+  );
+}
+
+function signWith(keys: LogKeys | null, head: Head, nowSeconds: number): string {
+  if (keys === null) throw new TypeError('"keys" expected signing keys, got null');
+  return signCheckpoint(keys, head, nowSeconds);
+}
+
+/** Returns the witnessed head if it holds the entry, otherwise the newest one. */
+function headFor(
+  index: number,
+  witnessed: SignedHead | null,
+  { published }: Publisher,
+): SignedHead | null {
+  return witnessed && witnessed.size > index ? witnessed : published;
+}
+
+/** Throws if this server lacks the version of the master secret: the entry must wait, not be set aside. */
+function judge(macs: LogMacKeys, { entryId, entry, mac, secretVersion }: PendingEntry): boolean {
+  if (macs.versions.includes(secretVersion)) {
+    return macs.verifies(secretVersion, entryId, entry, mac);
+  }
+  throw new AppError('ledger_unavailable', {
+    detail: `an entry was made under version ${secretVersion} of the master secret, which this server lacks`,
+  });
+}
+
+async function keepUp(
+  store: LedgerStore,
+  maker: EntryMaker,
+  notify: (notice: LogNotice) => void,
+): Promise<void> {
+  const { logId } = maker.log;
+  notify({ kind: 'counts', ...(await store.logCounts(logId)) });
+  const logs = await store.logs();
+  const isOpen = logs.some((log) => log.logId === logId && log.closedMs === null);
+  // A slower server may have added entries to a log that was just closed.
+  if (isOpen && logs.length > 1) await restampStranded(store, maker);
+}
+
+function describe(error: unknown, stateFile: string): string {
+  const { syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return toFailure(error).reason;
+  return `the state file ${stateFile} cannot be read or written: ${writeFailure(error)}`;
+}

@@ -1,0 +1,253 @@
+/**
+ * The transparency log at work: takes turns, publishes, has heads cosigned, and answers. It runs in the log worker
+ * thread, with everything outside injected.
+ */
+import { formatEntries } from '#tlog';
+import { SECOND_MS } from '../../clock.ts';
+import type { LogBytesAnswer, ReceiptAnswer } from './api.ts';
+import { type Cosigning, ROUND_MS } from './cosigning.ts';
+import type { LogNotice } from './notices.ts';
+import { pauseMs } from './pace.ts';
+import type { Publisher, StateFile } from './publisher.ts';
+import type { Receipts } from './receipts.ts';
+import type { Sequencer } from './sequencer.ts';
+import { LogStopped } from './stopped.ts';
+import { type StoredTiles, TILE_WIDTH } from './tile-source.ts';
+
+/** Pause after a failed turn. */
+const RETRY_MS = SECOND_MS;
+
+/** Time between two looks at the state file while the log is stopped, and between two upkeeps. */
+const CHECK_MS = 2 * SECOND_MS;
+
+const HASH_BYTES = 32;
+
+export interface EngineParts {
+  readonly publisher: Publisher;
+  readonly sequencer: Pick<Sequencer, 'turn'>;
+  readonly receipts: Receipts;
+  readonly tiles: StoredTiles;
+  /** Null without witnesses. */
+  readonly cosigning: Cosigning | null;
+  readonly state: StateFile;
+  readonly intervalMs: number;
+  /** Counts entries and moves stranded ones to the open log, every two seconds. */
+  readonly upkeep: () => Promise<void>;
+  readonly notify: (notice: LogNotice) => void;
+  /** Describes an error for the log, without its message unless that is known to be harmless. */
+  readonly describe: (error: unknown) => string;
+  /** Why the log cannot run from the start; null if it can. */
+  readonly stopped: string | null;
+}
+
+/** A request that waits for the next head. */
+type Waiter = () => void;
+
+export class LogEngine {
+  readonly #parts: EngineParts;
+  #stopped: string | null;
+  /** The state file at the stop: once it changes, `phm log recover` may have ended the cause. */
+  #stateAtStop: string | null = null;
+  /** True if only a restart can end the stop. */
+  #isCondemned: boolean;
+  #delayed = false;
+  #closing = false;
+  #entriesWait = true;
+  #waiters: Waiter[] = [];
+  #turn: Promise<void> | null = null;
+  #turnStartMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #round: Promise<void> | null = null;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#stopped = parts.stopped;
+    this.#isCondemned = parts.stopped !== null;
+  }
+
+  /** Starts turns, rounds of witnesses, and upkeep. */
+  start(): void {
+    if (this.#stopped !== null) this.#parts.notify({ kind: 'stopped', reason: this.#stopped });
+    this.#schedule();
+    this.#timers.push(setInterval(() => void this.#keepUp(), CHECK_MS));
+    if (this.#parts.cosigning) {
+      this.#timers.push(setInterval(() => this.#startRound(), ROUND_MS));
+    }
+  }
+
+  /** Notes that this server has recorded keys. */
+  recorded(): void {
+    if (this.#entriesWait) return;
+    this.#entriesWait = true;
+    this.#schedule();
+  }
+
+  /** Returns a receipt. With `waitMs` > 0 it waits for a head that began after this call. */
+  async receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer> {
+    const deadlineMs = performance.now() + waitMs;
+    for (;;) {
+      const leftMs = deadlineMs - performance.now();
+      const isInTime = waitMs === 0 || (await this.#nextHead(leftMs));
+      if (this.#stopped !== null) return { kind: 'stopped' };
+      if (!isInTime) return { kind: 'pending' };
+      const answer = await this.#parts.receipts.find(keyId, accountId, waitMs === 0);
+      if (answer.kind !== 'pending' || waitMs === 0) return answer;
+    }
+  }
+
+  async tile(level: number, index: number, width: number): Promise<LogBytesAnswer> {
+    const refusal = this.#refusal(level, index, width);
+    if (refusal) return refusal;
+    return { kind: 'bytes', bytes: await this.#parts.tiles.tile(level, index, width) };
+  }
+
+  async entries(index: number, width: number): Promise<LogBytesAnswer> {
+    const refusal = this.#refusal(0, index, width);
+    if (refusal) return refusal;
+    const hashes = await this.#parts.tiles.entries(index * TILE_WIDTH, width);
+    const entries = Array.from({ length: width }, (_, i) =>
+      hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+    );
+    return { kind: 'bytes', bytes: formatEntries(entries) };
+  }
+
+  /** Stops until a restart, because a check found the ledger damaged. */
+  condemn(damage: string): void {
+    this.#isCondemned = true;
+    if (this.#stopped === null) this.#stop(`the ledger is damaged: ${damage}`);
+    this.#release();
+  }
+
+  /** Takes a last turn, so that the log holds the last keys, and ends. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearTimeout(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#turn;
+    if (this.#stopped === null) await this.#run();
+    await this.#round;
+  }
+
+  /** Resolves with true after a turn that began later than this call, and with false after `limitMs`. */
+  #nextHead(limitMs: number): Promise<boolean> {
+    if (limitMs <= 0) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), limitMs);
+      this.#waiters.push(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+      this.#schedule();
+    });
+  }
+
+  #refusal(level: number, index: number, width: number): LogBytesAnswer | null {
+    if (this.#stopped !== null) return { kind: 'stopped' };
+    const size = this.#parts.publisher.published?.size ?? 0;
+    const hashes = Math.floor(size / TILE_WIDTH ** level);
+    return index * TILE_WIDTH + width <= hashes ? null : { kind: 'absent' };
+  }
+
+  #schedule(): void {
+    if (this.#turn || this.#closing || this.#stopped !== null) return;
+    clearTimeout(this.#timer);
+    const work = { entriesWait: this.#entriesWait, receiptsWait: this.#waiters.length > 0 };
+    const pause = this.#delayed ? RETRY_MS : pauseMs(this.#parts.intervalMs, work);
+    const dueMs = this.#turnStartMs + pause - performance.now();
+    this.#timer = setTimeout(() => void this.#run(), Math.max(0, dueMs));
+  }
+
+  async #run(): Promise<void> {
+    this.#turnStartMs = performance.now();
+    this.#turn = this.#takeTurn();
+    await this.#turn;
+    this.#turn = null;
+    this.#schedule();
+  }
+
+  async #takeTurn(): Promise<void> {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    this.#entriesWait = false;
+    const { publisher, sequencer, notify } = this.#parts;
+    const before = publisher.published;
+    try {
+      let more = true;
+      while (more) {
+        const result = await sequencer.turn();
+        more = result.more;
+        if (result.setAside > 0) notify({ kind: 'set_aside', entries: result.setAside });
+      }
+      this.#noteDelay(null);
+      for (const waiter of waiters) waiter();
+    } catch (error) {
+      if (error instanceof LogStopped) this.#stop(error.message);
+      else this.#noteDelay(this.#parts.describe(error));
+      this.#entriesWait = true;
+      this.#waiters.push(...waiters);
+      if (this.#stopped !== null) this.#release();
+    }
+    const { published } = publisher;
+    if (published && published !== before) {
+      notify({ kind: 'published', size: published.size, note: published.note });
+    }
+  }
+
+  #noteDelay(reason: string | null): void {
+    if (this.#delayed === (reason !== null)) return;
+    this.#delayed = reason !== null;
+    this.#parts.notify({ kind: 'delayed', reason });
+  }
+
+  #stop(reason: string): void {
+    this.#stopped = reason;
+    this.#stateAtStop = this.#readState();
+    this.#parts.notify({ kind: 'stopped', reason });
+  }
+
+  #release(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const waiter of waiters) waiter();
+  }
+
+  #readState(): string | null {
+    try {
+      return this.#parts.state.read();
+    } catch {
+      return null;
+    }
+  }
+
+  async #keepUp(): Promise<void> {
+    if (this.#stopped !== null && !this.#isCondemned) this.#resumeIfRecovered();
+    await this.#parts.upkeep().catch(() => {});
+  }
+
+  #resumeIfRecovered(): void {
+    const state = this.#readState();
+    if (state === null || state === this.#stateAtStop) return;
+    this.#stopped = null;
+    this.#parts.publisher.forget();
+    this.#parts.notify({ kind: 'resumed' });
+    this.#schedule();
+  }
+
+  #startRound(): void {
+    const { cosigning, publisher } = this.#parts;
+    const head = publisher.published;
+    if (!cosigning || !head || this.#round || this.#stopped !== null) return;
+    const before = cosigning.witnessed;
+    this.#round = cosigning
+      .round(head)
+      .catch(() => {})
+      .then(() => {
+        this.#round = null;
+        const { witnessed } = cosigning;
+        if (!witnessed || witnessed === before) return;
+        const { size, note, atMs } = witnessed;
+        this.#parts.notify({ kind: 'witnessed', size, note, atMs });
+      });
+  }
+}

@@ -1,0 +1,119 @@
+/** Decides at startup which log a server runs: opens the keys, starts the log in the database, or says why it stops. */
+import { readFileSync } from 'node:fs';
+import type { LogConfig } from '../../config/index.ts';
+import { SetupError } from '../../errors.ts';
+import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import { type LogKeys, openPolicy, policyText } from '../../log/index.ts';
+import type { LogMacKeys } from '../../proof/index.ts';
+import { softwareName } from '../../version.ts';
+import { createLogKeys, readLogKeys, startLog, verifierKeysText } from '../log-start.ts';
+import type { LogBinding } from '../messages.ts';
+
+/** What a key service needs to run a log. */
+export interface LogSetup {
+  readonly binding: LogBinding;
+  /** The verifier keys of the log, Ed25519 first. */
+  readonly verifierKeys: readonly string[];
+  /** Null if this server lacks them. */
+  readonly keys: LogKeys | null;
+  /** What `/log/policy` answers. */
+  readonly policy: string;
+  readonly stateFile: string;
+  /** Policy with the witnesses as text; null without. */
+  readonly witnesses: string | null;
+  readonly intervalMs: number;
+  /** Why the log is stopped from the start; null if it runs. */
+  readonly stopped: string | null;
+}
+
+export interface LogPreparation {
+  readonly store: LedgerStore;
+  readonly config: LogConfig;
+  /** True if a missing key file may be created, because no other server can have one. */
+  readonly createsKeys: boolean;
+  readonly macs: LogMacKeys;
+  /** Current version of the master secret. */
+  readonly version: number;
+  readonly nowMs: number;
+  /** Called if there is no log because keys are missing. */
+  readonly onMissingKeys: () => void;
+}
+
+/** Returns the log of this server; null if it has none. Throws `SetupError` on unusable keys or witnesses. */
+export async function prepareLog(preparation: LogPreparation): Promise<LogSetup | null> {
+  const { store, config, onMissingKeys } = preparation;
+  if (config.mode === 'off') return null;
+  const witnesses = config.witnessesFile === null ? null : readWitnesses(config.witnessesFile);
+  const open = (await store.logs()).find(({ closedMs }) => closedMs === null) ?? null;
+  const keys = readLogKeys(config.keys) ?? newKeys(preparation, open);
+  if (keys === null && open === null) {
+    onMissingKeys();
+    return null;
+  }
+  const record = open ?? (await startFirstLog(preparation, keys as LogKeys));
+  const [ed25519 = '', mlDsa44 = ''] = record.verifierKeys.trim().split('\n');
+  const { logId, origin } = record;
+  const software = softwareName();
+  return {
+    binding: { logId, origin, software, softwareId: await store.registerSoftware(software) },
+    verifierKeys: [ed25519, mlDsa44],
+    keys,
+    policy: policyText(
+      { origin, verifierKeys: { ed25519, mlDsa44 } },
+      witnesses === null ? null : openPolicy(witnesses),
+    ),
+    stateFile: config.stateFile,
+    witnesses,
+    intervalMs: config.intervalMs,
+    stopped: whyStopped(config, record, keys),
+  };
+}
+
+/** Creates keys for a new installation. An existing log keeps its keys for ever, so nothing can replace them. */
+function newKeys({ config, createsKeys }: LogPreparation, open: LogRecord | null): LogKeys | null {
+  if (!createsKeys || open !== null || config.keys.kind !== 'managed') return null;
+  return createLogKeys(config.keys.path);
+}
+
+function startFirstLog(
+  { store, macs, version, nowMs }: LogPreparation,
+  keys: LogKeys,
+): Promise<LogRecord> {
+  return startLog(store, { keys, macs, version, nowMs, follows: null });
+}
+
+function whyStopped(
+  { keys: place }: LogConfig,
+  { origin, verifierKeys }: LogRecord,
+  keys: LogKeys | null,
+): string | null {
+  const name = place.kind === 'environment' ? 'PHM_LOG_KEY' : place.path;
+  if (keys === null) {
+    return (
+      `the keys of the log ${origin} are missing: restore ${name}, or set PHM_LOG_KEY_FILE. If they are lost, start a ` +
+      'new log with phm log init'
+    );
+  }
+  if (verifierKeysText(keys).trim() === verifierKeys.trim()) return null;
+  return (
+    `the keys in ${name} belong to the log ${keys.origin}, but the open log of this database is ${origin}: install its ` +
+    'keys and restart this server, or start a new log with phm log init'
+  );
+}
+
+function readWitnesses(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    const { witnesses, quorum } = openPolicy(text);
+    if (quorum === 'none' || witnesses.length === 0) {
+      throw new Error('it needs a witness and a quorum other than none');
+    }
+    const silent = witnesses.find(({ url }) => url === null || !URL.canParse(url));
+    if (silent) throw new Error(`the witness ${silent.name} needs an address`);
+    return text;
+  } catch (error) {
+    throw new SetupError(
+      `PHM_LOG_WITNESSES: the policy ${path} cannot be used: ${(error as Error).message}`,
+    );
+  }
+}

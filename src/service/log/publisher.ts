@@ -1,0 +1,226 @@
+/**
+ * Publishes heads of the log, and never one that contradicts an earlier one.
+ *
+ * Order of writes: the database holds the tree, then the state file holds the signed head (synced), then the head is
+ * stored and served. After a crash between two steps the state file is as new as any served head. Only the stored head is
+ * signed, after its consistency with the head in the state file was computed from the tiles (RFC 6962 §2.1.2).
+ */
+import { FormatError } from '#tlog';
+import { SECOND_MS } from '../../clock.ts';
+import {
+  consistencyProof,
+  openCheckpoint,
+  rootAt,
+  type TileSource,
+  verifyConsistency,
+} from '../../log/index.ts';
+import { type Head, isSameHead, type SignedHead } from './heads.ts';
+import { LogStopped } from './stopped.ts';
+
+/** The file with the last checkpoint that this server published. */
+export interface StateFile {
+  readonly path: string;
+  /** Returns its text; null if the file is missing. Throws `FormatError` if it holds no checkpoint. */
+  read(): string | null;
+  /** Replaces the file. Returns when it is synced. */
+  write(note: string): void;
+}
+
+/** What the database holds about the open log. */
+export interface StoredHead extends Head {
+  readonly closedMs: number | null;
+  /** The newest checkpoint that any server published. */
+  readonly checkpoint: string | null;
+}
+
+export interface PublisherParts {
+  readonly origin: string;
+  readonly verifierKeys: Parameters<typeof openCheckpoint>[1];
+  readonly tiles: TileSource;
+  readonly state: StateFile;
+  readonly stored: () => Promise<StoredHead>;
+  readonly sign: (head: Head, nowSeconds: number) => string;
+  readonly save: (head: SignedHead) => Promise<void>;
+  readonly nowMs: () => number;
+}
+
+/** A stored head that continues `base`, the newest head that this server may have published. */
+interface Admitted {
+  readonly base: SignedHead | null;
+  readonly stored: StoredHead;
+}
+
+/** Attempts to publish while servers that share the state file overtake this one. */
+const MAX_ATTEMPTS = 3;
+
+export class Publisher {
+  readonly #parts: PublisherParts;
+  #published: SignedHead | null = null;
+  /** The state file as it was last read, so that its signatures are verified once. */
+  #state: SignedHead | null = null;
+
+  constructor(parts: PublisherParts) {
+    this.#parts = parts;
+  }
+
+  /** The newest served head; null before the first. */
+  get published(): SignedHead | null {
+    return this.#published;
+  }
+
+  /** Forgets the served head: the operator has put another state file in place, which counts from now on. */
+  forget(): void {
+    this.#published = null;
+  }
+
+  /**
+   * Returns the stored head after it proved consistent with the last published one. Rejects with `LogStopped`, or with
+   * the error of the database or the file.
+   */
+  async admit(): Promise<StoredHead> {
+    return (await this.#admit()).stored;
+  }
+
+  /** Signs, keeps and serves the stored head. Returns the newest served head. Rejects as `admit` does. */
+  async publish(): Promise<SignedHead> {
+    for (let attempt = 1; ; attempt += 1) {
+      const signed = this.#keep(await this.#admit());
+      if (signed) return this.#serve(signed);
+      if (attempt === MAX_ATTEMPTS) throw new Error('other servers keep overtaking this one');
+    }
+  }
+
+  async #admit(): Promise<Admitted> {
+    // The file first: a server that shares it may publish in between, and then the database is the newer one.
+    const base = this.#base();
+    const stored = await this.#parts.stored();
+    if (stored.closedMs !== null) throw new LogStopped(this.#closedMessage());
+    await this.#compare(base, stored);
+    return { base, stored };
+  }
+
+  /** Returns the newest head that this server may have published; null if there can be none. */
+  #base(): SignedHead | null {
+    const state = this.#readState();
+    if (state === null) return this.#published;
+    const published = this.#published;
+    if (published === null || state.size > published.size) return state;
+    if (state.size < published.size || isSameHead(state, published)) return published;
+    throw new LogStopped(
+      `the state file ${this.#parts.state.path} and this server disagree about the first ${state.size} entries: ` +
+        'another log with the same keys writes this file. Give each log its own keys and its own file',
+    );
+  }
+
+  #readState(): SignedHead | null {
+    const { state, origin } = this.#parts;
+    try {
+      const note = state.read();
+      if (note !== null && note !== this.#state?.note) this.#state = this.#openState(note);
+      return note === null ? null : this.#state;
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      throw new LogStopped(
+        `the state file ${state.path} is not a checkpoint of the log ${origin} (${error.message}): restore the file, ` +
+          'or name the right one with PHM_LOG_STATE_FILE. If it is lost, run phm log recover',
+      );
+    }
+  }
+
+  #openState(note: string): SignedHead {
+    const { origin, verifierKeys } = this.#parts;
+    const { checkpoint } = openCheckpoint(note, verifierKeys);
+    const { size, root } = checkpoint;
+    if (checkpoint.origin === origin) return { size, root, note };
+    throw new FormatError(`its origin is ${checkpoint.origin}`);
+  }
+
+  async #compare(base: SignedHead | null, stored: StoredHead): Promise<void> {
+    if (base === null) {
+      this.#refuseUnknownPast(stored);
+      return;
+    }
+    if (base === this.#published && isSameHead(base, stored)) return;
+    if (stored.size < base.size) throw new LogStopped(this.#shrunkMessage(base, stored));
+    if (!(await this.#isConsistent(base, stored))) {
+      throw new LogStopped(this.#forkMessage(base, stored));
+    }
+  }
+
+  /** Without a state file, only a log that no server has published can start. */
+  #refuseUnknownPast({ size, checkpoint }: StoredHead): void {
+    if (size === 0 && checkpoint === null) return;
+    const { state, origin } = this.#parts;
+    throw new LogStopped(
+      `the state file ${state.path} is missing, but the log ${origin} has ${size} entries: nothing shows which head was ` +
+        'published last. Restore the file, or run phm log recover, which compares the database with a copy of the log',
+    );
+  }
+
+  async #isConsistent(from: Head, to: Head): Promise<boolean> {
+    const { tiles } = this.#parts;
+    if (from.size === to.size && !isSameHead(from, to)) return false;
+    if (from.size === 0 || from.size === to.size) {
+      return Buffer.compare(await rootAt(tiles, to.size), to.root) === 0;
+    }
+    const proof = await consistencyProof(tiles, from.size, to.size);
+    return verifyConsistency({
+      from: from.size,
+      fromRoot: from.root,
+      to: to.size,
+      toRoot: to.root,
+      proof,
+    });
+  }
+
+  /**
+   * Returns the stored head, signed and kept in the state file. Returns null if a server that shares the file has
+   * meanwhile kept another head.
+   */
+  #keep({ base, stored }: Admitted): SignedHead | null {
+    if (this.#base() !== base) return null;
+    if (base && isSameHead(base, stored)) {
+      if (this.#readState() === null) this.#writeState(base);
+      return base;
+    }
+    const { sign, nowMs } = this.#parts;
+    const { size, root } = stored;
+    const signed = { size, root, note: sign({ size, root }, Math.floor(nowMs() / SECOND_MS)) };
+    this.#writeState(signed);
+    return signed;
+  }
+
+  #writeState(head: SignedHead): void {
+    this.#parts.state.write(head.note);
+    this.#state = head;
+  }
+
+  async #serve(signed: SignedHead): Promise<SignedHead> {
+    if (this.#published?.note === signed.note) return signed;
+    await this.#parts.save(signed);
+    this.#published = signed;
+    return signed;
+  }
+
+  #shrunkMessage(base: Head, stored: Head): string {
+    return (
+      `the log ${this.#parts.origin} has ${stored.size} entries in the database, but ${base.size} were published: the ` +
+      'database was restored, or lost writes in a failover. Run phm log recover --from with a copy of the log'
+    );
+  }
+
+  #forkMessage(base: Head, stored: Head): string {
+    return (
+      `the tree of ${stored.size} entries in the database does not continue the published tree of ${base.size} entries ` +
+      `of the log ${this.#parts.origin}: entries were changed, or other entries followed a restore. Restore the ` +
+      'database, and run phm log check to see which entries differ'
+    );
+  }
+
+  #closedMessage(): string {
+    return (
+      `the log ${this.#parts.origin} is closed, because another log was started on this database: install its keys and ` +
+      'restart this server'
+    );
+  }
+}

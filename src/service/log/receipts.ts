@@ -1,0 +1,83 @@
+/**
+ * Builds receipts: rebuilds the statement from the ledger's row, checks it against the logged entry, and proves the
+ * entry in a signed head (RFC 6962 §2.1.1, c2sp.org/tlog-proof).
+ */
+import { canonicalJson, formatProof, type KeyStatement } from '#tlog';
+import { keyStatement, parseKeyId } from '../../keys/index.ts';
+import type { LogPosition, LogStore } from '../../ledger/index.ts';
+import { entryOf, inclusionProof, verifyInclusion } from '../../log/index.ts';
+import type { ReceiptAnswer } from './api.ts';
+import type { SignedHead } from './heads.ts';
+import { StoredTiles } from './tile-source.ts';
+
+/** A log that can prove its entries. */
+export interface ProvingLog {
+  readonly origin: string;
+  /**
+   * Returns the head to prove an entry in, which should hold it; null if there is none yet. `later` prefers a witnessed
+   * head.
+   */
+  readonly headFor: (index: number, later: boolean) => SignedHead | null;
+}
+
+export interface ReceiptsParts {
+  readonly store: Pick<LogStore, 'findLogged' | 'findRecord' | 'readEntries' | 'readTile'>;
+  /** Returns an open or closed log of this database; null if its checkpoint cannot be served. */
+  readonly logOf: (logId: number) => Promise<ProvingLog | null>;
+  /** Called with what differs from the log. */
+  readonly onAltered: (keyId: string, reason: string) => void;
+}
+
+export class Receipts {
+  readonly #parts: ReceiptsParts;
+
+  constructor(parts: ReceiptsParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the receipt of an account's key. With `later` a witnessed head is preferred to the newest one. */
+  async find(keyId: string, accountId: string, later: boolean): Promise<ReceiptAnswer> {
+    const { store, logOf } = this.#parts;
+    const id = parseKeyId(keyId);
+    const record = id && (await store.findRecord(id));
+    if (!id || record?.accountId !== accountId) return { kind: 'unknown_key' };
+    if (record.receipt === null) return { kind: 'no_receipt' };
+    const logged = await store.findLogged(id);
+    if (logged === 'pending') return { kind: 'pending' };
+    if (logged === null) return { kind: 'no_receipt' };
+    const log = await logOf(logged.logId);
+    const head = log?.headFor(logged.index, later);
+    if (!log || !head || head.size <= logged.index) return { kind: 'pending' };
+    return this.#prove(keyStatement(record, log.origin), keyId, logged, head);
+  }
+
+  async #prove(
+    statement: KeyStatement,
+    keyId: string,
+    { logId, index }: LogPosition,
+    head: SignedHead,
+  ): Promise<ReceiptAnswer> {
+    const tiles = new StoredTiles(this.#parts.store, logId);
+    const entry = entryOf(canonicalJson(statement));
+    if (Buffer.compare(await tiles.entries(index, 1), entry) !== 0) {
+      return this.#altered(
+        keyId,
+        `its row does not give entry ${index} of the log: the row was changed`,
+      );
+    }
+    const hashes = await inclusionProof(tiles, index, head.size);
+    if (!verifyInclusion({ entry, index, size: head.size, root: head.root, proof: hashes })) {
+      return this.#altered(
+        keyId,
+        `the tiles do not prove entry ${index} in the published tree of ${head.size} entries: tiles were changed`,
+      );
+    }
+    const proof = formatProof({ extra: null, index, hashes, checkpoint: head.note });
+    return { kind: 'receipt', receipt: { statement, proof } };
+  }
+
+  #altered(keyId: string, reason: string): ReceiptAnswer {
+    this.#parts.onAltered(keyId, reason);
+    return { kind: 'altered' };
+  }
+}

@@ -1,0 +1,72 @@
+/** Moves waiting entries into the tree and has the new head published. */
+import type { Edge, Extension, LogStore, PendingEntry } from '../../ledger/index.ts';
+import { extendTree, TreeError } from '../../log/index.ts';
+import { type Head, isSameHead, type SignedHead } from './heads.ts';
+import type { Publisher } from './publisher.ts';
+import { LogStopped } from './stopped.ts';
+
+/** Entries of one turn. Its transaction then holds the lock of SQLite for some tens of milliseconds at most. */
+const TURN_LIMIT = 4_096;
+
+export interface SequencerParts {
+  readonly logId: number;
+  readonly store: Pick<LogStore, 'takeTurn'>;
+  readonly publisher: Publisher;
+  /** Returns true if the MAC of the entry is right. */
+  readonly judge: (entry: PendingEntry) => boolean;
+}
+
+export interface TurnResult {
+  readonly head: SignedHead;
+  readonly setAside: number;
+  /** True if more entries wait. */
+  readonly more: boolean;
+}
+
+export class Sequencer {
+  readonly #parts: SequencerParts;
+
+  constructor(parts: SequencerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes one turn and publishes the stored head. Rejects with `LogStopped` if the database does not continue the
+   * published tree, and with the error of the database.
+   */
+  async turn(): Promise<TurnResult> {
+    const { logId, store, publisher, judge } = this.#parts;
+    const admitted = await publisher.admit();
+    // An empty log is published before its first entry, so that the state file exists before anything can be lost.
+    if (publisher.published === null) await publisher.publish();
+    const { setAside, more } = await store.takeTurn({
+      logId,
+      limit: TURN_LIMIT,
+      judge,
+      extend: (edge, entries) => extendAdmitted(admitted, edge, entries),
+    });
+    return { head: await publisher.publish(), setAside, more };
+  }
+}
+
+/**
+ * Extends the tree behind the admitted head, or a later one: other servers take turns too, and `publish` compares
+ * their heads.
+ */
+function extendAdmitted(admitted: Head, edge: Edge, entries: readonly Uint8Array[]): Extension {
+  if (edge.size < admitted.size || (edge.size === admitted.size && !isSameHead(edge, admitted))) {
+    throw changedTables(`the tree has shrunk from ${admitted.size} to ${edge.size} entries`);
+  }
+  try {
+    return extendTree(edge, entries);
+  } catch (error) {
+    if (error instanceof TreeError) throw changedTables(error.message);
+    throw error;
+  }
+}
+
+function changedTables(found: string): LogStopped {
+  return new LogStopped(
+    `the log's tables in the database were changed: ${found}. Restore the database, and run phm log check`,
+  );
+}

@@ -1,0 +1,200 @@
+/** The main thread's side of the log worker: the newest notes, the status, and a limit on requests in progress. */
+import type { Worker } from 'node:worker_threads';
+import type { JsonObject } from '#tlog';
+import { AppError } from '../../errors.ts';
+import type { AuditAction } from '../../ledger/index.ts';
+import { damagedLedger, toError } from '../messages.ts';
+import type { KeyObserver, QueueLoad } from '../observer.ts';
+import type {
+  LogApi,
+  LogBytesAnswer,
+  LogStatus,
+  LogTextAnswer,
+  LogUnavailable,
+  ReceiptAnswer,
+} from './api.ts';
+import { ROUND_MS } from './cosigning.ts';
+import type { LogMessage, LogNotice, LogReply, LogResult, LogTask } from './notices.ts';
+
+/** Requests in progress. Most of them are receipts that wait for the next head. */
+const MAX_TASKS = 2_048;
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** A witnessed head is served instead of a newer one without cosignatures while it is at most three rounds old. */
+const FRESH_MS = 3 * ROUND_MS;
+
+interface Note {
+  readonly size: number;
+  readonly text: string;
+  readonly atMs: number;
+}
+
+export interface ServiceLogOptions {
+  readonly origin: string;
+  readonly policy: string;
+  readonly observer: KeyObserver | undefined;
+  readonly onNotice: (notice: LogNotice) => void;
+}
+
+export class ServiceLog implements LogApi {
+  readonly #worker: Worker;
+  readonly #options: ServiceLogOptions;
+  readonly #inFlight = new Map<number, (result: LogResult) => void>();
+  readonly #witnessFailures = new Map<string, number>();
+  #nextId = 1;
+  #stopped: string | null = null;
+  #published: Note | null = null;
+  #witnessed: Note | null = null;
+  /** The largest note that `checkpoint` has returned: readers must never see the log shrink. */
+  #served: Note | null = null;
+  #counts: Pick<LogStatus, 'pending' | 'oldestPendingMs' | 'setAside'> = {
+    pending: 0,
+    oldestPendingMs: null,
+    setAside: 0,
+  };
+  #altered = 0;
+  #damage: AppError | null = null;
+
+  /** The worker must have reported ready. */
+  constructor(worker: Worker, options: ServiceLogOptions) {
+    this.#worker = worker;
+    this.#options = options;
+    worker.on('message', (reply: LogReply) => {
+      if ('kind' in reply) this.#note(reply);
+      else this.#settle(reply.id, reply.result);
+    });
+  }
+
+  get load(): QueueLoad {
+    return { name: 'log', waiting: this.#inFlight.size, capacity: MAX_TASKS };
+  }
+
+  async receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer> {
+    const answer = await this.#ask({ kind: 'receipt', keyId, accountId, waitMs });
+    return answer as ReceiptAnswer;
+  }
+
+  async tile(level: number, index: number, width: number): Promise<LogBytesAnswer> {
+    return (await this.#ask({ kind: 'tile', level, index, width })) as LogBytesAnswer;
+  }
+
+  async entries(index: number, width: number): Promise<LogBytesAnswer> {
+    return (await this.#ask({ kind: 'entries', index, width })) as LogBytesAnswer;
+  }
+
+  checkpoint(): LogTextAnswer {
+    if (this.#stopped !== null) return { kind: 'stopped' };
+    const note = this.#noteToServe();
+    if (note === null) return { kind: 'starting' };
+    this.#served = note;
+    return { kind: 'text', text: note.text };
+  }
+
+  policy(): LogTextAnswer {
+    return { kind: 'text', text: this.#options.policy };
+  }
+
+  status(): LogStatus {
+    return {
+      state: this.#stopped !== null ? 'stopped' : this.#published ? 'running' : 'starting',
+      reason: this.#stopped,
+      origin: this.#options.origin,
+      size: this.#published?.size ?? 0,
+      headMs: this.#published?.atMs ?? null,
+      witnessedSize: this.#witnessed?.size ?? null,
+      ...this.#counts,
+      altered: this.#altered,
+      witnessFailures: this.#witnessFailures,
+    };
+  }
+
+  /** Tells the worker that keys were recorded, so that the next turn comes in time. */
+  recorded(): void {
+    this.#worker.postMessage('recorded' satisfies LogMessage);
+  }
+
+  /** Records an administrative action, as far as the database answers. */
+  audit(action: AuditAction, details: JsonObject): void {
+    this.#worker.postMessage({ audit: action, details } satisfies LogMessage);
+  }
+
+  /** Ends turns and refuses all further requests, because the ledger is damaged. */
+  condemn(damage: string): void {
+    this.#damage = damagedLedger(damage);
+    this.#worker.postMessage({ damage } satisfies LogMessage);
+  }
+
+  #noteToServe(): Note | null {
+    const [newest, witnessed] = [this.#published, this.#witnessed];
+    const isFresh = witnessed && Date.now() - witnessed.atMs < FRESH_MS;
+    const chosen =
+      witnessed && (isFresh || witnessed.size >= (newest?.size ?? 0)) ? witnessed : newest;
+    return chosen && this.#served && chosen.size < this.#served.size ? this.#served : chosen;
+  }
+
+  #note(notice: LogNotice): void {
+    switch (notice.kind) {
+      case 'published':
+        this.#published = { size: notice.size, text: notice.note, atMs: Date.now() };
+        break;
+      case 'witnessed':
+        this.#witnessed = { size: notice.size, text: notice.note, atMs: notice.atMs };
+        break;
+      case 'counts':
+        this.#counts = notice;
+        break;
+      case 'stopped':
+        this.#stopped = notice.reason;
+        break;
+      case 'resumed':
+        this.#forget();
+        break;
+      case 'altered':
+        this.#altered += 1;
+        break;
+      case 'witness':
+        if (notice.reason !== null) this.#countFailure(notice.witness);
+        break;
+      default:
+    }
+    this.#options.onNotice(notice);
+  }
+
+  #forget(): void {
+    this.#stopped = null;
+    this.#published = null;
+    this.#witnessed = null;
+    this.#served = null;
+  }
+
+  #countFailure(witness: string): void {
+    this.#witnessFailures.set(witness, (this.#witnessFailures.get(witness) ?? 0) + 1);
+  }
+
+  async #ask(task: LogTask): Promise<LogUnavailable | ReceiptAnswer | LogBytesAnswer> {
+    if (this.#damage) throw this.#damage;
+    if (this.#stopped !== null) return { kind: 'stopped' };
+    if (this.#inFlight.size >= MAX_TASKS) {
+      this.#options.observer?.refused('log');
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    const result = await this.#post(task);
+    if (result.kind === 'failed') throw toError(result.failure);
+    return result.answer;
+  }
+
+  #post(task: LogTask): Promise<LogResult> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#inFlight.set(id, resolve);
+      this.#worker.postMessage({ id, task } satisfies LogMessage);
+    });
+  }
+
+  #settle(id: number, result: LogResult): void {
+    const resolve = this.#inFlight.get(id);
+    this.#inFlight.delete(id);
+    resolve?.(result);
+  }
+}

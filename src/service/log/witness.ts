@@ -1,0 +1,85 @@
+/** One witness: what it has cosigned, and how long to leave it alone after failures. */
+import type { NoteSignature, VerifierKey } from '#tlog';
+import { SECOND_MS } from '../../clock.ts';
+import { consistencyProof, type TileSource } from '../../log/index.ts';
+import { addCheckpoint, type Submission, type SubmissionResult } from './add-checkpoint.ts';
+import type { SignedHead } from './heads.ts';
+
+/** Pauses after failures: doubled with each one, up to five minutes. */
+const FIRST_PAUSE_MS = 5 * SECOND_MS;
+const LONGEST_PAUSE_MS = 300 * SECOND_MS;
+
+export interface WitnessParts {
+  readonly name: string;
+  readonly key: VerifierKey;
+  readonly url: string;
+  readonly tiles: TileSource;
+  /** Called on each failure, and with null at the first success after one. */
+  readonly onChange: (name: string, reason: string | null) => void;
+  readonly nowMs: () => number;
+  readonly submit?: (submission: Submission) => Promise<SubmissionResult>;
+}
+
+export class Witness {
+  readonly name: string;
+  readonly #parts: WitnessParts;
+  readonly #submit: (submission: Submission) => Promise<SubmissionResult>;
+  /** Size of the last checkpoint it has cosigned, as far as this server knows. */
+  #size = 0;
+  #failures = 0;
+  #restsUntilMs = 0;
+
+  constructor(parts: WitnessParts) {
+    this.name = parts.name;
+    this.#parts = parts;
+    this.#submit = parts.submit ?? addCheckpoint;
+  }
+
+  /** Returns the witness's signature on a head; null if it failed, or rests after failures. Never rejects. */
+  async cosign(head: SignedHead): Promise<NoteSignature | null> {
+    const { onChange, nowMs } = this.#parts;
+    if (nowMs() < this.#restsUntilMs) return null;
+    const result = await this.#attempt(head).catch((error: Error) => error.message);
+    if (typeof result !== 'string') {
+      if (this.#failures > 0) onChange(this.name, null);
+      this.#failures = 0;
+      this.#size = head.size;
+      return result;
+    }
+    this.#restsUntilMs =
+      nowMs() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
+    this.#failures += 1;
+    onChange(this.name, result);
+    return null;
+  }
+
+  /** Submits, and once more from the size that the witness names. Returns the signature or the reason of the failure. */
+  async #attempt(head: SignedHead): Promise<NoteSignature | string> {
+    const first = await this.#send(head);
+    const result = first.kind === 'conflict' ? await this.#sendFrom(first.size, head) : first;
+    if (result.kind === 'cosigned') return result.signature;
+    if (result.kind === 'failed') return result.reason;
+    return `the witness keeps changing its size, now ${result.size}: other servers submit heads of this log too`;
+  }
+
+  async #sendFrom(size: number, head: SignedHead): Promise<SubmissionResult> {
+    this.#size = size;
+    if (size <= head.size) return this.#send(head);
+    return {
+      kind: 'failed',
+      reason:
+        `the witness has cosigned ${size} entries of this log, which has published ${head.size} here: another server is ` +
+        'ahead, or the database was restored',
+    };
+  }
+
+  async #send(head: SignedHead): Promise<SubmissionResult> {
+    const { url, key, tiles } = this.#parts;
+    const oldSize = Math.min(this.#size, head.size);
+    const proof =
+      oldSize === 0 || oldSize === head.size
+        ? []
+        : await consistencyProof(tiles, oldSize, head.size);
+    return this.#submit({ url, key, oldSize, proof, note: head.note });
+  }
+}

@@ -1,0 +1,301 @@
+/** The order of writes: nothing that crashes between two steps forks the log, and no served head lacks its state file. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { FormatError, parseVerifierKey } from '#tlog';
+import {
+  newLogKeysText,
+  openCheckpoint,
+  parseLogKeys,
+  rootAt,
+  signCheckpoint,
+} from '../../../src/log/index.ts';
+import { Publisher } from '../../../src/service/log/publisher.ts';
+import { Sequencer } from '../../../src/service/log/sequencer.ts';
+import { LogStopped } from '../../../src/service/log/stopped.ts';
+import { StoredTiles } from '../../../src/service/log/tile-source.ts';
+import { FakeLogStore } from './fake-store.ts';
+
+const ORIGIN = 'phm.invalid/0123456789abcdef';
+const KEYS = parseLogKeys(newLogKeysText(ORIGIN));
+const VERIFIER_KEYS = Object.values(KEYS.verifierKeys).map(parseVerifierKey);
+
+class Crash extends Error {}
+
+/** A state file in memory. */
+class FakeFile {
+  readonly path = '/srv/phm.log-state';
+  text: string | null = null;
+  onWrite: () => void = () => {};
+  writes = 0;
+
+  read(): string | null {
+    return this.text;
+  }
+
+  write(note: string): void {
+    this.onWrite();
+    this.writes += 1;
+    this.text = note;
+  }
+}
+
+/** One server on a database and a state file. Every head that it serves is kept in `served`. */
+function startServer(store: FakeLogStore, file: FakeFile, served: string[] = []) {
+  const tiles = new StoredTiles(store, 1);
+  const publisher = new Publisher({
+    origin: ORIGIN,
+    verifierKeys: VERIFIER_KEYS,
+    tiles,
+    state: file,
+    stored: async () => {
+      const [record] = await store.logs();
+      assert.ok(record);
+      return record;
+    },
+    sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
+    save: async ({ size, note }) => {
+      await store.saveCheckpoint(1, size, note, 'checkpoint');
+      served.push(note);
+    },
+    nowMs: () => 1_800_000_000_000,
+  });
+  const judge = ({ mac }: { mac: Uint8Array }) => mac[0] === 1;
+  return { publisher, sequencer: new Sequencer({ logId: 1, store, publisher, judge }), served };
+}
+
+function newStore(): FakeLogStore {
+  return new FakeLogStore(ORIGIN, Object.values(KEYS.verifierKeys).join('\n'));
+}
+
+/** Checks that every served head is a prefix of the tree in the database. */
+async function assertNoFork(store: FakeLogStore, served: readonly string[]): Promise<void> {
+  const tiles = new StoredTiles(store, 1);
+  for (const note of served) {
+    const { checkpoint } = openCheckpoint(note, VERIFIER_KEYS);
+    assert.deepEqual(Buffer.from(checkpoint.root), await rootAt(tiles, checkpoint.size));
+  }
+}
+
+describe('the sequencer', () => {
+  it('publishes an empty log first, then each turn', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, served } = startServer(store, file);
+    store.add();
+    store.add();
+    const { head } = await sequencer.turn();
+    assert.equal(head.size, 2);
+    assert.deepEqual(
+      served.map((note) => openCheckpoint(note, VERIFIER_KEYS).checkpoint.size),
+      [0, 2],
+    );
+    assert.equal(file.text, head.note);
+    assert.equal(store.contents.record.checkpoint, head.note);
+    await sequencer.turn();
+    assert.equal(served.length, 2, 'a turn without entries signs nothing');
+  });
+
+  it('sets an entry with a wrong MAC aside, and goes on', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    store.add();
+    store.contents.pending[0] = { ...store.contents.pending[0], mac: Buffer.alloc(32) } as never;
+    store.add();
+    const { setAside, head } = await startServer(store, file).sequencer.turn();
+    assert.deepEqual([setAside, head.size], [1, 1]);
+  });
+
+  it('survives a crash at every step without a fork, and serves no head that the file lacks', async () => {
+    for (const step of ['logs', 'takeTurn', 'commit', 'committed', 'write', 'saveCheckpoint']) {
+      for (const nth of [1, 2, 3, 4, 5]) {
+        const [store, file] = [newStore(), new FakeFile()];
+        const served: string[] = [];
+        let seen = 0;
+        const crash = (name: string) => {
+          if (name === step && ++seen === nth) throw new Crash(step);
+        };
+        for (let i = 0; i < 300; i++) store.add();
+        store.onCall = crash;
+        file.onWrite = () => crash('write');
+        const run = async () => {
+          const { sequencer } = startServer(store, file, served);
+          for (let turn = 0; turn < 3; turn++) {
+            await sequencer.turn();
+            for (let i = 0; i < 5; i++) store.add();
+          }
+        };
+        await run().catch((error) => assert.ok(error instanceof Crash, String(error)));
+        for (const note of served) assert.ok(sizeOf(file.text) >= sizeOf(note), `${step} ${nth}`);
+        store.onCall = () => {};
+        file.onWrite = () => {};
+        await run();
+        assert.equal(store.contents.pending.length, 5);
+        await assertNoFork(store, served);
+      }
+    }
+  });
+
+  it('keeps the signed head of the file after a crash before it was served', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    await startServer(store, file).sequencer.turn();
+    store.add();
+    store.onCall = (name) => {
+      if (name === 'saveCheckpoint') throw new Crash();
+    };
+    const first = startServer(store, file);
+    await assert.rejects(first.sequencer.turn(), Crash);
+    store.onCall = () => {};
+    const { sequencer, served } = startServer(store, file);
+    await sequencer.turn();
+    assert.equal(served.at(-1), file.text);
+    await assertNoFork(store, served);
+  });
+
+  it('stops on a restored database, and neither extends nor serves it', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    store.add();
+    await sequencer.turn();
+    const backup = store.backup();
+    store.add();
+    await sequencer.turn();
+    store.restore(backup);
+    store.add();
+    const again = startServer(store, file);
+    await assert.rejects(again.sequencer.turn(), /has 1 entries in the database, but 2 were/);
+    assert.deepEqual([store.contents.record.size, again.served.length], [1, 0]);
+    await assert.rejects(sequencer.turn(), LogStopped, 'also the server that kept running');
+  });
+
+  it('stops on a tree of the same size or a larger one that does not continue the published tree', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    for (let i = 0; i < 5; i++) store.add();
+    const { sequencer } = startServer(store, file);
+    await sequencer.turn();
+    const other = newStore();
+    const otherFile = new FakeFile();
+    for (let i = 0; i < 5; i++) other.add();
+    await startServer(other, otherFile).sequencer.turn();
+    await assert.rejects(startServer(other, file).sequencer.turn(), /does not continue the publi/);
+    for (let i = 0; i < 5; i++) other.add();
+    await startServer(other, otherFile).sequencer.turn();
+    await assert.rejects(startServer(other, file).sequencer.turn(), /does not continue the publi/);
+  });
+
+  it('stops if the state file is missing for a log with entries, and not for an empty one', async () => {
+    const store = newStore();
+    store.add();
+    await startServer(store, new FakeFile()).sequencer.turn();
+    const lost = startServer(store, new FakeFile());
+    await assert.rejects(lost.sequencer.turn(), /log-state is missing.*has 1 entries.*phm log rec/);
+    assert.equal(lost.served.length, 0);
+  });
+
+  it('writes a state file again that vanished while it ran', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    await sequencer.turn();
+    file.text = null;
+    const { head } = await sequencer.turn();
+    assert.equal(file.text, head.note);
+  });
+
+  it('stops on a foreign or damaged state file', async () => {
+    const store = newStore();
+    const foreign = new FakeFile();
+    const keys = parseLogKeys(newLogKeysText(ORIGIN));
+    foreign.text = signCheckpoint(keys, { size: 0, root: store.contents.record.root }, 1);
+    await assert.rejects(
+      startServer(store, foreign).sequencer.turn(),
+      /is not a checkpoint of the/,
+    );
+    const damaged = new FakeFile();
+    damaged.read = () => {
+      throw new FormatError('a signed note needs an empty line');
+    };
+    await assert.rejects(startServer(store, damaged).sequencer.turn(), LogStopped);
+  });
+
+  it('stops before a turn if the right edge was changed', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    for (let i = 0; i < 3; i++) store.add();
+    await sequencer.turn();
+    store.contents.entries[1] = randomBytes(32);
+    store.add();
+    await assert.rejects(sequencer.turn(), /tables in the database were changed/);
+    assert.equal(store.contents.record.size, 3);
+  });
+
+  it('delays on failures of the database and of the file, and continues', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, served } = startServer(store, file);
+    await sequencer.turn();
+    for (let i = 0; i < 20; i++) {
+      store.add();
+      const name = ['logs', 'takeTurn', 'saveCheckpoint'][i % 3];
+      store.onCall = (call) => {
+        if (call === name) throw new Crash();
+      };
+      if (i % 4 === 0) file.onWrite = () => assert.fail('ENOSPC');
+      await assert.rejects(sequencer.turn());
+      store.onCall = () => {};
+      file.onWrite = () => {};
+      await sequencer.turn();
+    }
+    assert.equal(sizeOf(served.at(-1) ?? null), 20);
+    await assertNoFork(store, served);
+  });
+
+  it('lets servers share a database, with a state file each or one for all', async () => {
+    for (const isShared of [true, false]) {
+      const store = newStore();
+      const file = new FakeFile();
+      await startServer(store, file).sequencer.turn();
+      const servers = [0, 1, 2].map(() => {
+        if (isShared) return startServer(store, file);
+        const own = new FakeFile();
+        own.text = file.text;
+        return startServer(store, own);
+      });
+      for (let round = 0; round < 20; round++) {
+        for (let i = 0; i < 30; i++) store.add();
+        await Promise.all(servers.map(({ sequencer }) => sequencer.turn().catch(ignoreOvertaken)));
+      }
+      await Promise.all(servers.map(({ sequencer }) => sequencer.turn()));
+      for (const { served } of servers) {
+        assert.equal(sizeOf(served.at(-1) ?? null), 600);
+        await assertNoFork(store, served);
+      }
+      assert.equal(store.contents.entries.length, 600);
+    }
+  });
+
+  it('never replaces the state file by a smaller head', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const [one, two] = [startServer(store, file), startServer(store, file)];
+    await one.sequencer.turn();
+    for (let i = 0; i < 10; i++) {
+      store.add();
+      await one.sequencer.turn();
+      const size = sizeOf(file.text);
+      await two.publisher.publish();
+      assert.ok(sizeOf(file.text) >= size);
+    }
+  });
+
+  it('stops once another log was started', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    await sequencer.turn();
+    store.contents.record = { ...store.contents.record, closedMs: 5 };
+    await assert.rejects(sequencer.turn(), /is closed, because another log was started/);
+  });
+});
+
+function sizeOf(note: string | null): number {
+  return note === null ? -1 : openCheckpoint(note, VERIFIER_KEYS).checkpoint.size;
+}
+
+function ignoreOvertaken(error: Error): void {
+  if (error instanceof LogStopped) throw error;
+}
