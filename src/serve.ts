@@ -45,7 +45,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     throw error;
   });
   sayReady(parts, listeners);
-  const maintenance = startMaintenance(parts);
+  const maintenance = startMaintenance(parts, service);
   const location = storeLocation(config);
   const integrity = watchIntegrity({ location, start: check, logger, metrics, service });
   const running = { service, listeners, supervisor, maintenance, integrity };

@@ -1,4 +1,4 @@
-/** Prepares the ledger before the workers open it: schema, clock, master secret, demo accounts. */
+/** Prepares the ledger before the workers open it: schema, clock, master secret, log, demo accounts. */
 import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey, MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
 import {
@@ -10,8 +10,9 @@ import {
   storeLocation,
 } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
-import { checkMasterSecret, loadMasterSecret, readMasterSecret } from '../service/index.ts';
+import { type LogSetup, loadMasterSecret, readMasterSecret } from '../service/index.ts';
 import { logClock } from './ledger-log.ts';
+import { openSecretAndLog } from './log-start.ts';
 import type { ServerParts } from './parts.ts';
 import { secretExposures } from './secret-exposure.ts';
 
@@ -19,6 +20,8 @@ export interface ReadyLedger {
   readonly clock: ClockReading;
   /** The caller MUST wipe it. */
   readonly secret: MasterSecret;
+  /** Null without a transparency log. */
+  readonly log: LogSetup | null;
 }
 
 /** Prepares the ledger for a key service. Throws `SetupError` if the ledger or the master secret is unusable. */
@@ -32,13 +35,13 @@ export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   try {
     const clock = await readClock(store, parts);
-    const secret = await openMasterSecret(store, parts);
+    const { secret, log } = await openMasterSecret(store, parts);
     await store.maintain(systemClock).catch(({ message, cause }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
     await openDemoAccounts(store, parts);
-    return { clock, secret };
+    return { clock, secret, log };
   } finally {
     await store.close();
   }
@@ -59,19 +62,20 @@ async function readClock(
   return reading;
 }
 
-/** Reads the master secret. Creates one only if the database has none registered. */
+/** Reads the master secret and opens the log. Creates a secret only if the database has none registered. */
 async function openMasterSecret(
   store: LedgerStore,
-  { config, logger }: ServerParts,
-): Promise<MasterSecret> {
+  parts: ServerParts,
+): Promise<Omit<ReadyLedger, 'clock'>> {
+  const { config, logger } = parts;
   const { masterSecret: origin } = config;
   const isNew = (await store.secretChecks()).size === 0;
   const secret = isNew ? loadMasterSecret(origin) : readMasterSecret(origin);
-  await checkMasterSecret(store, secret, Date.now());
+  const log = await openSecretAndLog(store, secret, parts);
   const versions = secret.versions.map(({ version }) => version);
   logger.info({ versions, current: secret.currentVersion }, 'master secret loaded');
   for (const exposure of secretExposures(origin)) logger.warn(exposure);
-  return secret;
+  return { secret, log };
 }
 
 /** Notes whether demo keys have ended and, if not, which one is active. */

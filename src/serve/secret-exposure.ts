@@ -1,7 +1,7 @@
-/** Finds other users who can read or replace the file of the master secret. */
+/** Finds other users who can read or replace the files of the master secret and of the log's keys. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { MasterSecretOrigin } from '../config/index.ts';
+import type { LogKeyOrigin, MasterSecretOrigin } from '../config/index.ts';
 import { quote } from '../shell-word.ts';
 
 const GROUP_READS = 0o040;
@@ -10,11 +10,42 @@ const OTHERS_READ = 0o004;
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 
+/** A file of secrets, in the words of a warning. */
+interface SecretFile {
+  readonly name: string;
+  readonly danger: string;
+  readonly remedy: string;
+}
+
+const MASTER_SECRET: SecretFile = {
+  name: 'the master secret',
+  danger: 'forge proofs for keys that this service never generated',
+  remedy: 'rotate the secret if anyone may have read it',
+};
+
+const LOG_KEYS: SecretFile = {
+  name: 'the keys of the log',
+  danger: 'sign receipts for keys that this service never recorded',
+  remedy: 'start a new log with phm log init if anyone may have read it',
+};
+
 /**
  * Returns warnings for the log; none if only the owner can read and replace the file. If the operator named the file,
  * its group may read it, because Kubernetes mounts secrets this way. Windows has other permissions, which it ignores.
  */
 export function secretExposures(origin: MasterSecretOrigin): string[] {
+  return exposuresOf(origin, MASTER_SECRET);
+}
+
+/** Returns the same warnings for the file with the log's keys. */
+export function logKeyExposures(origin: LogKeyOrigin): string[] {
+  return exposuresOf(origin, LOG_KEYS);
+}
+
+function exposuresOf(
+  origin: MasterSecretOrigin | LogKeyOrigin,
+  { name, danger, remedy }: SecretFile,
+): string[] {
   if (origin.kind === 'environment' || process.platform === 'win32') return [];
   const { path } = origin;
   const mode = modeOf(path);
@@ -27,19 +58,19 @@ export function secretExposures(origin: MasterSecretOrigin): string[] {
   return [
     ...(readers
       ? [
-          `${readers} can read the master secret ${path} (mode ${octal(mode)}) and forge proofs for keys that this ` +
-            `service never generated. Run chmod 600 ${quote(path)}, and rotate the secret if anyone may have read it`,
+          `${readers} can read ${name} ${path} (mode ${octal(mode)}) and ${danger}. Run chmod 600 ${quote(path)}, and ` +
+            remedy,
         ]
       : []),
     ...(writers
       ? [
-          `${writers} can change the master secret ${path} (mode ${octal(mode)}): run chmod 600 ${quote(path)}`,
+          `${writers} can change ${name} ${path} (mode ${octal(mode)}): run chmod 600 ${quote(path)}`,
         ]
       : []),
     ...(movers
       ? [
-          `${movers} can replace files in ${dirname(path)} (mode ${octal(directory)}), including the master ` +
-            `secret: run chmod 700 ${quote(dirname(path))}`,
+          `${movers} can replace files in ${dirname(path)} (mode ${octal(directory)}), including ${name}: run chmod 700 ` +
+            quote(dirname(path)),
         ]
       : []),
   ];

@@ -14,12 +14,13 @@ import { KeyService, type ServiceSources } from '../service/index.ts';
 import { logLatch, logSuite, logUnvouchedKeys } from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
 import { prepareLedger } from './ledger-start.ts';
+import { logNotice } from './log-notices.ts';
 import type { ServerParts } from './parts.ts';
 
 /** Throws `SetupError`, or the error of an unavailable database. */
 export async function startService(parts: ServerParts): Promise<KeyService> {
   const { config, options, logger, metrics } = parts;
-  const { clock, secret } = await prepareLedger(parts);
+  const { clock, secret, log } = await prepareLedger(parts);
   try {
     const sources = enabledSources(config);
     logCredits(parts, sources);
@@ -28,6 +29,8 @@ export async function startService(parts: ServerParts): Promise<KeyService> {
       sources,
       secret,
       suiteWorkers: config.suiteWorkers,
+      log,
+      onLogNotice: (notice) => logNotice(logger, notice),
       clock: systemClock,
       onLatch: (defect, released) => logLatch(logger, defect, released),
       onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),

@@ -1,13 +1,25 @@
 /** Starts the upkeep of the ledger in a running server. */
+import { formatTimestamp } from '../clock.ts';
 import { Maintenance, removedSome, storeLocation } from '../ledger/index.ts';
+import type { KeyService } from '../service/index.ts';
 import type { ServerParts } from './parts.ts';
 
-/** Removes old rows and does the other daily work, and logs the result. */
-export function startMaintenance({ config, logger, metrics }: ServerParts): Maintenance {
+/**
+ * Removes old rows and does the other daily work, and logs the result. The time up to which rows were removed becomes an
+ * entry of the transparency log, which explains the missing rows.
+ */
+export function startMaintenance(
+  { config, logger, metrics }: ServerParts,
+  service: Pick<KeyService, 'audit'>,
+): Maintenance {
   return new Maintenance({
     store: storeLocation(config),
     retentionDays: config.retentionDays,
     onPruned: (report) => {
+      const { rows, partitions, beforeMs } = report;
+      if (rows > 0 || partitions.length > 0) {
+        service.audit('pruned', { before: formatTimestamp(beforeMs), rows });
+      }
       if (removedSome(report)) logger.info(report, 'old rows were removed from the ledger');
       else logger.warn(report, 'no old rows were removed from the ledger, although some remain');
     },

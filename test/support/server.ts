@@ -18,8 +18,10 @@ export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'phm-test-'));
 }
 
+/** Removes a data directory and the state file of the log beside it. */
 export function removeDataDir(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
+  rmSync(`${directory}.log-state`, { force: true });
 }
 
 /** Environment variables of a server or a command. */
