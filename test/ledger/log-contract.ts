@@ -16,7 +16,7 @@ import type {
 import { EMPTY_ROOT, entryOf, extendTree, leafHash, rootAt } from '../../src/log/index.ts';
 import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
 
-const ACCOUNT = 'acct_log';
+export const ACCOUNT = 'acct_log';
 
 /** Starts a log whose first entry is `first`, if it is given. */
 export function logStart(origin: string, first: Uint8Array | null = null) {
@@ -116,7 +116,7 @@ function rootOf(entries: readonly Uint8Array[]): Buffer {
 }
 
 /** Checks that a log is a tree of its entries without gaps, and returns the entries. */
-async function assertSound(store: LedgerStore, logId: number): Promise<Buffer[]> {
+export async function assertSound(store: LedgerStore, logId: number): Promise<Buffer[]> {
   const log = await findLog(store, logId);
   const entries = await store.pageEntries(logId, 0, 100_000);
   assert.deepEqual(
@@ -131,7 +131,7 @@ async function assertSound(store: LedgerStore, logId: number): Promise<Buffer[]>
   return bytes;
 }
 
-async function findLog(store: LedgerStore, logId: number): Promise<LogRecord> {
+export async function findLog(store: LedgerStore, logId: number): Promise<LogRecord> {
   const log = (await store.logs()).find((one) => one.logId === logId);
   assert.ok(log);
   return log;
@@ -592,10 +592,10 @@ export function logContract(name: string, options: LogContractOptions): void {
   });
 }
 
-type Comparable = Record<string, unknown>;
+export type Comparable = Record<string, unknown>;
 
 /** Returns a copy with bytes as hexadecimal text, because stores return different classes of bytes. */
-function comparable(value: unknown): Comparable {
+export function comparable(value: unknown): Comparable {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex') as never;
   if (typeof value !== 'object' || value === null) return value as never;
   return Object.fromEntries(

@@ -1,29 +1,56 @@
-/** The transparency log on both stores. */
+/** The transparency log on both stores, and its way from one to the other. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
-import { openSqliteStore } from '../../src/ledger/index.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import {
+  copyDatabase,
+  exportLedger,
+  importLedger,
+  type LedgerStore,
+  openMovableStore,
+  openSqliteStore,
+  type StoreLocation,
+  verifyLedger,
+} from '../../src/ledger/index.ts';
+import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
-import { QUOTAS } from './contract.ts';
-import { logContract } from './log-contract.ts';
+import { keyRequest, makeKeyId, NOW, QUOTAS } from './contract.ts';
+import {
+  ACCOUNT,
+  assertSound,
+  auditRecord,
+  comparable,
+  logContract,
+  loggedRow,
+  logStart,
+  storedRoot,
+  takeAll,
+  turnOf,
+} from './log-contract.ts';
+
+const NEVER = new AbortController().signal;
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-log-'));
+const when = { skip: noPostgres };
 let postgres: Postgres;
 
 before(async () => {
   if (noPostgres) return;
   postgres = await Postgres.start();
-  await postgres.createLedger('log');
+  for (const database of ['log', 'late', 'moved']) await postgres.createLedger(database);
 });
 after(async () => {
   await postgres?.remove();
   rmSync(directory, { recursive: true, force: true });
 });
 
-const openSqlite = async (name: string) =>
-  openSqliteStore({ path: join(directory, name), quotas: QUOTAS });
+const pathOf = (name: string) => join(directory, name);
+const openSqlite = async (name: string) => openSqliteStore({ path: pathOf(name), quotas: QUOTAS });
 const openPostgres = (name: string) =>
   openPostgresStore({ url: postgres.url(name), quotas: QUOTAS });
 
@@ -33,4 +60,191 @@ logContract('PostgreSQL', {
   open: () => openPostgres('log'),
   setClock: (atMs) => postgres.setClock('log', atMs),
   skip: noPostgres,
+});
+
+const ACCOUNT_RECORD = { accountId: ACCOUNT, name: 'l', plan: 'enterprise', demo: false };
+
+/** Fills a store with two logs, of which the open one has entries of all kinds and states. */
+async function fillLog(store: LedgerStore): Promise<number> {
+  await store.addAccount({ ...ACCOUNT_RECORD, createdMs: NOW });
+  await store.registerSecret(1, randomBytes(32), NOW);
+  const key = { apiKeyId: `key_${ACCOUNT}`, accountId: ACCOUNT, hint: 'h', createdMs: NOW };
+  await store.addApiKey({ ...key, revokedMs: null }, randomBytes(32));
+  const software = await store.registerSoftware('phm-key-service/1.2.3+0123456789abcdef');
+  const commit = (logId: number, count: number) =>
+    store.commit(
+      Array.from({ length: count }, () => keyRequest(ACCOUNT, loggedRow(logId, software))),
+      [],
+    );
+  const first = await store.startLog(logStart('first.example'));
+  await commit(first.logId, 3);
+  await takeAll(store, first.logId);
+  await commit(first.logId, 1);
+  const { logId } = await store.startLog(logStart('second.example', randomBytes(32)));
+  await commit(logId, 600);
+  await store.addAudit(auditRecord(logId));
+  await takeAll(store, logId);
+  await commit(logId, 1);
+  await store.takeTurn(turnOf(logId, { judge: () => false }));
+  await commit(logId, 2);
+  await store.commit([keyRequest(ACCOUNT)], []);
+  const note = `second.example\n602\n${'A'.repeat(43)}=\n\n— second.example ${'B'.repeat(4_000)}\n`;
+  await store.saveCheckpoint(logId, 602, note, 'checkpoint');
+  await store.saveCheckpoint(logId, 600, note, 'witnessed');
+  return logId;
+}
+
+/** Returns everything that a store knows of its logs. */
+async function readLogs(store: LedgerStore): Promise<unknown> {
+  const logs = await store.logs();
+  const everything = {
+    logs,
+    records: await store.pageRecords(null, 10_000),
+    entries: await Promise.all(logs.map(({ logId }) => store.pageEntries(logId, 0, 10_000))),
+    roots: await Promise.all(logs.map(({ logId, size }) => storedRoot(store, logId, size))),
+    stranded: await store.strandedEntries(0, 100),
+    counts: await Promise.all(logs.map(({ logId }) => store.logCounts(logId))),
+    audits: await store.audits(null, 100),
+  };
+  return comparable(everything);
+}
+
+async function move(from: StoreLocation, to: StoreLocation): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  const put = async (bytes: Uint8Array) => {
+    chunks.push(bytes);
+  };
+  await exportLedger(await openMovableStore(from), NOW, put, NEVER);
+  async function* source() {
+    yield* chunks;
+  }
+  await importLedger(await openMovableStore(to), source(), Object.keys(QUOTAS), NEVER);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('a log that moves', when, () => {
+  const sqlite = (name: string): StoreLocation => ({ kind: 'sqlite', path: pathOf(name) });
+
+  it('is the same tree on the other store, and back, and continues there', async () => {
+    const store = await openSqlite('source.db');
+    const logId = await fillLog(store);
+    const target = await openPostgres('moved');
+    const location: StoreLocation = { kind: 'postgres', url: postgres.url('moved') };
+    const text = await move(sqlite('source.db'), location);
+    assert.deepEqual(await readLogs(target), await readLogs(store));
+    for (const table of TABLE_NAMES.filter((name) => /^log|^audit$|^software$/.test(name))) {
+      assert.match(text, new RegExp(`\n\\{"table":"${table}",.*\n\\["?[0-9a-f]+`));
+    }
+    const back = await openSqlite('back.db');
+    const again = await move(location, sqlite('back.db'));
+    assert.equal(again, text);
+    assert.deepEqual(await readLogs(back), await readLogs(store));
+    for (const one of [target, back]) {
+      assert.equal((await takeAll(one, logId)).size, 604);
+      await assertSound(one, logId);
+      assert.equal((await one.startLog(logStart('third.example'))).logId, logId + 1);
+      assert.equal(await one.registerSoftware('another'), 2);
+      await one.close();
+    }
+    await store.close();
+  });
+
+  it('is in a backup', async () => {
+    const store = await openSqlite('backed-up.db');
+    await fillLog(store);
+    const { rows } = await copyDatabase(pathOf('backed-up.db'), pathOf('copy.db'), NEVER);
+    assert.equal(rows.log_entries, 605);
+    const copy = await openSqlite('copy.db');
+    assert.deepEqual(await readLogs(copy), await readLogs(store));
+    await copy.close();
+    await store.close();
+  });
+});
+
+describe('verification of a log', () => {
+  const name = 'verified.db';
+  const verify = async () => {
+    const location: StoreLocation = { kind: 'sqlite', path: pathOf(name) };
+    const options = { nowMs: NOW, signal: NEVER, onProgress: () => {} };
+    return (await verifyLedger(location, options)).findings.map(({ problem }) => problem);
+  };
+
+  it('finds nothing in a sound log, and gaps, tiles and checkpoints that do not fit', async () => {
+    const store = await openSqlite(name);
+    const logId = await fillLog(store);
+    await store.close();
+    assert.deepEqual(await verify(), []);
+    const tampering: [string, RegExp][] = [
+      [
+        `DELETE FROM log_entries WHERE log_id = ${logId} AND entry_index = 9`,
+        /not numbered from 0/,
+      ],
+      [`DELETE FROM log_tiles WHERE level = 0 AND tile_index = 1`, /more or fewer full tiles/],
+      [`UPDATE log_tiles SET hashes = zeroblob(32) WHERE level = 0`, /more or fewer full tiles/],
+      [`UPDATE log_checkpoints SET size = size + 9`, /checkpoint covers more entries/],
+      [`UPDATE log_pending SET log_id = 77`, /log_id names no log/],
+      [
+        `UPDATE ledger SET software_id = 77 WHERE salt IS NOT NULL`,
+        /software_id names no software/,
+      ],
+      [`UPDATE ledger SET salt = NULL`, /only some of key_commitment, salt/],
+    ];
+    const database = new DatabaseSync(pathOf(name));
+    for (const [sql, expected] of tampering) {
+      database.exec(`BEGIN; ${sql}; COMMIT`);
+      assert.match((await verify()).join('\n'), expected);
+    }
+    database.close();
+  });
+});
+
+describe('a turn on PostgreSQL', when, () => {
+  let store: LedgerStore;
+  let logId: number;
+
+  before(async () => {
+    store = await openPostgres('late');
+    ({ logId } = await store.startLog(logStart('late.example')));
+  });
+  after(() => store.close());
+
+  const addEntry = async (auditId = makeKeyId()) => {
+    await store.addAudit(auditRecord(logId, { auditId }));
+    return auditId;
+  };
+
+  it('takes an entry that another transaction held back while younger ones were logged', async () => {
+    const session = await postgres.connect('late');
+    const late = makeKeyId(NOW - 60_000);
+    await session.query('BEGIN');
+    await session.query(
+      `INSERT INTO log_pending (entry_id, log_id, kind, entry, mac, secret_version)
+       VALUES ($1, $2, 'key', $1::bytea || $1::bytea, $1::bytea || $1::bytea, 1)`,
+      [late, logId],
+    );
+    const early = await addEntry();
+    assert.equal((await store.takeTurn(turnOf(logId))).appended, 1);
+    await session.query('COMMIT');
+    await session.end();
+    assert.equal((await store.takeTurn(turnOf(logId))).appended, 1);
+    const places = await Promise.all([early, late].map((id) => store.findLogged(id)));
+    assert.deepEqual(places, [
+      { logId, index: 0 },
+      { logId, index: 1 },
+    ]);
+    await assertSound(store, logId);
+  });
+
+  it('waits for another server’s turn and then sees the head that it left', async () => {
+    const session = await postgres.connect('late');
+    await addEntry();
+    await session.query('BEGIN; SELECT FROM logs FOR UPDATE');
+    const turn = store.takeTurn(turnOf(logId));
+    await session.query('UPDATE logs SET closed_ms = 1');
+    await session.query('COMMIT');
+    assert.deepEqual([(await turn).appended, (await turn).size], [0, 2]);
+    await session.query('UPDATE logs SET closed_ms = NULL');
+    await session.end();
+    assert.equal((await takeAll(store, logId)).size, 3);
+  });
 });

@@ -143,7 +143,7 @@ describe('a ledger move', () => {
       key: lineOf('["key_acct_a"'),
       sums: lineOf('{"table":"rollup_minute"') + 1,
       row: lineOf('{"table":"validated_keys"') - 1,
-      validated: lines.length - 1,
+      validated: lineOf('{"table":"logs"') - 1,
     };
     const value = (line: number, column: number, to: unknown) => {
       const row = JSON.parse(lines[line - 1] ?? '');
@@ -153,7 +153,8 @@ describe('a ledger move', () => {
     const definition2 = lines.findIndex((line) => /^\["acct_b",.*,2\]$/.test(line)) + 1;
     const wrong: [number, readonly string[], RegExp][] = [
       [1, lines.with(0, '{"format":"other"}'), /not the first line of an export/],
-      [1, lines.with(0, (lines[0] ?? '').replace('"version":1', '"version":2')), /version 1/],
+      [1, lines.with(0, (lines[0] ?? '').replace('"version":2', '"version":3')), /versions 1 to 2/],
+      [1, lines.with(0, (lines[0] ?? '').replace(/,"logs":\d+/, '')), /"rows" must hold/],
       [1, lines.with(0, (lines[0] ?? '').replace('"usage"', '"use"')), /"rows" must hold/],
       [2, lines.with(1, '["acct_a"]'), /name of the table must precede/],
       [2, lines.toSpliced(1, 1), /name of the table must precede/],
@@ -204,12 +205,15 @@ describe('a ledger move', () => {
       [definition2, value(definition2, 3, 3), /evidence_definition must be 1 or 2/],
       [
         first.validated,
-        [...lines.slice(0, -3), lines.at(-2) ?? '', lines.at(-3) ?? '', lines.at(-1) ?? ''],
+        lines
+          .with(first.validated - 1, lines[first.validated - 2] ?? '')
+          .with(first.validated - 2, lines[first.validated - 1] ?? ''),
         /order of their key/,
       ],
       [lines.length - 1, lines.toSpliced(first.row - 1, 1), /rows are missing/],
       [lineOf('{"table":"usage"'), lines.toSpliced(lineOf('{"table":"usage"') - 1, 2), /./],
-      [3, lines.with(2, `["${'x'.repeat(20_000)}"]`), /longer than 16384 bytes/],
+      [3, lines.with(2, `["${'x'.repeat(2 ** 21)}"]`), /longer than 2097152 bytes/],
+      [first.row, value(first.row, 16, 'ab'.repeat(32)), /only some of key_commitment, salt, /],
     ];
     for (const [line, changed, words] of wrong) {
       await assert.rejects(importText(path, sealed(changed)), (error: Error) => {
@@ -268,18 +272,53 @@ describe('a ledger move', () => {
     await target.close();
   });
 
-  it('reads a file of the previous release, without latencies and p-values', async () => {
-    const withoutPValues = lines.slice(0, lineOf('{"table":"validated_keys"') - 1);
-    const minutes = lineOf('{"table":"rollup_minute"');
-    const rows = lineOf('{"table":"ledger"');
-    const older = [...withoutPValues, lines.at(-1) ?? ''].map((line, i) => {
-      const inSums = i >= minutes && i < rows - 1 && line.startsWith('[');
-      if (inSums) return JSON.stringify(JSON.parse(line).slice(0, -1));
-      return line.replace(',"latency_counts"', '').replace(/,"validated_keys":\d+/, '');
-    });
+  /** Returns the file as version 1 of the format, without these tables and columns. */
+  function olderFile(tables: readonly string[], columns: readonly string[]): string {
+    const header = JSON.parse(lines[0] ?? '');
+    const trailer = JSON.parse(lines.at(-1) ?? '');
+    const older: string[] = [];
+    let kept: number[] | null = null;
+    for (const line of lines.slice(1, -1)) {
+      const json = JSON.parse(line);
+      if (!Array.isArray(json)) {
+        const places = json.columns.flatMap((name: string, i: number) =>
+          columns.includes(name) ? [] : [i],
+        );
+        kept = tables.includes(json.table) ? null : places;
+        json.columns = json.columns.filter((name: string) => !columns.includes(name));
+        if (kept) older.push(JSON.stringify(json));
+      } else if (kept) {
+        older.push(JSON.stringify(kept.map((place) => json[place])));
+      }
+    }
+    for (const table of tables) {
+      delete header.rows[table];
+      delete trailer.rows[table];
+    }
+    return sealed([
+      JSON.stringify({ ...header, version: 1 }),
+      ...older,
+      JSON.stringify({ ...trailer, sha256: '' }),
+    ]);
+  }
+
+  const LOG_TABLES = TABLE_NAMES.filter((name) => /^log|^audit$|^software$/.test(name));
+  const RECEIPT = ['key_commitment', 'salt', 'strength_bits', 'sources', 'software_id'];
+
+  it('reads a file of version 1, without the tables and columns of the log', async () => {
     const path = newPath();
     const target = open(path);
-    await importText(path, sealed(older));
+    await importText(path, olderFile(LOG_TABLES, RECEIPT));
+    await assertSameStore(store, target, filled);
+    assert.deepEqual(await target.logs(), []);
+    await target.close();
+  });
+
+  it('reads a file of an early release, without latencies and p-values', async () => {
+    const path = newPath();
+    const target = open(path);
+    const columns = ['latency_counts', 'evidence_definition', ...RECEIPT];
+    await importText(path, olderFile(['validated_keys', ...LOG_TABLES], columns));
     const metrics = (one: LedgerStore) => one.activity('acct_a', NOW - 90 * 86_400_000);
     assert.deepEqual(await metrics(target), await metrics(store));
     assert.deepEqual(await target.keyEvidence('acct_b', 10), []);
@@ -287,8 +326,12 @@ describe('a ledger move', () => {
     const [day] = await target.series({ ...query, stepMinutes: 1_440, steps: 1 });
     assert.ok(day && day.keys > 0 && day.latencies === null);
     // A file whose header counts the table must contain it.
-    const untrue = [...withoutPValues, lines.at(-1) ?? ''];
-    await assert.rejects(importText(newPath(), sealed(untrue)), /tables are missing/);
+    const [start, end] = [lineOf('{"table":"validated_keys"') - 1, lineOf('{"table":"logs"') - 1];
+    const untrue = [...lines.slice(0, start), ...lines.slice(end)];
+    await assert.rejects(
+      importText(newPath(), sealed(untrue)),
+      /"validated_keys" is expected here/,
+    );
     await target.close();
   });
 

@@ -1,10 +1,12 @@
 /**
  * The file format of a move, newline-delimited JSON:
  *
- *   {"format":"phm-ledger","version":1,"taken_at":…,"rows":{"accounts":2,…}}     the header
+ *   {"format":"phm-ledger","version":2,"taken_at":…,"rows":{"accounts":2,…}}     the header
  *   {"table":"accounts","columns":["account_id",…]}                              then, for each table,
  *   ["acct_1",…]                                                                 a line for each row
  *   {"end":"phm-ledger","rows":{"accounts":2,…},"sha256":…}                      the trailer
+ *
+ * Files of version 1 have no tables of the transparency log.
  *
  * `sha256` covers all lines before the trailer. It detects damage; it is not a signature. Bytes are
  * lower-case hexadecimal.
@@ -12,10 +14,13 @@
 import { type RowCounts, TABLE_NAMES, type Value } from './tables.ts';
 
 export const FORMAT = 'phm-ledger';
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
-/** Limit of the length of a line, with its line end. */
-export const MAX_LINE_BYTES = 16_384;
+/** The oldest version that can be read. */
+export const OLDEST_VERSION = 1;
+
+/** Limit of the length of a line, with its line end. The longest one holds a checkpoint and its signatures. */
+export const MAX_LINE_BYTES = 2 ** 21;
 
 export interface Header {
   readonly format: typeof FORMAT;

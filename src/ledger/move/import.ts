@@ -6,11 +6,12 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { SetupError } from '../../errors.ts';
 import type { MoveReport } from './export.ts';
-import { FORMAT, FORMAT_VERSION, noRows, sameCounts } from './format.ts';
+import { FORMAT, FORMAT_VERSION, noRows, OLDEST_VERSION, sameCounts } from './format.ts';
 import { readLines } from './lines.ts';
 import type { EmptyStore, MovableStore } from './movable-store.ts';
 import {
   accountColumn,
+  batchRows,
   type Column,
   columnsOf,
   mayBeAbsent,
@@ -59,6 +60,8 @@ class Import {
   readonly #accounts = new Set<string>();
   #line = 0;
   #announced: RowCounts | null = null;
+  /** Reports whether the file may lack a table. */
+  #mayLack: (table: TableName) => boolean = () => false;
   /** The tables in the file. A file of an earlier release has fewer. */
   #tables: readonly TableName[] = TABLE_NAMES;
   #section: Section | null = null;
@@ -76,7 +79,8 @@ class Import {
 
   /** True if `flush` must run before the next line. */
   get isFull(): boolean {
-    return this.#batch.length >= BATCH_ROWS || this.#batchTable !== this.#section?.table;
+    const most = batchRows(this.#batchTable, BATCH_ROWS);
+    return this.#batch.length >= most || this.#batchTable !== this.#section?.table;
   }
 
   take(line: Uint8Array): void {
@@ -135,9 +139,13 @@ class Import {
     if (!isRecord(json) || json.format !== FORMAT) {
       this.#refuse(`this is not the first line of an export, {"format":"${FORMAT}",…}`);
     }
-    if (json.version !== FORMAT_VERSION) {
-      this.#refuse(`this program reads only version ${FORMAT_VERSION} of the format`);
+    const { version } = json;
+    if (typeof version !== 'number' || version < OLDEST_VERSION || version > FORMAT_VERSION) {
+      this.#refuse(
+        `this program reads versions ${OLDEST_VERSION} to ${FORMAT_VERSION} of the format`,
+      );
     }
+    this.#mayLack = version === OLDEST_VERSION ? mayBeAbsent : () => false;
     this.#announced = this.#readCounts(json.rows);
     this.#tables = TABLE_NAMES.filter((table) => Object.hasOwn(json.rows as object, table));
   }
@@ -195,7 +203,7 @@ class Import {
   #readCounts(json: unknown): RowCounts {
     if (isRecord(json)) {
       const counts = Object.fromEntries(
-        TABLE_NAMES.map((table) => [table, json[table] ?? (mayBeAbsent(table) ? 0 : undefined)]),
+        TABLE_NAMES.map((table) => [table, json[table] ?? (this.#mayLack(table) ? 0 : undefined)]),
       );
       if (Object.values(counts).every(Number.isSafeInteger)) return counts as RowCounts;
     }

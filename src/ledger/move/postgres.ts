@@ -11,6 +11,7 @@ import { readSchema } from '../postgres/schema.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
 import {
   accountColumn,
+  batchRows,
   type Column,
   columnsOf,
   fingerprintOf,
@@ -145,7 +146,7 @@ async function* readRows(
   await query(client, `DECLARE moved NO SCROLL CURSOR FOR ${rows}`);
   const fetch = () => {
     const fetched = client
-      .query({ text: `FETCH ${BATCH_ROWS} FROM moved`, rowMode: 'array' })
+      .query({ text: `FETCH ${batchRows(table, BATCH_ROWS)} FROM moved`, rowMode: 'array' })
       .then(({ rows }) => rows as Value[][], failed);
     // The caller may have stopped, and nothing else would handle the rejection.
     fetched.catch(() => {});

@@ -16,6 +16,7 @@ import type {
 } from './movable-store.ts';
 import {
   accountColumn,
+  batchRows,
   columnsOf,
   fingerprintOf,
   keyColumns,
@@ -93,7 +94,10 @@ export function countRows(database: DatabaseSync): RowCounts {
 
 async function* readRows(database: DatabaseSync, table: TableName): AsyncGenerator<Rows> {
   const flags = columnsOf(table).flatMap(({ kind }, i) => (kind === 'flag' ? [i] : []));
-  for (const batch of batchesOf<Value[]>(selectRows(database, table))) {
+  for (const batch of batchesOf<Value[]>(
+    selectRows(database, table),
+    batchRows(table, BATCH_ROWS),
+  )) {
     for (const row of batch) for (const i of flags) row[i] = row[i] === 1;
     yield batch;
   }
@@ -106,7 +110,7 @@ async function* readRawRows(
 ): AsyncGenerator<readonly RawRow[]> {
   const statement = selectRows(database, table, extra);
   statement.setReadBigInts(true);
-  yield* batchesOf<RawRow>(statement);
+  yield* batchesOf<RawRow>(statement, batchRows(table, BATCH_ROWS));
 }
 
 function selectRows(database: DatabaseSync, table: TableName, extra?: string): StatementSync {
@@ -120,11 +124,11 @@ function selectRows(database: DatabaseSync, table: TableName, extra?: string): S
   return statement;
 }
 
-function* batchesOf<Row>(statement: StatementSync): Generator<Row[]> {
+function* batchesOf<Row>(statement: StatementSync, most: number): Generator<Row[]> {
   const rows = statement.iterate() as unknown as Iterator<Row>;
   for (;;) {
     const batch: Row[] = [];
-    while (batch.length < BATCH_ROWS) {
+    while (batch.length < most) {
       const { done, value } = guarded(() => rows.next());
       if (done) break;
       batch.push(value);

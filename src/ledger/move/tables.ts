@@ -24,13 +24,21 @@ export interface Table {
   /** All columns. The first `keyLength` form the primary key, which orders the rows. */
   readonly columns: readonly Column[];
   readonly keyLength: number;
-  /** True if files of earlier releases lack the table. */
+  /** True if files of version 1 of the format, and databases of earlier releases, may lack the table. */
   readonly absent?: true;
+  /** True for rows of several kilobytes, of which fewer are held at a time. */
+  readonly isWide?: true;
   /** Returns what is wrong with a row of valid values; undefined if nothing is. */
   readonly misfit?: (row: readonly Value[]) => string | undefined;
 }
 
 const INT32_MAX = 2 ** 31 - 1;
+
+/** Limit of the length of a checkpoint with its signatures (c2sp.org/signed-note has none). */
+const MAX_NOTE = 2 ** 20;
+
+/** How many short rows count as one wide row. */
+const WIDE_SHARE = 50;
 
 /** The last millisecond of the year 9999. */
 const TIME_MAX = 253_402_300_799_999;
@@ -75,6 +83,31 @@ const SECURITY_LEVEL: Column = {
   read: (json) => (json === 128 || json === 256 || json === 384 ? json : undefined),
   expected: '128, 256 or 384',
 };
+
+/** Position of the first receipt column of `ledger`. The others follow it. */
+const RECEIPT_START = 16;
+
+/** Hashes of a tile: 1 to 256. */
+const HASHES: Column = {
+  name: 'hashes',
+  kind: 'bytes',
+  read: (json) => {
+    const length = typeof json === 'string' ? json.length / 2 : 0;
+    const isTile = length > 0 && length <= 8_192 && length % 32 === 0;
+    return isTile ? readBytes(json, length) : undefined;
+  },
+  expected: '1 to 256 hashes of 64 hexadecimal digits, lower-case',
+};
+
+const LOG_ID = integer('log_id', INT32_MAX);
+
+const PENDING_COLUMNS = [
+  LOG_ID,
+  oneOf('kind', ['key', 'audit']),
+  bytes('entry', 32),
+  bytes('mac', 32),
+  integer('secret_version', INT32_MAX),
+];
 
 const COUNTS: Column = {
   name: 'latency_counts',
@@ -138,6 +171,11 @@ export const TABLES = {
   },
   rollup_minute: ROLLUP,
   rollup_hour: ROLLUP,
+  software: {
+    keyLength: 1,
+    absent: true,
+    columns: [integer('software_id', INT32_MAX), text('name', 1_000)],
+  },
   ledger: {
     keyLength: 1,
     // Without the fingerprint, which is the first 64 bits of the commitment.
@@ -158,7 +196,17 @@ export const TABLES = {
       nullable(integer('tests_passed', INT32_MAX)),
       nullable(integer('total_tests', INT32_MAX)),
       nullable(DEFINITION),
+      nullable(bytes('key_commitment', 32)),
+      nullable(bytes('salt', 32)),
+      nullable(integer('strength_bits', INT32_MAX)),
+      nullable(text('sources', 1_000)),
+      nullable(integer('software_id', INT32_MAX)),
     ],
+    misfit: (row) => {
+      const set = row.slice(RECEIPT_START).filter((value) => value !== null).length;
+      if (set === 0 || set === row.length - RECEIPT_START) return undefined;
+      return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
+    },
   },
   validated_keys: {
     keyLength: 2,
@@ -170,6 +218,73 @@ export const TABLES = {
       if (!(pValues instanceof Uint8Array) || pValues.length === length) return undefined;
       return `p_values must have ${2 * (length ?? 0)} hexadecimal digits with definition ${definition} of the evidence`;
     },
+  },
+  logs: {
+    keyLength: 1,
+    absent: true,
+    columns: [
+      LOG_ID,
+      text('origin', 255),
+      lines('verifier_keys', 20_000),
+      integer('started_ms', TIME_MAX),
+      nullable(integer('closed_ms', TIME_MAX)),
+      integer('size'),
+      bytes('root', 32),
+    ],
+  },
+  log_checkpoints: {
+    keyLength: 2,
+    absent: true,
+    isWide: true,
+    columns: [
+      LOG_ID,
+      oneOf('kind', ['checkpoint', 'witnessed']),
+      integer('size'),
+      lines('note', MAX_NOTE),
+    ],
+  },
+  log_entries: {
+    keyLength: 2,
+    absent: true,
+    columns: [
+      LOG_ID,
+      integer('entry_index'),
+      bytes('entry', 32),
+      nullable(bytes('entry_id', 16)),
+      oneOf('kind', ['key', 'audit', 'start', 'recovered']),
+    ],
+  },
+  log_tiles: {
+    keyLength: 3,
+    absent: true,
+    isWide: true,
+    columns: [LOG_ID, integer('level', 7), integer('tile_index'), HASHES],
+  },
+  log_pending: {
+    keyLength: 1,
+    absent: true,
+    columns: [bytes('entry_id', 16), ...PENDING_COLUMNS],
+  },
+  log_set_aside: {
+    keyLength: 1,
+    absent: true,
+    columns: [
+      bytes('set_aside_id', 16),
+      bytes('entry_id', 16),
+      ...PENDING_COLUMNS,
+      integer('noted_ms', TIME_MAX),
+    ],
+  },
+  audit: {
+    keyLength: 1,
+    absent: true,
+    columns: [
+      bytes('audit_id', 16),
+      integer('at_ms', TIME_MAX),
+      text('action', 100),
+      text('details', 100_000),
+      bytes('salt', 32),
+    ],
   },
 } as const satisfies Record<string, Table>;
 
@@ -184,7 +299,12 @@ export function columnsOf(table: TableName): readonly Column[] {
   return TABLES[table].columns;
 }
 
-/** Reports whether a file may lack the table. */
+/** Rows of a table to hold at a time, `most` if they are short. */
+export function batchRows(table: TableName, most: number): number {
+  return (TABLES[table] as Table).isWide ? Math.ceil(most / WIDE_SHARE) : most;
+}
+
+/** Reports whether an earlier release lacks the table. */
 export function mayBeAbsent(table: TableName): boolean {
   return (TABLES[table] as Table).absent === true;
 }
@@ -223,6 +343,28 @@ function text(name: string, longest: number): Column {
     kind: 'text',
     read: (json) => (typeof json === 'string' && isPrintable(json, longest) ? json : undefined),
     expected: `1 to ${longest} printable characters`,
+  };
+}
+
+/** Text of one line or more. */
+function lines(name: string, longest: number): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) =>
+      typeof json === 'string' && isPrintable(json.replaceAll('\n', ' '), longest)
+        ? json
+        : undefined,
+    expected: `1 to ${longest} printable characters and line ends`,
+  };
+}
+
+function oneOf(name: string, values: readonly string[]): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) => (typeof json === 'string' && values.includes(json) ? json : undefined),
+    expected: `one of ${values.join(', ')}`,
   };
 }
 

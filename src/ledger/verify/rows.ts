@@ -33,6 +33,8 @@ export class RowChecks {
   /** Accounts by API key. */
   readonly #apiKeys = new Map<string, string>();
   readonly #versions = new Set<number>();
+  readonly #software = new Set<number>();
+  readonly #logs = new Set<number>();
 
   constructor(findings: Findings) {
     this.#findings = findings;
@@ -68,6 +70,11 @@ export class RowChecks {
     else if (read('account_id') !== undefined && !this.#accounts.has(String(read('account_id')))) {
       found('account_id names no account');
     }
+    if (table === 'software') this.#software.add(Number(read('software_id')));
+    if (table === 'logs') this.#logs.add(Number(read('log_id')));
+    else if (read('log_id') !== undefined && !this.#logs.has(Number(read('log_id')))) {
+      found('log_id names no log');
+    }
     if (table === 'api_keys') {
       this.#apiKeys.set(String(read('api_key_id')), String(read('account_id')));
     }
@@ -93,6 +100,10 @@ export class RowChecks {
     }
     if (this.#apiKeys.get(String(read('api_key_id'))) !== read('account_id')) {
       found('api_key_id names no API key of the account');
+    }
+    const software = read('software_id') ?? null;
+    if (software !== null && !this.#software.has(Number(software))) {
+      found('software_id names no software');
     }
     const evidence = ['gate_p', 'tests_passed', 'total_tests'].map((column) => read(column));
     if (new Set(evidence.map((value) => value === null)).size > 1) {

@@ -90,5 +90,30 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
           SELECT 1 FROM validated_keys AS p
           WHERE p.account_id = k.account_id AND p.key_id = k.key_id)`,
     },
+    ...LOG_CHECKS,
   ];
 }
+
+/** The structure of the logs. `phm log check` recomputes their trees. */
+const LOG_CHECKS: readonly SumCheck[] = [
+  {
+    problem: 'log_entries: the entries of a log are not numbered from 0 to its size',
+    sql: `SELECT 'log ' || logs.origin AS example FROM logs LEFT JOIN (
+        SELECT log_id, count(*) AS entries, max(entry_index) AS newest FROM log_entries
+        GROUP BY log_id) AS found ON found.log_id = logs.log_id
+      WHERE logs.size <> coalesce(entries, 0) OR logs.size <> coalesce(newest, -1) + 1`,
+  },
+  {
+    problem: 'log_tiles: a log has more or fewer full tiles of level 0 than its size needs',
+    sql: `SELECT 'log ' || logs.origin AS example FROM logs LEFT JOIN (
+        SELECT log_id, count(*) AS tiles, max(tile_index) AS newest, min(length(hashes)) AS shortest
+        FROM log_tiles WHERE level = 0 GROUP BY log_id) AS found ON found.log_id = logs.log_id
+      WHERE logs.size / 256 <> coalesce(tiles, 0) OR logs.size / 256 <> coalesce(newest, -1) + 1
+        OR shortest < 8192`,
+  },
+  {
+    problem: 'log_checkpoints: a checkpoint covers more entries than its log has',
+    sql: `SELECT 'log ' || logs.origin AS example FROM log_checkpoints
+      JOIN logs ON logs.log_id = log_checkpoints.log_id WHERE log_checkpoints.size > logs.size`,
+  },
+];
