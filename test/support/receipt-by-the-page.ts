@@ -183,7 +183,7 @@ export function checkpointByThePage(note: string, policy: string): Omit<Shown, '
   return { origin, size: Number(size), root, signedBy };
 }
 
-/** Steps 1 to 6. */
+/** Steps 1 to 6 of the page. */
 export function verifyByThePage({ receipt, policy, key, opening }: Given): Shown {
   const { statement, proof } = receipt;
   must(Object.keys(receipt).sort().join() === 'proof,statement', '1: other members');
@@ -213,4 +213,41 @@ function checkCommitment(statement: Json, key: Uint8Array, opening: Uint8Array):
   ]);
   const commitment = createHmac('sha256', opening).update(message).digest();
   must(timingSafeEqual(commitment, base64(statement.key_commitment)), '6: another key');
+}
+
+/** P-values of the tests that have more than one, in step 4 of "The evidence digest". */
+const P_VALUES: Readonly<Record<string, number>> = {
+  cumulative_sums: 2,
+  serial: 2,
+  non_overlapping_template: 148,
+  random_excursions: 8,
+  random_excursions_variant: 18,
+};
+
+const MODULATION_TESTS = ['frequency', 'block_frequency', 'runs', 'longest_run'];
+
+/** Step 7: the evidence digest of a `nist_report`. */
+export function evidenceDigestByThePage(report: Json): string {
+  const modulated = MODULATION_TESTS.map(
+    (name) => report.modulation_tests.find((test: Json) => test.name === name) ?? { name },
+  );
+  const units = [...report.tests, ...modulated].flatMap((test: Json) =>
+    test.applicable
+      ? test.p_values.map(billionths)
+      : new Array(P_VALUES[test.name] ?? 1).fill(0xffff_ffff),
+  );
+  const bytes = Buffer.alloc(4 * units.length);
+  for (const [i, unit] of units.entries()) bytes.writeUInt32LE(unit, 4 * i);
+  const evidence = {
+    definition: report.evidence_definition,
+    gate_p_value: report.gate.p_value,
+    p_values: bytes.toString('base64'),
+    verdict: report.gate.verdict,
+  };
+  return `sha256:${sha256(Buffer.from(canonical(evidence))).toString('hex')}`;
+}
+
+function billionths(p: number): number {
+  const units = Math.floor(p * 1e9);
+  return units / 1e9 > p ? units - 1 : units;
 }
