@@ -1,6 +1,6 @@
 /** Growth of the log's tree, one run at a time: RFC 6962 §2.1 in the tiles of https://c2sp.org/tlog-tiles. */
 import { HASH_BYTES, perfectSubtrees, rootFromSubtrees, TILE_WIDTH } from '#tlog';
-import { EMPTY_ROOT, leafHash, nodeHash, perfectRoot } from './hash.ts';
+import { EMPTY_ROOT, leafHashInto, nodeHash, perfectRoot, perfectRootInto } from './hash.ts';
 
 /** The right edge of a tree: all that appending needs. */
 export interface Edge {
@@ -41,7 +41,7 @@ export function extendTree(edge: Edge, entries: readonly Uint8Array[]): Extensio
     throw new TreeError(`the stored tiles of size ${edge.size} do not hash to the stored root`);
   }
   const growth = new Growth(edge);
-  for (const entry of entries) growth.append(0, leafHash(entry));
+  for (const entry of entries) growth.append(entry);
   const size = edge.size + entries.length;
   return {
     size,
@@ -102,10 +102,19 @@ class Growth {
     });
   }
 
-  append(level: number, hash: Uint8Array): void {
-    const tile = this.#levels[level] ?? newTile(0);
-    this.#levels[level] = tile;
-    tile.hashes.set(hash, tile.width * HASH_BYTES);
+  append(entry: Uint8Array): void {
+    const tile = this.#open(0);
+    leafHashInto(tile.hashes, tile.width * HASH_BYTES, entry);
+    this.#widen(0, tile);
+  }
+
+  #open(level: number): OpenTile {
+    this.#levels[level] ??= newTile(0);
+    return this.#levels[level];
+  }
+
+  /** Counts the hash that was written last. A full tile is closed, and its root goes to the level above. */
+  #widen(level: number, tile: OpenTile): void {
     tile.width += 1;
     tile.isChanged = true;
     if (tile.width < TILE_WIDTH) return;
@@ -114,7 +123,9 @@ class Growth {
     tile.index += 1;
     tile.width = 0;
     tile.isChanged = false;
-    this.append(level + 1, perfectRoot(hashes));
+    const above = this.#open(level + 1);
+    perfectRootInto(above.hashes, above.width * HASH_BYTES, hashes);
+    this.#widen(level + 1, above);
   }
 
   edgeTiles(): Uint8Array[] {
