@@ -161,7 +161,7 @@ class GeneratedKey(Answer):
     entropy_job_id: str | None
     hash_proof: str
     receipt: Receipt | None = None
-    """With ``include="receipt"``. None if it takes longer than 2 s: ``PhmClient.receipt`` has it."""
+    """With ``include="receipt"``. None if it takes over 2 s: ``PhmClient.receipt`` has it then."""
     receipt_url: str | None = None
     opening: str | None = field(default=None, repr=False, compare=False)
     """With ``include="receipt"``: opens ``key_commitment``. Keep it as secret as the key."""
