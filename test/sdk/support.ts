@@ -1,6 +1,6 @@
 /** A client of a scripted server. */
 import { PhmClient, type PhmClientOptions } from '../../sdk/src/index.ts';
-import { OPENING, RECEIPT } from '../../src/http/openapi/receipt-example.ts';
+import { RECEIPT, RECEIPTED_KEY } from '../../src/http/openapi/receipt-example.ts';
 import { ScriptedServer, type Step } from '../support/scripted-server.ts';
 
 export const API_KEY = 'phmsk_live_ThisApiKeyMustNeverBeShown_abcdef';
@@ -59,7 +59,7 @@ export const VERDICT = {
 export const RECEIPTED = {
   receipt: RECEIPT,
   receipt_url: `/api/v2/keys/${GENERATED.key_id}/receipt`,
-  opening: OPENING,
+  opening: RECEIPTED_KEY.opening,
 };
 
 /** A response with the members that every call expects. */

@@ -1,6 +1,6 @@
 /** Texts of the OpenAPI document, by operation. Schemas and errors come from the routes. */
 import type { ErrorCode, ErrorDetails } from '../../errors.ts';
-import { CHECKPOINT, OPENING, POLICY, RECEIPT, RECEIPTED_KEY_HEX } from './receipt-example.ts';
+import { CHECKPOINT, POLICY, RECEIPT, RECEIPTED_KEY } from './receipt-example.ts';
 
 export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
 before every key. On request it runs the statistical tests of SP 800-22 on the generator's output. It also validates keys that
@@ -161,25 +161,6 @@ const SIMULATOR_KEY = {
     'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
 };
 
-const RECEIPTED_KEY = {
-  success: true,
-  key_id: RECEIPT.statement.key_id,
-  key: RECEIPTED_KEY_HEX,
-  security_level: 256,
-  security_strength_bits: 256,
-  entropy_bits: 254.85,
-  latency_ms: 0.391,
-  timestamp: RECEIPT.statement.time,
-  source: 'os',
-  quantum_hardware: false,
-  entropy_job_id: null,
-  hash_proof:
-    'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
-  receipt: RECEIPT,
-  receipt_url: `/api/v2/keys/${RECEIPT.statement.key_id}/receipt`,
-  opening: OPENING,
-};
-
 const READY = {
   success: true,
   status: 'ok',
@@ -237,14 +218,14 @@ for every source. Only \`security_level\` is required.
         value: { security_level: 384, entropy_source: 'quantum-simulator' },
       },
       receipt: {
-        summary: '256 bits with a receipt',
-        value: { security_level: 256, include: ['receipt'] },
+        summary: '256 bits with the 15 tests and a receipt',
+        value: { security_level: 256, enable_nist_validation: true, include: ['receipt'] },
       },
     },
     answers: {
       validated: { summary: '256 bits; 15 of 15 tests passed, gate passed', value: VALIDATED_KEY },
       simulator: { summary: '384 bits with the quantum simulator mixed in', value: SIMULATOR_KEY },
-      receipt: { summary: '256 bits with a receipt', value: RECEIPTED_KEY },
+      receipt: { summary: '256 bits, validated, with a receipt', value: RECEIPTED_KEY },
     },
     links: {
       receipt: {

@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { verifyReceipt } from '../../../sdk/src/index.ts';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { AppError } from '../../../src/errors.ts';
-import { RECEIPT } from '../../../src/http/openapi/receipt-example.ts';
+import {
+  CHECKPOINT,
+  POLICY,
+  RECEIPT,
+  RECEIPTED_KEY,
+} from '../../../src/http/openapi/receipt-example.ts';
 import type { GenerateOutcome, KeyOrder } from '../../../src/keys/index.ts';
 import {
   absentLog,
@@ -300,5 +306,15 @@ describe('POST /api/v2/generate with include receipt', () => {
     assert.equal(receipt_url, `/security/phm/api/v2/keys/${KEY_ID}/receipt`);
     assert.equal((await below.inject({ url: receipt_url, headers })).statusCode, 200);
     await below.close();
+  });
+});
+
+describe('the example of a receipt in docs/examples', () => {
+  it('verifies under the policy beside it, with its key and opening', async () => {
+    const { receipt, key, opening } = RECEIPTED_KEY;
+    const verdict = await verifyReceipt(receipt, { policy: POLICY, key, opening });
+    assert.deepEqual(verdict.problems, []);
+    assert.ok(receipt.proof.endsWith(CHECKPOINT));
+    assert.equal(RECEIPTED_KEY.receipt_url, `/api/v2/keys/${RECEIPTED_KEY.key_id}/receipt`);
   });
 });
