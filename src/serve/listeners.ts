@@ -86,6 +86,7 @@ async function openListeners(parts: ServerParts): Promise<Listeners> {
   metrics?.watch({
     load: () => starting.load(),
     readiness: () => starting.checkReadiness(),
+    log: () => starting.log.status(),
     clock: () => starting.clockReading(),
     retentionDays: config.retentionDays,
     isDraining: () => lifecycle.draining,

@@ -6,14 +6,14 @@ import type { LogNotice } from '../service/index.ts';
 export function logNotice(logger: Logger, notice: LogNotice): void {
   switch (notice.kind) {
     case 'stopped':
-      logger.error({ reason: notice.reason }, 'the log has stopped');
+      logger.error({ reason: notice.reason }, 'the transparency log has stopped');
       break;
     case 'resumed':
-      logger.info('the log runs again');
+      logger.info('the transparency log runs again');
       break;
     case 'delayed':
-      if (notice.reason === null) logger.info('the log takes turns again');
-      else logger.warn({ reason: notice.reason }, 'the log is delayed');
+      if (notice.reason === null) logger.info('the transparency log takes turns again');
+      else logger.warn({ reason: notice.reason }, 'the transparency log is delayed');
       break;
     case 'set_aside':
       logger.error(

@@ -341,10 +341,11 @@ export class KeyService {
 
 function openServiceLog(worker: Worker, setup: LogSetup, options: KeyServiceOptions): ServiceLog {
   const { observer, onLogNotice = () => {} } = options;
-  const { policy, binding } = setup;
+  const { policy, binding, witnessNames } = setup;
   return new ServiceLog(worker, {
     origin: binding.origin,
     policy,
+    witnesses: witnessNames,
     observer,
     onNotice: onLogNotice,
   });

@@ -59,7 +59,7 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
 }
 
 function startLogWorker({ store, secret }: KeyServiceOptions, setup: LogSetup): Worker {
-  const { binding, policy: _, ...rest } = setup;
+  const { binding, policy: _, witnessNames: __, ...rest } = setup;
   const macKeys = deriveLogMacKeys(secret.versions);
   const version = secret.currentVersion;
   const data: LogWorkerData = { ...rest, store, log: binding, macKeys, version };

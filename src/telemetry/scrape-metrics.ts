@@ -4,12 +4,14 @@ import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
-import type { Readiness, ServiceLoad } from '../service/index.ts';
+import type { LogStatus, Readiness, ServiceLoad } from '../service/index.ts';
 
 /** Readers of the server's state. Each is called at every scrape. */
 export interface ServerState {
   readonly load: () => ServiceLoad;
   readonly readiness: () => Readiness;
+  /** State of the transparency log. */
+  readonly log: () => LogStatus;
   /** Null before the first reading. */
   readonly clock: () => ClockReading | null;
   /** Days that ledger rows are kept; null for ever. */
@@ -66,6 +68,8 @@ export function addScrapeMetrics(registry: Registry, state: ServerState): void {
         ...common,
         collect() {
           this.reset();
+          // A counter that starts at 0 and then shows an old count would look like an increase.
+          this.remove({});
           for (const [labels, value] of read()) this.inc(labels, value);
         },
       });
@@ -124,6 +128,7 @@ function definitions(state: ServerState): Definition[] {
       help: '1 while the required sources deliver and the generators are in service',
       read: () => one(readiness().entropy),
     },
+    ...transparencyMetrics(state.log),
     ...connectionMetrics(connections),
     ...loadMetrics(load),
     ...latchMetrics(load, readiness),
@@ -135,6 +140,64 @@ function definitions(state: ServerState): Definition[] {
       read: () => one(lostLogLines()),
     },
   ];
+}
+
+/** The transparency log. Without one, only `phm_log_stopped` has a series. */
+function transparencyMetrics(log: () => LogStatus): Definition[] {
+  const whileOn = (valueIn: (status: LogStatus) => number | null): readonly Sample[] => {
+    const status = log();
+    const value = status.state === 'off' ? null : valueIn(status);
+    return value === null ? [] : one(value);
+  };
+  return [
+    {
+      type: 'gauge',
+      name: 'phm_log_stopped',
+      help: '1 while the transparency log is stopped: nothing is added, served or proved',
+      read: () => one(log().state === 'stopped'),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_log_tree_size',
+      help: 'Entries in the published tree of the transparency log',
+      read: () => whileOn(({ size }) => size),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_log_head_age_seconds',
+      help: 'Time since the served head was published; it grows while nothing is added',
+      read: () => whileOn(({ headMs }) => (headMs === null ? null : secondsSince(headMs))),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_log_pending',
+      help: 'Entries in the database that wait for the transparency log',
+      read: () => whileOn(({ pending }) => pending),
+    },
+    {
+      type: 'counter',
+      name: 'phm_log_set_aside_total',
+      help: 'Entries in the database that were set aside, because the log did not make them',
+      read: () => whileOn(({ setAside }) => setAside),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_log_witnessed_size',
+      help: 'Entries in the newest tree with enough cosignatures of witnesses',
+      read: () => whileOn(({ witnessedSize }) => witnessedSize),
+    },
+    {
+      type: 'counter',
+      name: 'phm_log_witness_failures_total',
+      help: 'Submissions to a witness that gave no cosignature',
+      labelNames: ['witness'],
+      read: () => [...log().witnessFailures].map(([witness, n]): Sample => [{ witness }, n]),
+    },
+  ];
+}
+
+function secondsSince(ms: number): number {
+  return Math.max(0, Date.now() - ms) / SECOND_MS;
 }
 
 function connectionMetrics(counts: () => ConnectionCounts): Definition[] {

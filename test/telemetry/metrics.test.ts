@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
-import { StartingService } from '../../src/service/index.ts';
+import { absentLog, StartingService } from '../../src/service/index.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { makeDashboardFolder, removeDashboardFolder } from '../support/dashboard-folder.ts';
@@ -192,6 +192,7 @@ describe('the metrics in this process', () => {
           secret,
           sources: [],
         }),
+        log: absentLog('off').status,
         clock: () => ({ against: 'database', skewMs: -1_500, doubt: null }),
         retentionDays: null,
         isDraining: () => false,
@@ -213,6 +214,7 @@ describe('the metrics in this process', () => {
     metrics.watch({
       load: starting.load,
       readiness: starting.checkReadiness,
+      log: () => starting.log.status(),
       clock: starting.clockReading,
       retentionDays: null,
       isDraining: () => false,
@@ -222,6 +224,8 @@ describe('the metrics in this process', () => {
     const page = await metrics.expose();
     assert.equal(sampleOf(page, 'phm_ready'), 0);
     assert.doesNotMatch(page, /^phm_clock_/m);
+    assert.equal(sampleOf(page, 'phm_log_stopped'), 0);
+    assert.doesNotMatch(page, /^phm_log_(?:pending|set_aside_total) /m);
   });
 
   it('convert milliseconds to seconds', async () => {

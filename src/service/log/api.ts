@@ -44,12 +44,12 @@ export interface LogStatus {
   readonly headMs: number | null;
   /** Size of the newest head that has the quorum; null without witnesses, or before the first. */
   readonly witnessedSize: number | null;
-  readonly pending: number;
-  /** Time of the oldest pending entry; null if none is pending. */
+  /** Entries that wait in the database; null until they are counted. */
+  readonly pending: number | null;
+  /** Time of the oldest pending entry; null if none is known to be pending. */
   readonly oldestPendingMs: number | null;
-  readonly setAside: number;
-  /** Receipts refused because a row differs from its entry, since startup. */
-  readonly altered: number;
+  /** Entries set aside in the database; null until they are counted. */
+  readonly setAside: number | null;
   /** Failed submissions since startup, by name of the witness. */
   readonly witnessFailures: ReadonlyMap<string, number>;
 }
@@ -79,10 +79,9 @@ const NO_STATUS: LogStatus = {
   size: 0,
   headMs: null,
   witnessedSize: null,
-  pending: 0,
+  pending: null,
   oldestPendingMs: null,
-  setAside: 0,
-  altered: 0,
+  setAside: null,
   witnessFailures: new Map(),
 };
 

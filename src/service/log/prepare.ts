@@ -21,6 +21,8 @@ export interface LogSetup {
   readonly stateFile: string;
   /** Policy with the witnesses as text; null without. */
   readonly witnesses: string | null;
+  /** Names of these witnesses. */
+  readonly witnessNames: readonly string[];
   readonly intervalMs: number;
   /** Why the log is stopped from the start; null if it runs. */
   readonly stopped: string | null;
@@ -53,17 +55,16 @@ export async function prepareLog(preparation: LogPreparation): Promise<LogSetup 
   const record = open ?? (await startFirstLog(preparation, keys as LogKeys));
   const [ed25519 = '', mlDsa44 = ''] = record.verifierKeys.trim().split('\n');
   const { logId, origin } = record;
+  const policy = witnesses === null ? null : openPolicy(witnesses);
   const software = softwareName();
   return {
     binding: { logId, origin, software, softwareId: await store.registerSoftware(software) },
     verifierKeys: [ed25519, mlDsa44],
     keys,
-    policy: policyText(
-      { origin, verifierKeys: { ed25519, mlDsa44 } },
-      witnesses === null ? null : openPolicy(witnesses),
-    ),
+    policy: policyText({ origin, verifierKeys: { ed25519, mlDsa44 } }, policy),
     stateFile: config.stateFile,
     witnesses,
+    witnessNames: policy?.witnesses.map(({ name }) => name) ?? [],
     intervalMs: config.intervalMs,
     stopped: whyStopped(config, record, keys),
   };

@@ -33,6 +33,8 @@ interface Note {
 export interface ServiceLogOptions {
   readonly origin: string;
   readonly policy: string;
+  /** Names of the witnesses, whose failures are counted from zero. */
+  readonly witnesses: readonly string[];
   readonly observer: KeyObserver | undefined;
   readonly onNotice: (notice: LogNotice) => void;
 }
@@ -49,17 +51,17 @@ export class ServiceLog implements LogApi {
   /** The largest note that `checkpoint` has returned: readers must never see the log shrink. */
   #served: Note | null = null;
   #counts: Pick<LogStatus, 'pending' | 'oldestPendingMs' | 'setAside'> = {
-    pending: 0,
+    pending: null,
     oldestPendingMs: null,
-    setAside: 0,
+    setAside: null,
   };
-  #altered = 0;
   #damage: AppError | null = null;
 
   /** The worker must have reported ready. */
   constructor(worker: Worker, options: ServiceLogOptions) {
     this.#worker = worker;
     this.#options = options;
+    for (const witness of options.witnesses) this.#witnessFailures.set(witness, 0);
     worker.on('message', (reply: LogReply) => {
       if ('kind' in reply) this.#note(reply);
       else this.#settle(reply.id, reply.result);
@@ -103,8 +105,9 @@ export class ServiceLog implements LogApi {
       size: this.#published?.size ?? 0,
       headMs: this.#published?.atMs ?? null,
       witnessedSize: this.#witnessed?.size ?? null,
-      ...this.#counts,
-      altered: this.#altered,
+      pending: this.#counts.pending,
+      oldestPendingMs: this.#counts.oldestPendingMs,
+      setAside: this.#counts.setAside,
       witnessFailures: this.#witnessFailures,
     };
   }
@@ -149,9 +152,6 @@ export class ServiceLog implements LogApi {
         break;
       case 'resumed':
         this.#forget();
-        break;
-      case 'altered':
-        this.#altered += 1;
         break;
       case 'witness':
         if (notice.reason !== null) this.#countFailure(notice.witness);
