@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { newLogKeysText, parseLogKeys } from '../../src/log/index.ts';
 import { anchors } from '../support/markdown.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { type Document, find, ROOT, readText, readYaml } from './files.ts';
@@ -78,10 +79,15 @@ const dataDir = makeDataDir();
 let server: Server;
 let page: Page;
 before(async () => {
+  // A witness that no one can reach, so that its failures have a series.
+  const { verifierKeys } = parseLogKeys(newLogKeysText('witness.example'));
+  const witnesses = join(dataDir, 'witnesses.txt');
+  writeFileSync(witnesses, `witness one ${verifierKeys.mlDsa44} http://127.0.0.1:9\nquorum one\n`);
   // `jitter` is read in the background, so that pools have series, and it latches nothing.
   server = await Server.start(dataDir, {
     PHM_METRICS_PORT: '0',
     PHM_ENTROPY_SOURCES: 'os,jitter',
+    PHM_LOG_WITNESSES: witnesses,
   });
   await server.generate({ security_level: 256, enable_nist_validation: true });
   page = new Page(await server.scrape());
@@ -214,6 +220,7 @@ describe('the dashboard', () => {
         'Keys',
         'Queues and batches',
         'Ledger',
+        'Transparency log',
         'Entropy and generators',
         'Saturation',
       ],
