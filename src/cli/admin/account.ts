@@ -6,6 +6,7 @@ import { formatTimestamp } from '../../clock.ts';
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { auditOf } from './audit-record.ts';
 import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './with-store.ts';
 
 const MAX_NAME = 200;
@@ -58,9 +59,14 @@ async function create(
   const accountId = `acct_${randomUUID().replaceAll('-', '')}`;
   const createdMs = Date.now();
   const withOneStore = options.init ? withInitializedStore : withStoreToMake;
-  await withOneStore(context, (store) =>
-    store.addAccount({ accountId, name, plan, demo: false, createdMs }),
-  );
+  await withOneStore(context, async (store, config) => {
+    const audit = await auditOf(store, config, {
+      atMs: createdMs,
+      action: 'account_created',
+      details: { account_id: accountId, name, plan },
+    });
+    await store.addAccount({ accountId, name, plan, demo: false, createdMs }, audit);
+  });
   if (options.json) {
     writeJson(context, {
       account_id: accountId,
@@ -105,7 +111,14 @@ async function setPlan(
   plan: PlanName,
   options: { json?: boolean },
 ): Promise<void> {
-  const changed = await withStore(context, (store) => store.setPlan(accountId, plan));
+  const changed = await withStore(context, async (store, config) => {
+    const audit = await auditOf(store, config, {
+      atMs: Date.now(),
+      action: 'plan_set',
+      details: { account_id: accountId, plan },
+    });
+    return store.setPlan(accountId, plan, audit);
+  });
   if (!changed)
     throw new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
   if (options.json) writeJson(context, { account_id: accountId, plan });

@@ -10,6 +10,7 @@ import type { LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
+import { auditOf } from './audit-record.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
 export function addApiKeyCommands(program: Command, context: CliContext): void {
@@ -51,7 +52,13 @@ async function issue(
     revokedMs: null,
   };
   const config = await withStore(context, async (store, config) => {
-    if (await store.addApiKey(record, hashApiKey(apiKey))) return config;
+    const { accountId, hint, createdMs } = record;
+    const audit = await auditOf(store, config, {
+      atMs: createdMs,
+      action: 'api_key_issued',
+      details: { api_key_id: apiKeyId, account_id: accountId, hint },
+    });
+    if (await store.addApiKey(record, hashApiKey(apiKey), audit)) return config;
     throw unknownAccount(options.account);
   });
   const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account };
@@ -132,9 +139,15 @@ async function revoke(
   }
   const apiKey = given === '-' ? await readApiKey(context) : null;
   const nowMs = Date.now();
-  const record = await withStore(context, async (store) => {
+  const record = await withStore(context, async (store, config) => {
     const id = apiKey === null ? given : await findApiKeyId(store, apiKey, nowMs);
-    if (id === undefined || !(await store.revokeApiKey(id, nowMs))) return undefined;
+    if (id === undefined) return undefined;
+    const audit = await auditOf(store, config, {
+      atMs: nowMs,
+      action: 'api_key_revoked',
+      details: { api_key_id: id },
+    });
+    if (!(await store.revokeApiKey(id, nowMs, audit))) return undefined;
     return (await store.listApiKeys()).find(({ apiKeyId }) => apiKeyId === id);
   });
   if (!record)

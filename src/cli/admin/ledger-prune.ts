@@ -1,11 +1,12 @@
 /** `phm ledger prune`: removes the rows of old keys. */
 import type { Command } from 'commander';
 import { DAY_MS, formatTimestamp, systemClock } from '../../clock.ts';
-import { MAX_RETENTION_DAYS } from '../../config/index.ts';
-import { type PruneReport, storeLocation } from '../../ledger/index.ts';
+import { type Config, MAX_RETENTION_DAYS } from '../../config/index.ts';
+import { type LedgerStore, type PruneReport, storeLocation } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { parseCount } from '../parse-count.ts';
+import { auditOf, openMaker } from './audit-record.ts';
 import { plural } from './row-counts.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
@@ -44,13 +45,32 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
     throw new CommandError(`--older-than is too long: use at most ${MAX_RETENTION_DAYS} days`, 2);
   }
   const order = { keepMs: days * DAY_MS, clock: systemClock, dryRun, acceptClock };
-  const withOneStore = dryRun ? withStoreToRead : withStore;
-  const report = await withOneStore(context, (store) => store.prune(order));
+  const report = dryRun
+    ? await withStoreToRead(context, (store) => store.prune(order))
+    : await withStore(context, (store, config) => pruneAndRecord(store, config, order));
   if (!options.json) {
     context.err(describePruned(report, days, dryRun));
     return;
   }
   writeReport(context, report, days, dryRun);
+}
+
+/** Prunes, then records up to which time. The monitor of the log accepts missing rows only before a recorded time. */
+async function pruneAndRecord(
+  store: LedgerStore,
+  config: Config,
+  order: Parameters<LedgerStore['prune']>[0],
+): Promise<PruneReport> {
+  // Without the master secret nothing could be recorded afterwards.
+  const { macs } = (await openMaker(store, config)) ?? {};
+  macs?.destroy();
+  const report = await store.prune(order);
+  if (report.rows === 0 && report.partitions.length === 0) return report;
+  const details = { before: formatTimestamp(report.beforeMs), rows: report.rows };
+  await store.addAudit(
+    await auditOf(store, config, { atMs: Date.now(), action: 'pruned', details }),
+  );
+  return report;
 }
 
 /** Accepts the clock without pruning: it may be in doubt even without a retention. */

@@ -1,5 +1,5 @@
 /** `phm secret retire` and `reinstate`: distrust a leaked version of the master secret, and undo that. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
@@ -10,6 +10,8 @@ import { MAX_VERSION } from '../../proof/index.ts';
 import { readMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
+import { pastTime } from '../parse-time.ts';
+import { auditOf } from './audit-record.ts';
 import { withStore } from './with-store.ts';
 
 interface RetireOptions {
@@ -43,7 +45,7 @@ export function addRetirementCommands(secret: Command, context: CliContext): voi
     .option(
       '--compromised-since <time>',
       'count only rows from before this time: 2026-11-20, or 2026-11-20T14:00Z; default: all rows',
-      parseTime,
+      pastTime('--compromised-since'),
     )
     .option('--json', 'write the result as JSON')
     .addHelpText('after', RETIRE_HELP)
@@ -75,31 +77,6 @@ function parseVersion(text: string): number {
   throw new CommandError(`VERSION is ${text}: use a whole number from 1 to ${MAX_VERSION}`, 2);
 }
 
-const TIME_FORM = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-/** Reads a day, which starts at midnight UTC, or a time with its offset. Returns milliseconds since the epoch. */
-function parseTime(text: string, given?: number): number {
-  if (given !== undefined)
-    throw new CommandError('--compromised-since is given twice: give it once', 2);
-  const day = TIME_FORM.exec(text)?.[1];
-  const epochMs = Date.parse(text);
-  // `Date.parse` reads February 30 as March 2.
-  if (day === undefined || Number.isNaN(epochMs) || !isDay(day)) {
-    throw new InvalidArgumentError(
-      'use a day such as 2026-11-20 (its start, UTC), or a time with its offset such as 2026-11-20T14:00Z.',
-    );
-  }
-  if (epochMs < 0) throw new InvalidArgumentError('use a time after 1969.');
-  if (epochMs > Date.now()) {
-    throw new InvalidArgumentError('TIME is in the future: use a time in the past.');
-  }
-  return epochMs;
-}
-
-function isDay(day: string): boolean {
-  return new Date(`${day}T00:00Z`).toISOString().startsWith(day);
-}
-
 async function retire(
   context: CliContext,
   version: number,
@@ -111,7 +88,11 @@ async function retire(
     const { retirement } = requireVersion(checks, version);
     if (retirement === null) requireUnused(context, config, checks, version);
     else refuseToLoosen(context, version, retirement, compromisedMs);
-    await store.retireSecret(version, { retiredMs: Date.now(), compromisedMs });
+    const retiredMs = Date.now();
+    const details = { version, compromised_since: compromisedMs && formatTimestamp(compromisedMs) };
+    const order = { atMs: retiredMs, action: 'secret_retired' as const, details };
+    const audit = await auditOf(store, config, order);
+    await store.retireSecret(version, { retiredMs, compromisedMs }, audit);
     return [retirement, await retirementOf(store, version)];
   });
   if (json) writeJson(context, { version, ...retirementJson(now) });
@@ -123,10 +104,15 @@ async function reinstate(
   version: number,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const now = await withStore(context, async (store) => {
+  const now = await withStore(context, async (store, config) => {
     const { retirement } = requireVersion(await store.secretChecks(), version);
     if (retirement === null) throw new CommandError(`version ${version} is not retired`, 1);
-    await store.reinstateSecret(version);
+    const order = {
+      atMs: Date.now(),
+      action: 'secret_reinstated' as const,
+      details: { version },
+    };
+    await store.reinstateSecret(version, await auditOf(store, config, order));
     return retirementOf(store, version);
   });
   if (json) writeJson(context, { version, ...retirementJson(now) });

@@ -1,0 +1,71 @@
+/** Builds the audit record of a command, with its entry in the log if the ledger has one. */
+import { wipe } from '../../bytes.ts';
+import type { Config } from '../../config/index.ts';
+import { SetupError } from '../../errors.ts';
+import type { AuditRecord, LedgerStore } from '../../ledger/index.ts';
+import { deriveLogMacKeys, Keyring, LogMacKeys } from '../../proof/index.ts';
+import {
+  type AuditOrder,
+  type EntryMaker,
+  foreignSecretProblem,
+  newAudit,
+  readMasterSecret,
+} from '../../service/index.ts';
+import { CommandError } from '../command-error.ts';
+
+/** Returns the record of a change. Throws `CommandError` if the ledger has a log and the master secret is missing. */
+export async function auditOf(
+  store: LedgerStore,
+  config: Config,
+  order: AuditOrder,
+): Promise<AuditRecord> {
+  const maker = await openMaker(store, config);
+  try {
+    return newAudit(maker, order);
+  } finally {
+    maker?.macs.destroy();
+  }
+}
+
+/** Returns null if the ledger has no open log. The caller MUST destroy `macs`. Throws as `auditOf` does. */
+export async function openMaker(store: LedgerStore, config: Config): Promise<EntryMaker | null> {
+  const log = (await store.logs()).find(({ closedMs }) => closedMs === null);
+  return log ? { log, ...(await openMacs(store, config)) } : null;
+}
+
+/**
+ * Returns the subkeys for entries of the log, which the caller MUST destroy. Throws `CommandError` if the master secret is
+ * missing or does not fit the ledger: servers would set the entries aside.
+ */
+export async function openMacs(
+  store: LedgerStore,
+  config: Config,
+): Promise<Pick<EntryMaker, 'macs' | 'version'>> {
+  const { versions, currentVersion } = readSecret(config);
+  const keyring = new Keyring(versions, currentVersion);
+  const keys = deriveLogMacKeys(versions);
+  try {
+    const problem = foreignSecretProblem(keyring, await store.secretChecks());
+    if (problem !== null) throw needsSecret(problem);
+    return { macs: new LogMacKeys(keys), version: currentVersion };
+  } finally {
+    keyring.destroy();
+    wipe(...versions.map(({ secret }) => secret), ...keys.map(({ subkey }) => subkey));
+  }
+}
+
+function readSecret({ masterSecret }: Config) {
+  try {
+    return readMasterSecret(masterSecret);
+  } catch (error) {
+    throw error instanceof SetupError ? needsSecret(error.message) : error;
+  }
+}
+
+function needsSecret(reason: string): CommandError {
+  return new CommandError(
+    'this becomes an entry of the transparency log, which needs the master secret: set PHM_MASTER_KEY_FILE or ' +
+      `PHM_MASTER_KEY as for the servers (${reason})`,
+    1,
+  );
+}
