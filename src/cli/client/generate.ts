@@ -9,9 +9,10 @@ import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { encodeKey, KEY_FORMATS, type KeyFormat, VARIABLE_NAME } from './key-formats.ts';
+import { saveReceipt } from './receipt-file.ts';
 import { testsOf, writeDetails } from './terminal.ts';
 
-const INCLUDES = ['hash_proof', 'nist_report'];
+const INCLUDES = ['hash_proof', 'nist_report', 'receipt'];
 
 const DEFAULT_VARIABLE = 'PHM_KEY';
 
@@ -21,12 +22,14 @@ const LOST =
 const HELP = `
 Standard output gets the key and a line end, nothing else. On a terminal, standard error shows details.
 A new file is readable by its owner only. It is created before the request and removed if there is no key.
+With --receipt the command waits until the log has the entry of the key.
 Exit code: 0 the key was written, 1 failed, 2 wrong usage.
 
 Examples:
   phm generate
   phm generate --level 384 --format raw --output key.bin
   phm generate --validate --json > evidence-with-key.json
+  phm generate --output data.key --receipt data.receipt
   export "$(phm generate --format env --env-name DATA_KEY)"
 `;
 
@@ -40,6 +43,7 @@ interface GenerateFlags extends ConnectionFlags {
   readonly envName?: string;
   readonly output?: string;
   readonly force?: boolean;
+  readonly receipt?: string;
   readonly json?: boolean;
 }
 
@@ -81,12 +85,16 @@ export function addGenerateCommand(program: Command, context: CliContext): void 
       ).argParser(parseVariable),
     )
     .option('--output <file>', 'write to a new file instead of standard output')
-    .option('--force', 'replace an existing file of --output')
+    .option('--force', 'replace existing files of --output and --receipt')
+    .option(
+      '--receipt <file>',
+      'write the receipt of the key and the opening of its commitment to a new file',
+    )
     .addOption(new Option('--json', 'write the whole answer of the service').conflicts('format'))
     .addOption(
       new Option(
         '--include <field...>',
-        'add a field to --json; nist_report: all p-values, needs --validate; hash_proof: always there',
+        'add a field to --json; nist_report: all p-values, needs --validate; receipt: with its opening; hash_proof: always there',
       ).choices(INCLUDES),
     );
   addConnectionOptions(command, HELP).action(
@@ -101,14 +109,14 @@ export function addGenerateCommand(program: Command, context: CliContext): void 
 async function generate(context: CliContext, flags: GenerateFlags): Promise<void> {
   assertConsistent(flags);
   const connection = new Connection(context, flags);
-  const file =
-    flags.output === undefined ? undefined : KeyFile.claim(flags.output, flags.force ?? false);
+  const { file, receiptFile } = claimFiles(flags);
   let generated: GeneratedKey;
   try {
     const body = toRequest(flags);
     generated = await connection.ask((phm, signal) => phm.generate(body, { signal }), LOST);
   } catch (error) {
     file?.discard();
+    receiptFile?.discard();
     throw error;
   }
   const content = flags.json
@@ -123,10 +131,26 @@ async function generate(context: CliContext, flags: GenerateFlags): Promise<void
   } else if (isDetailed(flags)) {
     writeDetails(context, generated);
   }
+  if (receiptFile) await saveReceipt(context, connection, generated, receiptFile);
+}
+
+/** Claims the names of both files, or of none. */
+function claimFiles({ output, receipt, force = false }: GenerateFlags): {
+  file: KeyFile | undefined;
+  receiptFile: KeyFile | undefined;
+} {
+  const file = output === undefined ? undefined : KeyFile.claim(output, force);
+  try {
+    const receiptFile = receipt === undefined ? undefined : KeyFile.claim(receipt, force);
+    return { file, receiptFile };
+  } catch (error) {
+    file?.discard();
+    throw error;
+  }
 }
 
 function assertConsistent(flags: GenerateFlags): void {
-  const { format, envName, output, force, json, include, validate } = flags;
+  const { format, envName, output, force, json, include, validate, receipt } = flags;
   if (envName !== undefined && (format !== 'env' || json)) {
     throw new CommandError('--env-name needs --format env', 2);
   }
@@ -142,7 +166,15 @@ function assertConsistent(flags: GenerateFlags): void {
       2,
     );
   }
-  if (force && output === undefined) throw new CommandError('--force needs --output', 2);
+  if (force && output === undefined && receipt === undefined) {
+    throw new CommandError('--force needs --output or --receipt', 2);
+  }
+  if (receipt === '-' || receipt === '') {
+    throw new CommandError('--receipt needs the name of a file', 2);
+  }
+  if (receipt !== undefined && receipt === output) {
+    throw new CommandError('--receipt and --output name the same file: name two', 2);
+  }
   if (output === '-' || output === '') {
     throw new CommandError(
       '--output needs the name of a file; leave the option out for standard output',
@@ -166,13 +198,15 @@ function toRequest(flags: GenerateFlags): GenerateRequest {
   const { level, validate, source, modulation, output, json } = flags;
   // The report has the gate's p-value, which the message or the details show.
   const isTold = validate && !json && (output !== undefined || isDetailed(flags));
-  const include = isTold ? ['nist_report' as const] : flags.include;
+  const asked = isTold ? ['nist_report' as const] : (flags.include ?? []);
+  const include =
+    flags.receipt === undefined ? asked : [...new Set([...asked, 'receipt' as const])];
   return {
     security_level: level,
     ...(validate && { enable_nist_validation: true }),
     ...(source && { entropy_source: source }),
     ...(modulation && { modulation_type: modulation }),
-    ...(include && { include }),
+    ...(include.length > 0 && { include }),
   };
 }
 

@@ -1,0 +1,40 @@
+/** The file of `phm generate --receipt`: the receipt of a key and the opening of its commitment. */
+import type { GeneratedKey } from '../../../sdk/src/index.ts';
+import { CommandError } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+import type { Connection } from './connection.ts';
+import type { KeyFile } from './key-file.ts';
+
+/**
+ * Waits for the receipt if the answer has none yet, and saves it with the opening. Throws `CommandError` if it did not
+ * come in time; the file then has the opening, which the service does not keep.
+ */
+export async function saveReceipt(
+  context: CliContext,
+  connection: Connection,
+  { key_id, receipt: given, receipt_url, opening }: GeneratedKey,
+  file: KeyFile,
+): Promise<void> {
+  let receipt = given ?? null;
+  let problem: CommandError | null = null;
+  try {
+    receipt ??= (await connection.ask((phm, signal) => phm.receipt(key_id, { signal }))).receipt;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    problem = error;
+  }
+  const content = Buffer.from(`${JSON.stringify({ key_id, receipt, opening, receipt_url })}\n`);
+  try {
+    file.save(content);
+  } finally {
+    content.fill(0);
+  }
+  if (problem === null) {
+    context.err(`Wrote the receipt and the opening to ${file.path}\n`);
+    return;
+  }
+  throw new CommandError(
+    `${problem.message}\nThe key is complete, but ${file.path} has only its opening. To get the receipt later: phm receipt get ${key_id}`,
+    1,
+  );
+}

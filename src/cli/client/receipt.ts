@@ -1,0 +1,232 @@
+/** `phm receipt`: verifies receipts offline, and gets them from a running service. */
+import { readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { type EvidenceReport, type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson } from '../context.ts';
+import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
+import { KeyFile } from './key-file.ts';
+import { decodeKey } from './key-formats.ts';
+
+const VERIFY_HELP = `
+FILE has a receipt as the service returns it, the file of "phm generate --receipt", or an answer of "phm generate --json";
+- means standard input. Nothing is sent. The verdict says what was shown and what was not.
+
+--policy names the logs and witnesses that you accept. Get it once, from an operator you trust, and keep it: without it
+nothing shows whose log this is, so the receipt is not valid. With --key-file the command also shows that the receipt is
+for that key; the opening comes from FILE or --opening.
+Exit code: 0 valid, 1 not valid, 2 wrong usage or unreadable file.
+
+Examples:
+  phm generate --output data.key --receipt data.receipt
+  phm receipt verify data.receipt --key-file data.key --policy keys.example.policy
+`;
+
+const GET_HELP = `
+Standard output gets the receipt as JSON. The command waits until the log has the entry. Only API keys of the account that
+generated the key get its receipt. The opening is not in it: the service does not keep it.
+Exit code: 0 the receipt was written, 1 failed, 2 wrong usage.
+
+Example:
+  phm receipt get phm_2170447811675921486708632360111591537 --output data.receipt
+`;
+
+/** `onVerdict` gets the exit code of the verdict. */
+export function addReceiptCommands(
+  program: Command,
+  context: CliContext,
+  onVerdict: (exitCode: number) => void,
+): void {
+  const receipt = program
+    .command('receipt')
+    .description('verify receipts offline, and get them from a running service');
+  receipt
+    .command('verify')
+    .argument('<file>', 'file with the receipt; - reads standard input')
+    .description('verify a receipt offline')
+    .option('--policy <file>', 'policy with the logs and witnesses that you accept')
+    .option('--key-file <file>', 'file with the key, to check that the receipt is for it')
+    .option(
+      '--opening <base64>',
+      'opening of the key, or @ and the name of a file with it; default: from FILE',
+    )
+    .option('--json', 'write the verdict as JSON')
+    .addHelpText('after', VERIFY_HELP)
+    .action(async (file: string, flags: VerifyFlags) => {
+      onVerdict((await verify(context, file, flags)).valid ? 0 : 1);
+    });
+  const get = receipt
+    .command('get')
+    .argument('<key_id>', 'ID of the key: phm_ and a number')
+    .description('get the receipt of a key from a running service')
+    .option('--output <file>', 'write to a new file instead of standard output')
+    .option('--force', 'replace an existing file of --output');
+  addConnectionOptions(get, GET_HELP).action((keyId: string, flags: GetFlags) =>
+    getReceipt(context, keyId, flags),
+  );
+}
+
+interface VerifyFlags {
+  readonly policy?: string;
+  readonly keyFile?: string;
+  readonly opening?: string;
+  readonly json?: boolean;
+}
+
+async function verify(
+  context: CliContext,
+  file: string,
+  flags: VerifyFlags,
+): Promise<ReceiptVerdict> {
+  if (flags.opening !== undefined && flags.keyFile === undefined) {
+    throw new CommandError('--opening needs --key-file: they are checked together', 2);
+  }
+  const given = file === '-' ? await buffer(process.stdin) : readBounded(file, 'the receipt');
+  const { receipt, opening, nistReport } = unwrap(given.toString('utf8'));
+  const key = flags.keyFile === undefined ? undefined : readKey(flags.keyFile);
+  const policy = flags.policy && readBounded(flags.policy, 'the policy').toString('utf8');
+  const verdict = await withoutExperimentalWarnings(() =>
+    verifyReceipt(receipt, {
+      ...(policy !== undefined && { policy }),
+      ...(key !== undefined && { key, opening: readOpening(flags.opening) ?? opening }),
+      ...(nistReport !== undefined && { nistReport }),
+    }),
+  );
+  if (flags.json) writeJson(context, toJson(verdict));
+  else tell(context, verdict);
+  return verdict;
+}
+
+/** Largest file in bytes: a receipt has some kilobytes, an answer with its report 30 kB. */
+const MAX_BYTES = 2 ** 22;
+
+function readBounded(path: string, what: string): Buffer {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new CommandError(`${what} cannot be read: ${(error as Error).message}`, 2);
+  }
+  if (bytes.length <= MAX_BYTES) return bytes;
+  throw new CommandError(`${path} is longer than the 4 MiB that it may have`, 2);
+}
+
+/** Parts of a file that has a receipt, perhaps within an answer of the service. */
+interface Given {
+  /** The receipt, or text that the verification refuses with a reason. */
+  readonly receipt: unknown;
+  readonly opening?: string;
+  readonly nistReport?: EvidenceReport;
+}
+
+function unwrap(text: string): Given {
+  const json = parseObject(text);
+  if (json === null || !('receipt' in json)) return { receipt: text };
+  const { receipt, opening, nist_report: nistReport } = json;
+  if (receipt === null) {
+    const id = typeof json.key_id === 'string' ? json.key_id : 'KEY_ID';
+    throw new CommandError(
+      `the file has no receipt yet: its log had no entry of the key when the file was written. To get it now: phm receipt get ${id}`,
+      1,
+    );
+  }
+  return {
+    receipt,
+    ...(typeof opening === 'string' && { opening }),
+    ...(isObject(nistReport) && { nistReport: nistReport as unknown as EvidenceReport }),
+  };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isObject(json) ? json : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readKey(path: string): string {
+  const bytes = readBounded(path, 'the key');
+  const key = decodeKey(bytes)?.key;
+  bytes.fill(0);
+  if (key !== undefined) return key;
+  throw new CommandError(`${path} contains no key in a form that "phm generate" writes`, 2);
+}
+
+function readOpening(given: string | undefined): string | undefined {
+  if (!given?.startsWith('@')) return given;
+  return readBounded(given.slice(1), 'the opening').toString('latin1').trim();
+}
+
+/** Node says once per process that ML-DSA is experimental in the Web Crypto API. That is no news for the user. */
+async function withoutExperimentalWarnings<T>(work: () => Promise<T>): Promise<T> {
+  const emit = process.emitWarning;
+  process.emitWarning = (...args: unknown[]) => {
+    if (args[1] !== 'ExperimentalWarning') Reflect.apply(emit, process, args);
+  };
+  try {
+    return await work();
+  } finally {
+    process.emitWarning = emit;
+  }
+}
+
+function toJson(verdict: ReceiptVerdict) {
+  return {
+    valid: verdict.valid,
+    problems: verdict.problems,
+    shown: verdict.shown,
+    not_shown: verdict.notShown,
+    statement: verdict.statement,
+    entry_index: verdict.entryIndex,
+    tree_size: verdict.treeSize,
+    signed_at: verdict.signedAt,
+    witnesses: verdict.witnesses,
+  };
+}
+
+function tell({ out }: CliContext, { valid, problems, shown, notShown }: ReceiptVerdict): void {
+  out(`${valid ? 'valid' : 'not valid'}\n`);
+  for (const [title, sentences] of [
+    ['Problems', problems],
+    ['Shown', shown],
+    ['Not shown', notShown],
+  ] as const) {
+    if (sentences.length > 0) out(`${title}\n`);
+    for (const sentence of sentences) out(`  ${sentence}\n`);
+  }
+}
+
+interface GetFlags extends ConnectionFlags {
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+async function getReceipt(
+  context: CliContext,
+  keyId: string,
+  { output, force = false, ...flags }: GetFlags,
+): Promise<void> {
+  if (!/^phm_[1-9][0-9]{0,38}$/.test(keyId)) {
+    throw new CommandError('KEY_ID is phm_ and a number, such as the key_id of an answer', 2);
+  }
+  if (force && output === undefined) throw new CommandError('--force needs --output', 2);
+  const connection = new Connection(context, flags);
+  const file = output === undefined ? undefined : KeyFile.claim(output, force);
+  try {
+    const { receipt } = await connection.ask((phm, signal) => phm.receipt(keyId, { signal }));
+    const text = `${JSON.stringify(receipt)}\n`;
+    if (file === undefined) context.out(text);
+    else file.save(Buffer.from(text));
+  } catch (error) {
+    file?.discard();
+    throw error;
+  }
+  if (file) context.err(`Wrote the receipt of ${keyId} to ${file.path}\n`);
+}
