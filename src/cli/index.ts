@@ -13,6 +13,7 @@ import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { addAccountCommands } from './admin/account.ts';
 import { addApiKeyCommands } from './admin/api-key.ts';
+import { addAuditCommands } from './admin/audit.ts';
 import { addLedgerCommands } from './admin/ledger.ts';
 import { addMigrateCommand } from './admin/migrate.ts';
 import { addMoveCommands } from './admin/move.ts';
@@ -21,10 +22,12 @@ import { addAssessCommand } from './assess/command.ts';
 import { addAssessEntropyCommand } from './assess/entropy-command.ts';
 import { addGenerateCommand } from './client/generate.ts';
 import { addMetricsCommand } from './client/metrics.ts';
+import { addReceiptCommands } from './client/receipt.ts';
 import { addValidateCommand } from './client/validate.ts';
 import { CommandError } from './command-error.ts';
 import { addCompletionCommand } from './completion/command.ts';
 import { type CliContext, requireConfig } from './context.ts';
+import { addLogCommands } from './log/command.ts';
 import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest/command.ts';
 import { addStreamCommand } from './stream.ts';
@@ -73,12 +76,15 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
     });
   addGenerateCommand(program, context);
   addValidateCommand(program, context, onExitCode);
+  addReceiptCommands(program, context, onExitCode);
   addMetricsCommand(program, context);
   addAccountCommands(program, context);
   addApiKeyCommands(program, context);
   addSecretCommands(program, context);
   addMigrateCommand(program, context);
   addLedgerCommands(program, context);
+  addLogCommands(program, context);
+  addAuditCommands(program, context);
   addAssessCommand(program, context);
   addAssessEntropyCommand(program, context);
   addSourcesCommands(program, context);
@@ -109,7 +115,7 @@ function environmentHelp(): string {
   });
   return (
     '\nEnvironment of the server and the commands on its data:\n' +
-    `${rows.join('\n')}\n\nThe commands generate, validate and metrics list their variables in their own --help.\n`
+    `${rows.join('\n')}\n\nThe commands generate, validate, receipt get and metrics list their variables in their own --help.\n`
   );
 }
 

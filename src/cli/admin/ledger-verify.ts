@@ -10,6 +10,7 @@ import {
 } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
+import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { terminalLine } from '../status-line.ts';
 import { describeRows } from './row-counts.ts';
@@ -72,11 +73,7 @@ function writeResult(context: CliContext, verification: Verification, ms: number
 
 function tell({ err }: CliContext, verification: Verification, ms: number): void {
   const { rows, isComplete, findings, oldestRowMs, keysWithoutRow } = verification;
-  for (const { problem, count, examples, remedy } of findings) {
-    const more = count > examples.length ? ', …' : '';
-    err(`${problem}: ${count.toLocaleString('en')} (${examples.join(', ')}${more})\n`);
-    err(`  ${remedy}\n`);
-  }
+  tellFindings(err, findings);
   if (keysWithoutRow > 0) {
     const since =
       oldestRowMs === null ? '' : ` The oldest row dates from ${formatTimestamp(oldestRowMs)}.`;

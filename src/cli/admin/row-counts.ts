@@ -7,8 +7,8 @@ export function describeRows({ accounts, api_keys, ledger }: RowCounts): string 
 }
 
 /** Returns a number with its noun, such as `1 account` or `5,120 keys`. */
-export function counted(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${plural(number, noun)}`;
+export function counted(number: number, noun: string, many: string = `${noun}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? noun : many}`;
 }
 
 /** Returns the noun in the form that the number requires. */

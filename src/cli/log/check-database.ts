@@ -1,0 +1,215 @@
+/** Checks the logs of a database, and compares them with its rows. */
+import { FormatError, type VerifierKey } from '#tlog';
+import { MINUTE_MS } from '../../clock.ts';
+import type { Config } from '../../config/index.ts';
+import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import { openCheckpoint, openVerifierKey, readState } from '../../log/index.ts';
+import { followingEntry } from '../../service/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type FindingKind, Findings } from '../findings.ts';
+import { checkRows, type RowsReport } from './rows-check.ts';
+import { storeSource } from './store-source.ts';
+import { checkTree, type Mark } from './tree-check.ts';
+import { algorithmOf, describeCheckpoint } from './trust.ts';
+
+export interface DatabaseReport {
+  readonly logs: readonly LogRecord[];
+  readonly rows: RowsReport;
+  /** Entries that wait in the open log, and entries that were set aside, in all logs. */
+  readonly pending: number;
+  readonly setAside: number;
+  readonly findings: Findings;
+}
+
+export interface DatabaseOrder {
+  readonly store: LedgerStore;
+  readonly config: Config;
+  readonly sinceMs: number | null;
+  readonly nowMs: number;
+  /** A signed checkpoint that the open log must contain; null: none but that of the state file. */
+  readonly seen: { readonly name: string; readonly note: string } | null;
+  readonly signal: AbortSignal;
+  readonly onProgress: (part: string, count: number) => void;
+}
+
+const WRONG_HEAD: FindingKind = {
+  problem: 'the root of the entries is not the stored one',
+  remedy:
+    'Entries or the head of the log were changed in the database. Restore them from a copy of the log.',
+};
+const WRONG_CHECKPOINT: FindingKind = {
+  problem: 'stored checkpoints that the log does not have',
+  remedy:
+    'The checkpoint or the entries were changed in the database. Compare them with a copy of the log.',
+};
+const UNSIGNED: FindingKind = {
+  problem: 'checkpoints without a valid signature of the log',
+  remedy: 'The checkpoint was changed, or signed with other keys.',
+};
+const FORKED_STATE: FindingKind = {
+  problem: 'a known checkpoint does not fit the database',
+  remedy: 'The database lost published entries, or was rewritten: phm log recover',
+};
+const LATE: FindingKind = {
+  problem: 'entries that wait for more than a minute',
+  remedy: 'The log has stopped, or no server with its keys runs. The log of the servers says why.',
+};
+const STRANDED: FindingKind = {
+  problem: 'entries that wait for a closed log',
+  remedy:
+    'Servers that still use the keys of the closed log wrote them. Restart these servers with the new keys.',
+};
+const SET_ASIDE: FindingKind = {
+  problem: 'entries that were set aside',
+  remedy: 'Their MAC was wrong: somebody who writes to the database queued or changed them.',
+};
+const NOT_LINKED: FindingKind = {
+  problem: 'logs that do not begin with the last checkpoint of the log before them',
+  remedy: 'The first entry, or the checkpoint of the closed log, was changed in the database.',
+};
+
+export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseReport> {
+  const { store, signal, onProgress } = order;
+  const findings = new Findings();
+  const logs = await store.logs();
+  if (logs.length === 0) {
+    throw new CommandError('this ledger has no log. To start one: phm log init', 1);
+  }
+  for (const log of logs) await checkLog(order, log, findings);
+  const rows = await checkRows({
+    store,
+    logs,
+    findings,
+    sinceMs: order.sinceMs,
+    signal,
+    onProgress,
+  });
+  await checkLinks(store, logs, rows.follows, findings);
+  const { pending, setAside } = await checkWaiting(order, logs, findings);
+  return { logs, rows, pending, setAside, findings };
+}
+
+async function checkLog(
+  { store, config, seen, signal, onProgress }: DatabaseOrder,
+  log: LogRecord,
+  findings: Findings,
+): Promise<void> {
+  const marks: Mark[] = [{ checkpoint: log, kind: WRONG_HEAD, example: log.origin }];
+  for (const note of [log.checkpoint, log.witnessed]) {
+    const mark = note === null ? null : openStored(log, note, findings);
+    if (mark) marks.push(mark);
+  }
+  if (log.closedMs === null) {
+    const { stateFile } = config.log;
+    const known = [
+      { name: stateFile, note: readStateFile(stateFile, findings) },
+      ...(seen ? [seen] : []),
+    ];
+    for (const { name, note } of known) {
+      const mark = note === null ? null : openKnown(name, note, log, findings);
+      if (mark) marks.push(mark);
+    }
+  }
+  await checkTree({
+    source: storeSource(store, log),
+    size: log.size,
+    marks,
+    findings,
+    signal,
+    onProgress: (entries) => onProgress(`${log.origin}: entries`, entries),
+  });
+}
+
+/** Checks that each log after the first begins with the hash of the checkpoint that its audit record names. */
+async function checkLinks(
+  store: LedgerStore,
+  logs: readonly LogRecord[],
+  follows: ReadonlyMap<number, string>,
+  findings: Findings,
+): Promise<void> {
+  for (const { logId, origin, size } of logs.slice(1)) {
+    const text = follows.get(logId);
+    // The audit record waits for its turn at first.
+    if (text === undefined && size <= 1) continue;
+    const first = await store.readEntries(logId, 0, 1);
+    if (text === undefined || !followingEntry(text).equals(first)) findings.add(NOT_LINKED, origin);
+  }
+}
+
+export function verifierKeysOf({ verifierKeys }: LogRecord): VerifierKey[] {
+  return verifierKeys
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(openVerifierKey);
+}
+
+/** Returns the mark of a stored checkpoint; null, with a finding, if it is not one of this log. */
+function openStored(log: LogRecord, note: string, findings: Findings): Mark | null {
+  try {
+    const { checkpoint, signedBy } = openCheckpoint(note, verifierKeysOf(log));
+    const missing = verifierKeysOf(log).filter(
+      ({ text }) => !signedBy.some((one) => one.text === text),
+    );
+    for (const key of missing) {
+      findings.add(UNSIGNED, `${log.origin}: no signature with ${algorithmOf(key)}`);
+    }
+    const example = `${log.origin}: ${describeCheckpoint(checkpoint)}`;
+    if (checkpoint.size <= log.size) return { checkpoint, kind: WRONG_CHECKPOINT, example };
+    findings.add(WRONG_CHECKPOINT, example);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    findings.add(UNSIGNED, `${log.origin}: ${error.message}`);
+  }
+  return null;
+}
+
+/** Returns the checkpoint in the state file; null if there is none, or only the user of the server may read it. */
+function readStateFile(path: string, findings: Findings): string | null {
+  try {
+    return readState(path)?.note ?? null;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES') return null;
+    if (!(error instanceof FormatError) && code === undefined) throw error;
+    findings.add(FORKED_STATE, `${path}: ${message}`);
+    return null;
+  }
+}
+
+/** Returns the mark of a known checkpoint; null, with a finding, if it is ahead of the log or not of this log. */
+function openKnown(name: string, note: string, log: LogRecord, findings: Findings): Mark | null {
+  try {
+    const { checkpoint } = openCheckpoint(note, verifierKeysOf(log));
+    const example = `${name}: ${describeCheckpoint(checkpoint)}`;
+    if (checkpoint.size <= log.size) return { checkpoint, kind: FORKED_STATE, example };
+    findings.add(FORKED_STATE, `${example}, but the database has ${log.size}`);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    findings.add(FORKED_STATE, `${name}: ${error.message}`);
+  }
+  return null;
+}
+
+async function checkWaiting(
+  { store, config, nowMs }: DatabaseOrder,
+  logs: readonly LogRecord[],
+  findings: Findings,
+): Promise<{ pending: number; setAside: number }> {
+  let [pending, setAside] = [0, 0];
+  for (const { logId, origin, closedMs } of logs) {
+    const counts = await store.logCounts(logId);
+    setAside += counts.setAside;
+    if (counts.setAside > 0) findings.add(SET_ASIDE, `${origin}: ${counts.setAside}`);
+    if (closedMs !== null && counts.pending > 0) {
+      findings.add(STRANDED, `${origin}: ${counts.pending}`);
+    }
+    if (closedMs !== null) continue;
+    pending = counts.pending;
+    const lateMs = Math.max(MINUTE_MS, 2 * config.log.intervalMs);
+    if (counts.oldestPendingMs !== null && nowMs - counts.oldestPendingMs > lateMs) {
+      const since = new Date(counts.oldestPendingMs).toISOString();
+      findings.add(LATE, `${origin}: ${counts.pending}, the oldest from ${since}`);
+    }
+  }
+  return { pending, setAside };
+}

@@ -1,0 +1,268 @@
+/** `phm log recover`: lets a log continue after a restore of the database, or after its state file was lost. */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { FormatError } from '#tlog';
+import type { Config } from '../../config/index.ts';
+import { commandLine } from '../../launcher.ts';
+import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import {
+  extendTree,
+  type LogKeys,
+  openCheckpoint,
+  type PublishedState,
+  readState,
+  signCheckpoint,
+} from '../../log/index.ts';
+import { readLogKeys } from '../../service/index.ts';
+import { counted } from '../admin/row-counts.ts';
+import { withStore } from '../admin/with-store.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson } from '../context.ts';
+import { type FindingKind, Findings, tellFindings } from '../findings.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { terminalLine } from '../status-line.ts';
+import { verifierKeysOf } from './check-database.ts';
+import { saveState } from './init.ts';
+import { openSource } from './source.ts';
+import { continues, storeTiles } from './store-source.ts';
+import { checkTree } from './tree-check.ts';
+import { describeCheckpoint } from './trust.ts';
+
+const HELP = `
+A server continues a log only from the last checkpoint that it published, which its state file holds. After a restore the
+database is behind that file, and the log stops.
+
+--from PLACE takes the lost entries from a copy: the address of a log, or a folder of "phm log check --copy". The copy must
+have a checkpoint that this log signed, and the database must agree with it. The entries come back; the rows and statements
+of these keys do not.
+
+--accept takes the database as it is, for a lost state file or a new server. If the database lost published entries, the log
+then forks: everyone who has a later checkpoint can prove it. So the command refuses if the state file is ahead of the
+database, or contradicts it. Without a copy, rotate then: phm log init --rotate
+
+Stop the servers of this database first.
+
+Examples:
+  phm log recover --from https://keys.example/log
+  phm log recover --accept
+`;
+
+interface RecoverOptions {
+  readonly from?: string;
+  readonly accept?: boolean;
+  readonly json?: boolean;
+}
+
+export function addRecoverCommand(log: Command, context: CliContext): void {
+  log
+    .command('recover')
+    .description('let a log continue after a restore, or without its state file')
+    .option('--from <place>', 'take lost entries from the address or the folder of a copy')
+    .addOption(new Option('--accept', 'take the database as it is').conflicts('from'))
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', HELP)
+    .action((options: RecoverOptions) => recover(context, options));
+}
+
+/** What the command did: entries that came back, and the head that the state file now holds. */
+interface Recovery {
+  readonly origin: string;
+  readonly recovered: number;
+  readonly size: number;
+}
+
+async function recover(context: CliContext, options: RecoverOptions): Promise<void> {
+  const { from, accept, json } = options;
+  if (from === undefined && !accept) {
+    throw new CommandError('give --from PLACE with a copy of the log, or --accept', 2);
+  }
+  const result = await withStore(context, async (store, config) => {
+    const log = (await store.logs()).find(({ closedMs }) => closedMs === null);
+    if (!log) throw new CommandError('this ledger has no open log. To start one: phm log init', 1);
+    const work = { context, store, config, log };
+    return from === undefined
+      ? acceptDatabase(work)
+      : untilInterrupted((signal) => recoverFrom(work, from, signal));
+  });
+  if (json) {
+    const { origin, recovered, size } = result;
+    writeJson(context, { origin, recovered, size });
+    return;
+  }
+  context.err(describe(result, from !== undefined));
+}
+
+function describe({ origin, recovered, size }: Recovery, isCopied: boolean): string {
+  const entries =
+    recovered === 0
+      ? isCopied
+        ? 'The database lacks no entry of the copy. '
+        : ''
+      : `Recovered ${counted(recovered, 'entry', 'entries')}. The rows of these keys and their statements are gone: no new ` +
+        'receipt can be made for them. Receipts that clients hold stay valid. ';
+  return `${entries}The log ${origin} continues from ${counted(size, 'entry', 'entries')}: start the servers.\n`;
+}
+
+interface Work {
+  readonly context: CliContext;
+  readonly store: LedgerStore;
+  readonly config: Config;
+  readonly log: LogRecord;
+}
+
+/** Writes a state file for the head of the database. */
+async function acceptDatabase(work: Work): Promise<Recovery> {
+  const { context, store, config, log } = work;
+  const keys = requireKeys(config, log);
+  const state = await readOwnState(work);
+  const known = [state?.note, log.checkpoint].filter((note) => note != null);
+  for (const note of known) {
+    const { checkpoint } = openCheckpoint(note, verifierKeysOf(log));
+    if (await continues(storeTiles(store, log), checkpoint, log)) continue;
+    throw new CommandError(
+      `the database does not continue a checkpoint that was published: ${describeCheckpoint(checkpoint)}, but the ` +
+        `database has ${describeCheckpoint(log)}. Accepting it would fork the log\n` +
+        `With a copy of the log: ${commandLine(context, 'log recover --from PLACE')}\n` +
+        `Without one: ${commandLine(context, 'log init --rotate')}`,
+      1,
+    );
+  }
+  if (!(await continues(storeTiles(store, log), null, log))) {
+    throw new CommandError(
+      `the tiles of the log ${log.origin} do not have the stored root: restore the database, or its log from a copy`,
+      1,
+    );
+  }
+  context.err(
+    `The next checkpoint will continue the ${counted(log.size, 'entry', 'entries')} of this database. If a later ` +
+      'checkpoint was ever published, this forks the log, and anyone who has that checkpoint can prove it.\n',
+  );
+  await publish(work, keys, log);
+  return { origin: log.origin, recovered: 0, size: log.size };
+}
+
+/** Signs a head, keeps it in the state file, and stores it. */
+async function publish(
+  { store, config, log }: Work,
+  keys: LogKeys,
+  head: { readonly size: number; readonly root: Uint8Array },
+): Promise<void> {
+  const note = signCheckpoint(keys, head, Math.floor(Date.now() / 1000));
+  saveState(config, note);
+  await store.saveCheckpoint(log.logId, head.size, note, 'checkpoint');
+}
+
+function requireKeys(config: Config, { origin }: LogRecord): LogKeys {
+  const keys = readLogKeys(config.log.keys);
+  if (keys?.origin === origin) return keys;
+  const found = keys === null ? 'there are none here' : `those here are of ${keys.origin}`;
+  throw new CommandError(
+    `this needs the keys of the log ${origin}, but ${found}: copy them from another server, or set PHM_LOG_KEY_FILE`,
+    1,
+  );
+}
+
+/**
+ * Returns the state file if it is of the open log; null without one, and for one of a closed log of this ledger, which a
+ * rotation leaves behind. Throws `CommandError` for any other.
+ */
+async function readOwnState({ store, config, log }: Work): Promise<PublishedState | null> {
+  const { stateFile } = config.log;
+  let state: PublishedState | null;
+  try {
+    state = readState(stateFile);
+  } catch (error) {
+    throw new CommandError(
+      `${stateFile} cannot be used: ${(error as Error).message}; restore the file, or move it away`,
+      1,
+    );
+  }
+  if (state === null || state.checkpoint.origin === log.origin) return state;
+  const logs = await store.logs();
+  if (logs.some(({ origin }) => origin === state.checkpoint.origin)) return null;
+  throw new CommandError(
+    `the state file ${stateFile} is of the log ${state.checkpoint.origin}, which this ledger does not have: name the ` +
+      'right file with PHM_LOG_STATE_FILE, or move it away',
+    1,
+  );
+}
+
+const COPY_DIFFERS: FindingKind = {
+  problem: 'the database and the copy disagree',
+  remedy:
+    'One of them was changed, or the log forked. Without a copy that agrees, rotate: phm log init --rotate',
+};
+const WRONG_ROOT: FindingKind = {
+  problem: 'the entries of the copy do not have the root of its checkpoint',
+  remedy: 'The copy is damaged or incomplete: use another.',
+};
+const STATE_DIFFERS: FindingKind = {
+  problem: 'the copy does not contain the checkpoint in the state file',
+  remedy: 'It is a copy of another tree: use another, or rotate: phm log init --rotate',
+};
+
+/** Entries in one transaction. */
+const BATCH = 4_096;
+
+async function recoverFrom(work: Work, place: string, signal: AbortSignal): Promise<Recovery> {
+  const { context, store, config, log } = work;
+  const keys = requireKeys(config, log);
+  const source = await openSource(place, signal);
+  const { checkpoint } = openCopy(source.name, await source.checkpoint(), log);
+  const state = (await readOwnState(work))?.checkpoint ?? null;
+  if (state !== null && state.size > checkpoint.size) {
+    throw new CommandError(
+      `the copy has ${counted(checkpoint.size, 'entry', 'entries')}, but this server published ${state.size}: use a newer ` +
+        'copy',
+      1,
+    );
+  }
+  const findings = new Findings();
+  const lost: Uint8Array[] = [];
+  const line = terminalLine(context.err);
+  await checkTree({
+    source,
+    size: checkpoint.size,
+    marks: [
+      { checkpoint, kind: WRONG_ROOT, example: describeCheckpoint(checkpoint) },
+      { checkpoint: log, kind: COPY_DIFFERS, example: describeCheckpoint(log) },
+      ...(state === null
+        ? []
+        : [{ checkpoint: state, kind: STATE_DIFFERS, example: describeCheckpoint(state) }]),
+    ],
+    findings,
+    signal,
+    onEntry: (index, entry) => {
+      if (index >= log.size) lost.push(Buffer.from(entry));
+    },
+    onProgress: (entries) => line.show(`entries: ${entries.toLocaleString('en')}`),
+  }).finally(() => line.clear());
+  // A copy that is behind the database must be a part of it.
+  if (!(await continues(storeTiles(store, log), null, log))) {
+    findings.add(COPY_DIFFERS, `the tiles of the database do not have its root`);
+  } else if (
+    checkpoint.size < log.size &&
+    !(await continues(storeTiles(store, log), checkpoint, log))
+  ) {
+    findings.add(COPY_DIFFERS, describeCheckpoint(log));
+  }
+  tellFindings(context.err, findings.list);
+  if (findings.list.length > 0) throw new CommandError('nothing was recovered', 1);
+  for (let first = 0; first < lost.length; first += BATCH) {
+    signal.throwIfAborted();
+    await store.recoverEntries(log.logId, lost.slice(first, first + BATCH), extendTree);
+  }
+  const now = (await store.logs()).find(({ logId }) => logId === log.logId) ?? log;
+  await publish(work, keys, now);
+  return { origin: log.origin, recovered: lost.length, size: now.size };
+}
+
+/** Opens the checkpoint of a copy. Throws `CommandError` unless the open log has signed it. */
+function openCopy(name: string, note: string, log: LogRecord) {
+  try {
+    return openCheckpoint(note, verifierKeysOf(log));
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new CommandError(`${name} is no copy of the log ${log.origin}: ${error.message}`, 1);
+  }
+}

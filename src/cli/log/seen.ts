@@ -1,0 +1,59 @@
+/**
+ * What a monitor remembers of a log: the last checkpoint that it verified, as the log signed it, and beside it in
+ * `FILE.policy` the policy that it trusts.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { writeDurably } from '../../files/durable-file.ts';
+import { makeDirectory } from '../../files/make-directory.ts';
+import { CommandError, unwritable } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+
+export interface Seen {
+  /** A signed note. */
+  readonly checkpoint: string;
+  /** Null if there is a checkpoint only. */
+  readonly policy: string | null;
+}
+
+/** Returns the file of a log in the state directory of the user (XDG Base Directory Specification). */
+export function defaultSeenFile({ env }: CliContext, origin: string): string {
+  const home = env.HOME || homedir();
+  const state = env.XDG_STATE_HOME || join(home, '.local', 'state');
+  // An origin may hold any character, so its hash names the file.
+  const name = createHash('sha256').update(origin).digest('hex').slice(0, 32);
+  return join(state, 'phm', `log-${name}`);
+}
+
+/** Returns what was seen last, or null before the first check. Throws `CommandError` if a file is unreadable. */
+export function readSeen(path: string): Seen | null {
+  const checkpoint = readIfAny(path);
+  return checkpoint === null ? null : { checkpoint, policy: readIfAny(policyFile(path)) };
+}
+
+/** Remembers a checkpoint, and a policy if there is one. */
+export function writeSeen(path: string, { policy, checkpoint }: Seen): void {
+  const placement = { replace: true, mayBeLost: true };
+  try {
+    makeDirectory(dirname(path));
+    if (policy !== null) writeDurably(policyFile(path), policy, placement);
+    writeDurably(path, checkpoint, placement);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+const policyFile = (path: string): string => `${path}.policy`;
+
+/** Returns the text of a file; null if there is none. Throws `CommandError`. */
+export function readIfAny(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new CommandError(`${path} cannot be read: ${message}`, 1);
+  }
+}
