@@ -22,6 +22,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  server: { proxy: { '/api': SERVICE, '/health': SERVICE, '/docs': SERVICE } },
+  server: { proxy: { '/api': SERVICE, '/health': SERVICE, '/log': SERVICE, '/docs': SERVICE } },
   plugins: [{ name: 'precompress', apply: 'build', closeBundle: () => precompress(BUILT) }],
 });

@@ -1,7 +1,8 @@
 /** The client of this page: the SDK, with the address of the page. */
-import { type Health, PhmClient } from '../../sdk/src/index.ts';
+import { type Health, PhmClient, type verifyReceipt } from '../../sdk/src/index.ts';
 
 export {
+  type EvidenceReport,
   type GeneratedKey,
   type GenerateRequest,
   type Health,
@@ -14,6 +15,7 @@ export {
   PhmError,
   PhmResponseError,
   PhmTimeoutError,
+  type ReceiptVerdict,
   type ValidationResult,
 } from '../../sdk/src/index.ts';
 
@@ -41,6 +43,24 @@ export async function findDemoKey(signal: AbortSignal): Promise<string | null> {
   const answer = await fetch('./', { headers: { accept: 'application/json' }, signal });
   const { demo_api_key: key } = (await answer.json()) as { demo_api_key?: unknown };
   return typeof key === 'string' ? key : null;
+}
+
+/** Loads the part of the SDK that verifies receipts, once. The other views do without it. */
+export async function loadVerifier(): Promise<typeof verifyReceipt> {
+  return (await import('../../sdk/src/receipt/verify.ts')).verifyReceipt;
+}
+
+/** Returns the policy that this server publishes. Throws `Error` with a sentence for the reader. */
+export async function fetchPolicy(): Promise<string> {
+  const answer = await fetch('./log/policy', { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+    () => undefined,
+  );
+  if (answer?.ok) return answer.text();
+  const why =
+    answer?.status === 404
+      ? 'This server keeps no transparency log'
+      : 'This server does not return its policy';
+  throw new Error(`${why}. Choose a policy of your own, or try again later.`);
 }
 
 export type Series = Awaited<ReturnType<PhmClient['metricsSeries']>>['series'];

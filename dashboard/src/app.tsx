@@ -6,6 +6,7 @@ import { GenerateView } from './generate/view.tsx';
 import { HealthLink, HealthProvider } from './health.tsx';
 import { KeyBar, KeyEntry } from './key-entry.tsx';
 import { EvidenceView } from './randomness/view.tsx';
+import { ReceiptsView } from './receipts/view.tsx';
 import { ROUTES, type RoutePath, useRoute } from './route.ts';
 import { SessionProvider, useSession } from './session.tsx';
 import { StatusView } from './status.tsx';
@@ -27,6 +28,10 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
     title: 'Validate a key',
     lead: 'Check whether this service generated a key, by its proof or by its record in the ledger.',
   },
+  receipts: {
+    title: 'Verify a receipt',
+    lead: 'Check what this or another PHM key service recorded about a key, and when. You need no API key.',
+  },
   usage: {
     title: 'Usage',
     lead: 'The monthly quota, and the keys of this account over time.',
@@ -40,6 +45,9 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
     lead: 'The state of this server, check by check.',
   },
 };
+
+/** Views that call nothing with an API key. */
+const WITHOUT_API_KEY: readonly RoutePath[] = ['receipts', 'status'];
 
 export function App() {
   return (
@@ -113,7 +121,7 @@ function View({ route }: { route: RoutePath }) {
         </h1>
         <p>{lead}</p>
       </div>
-      {ending === undefined && route !== 'status' ? (
+      {ending === undefined && !WITHOUT_API_KEY.includes(route) ? (
         <>
           <KeyEntry />
           {route === 'generate' && <Explanation />}
@@ -131,6 +139,8 @@ function Content({ route }: { route: RoutePath }) {
       return <GenerateView />;
     case 'validate':
       return <ValidateView />;
+    case 'receipts':
+      return <ReceiptsView />;
     case 'usage':
       return <UsageView />;
     case 'evidence':

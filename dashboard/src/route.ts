@@ -4,6 +4,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 export const ROUTES = [
   { path: 'generate', label: 'Generate' },
   { path: 'validate', label: 'Validate' },
+  { path: 'receipts', label: 'Receipts' },
   { path: 'usage', label: 'Usage' },
   { path: 'evidence', label: 'Evidence' },
   { path: 'status', label: 'Status' },

@@ -1,11 +1,18 @@
 /** Verification of receipts: every part altered, and what a verdict says. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
+import { type NistReport, type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
+import { toNistReport } from '../../src/http/wire/nist-report.ts';
+import { gatherEvidence, type StreamEvidence } from '../../src/keys/evidence.ts';
+import { evidenceDigest } from '../../src/keys/statement.ts';
 import { CASES, type Case } from './receipt-cases.ts';
 import { issue, LOG, LOG_ED25519, NOW, POLICY, policyOf, Signer } from './receipts.ts';
 import { rejection } from './support.ts';
+
+/** Length of a judged sample: 2^20 bits. */
+const SAMPLE_BYTES = 2 ** 17;
 
 const verify = ({ receipt, policy, key, opening }: Omit<Case, 'name' | 'problems'>) =>
   verifyReceipt(receipt, { policy, key, opening, now: NOW });
@@ -303,5 +310,82 @@ describe('a platform without an algorithm', () => {
     ]);
     const other = await without('Ed25519', () => verify({ receipt, policy: POLICY }));
     assert.ok(other.valid);
+  });
+});
+
+describe('the nist_report of a receipt', () => {
+  const statistics = gatherEvidence(randomBytes(SAMPLE_BYTES), randomBytes(SAMPLE_BYTES));
+
+  /** Returns a receipt for this evidence, and the report as the service returns it. */
+  function withReport(evidence: StreamEvidence) {
+    const { summary, carrier, modulated, gate } = evidence;
+    const { definition, testsPassed: passed, totalTests: total } = summary;
+    const digest = evidenceDigest(summary);
+    const stated = { digest, verdict: 'PASS', tests_passed: passed, total_tests: total };
+    const report = toNistReport({ carrier, modulated, gate, definition, streamsJudged: 1 });
+    return {
+      receipt: issue({ statement: { evidence: stated } }).receipt,
+      report: JSON.parse(JSON.stringify(report)) as NistReport,
+    };
+  }
+  const check = (receipt: unknown, nistReport: unknown) =>
+    verifyReceipt(receipt, { policy: POLICY, nistReport: nistReport as never, now: NOW });
+  const { receipt, report } = withReport(statistics);
+  const DIFFERS = 'The given nist_report is not the one of this receipt: its digest differs.';
+
+  it('has the digest that the service computes from the ledger', async () => {
+    const verdict = await check(receipt, report);
+    assert.deepEqual(verdict.problems, []);
+    assert.ok(
+      verdict.shown.includes(
+        'The given nist_report has the gate and the p-values that the receipt states.',
+      ),
+    );
+    assert.doesNotMatch(verdict.notShown.join('\n'), /p-values/);
+    const plain = withReport(gatherEvidence(randomBytes(SAMPLE_BYTES), null));
+    assert.deepEqual((await check(plain.receipt, plain.report)).problems, []);
+  });
+
+  it('is refused when one p-value, the gate or the definition is another', async () => {
+    const altered: ((copy: NistReport) => void)[] = [
+      ({ tests: [first] }) => first?.p_values.splice(0, 1, 0.123456789),
+      ({ tests }) => tests.at(-1)?.p_values.splice(-1, 1, 0.5),
+      ({ tests }) => tests.find(({ name }) => name === 'serial')?.p_values.reverse(),
+      ({ tests }) => tests.pop(),
+      ({ modulation_tests: tests }) => tests.at(0)?.p_values.splice(0, 1, 0.25),
+      ({ modulation_tests: tests }) => tests.splice(0),
+      ({ gate }) => Object.assign(gate, { p_value: gate.p_value / 2 }),
+      ({ gate }) => Object.assign(gate, { verdict: 'FAIL' }),
+      (copy) => Object.assign(copy, { evidence_definition: copy.evidence_definition + 1 }),
+    ];
+    for (const alter of altered) {
+      const copy = structuredClone(report);
+      alter(copy);
+      assert.deepEqual((await check(receipt, copy)).problems, [DIFFERS], String(alter));
+    }
+  });
+
+  it('does not belong to a receipt without tests', async () => {
+    assert.deepEqual((await check(issue().receipt, report)).problems, [
+      'The receipt states no statistical tests, so the nist_report is not of its key.',
+    ]);
+  });
+
+  it('gives a verdict, whatever it is', async () => {
+    const part = fc.anything();
+    const something = fc.oneof(
+      fc.object(),
+      fc.record({ tests: part, modulation_tests: part, gate: part, evidence_definition: part }),
+      fc.tuple(fc.constantFrom('tests', 'modulation_tests', 'gate'), part).map(([name, value]) => ({
+        ...report,
+        [name]: value,
+      })),
+    );
+    await fc.assert(
+      fc.asyncProperty(something, async (value) => {
+        assert.deepEqual((await check(receipt, value)).problems, [DIFFERS]);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { issue, POLICY } from '../sdk/receipts.ts';
 import { enterApiKey, showView } from './browser.ts';
 import { DEMO_PROFESSIONAL_KEY } from './server.ts';
+
+/** A receipt from the future, so that its verdict has every part. */
+const RECEIPT = JSON.stringify(issue({ time: 4_000_000_000 }).receipt);
 
 export interface Setting {
   readonly colorScheme: 'light' | 'dark';
@@ -30,6 +34,13 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   await page.getByRole('button', { name: 'Validate', exact: true }).click();
   await page.getByRole('heading', { name: 'Not valid' }).waitFor();
   await check('Validate');
+  await showView(page, 'Receipts');
+  await page.getByRole('textbox', { name: 'Receipt', exact: true }).fill(RECEIPT);
+  await page.getByRole('radio', { name: 'your own' }).check({ force: true });
+  await page.getByRole('textbox', { name: 'Your policy' }).fill(POLICY);
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('The statement, word for word').click();
+  await check('Receipts');
   await showView(page, 'Usage');
   await page.locator('canvas').nth(3).waitFor();
   await page.getByText('Numbers: latency').click();

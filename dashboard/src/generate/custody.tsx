@@ -29,6 +29,8 @@ export interface Custody extends State {
   generate(order: Order): void;
   /** Notes a copy of the key with this ID. The clipboard may answer after another key has arrived. */
   noteCopy(id: string): void;
+  /** Adds the receipt for the key with this ID, which arrived later than the key. */
+  noteReceipt(id: string, receipt: NonNullable<GeneratedKey['receipt']>): void;
   /** Drops the key. Asks first if it has no copy. */
   forget(): void;
   /** Drops the API key and everything generated under it. Asks first if a key would be lost. */
@@ -90,11 +92,16 @@ export function CustodyProvider({ children }: { children: ComponentChildren }) {
       setState((before) => (idOf(before) === copied ? { ...before, hasCopy: true } : before)),
     [setState],
   );
+  const noteReceipt = useCallback(
+    (of: string, receipt: NonNullable<GeneratedKey['receipt']>) =>
+      setState((before) => (idOf(before) === of ? withReceipt(before, receipt) : before)),
+    [setState],
+  );
   const leaveView = useCallback(() => setState(withoutCopied), [setState]);
 
   const custody = useMemo(
-    () => ({ ...state, ...actions, noteCopy, leaveView }),
-    [state, actions, noteCopy, leaveView],
+    () => ({ ...state, ...actions, noteCopy, noteReceipt, leaveView }),
+    [state, actions, noteCopy, noteReceipt, leaveView],
   );
   const answer = (isAgreed: boolean) => {
     setQuestion(undefined);
@@ -148,6 +155,11 @@ function useGeneration() {
 
 function idOf({ made }: State): string | undefined {
   return made?.answer.key_id;
+}
+
+function withReceipt(state: State, receipt: NonNullable<GeneratedKey['receipt']>): State {
+  const { made } = state;
+  return made ? { ...state, made: { ...made, answer: { ...made.answer, receipt } } } : state;
 }
 
 function withoutCopied(state: State): State {

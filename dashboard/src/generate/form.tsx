@@ -1,4 +1,4 @@
-/** The form for a new key: length, modulation, entropy source, validation. */
+/** The form for a new key: length, modulation, entropy source, validation, receipt. */
 import { useId } from 'preact/hooks';
 import type { GenerateRequest } from '../api.ts';
 import { ignoreDoubleClick } from '../components/double-click.ts';
@@ -12,6 +12,7 @@ export interface Order {
   /** Name of the source; empty for the server's default. */
   readonly source: string;
   readonly isValidated: boolean;
+  readonly hasReceipt: boolean;
 }
 
 export const DEFAULT_ORDER: Order = {
@@ -19,6 +20,7 @@ export const DEFAULT_ORDER: Order = {
   modulation: 'phase',
   source: '',
   isValidated: true,
+  hasReceipt: false,
 };
 
 const LEVELS = ([128, 256, 384] as const).map((value) => ({ value, label: `${value} bits` }));
@@ -28,12 +30,22 @@ const MODULATIONS = (['phase', 'frequency', 'amplitude', 'none'] as const).map((
   label: value,
 }));
 
-export function toRequest({ level, modulation, source, isValidated }: Order): GenerateRequest {
+export function toRequest({
+  level,
+  modulation,
+  source,
+  isValidated,
+  hasReceipt,
+}: Order): GenerateRequest {
+  const include = [
+    ...(isValidated ? (['nist_report'] as const) : []),
+    ...(hasReceipt ? (['receipt'] as const) : []),
+  ];
   return {
     security_level: level,
     modulation_type: modulation,
     enable_nist_validation: isValidated,
-    ...(isValidated && { include: ['nist_report'] }),
+    ...(include.length > 0 && { include }),
     ...(source !== '' && {
       entropy_source: source as NonNullable<GenerateRequest['entropy_source']>,
     }),
@@ -72,17 +84,26 @@ export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: G
         />
         <SourceField order={order} onChange={onChange} />
         <div class="field">
-          <span class="label" id={`${id}-tests`}>
-            Validation
+          <span class="label" id={`${id}-with`}>
+            With the key
           </span>
           <label class="check">
             <input
               type="checkbox"
               checked={order.isValidated}
-              aria-describedby={`${id}-tests`}
+              aria-describedby={`${id}-with`}
               onChange={(event) => onChange({ ...order, isValidated: event.currentTarget.checked })}
             />
             Run the 15 tests
+          </label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={order.hasReceipt}
+              aria-describedby={`${id}-with`}
+              onChange={(event) => onChange({ ...order, hasReceipt: event.currentTarget.checked })}
+            />
+            Get a receipt
           </label>
         </div>
         <div class="actions">

@@ -31,7 +31,7 @@ function isCopiedByHand(key: string): boolean {
 export function SecretKey({ made }: { made: Made }) {
   const { hasCopy, noteCopy, forget } = useCustody();
   const { answer } = made;
-  const { key, key_id: id, security_level: level, timestamp, hash_proof: proof } = answer;
+  const { key, key_id: id, security_level: level, timestamp, hash_proof: proof, opening } = answer;
   const [isShown, setShown] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => takeFocus(heading.current), []);
@@ -42,6 +42,8 @@ export function SecretKey({ made }: { made: Made }) {
       security_level: level,
       hash_proof: proof,
       timestamp,
+      // Without its opening, nothing ties the receipt to the key.
+      ...(opening !== undefined && { opening }),
     });
     noteCopy(id);
   };

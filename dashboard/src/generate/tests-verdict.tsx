@@ -15,7 +15,7 @@ interface TestsVerdictProps {
 
 export function TestsVerdict({ answer, report }: TestsVerdictProps) {
   const { tests_passed: passed, total_tests: total, gate, modulation_tests: ofModulation } = report;
-  const { key: _key, hash_proof: _proof, ...filed } = answer;
+  const { key: _key, hash_proof: _proof, opening: _opening, ...filed } = answer;
   return (
     <section class="panel verdict good" aria-labelledby="tests-title">
       <header class="row">

@@ -5,6 +5,7 @@ import { type Custody, useCustody } from './custody.tsx';
 import { Evidence } from './evidence.tsx';
 import { Explanation } from './explanation.tsx';
 import { DEFAULT_ORDER, GenerateForm } from './form.tsx';
+import { ReceiptPanel } from './receipt.tsx';
 import { SecretKey } from './secret-key.tsx';
 import { testsText } from './tests-verdict.tsx';
 
@@ -47,6 +48,7 @@ export function GenerateView() {
       {made && (
         <>
           <SecretKey key={made.answer.key_id} made={made} />
+          <ReceiptPanel key={`${made.answer.key_id} receipt`} made={made} />
           <Evidence made={made} />
         </>
       )}

@@ -5,9 +5,10 @@ import { canonicalJson, encodeBase64, type KeyStatement } from './tlog.ts';
 import type { Findings } from './verdict.ts';
 
 /** The members of `nist_report` that the digest covers. */
-export type EvidenceReport = Pick<NistReport, 'tests' | 'modulation_tests' | 'gate'> & {
-  readonly evidence_definition: number;
-};
+export type EvidenceReport = Pick<
+  NistReport,
+  'tests' | 'modulation_tests' | 'gate' | 'evidence_definition'
+>;
 
 /** The tests of each stream with their numbers of p-values, in the order in which the ledger stores them. */
 const CARRIER: readonly (readonly [name: string, pValues: number])[] = [
@@ -59,7 +60,7 @@ async function digestOf(report: EvidenceReport): Promise<string | null> {
   const pValues = packPValues(report);
   const { gate, evidence_definition: definition } = report;
   if (pValues === null || !Number.isSafeInteger(definition)) return null;
-  if (!Number.isFinite(gate?.p_value) || typeof gate.verdict !== 'string') return null;
+  if (!Number.isFinite(gate?.p_value) || !/^(?:PASS|FAIL)$/.test(gate.verdict)) return null;
   const content = {
     definition,
     gate_p_value: gate.p_value,

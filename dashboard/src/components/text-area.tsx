@@ -1,0 +1,56 @@
+/** A field for a text of many lines, which can also be read from a file. */
+import { useId, useRef } from 'preact/hooks';
+
+export interface TextAreaProps {
+  readonly label: string;
+  readonly value: string;
+  readonly note?: string | undefined;
+  /** Types of files to offer, such as `.json`. */
+  readonly accept: string;
+  onInput(value: string): void;
+  onFile(file: File): void;
+}
+
+export function TextArea({ label, value, note, accept, onInput, onFile }: TextAreaProps) {
+  const id = useId();
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        id={id}
+        class="mono"
+        rows={6}
+        value={value}
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        aria-describedby={note ? `${id}-note` : undefined}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <div class="actions">
+        <button type="button" onClick={() => picker.current?.click()}>
+          Choose a file
+          <span class="unseen"> for {label}</span>
+        </button>
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          accept={accept}
+          onChange={(event) => {
+            const file = event.currentTarget.files?.[0];
+            // The same file can be chosen again after it has changed.
+            event.currentTarget.value = '';
+            if (file) onFile(file);
+          }}
+        />
+        {note && (
+          <p class="note" id={`${id}-note`}>
+            {note}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,229 @@
+/** Receipts: verifies a receipt on this page. Nothing of it is sent anywhere. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type EvidenceReport, fetchPolicy, loadVerifier } from '../api.ts';
+import { SecretField } from '../components/secret-field.tsx';
+import { Segments } from '../components/segments.tsx';
+import { TextArea } from '../components/text-area.tsx';
+import { partsOf, type ReceiptFile, readText } from './read-file.ts';
+import { titleOf, Verdict, type Verified } from './verdict.tsx';
+
+type PolicySource = 'server' | 'own';
+
+const SOURCES = [
+  { value: 'server', label: 'of this server' },
+  { value: 'own', label: 'your own' },
+] as const satisfies readonly { value: PolicySource; label: string }[];
+
+const SOURCE_NOTES: Readonly<Record<PolicySource, string>> = {
+  server:
+    'The page fetches it from /log/policy. It pins nothing independent: it shows only whether the receipt is of this server’s log.',
+  own: 'A policy that you kept, or got from someone else than this server.',
+};
+
+const WITH_REPORT = 'The file also has a nist_report, which is checked too.';
+
+interface Form {
+  readonly receipt: string;
+  readonly source: PolicySource;
+  readonly policy: string;
+  readonly key: string;
+  readonly opening: string;
+  /** Of the file that the receipt came from. */
+  readonly report: EvidenceReport | undefined;
+}
+
+const EMPTY: Form = {
+  receipt: '',
+  source: 'server',
+  policy: '',
+  key: '',
+  opening: '',
+  report: undefined,
+};
+
+/** Returns the fields that a file fills. Those that it does not have stay. */
+function filled(form: Form, { receipt, report, key, opening }: ReceiptFile): Form {
+  return { ...form, receipt, report, key: key ?? form.key, opening: opening ?? form.opening };
+}
+
+export function ReceiptsView() {
+  const [form, setForm] = useState(EMPTY);
+  const [isWorking, setWorking] = useState(false);
+  const [verified, setVerified] = useState<Verified>();
+  const [failure, setFailure] = useState<string>();
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => void loadVerifier().catch(() => undefined), []);
+
+  const change = (changes: Partial<Form>) => {
+    setForm((before) => ({ ...before, ...changes }));
+    setVerified(undefined);
+    setFailure(undefined);
+  };
+  const take = async (file: File, use: (text: string) => void) => {
+    const text = await readText(file);
+    if (text === null) setFailure('The file is larger than 4 MiB, so it is no receipt or policy.');
+    else use(text);
+  };
+  const takeReceipt = (file: File) =>
+    void take(file, (text) => {
+      change({});
+      setForm((before) => filled(before, partsOf(text)));
+    });
+  const isOver = useDrop(takeReceipt);
+
+  const verify = async () => {
+    if (form.receipt.trim() === '' || isWorking) return;
+    setWorking(true);
+    setVerified(undefined);
+    setFailure(undefined);
+    try {
+      setVerified(await verifyForm(form));
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+    } finally {
+      setWorking(false);
+    }
+  };
+  const clear = () => {
+    setForm(EMPTY);
+    setVerified(undefined);
+    setFailure(undefined);
+    // The button is now disabled, so the focus must move.
+    panel.current?.querySelector('textarea')?.focus();
+  };
+
+  return (
+    <>
+      <section ref={panel} class={isOver ? 'panel over' : 'panel'} aria-label="What to verify">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void verify();
+          }}
+        >
+          <TextArea
+            label="Receipt"
+            value={form.receipt}
+            accept=".json,application/json"
+            note={form.report ? WITH_REPORT : 'Or drop the file on this page.'}
+            onInput={(receipt) => change({ receipt, report: undefined })}
+            onFile={takeReceipt}
+          />
+          <div class="field">
+            <Segments
+              legend="Policy"
+              options={SOURCES}
+              value={form.source}
+              onChange={(source) => change({ source })}
+            />
+            <p class="note">{SOURCE_NOTES[form.source]}</p>
+          </div>
+          {form.source === 'own' && (
+            <TextArea
+              label="Your policy"
+              value={form.policy}
+              accept=".txt,.policy,text/plain"
+              onInput={(policy) => change({ policy })}
+              onFile={(file) => void take(file, (policy) => change({ policy }))}
+            />
+          )}
+          <div class="order">
+            <SecretField
+              label="Key"
+              value={form.key}
+              isOptional={true}
+              note="To check that the receipt is for this key. It stays on this page."
+              onInput={(key) => change({ key })}
+            />
+            <SecretField
+              label="Opening"
+              value={form.opening}
+              isOptional={true}
+              note="“opening” as returned with the key. Needed with the key."
+              onInput={(opening) => change({ opening })}
+            />
+          </div>
+          <div class="actions">
+            <button
+              type="submit"
+              class="primary"
+              disabled={form.receipt.trim() === ''}
+              aria-disabled={isWorking}
+            >
+              {isWorking ? 'Verifying…' : 'Verify'}
+            </button>
+            <button type="button" disabled={form === EMPTY} onClick={clear}>
+              Clear
+            </button>
+            <span class="note">This page verifies. Nothing that you enter is sent anywhere.</span>
+          </div>
+        </form>
+      </section>
+      {failure !== undefined && (
+        <div class="notice bad" role="alert">
+          <h3>The receipt was not verified</h3>
+          <p>{failure}</p>
+        </div>
+      )}
+      <p class="unseen" role="status">
+        {isWorking ? 'Verifying the receipt.' : verified ? `${titleOf(verified)}.` : ''}
+      </p>
+      {verified && <Verdict verified={verified} />}
+    </>
+  );
+}
+
+/** Throws `Error` with a sentence for the reader. */
+async function verifyForm({
+  receipt,
+  source,
+  policy,
+  key,
+  opening,
+  report,
+}: Form): Promise<Verified> {
+  const isServersPolicy = source === 'server';
+  const [verifyReceipt, text] = await Promise.all([
+    loadVerifier(),
+    isServersPolicy ? fetchPolicy() : policy,
+  ]);
+  const given = { key: key.trim(), opening: opening.trim(), policy: text.trim() };
+  const verdict = await verifyReceipt(receipt, {
+    ...(given.policy !== '' && { policy: text }),
+    ...(given.key !== '' && { key: given.key }),
+    ...(given.opening !== '' && { opening: given.opening }),
+    ...(report !== undefined && { nistReport: report }),
+  });
+  return { verdict, isServersPolicy };
+}
+
+/** Takes files that are dropped anywhere on the page: the browser would open them in its place. */
+function useDrop(onFile: (file: File) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  const latest = useRef(onFile);
+  latest.current = onFile;
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(false);
+      const file = event.dataTransfer?.files[0];
+      if (file) latest.current(file);
+    };
+    document.addEventListener('dragover', over);
+    document.addEventListener('dragleave', leave);
+    document.addEventListener('drop', drop);
+    return () => {
+      document.removeEventListener('dragover', over);
+      document.removeEventListener('dragleave', leave);
+      document.removeEventListener('drop', drop);
+    };
+  }, []);
+  return isOver;
+}
