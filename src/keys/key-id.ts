@@ -11,8 +11,8 @@ export function newKeyId(): Uint8Array {
 
 /** Returns the key ID as text. */
 export function formatKeyId(keyId: Uint8Array): string {
-  const hex = Buffer.from(keyId.buffer, keyId.byteOffset, keyId.length).toString('hex');
-  return `phm_${BigInt(`0x${hex}`)}`;
+  const words = new DataView(keyId.buffer, keyId.byteOffset, 16);
+  return `phm_${(words.getBigUint64(0) << 64n) | words.getBigUint64(8)}`;
 }
 
 /** Returns the 16 bytes of a key ID in text form, or undefined if the text is not one. */

@@ -9,7 +9,7 @@
  */
 import { createHmac, randomFillSync } from 'node:crypto';
 import { keyCommitmentMessage, OPENING_BYTES } from '#tlog';
-import { assertLength, wipe } from '../bytes.ts';
+import { assertLength, concatBytes, wipe } from '../bytes.ts';
 import type { SourceCredit } from '../entropy/index.ts';
 import { formatKeyId } from './key-id.ts';
 import { formatSources } from './sources-text.ts';
@@ -32,8 +32,7 @@ export function commitToKey(
   keyId: Uint8Array,
   sources: readonly SourceCredit[],
 ): { readonly opening: Buffer; readonly receipt: KeyReceipt } {
-  const [opening, salt] = [Buffer.alloc(OPENING_BYTES), Buffer.alloc(SALT_BYTES)];
-  fillAtOnce(opening, salt);
+  const [opening, salt] = drawOpeningAndSalt();
   const committed = keyCommitment(opening, formatKeyId(keyId), key);
   return { opening, receipt: { keyCommitment: committed, salt, sources: formatSources(sources) } };
 }
@@ -52,12 +51,16 @@ export function keyCommitment(opening: Uint8Array, keyId: string, key: Uint8Arra
   }
 }
 
-/** Fills buffers with random bytes by one call, which costs as much as the call for one (bench/key-receipt.ts). */
-function fillAtOnce(...buffers: readonly Buffer[]): void {
-  const random = randomFillSync(Buffer.alloc(buffers.reduce((sum, { length }) => sum + length, 0)));
-  let offset = 0;
-  for (const buffer of buffers) offset += random.copy(buffer, 0, offset);
-  wipe(random);
+/** Holds random bytes between draw and copy, and zeros otherwise. */
+const drawn = Buffer.alloc(OPENING_BYTES + SALT_BYTES);
+
+/** Returns a fresh opening and salt. One draw for both costs as much as one for each (bench/key-receipt.ts). */
+function drawOpeningAndSalt(): [opening: Buffer, salt: Buffer] {
+  randomFillSync(drawn);
+  const opening = concatBytes(drawn.subarray(0, OPENING_BYTES));
+  const salt = concatBytes(drawn.subarray(OPENING_BYTES));
+  wipe(drawn);
+  return [opening, salt];
 }
 
 /** Overwrites a key and its opening. */
