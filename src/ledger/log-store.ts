@@ -99,7 +99,10 @@ export interface Turn {
   readonly logId: number;
   /** Most pending entries that this turn takes. */
   readonly limit: number;
-  /** Returns true if the entry may be appended. Others are set aside. */
+  /**
+   * Returns true if the entry may be appended. Others are set aside. A store that finds another turn between
+   * its reads and its writes begins again, so `judge` and `extend` may run twice.
+   */
   judge(entry: PendingEntry): boolean;
   extend: Extend;
 }

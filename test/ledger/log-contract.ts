@@ -361,6 +361,35 @@ export function logContract(name: string, options: LogContractOptions): void {
       await assert.rejects(store.takeTurn(turnOf(logId, { extend })), /do not hash to the stored/);
     });
 
+    it('begins a turn again that another store overtakes', async () => {
+      await addKeys(2);
+      let overtake: Promise<TurnOutcome> | null = null;
+      const extend: Extend = (edge, entries) => {
+        overtake ??= other.takeTurn(turnOf(logId));
+        return extendTree(edge, entries);
+      };
+      const outcome = await store.takeTurn(turnOf(logId, { extend }));
+      assert.ok(overtake);
+      const appended = [outcome.appended, ((await overtake) as TurnOutcome).appended];
+      assert.deepEqual(appended.sort(), [0, 2]);
+      assert.equal((await assertSound(store, logId)).length, 2);
+    });
+
+    it('takes no entry twice that an older one joins between reading and writing', async () => {
+      await addKeys(2);
+      const late = newRow({ keyId: makeKeyId(NOW - 60_000) });
+      let joined: Promise<unknown> | null = null;
+      const extend: Extend = (edge, entries) => {
+        joined ??= commitRows([late], other);
+        return extendTree(edge, entries);
+      };
+      await store.takeTurn(turnOf(logId, { extend }));
+      await joined;
+      await takeAll(store, logId);
+      assert.equal((await assertSound(store, logId)).length, 3);
+      assert.notEqual(await store.findLogged(late.keyId), 'pending');
+    });
+
     it('keeps the entries of pruned rows', async () => {
       const old = newRow({ keyId: makeKeyId(NOW - 40 * 86_400_000) });
       await commitRows([{ ...old, createdMs: NOW - 40 * 86_400_000 }, newRow()]);

@@ -52,6 +52,16 @@ interface NewEntry {
   readonly kind: KindOfEntry;
 }
 
+/** What a turn is going to do. */
+interface TurnPlan {
+  readonly head: Head;
+  readonly waiting: readonly WaitingEntry[];
+  readonly accepted: readonly PendingEntry[];
+  readonly refused: readonly PendingEntry[];
+  /** Null if no entry is accepted. */
+  readonly extension: Extension | null;
+}
+
 export class SqliteLogStore extends SqliteAccountStore implements LogStore {
   async logs(): Promise<LogRecord[]> {
     return this.connection.guarded(() =>
@@ -89,32 +99,47 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
     return { ...started, size: firstExtension.size, root: firstExtension.root };
   }
 
+  /**
+   * Reads, judges and hashes before it takes the write lock, for which keys wait too. If another turn came
+   * between, it does so again behind the lock.
+   */
   async takeTurn(turn: Turn): Promise<TurnOutcome> {
-    const idle = this.connection.guarded(() => this.#idleOutcome(turn.logId));
-    return idle ?? this.#change(() => this.#takeTurn(turn));
+    const early = this.#guarded(() => this.#plan(turn));
+    if (early.waiting.length === 0) return outcomeOf(early, turn);
+    return this.#change(() => {
+      const plan = this.#isCurrent(early, turn) ? early : this.#plan(turn);
+      this.#carryOut(plan, turn);
+      return outcomeOf(plan, turn);
+    });
   }
 
-  /** Returns the outcome of a turn without entries, for which no lock is needed; null if entries wait. */
-  #idleOutcome(logId: number): TurnOutcome | null {
-    const waits = this.connection.get('SELECT 1 FROM log_pending WHERE log_id = ? LIMIT 1', logId);
-    return waits ? null : outcomeAt(this.#head(logId));
-  }
-
-  #takeTurn(turn: Turn): TurnOutcome {
+  #plan(turn: Turn): TurnPlan {
     const head = this.#head(turn.logId);
-    if (head.closedMs !== null) return outcomeAt(head);
-    const waiting = this.#waiting(turn);
+    const waiting = head.closedMs === null ? this.#waiting(turn) : [];
     const { accepted, refused } = judgeAll(waiting, turn);
-    this.#setAside(refused);
-    const more = waiting.length === turn.limit;
-    const last = waiting.at(-1);
-    if (last) this.#removeWaiting(turn.logId, last.pending.entryId, waiting.length);
-    const counts = { appended: accepted.length, setAside: refused.length, more };
-    if (accepted.length === 0) return { ...outcomeAt(head), ...counts };
+    if (accepted.length === 0) return { head, waiting, accepted, refused, extension: null };
     const entries = accepted.map(({ entry }) => entry);
     const extension = extended(turn.extend, this.#edge(turn.logId, head), entries);
-    this.#append(turn.logId, head, extension, accepted);
-    return { ...counts, size: extension.size, root: extension.root };
+    return { head, waiting, accepted, refused, extension };
+  }
+
+  /** Returns true if the plan is what `#plan` would return now, apart from entries that came later. */
+  #isCurrent({ head, waiting }: TurnPlan, { logId }: Turn): boolean {
+    const { size, closedMs } = this.#head(logId);
+    const last = waiting.at(-1)?.pending.entryId ?? null;
+    const found = this.connection.get(
+      'SELECT count(*) AS n FROM log_pending WHERE log_id = ? AND entry_id <= ?',
+      logId,
+      last,
+    );
+    return size === head.size && closedMs === null && found?.n === waiting.length;
+  }
+
+  #carryOut({ head, waiting, accepted, refused, extension }: TurnPlan, { logId }: Turn): void {
+    this.#setAside(refused);
+    const last = waiting.at(-1);
+    if (last) this.#removeWaiting(logId, last.pending.entryId, waiting.length);
+    if (extension) this.#append(logId, head, extension, accepted);
   }
 
   #waiting({ logId, limit }: Turn): WaitingEntry[] {
@@ -416,16 +441,25 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
 
   /** Runs `work` in one transaction. */
   #change<T>(work: () => T): T {
+    return this.#guarded(() => this.connection.transact(work));
+  }
+
+  #guarded<T>(work: () => T): T {
     try {
-      return this.connection.transact(work);
+      return work();
     } catch (error) {
       throw asRejection(error);
     }
   }
 }
 
-function outcomeAt({ size, root }: Head): TurnOutcome {
-  return { appended: 0, setAside: 0, more: false, size, root };
+function outcomeOf(
+  { head, waiting, accepted, refused, extension }: TurnPlan,
+  turn: Turn,
+): TurnOutcome {
+  const { size, root } = extension ?? head;
+  const more = waiting.length === turn.limit;
+  return { appended: accepted.length, setAside: refused.length, more, size, root };
 }
 
 function toLogCounts(row: Row | undefined): LogCounts {
