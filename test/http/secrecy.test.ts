@@ -1,4 +1,4 @@
-/** No generated key leaves a trace in the log, a database file, an error, a metric or a span. */
+/** No generated key and no opening leaves a trace in the log, a database file, an error, a metric or a span. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ function formsOf(hex: string): { name: string; bytes: Buffer }[] {
 }
 
 describe('the server', () => {
-  it('keeps key bytes out of logs, database files, error bodies, metrics and traces', async () => {
+  it('keeps keys and openings out of logs, files, receipts, error bodies, metrics and traces', async () => {
     const collector = await Collector.start();
     after(() => collector.close());
     const server = await Server.start(dataDir, {
@@ -35,14 +35,17 @@ describe('the server', () => {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     });
     const keys: string[] = [];
+    const receipts: string[] = [];
     const errors: string[] = [];
+    const keyed = { headers: { 'X-API-Key': DEMO_KEY } };
     for (const security_level of [128, 256, 384]) {
       for (const enable_nist_validation of [false, true]) {
         for (const entropy_source of ['os', 'quantum-simulator']) {
-          const include = enable_nist_validation ? ['nist_report'] : [];
+          const include = ['receipt', ...(enable_nist_validation ? ['nist_report'] : [])];
           const order = { security_level, enable_nist_validation, entropy_source, include };
           const { body } = await server.generate(order);
-          keys.push(body.key);
+          keys.push(body.key, Buffer.from(body.opening, 'base64').toString('hex'));
+          receipts.push(JSON.stringify(body.receipt));
           await server.validate({ key: body.key, hash_proof: body.hash_proof });
           // Requests with the key in every wrong place.
           for (const wrong of [
@@ -53,6 +56,10 @@ describe('the server', () => {
             await server.metrics(`?hours=${body.key}`),
             await server.request(`/api/v2/keys/${body.key}?x=1`, { method: 'DELETE' }),
             await server.metrics('', body.key),
+            await server.request(`/api/v2/keys/${body.key}/receipt`, keyed),
+            await server.request(`/api/v2/keys/${body.key_id}/receipt`, {
+              headers: { ...keyed.headers, 'X-API-Key': body.opening },
+            }),
           ]) {
             assert.ok(wrong.status >= 400 && wrong.status < 500);
             errors.push(JSON.stringify(wrong.body));
@@ -71,6 +78,8 @@ describe('the server', () => {
       { name: 'log for people', bytes: Buffer.from(pretty) },
       { name: 'metrics', bytes: Buffer.from(metrics) },
       { name: 'traces', bytes: Buffer.from(collector.bodies.join('\n')) },
+      { name: 'receipts', bytes: Buffer.from(receipts.join('\n')) },
+      { name: 'state of the log', bytes: readFileSync(`${dataDir}.log-state`) },
       { name: 'errors', bytes: Buffer.from(errors.join('\n')) },
       ...readdirSync(dataDir).map((file) => ({
         name: file,
@@ -80,6 +89,7 @@ describe('the server', () => {
     assert.ok(server.log.includes('/api/v2/validate'), 'the log was written');
     assert.ok(metrics.includes('phm_keys_generated_total'), 'the metrics were read');
     assert.ok(collector.spans().length > keys.length, 'the spans were sent');
+    assert.ok(receipts.every((receipt) => receipt !== 'null'));
     assert.ok(places.some(({ name, bytes }) => name === 'phm.db' && bytes.length > 0));
     for (const key of keys) {
       for (const form of formsOf(key)) {

@@ -5,4 +5,5 @@
 import './with-accounts/bad-input.ts';
 import './with-accounts/outage.ts';
 import './with-accounts/quota.ts';
+import './with-accounts/receipts.ts';
 import './with-accounts/statistics.ts';
