@@ -59,12 +59,14 @@ export function assembleLog(
   const stored = () => storedLog(store, logId);
   const save = (kind: 'checkpoint' | 'witnessed') => (head: SignedHead) =>
     store.saveCheckpoint(logId, head.size, head.note, kind);
+  const closedLogs = new ClosedLogs(store);
   const publisher = new Publisher({
     origin,
     verifierKeys,
     tiles,
     state,
     stored,
+    isOfClosedLog: (note) => closedLogs.continues(note),
     sign: (head, nowSeconds) => signWith(data.keys, head, nowSeconds),
     save: save('checkpoint'),
     nowMs: systemClock.nowMs,
@@ -85,7 +87,6 @@ export function assembleLog(
     headFor: (index, later) =>
       headFor(index, later ? (cosigning?.witnessed ?? null) : null, publisher),
   };
-  const closedLogs = new ClosedLogs(store);
   const receipts = new Receipts({
     store,
     logOf: (id) => (id === logId ? Promise.resolve(open) : closedLogs.get(id)),

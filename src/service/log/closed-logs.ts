@@ -1,14 +1,18 @@
 /** Closed logs of a database, whose entries still have receipts. */
 import type { LogRecord, LogStore } from '../../ledger/index.ts';
 import { openCheckpoint, openVerifierKey } from '../../log/index.ts';
+import { isConsistent } from './consistency.ts';
 import type { SignedHead } from './heads.ts';
 import type { ProvingLog } from './receipts.ts';
+import { StoredTiles } from './tile-source.ts';
+
+type ClosedLogsStore = Pick<LogStore, 'logs' | 'readEntries' | 'readTile'>;
 
 export class ClosedLogs {
-  readonly #store: Pick<LogStore, 'logs'>;
+  readonly #store: ClosedLogsStore;
   readonly #known = new Map<number, ProvingLog>();
 
-  constructor(store: Pick<LogStore, 'logs'>) {
+  constructor(store: ClosedLogsStore) {
     this.#store = store;
   }
 
@@ -27,6 +31,16 @@ export class ClosedLogs {
     };
     this.#known.set(logId, log);
     return log;
+  }
+
+  /** Reports whether a note is a checkpoint of a closed log that the log's last tree continues. */
+  async continues(note: string): Promise<boolean> {
+    for (const record of await this.#store.logs()) {
+      const head = record.closedMs === null ? null : openHead(record, note);
+      if (!head) continue;
+      return isConsistent(new StoredTiles(this.#store, record.logId), head, record);
+    }
+    return false;
   }
 }
 

@@ -1,12 +1,8 @@
 /** Prepares the witnesses of a policy. */
 import type { Policy, VerifierKey } from '#tlog';
 import { SECOND_MS, systemClock } from '../../clock.ts';
-import {
-  consistencyProof,
-  openCheckpoint,
-  type TileSource,
-  verifyConsistency,
-} from '../../log/index.ts';
+import { openCheckpoint, type TileSource } from '../../log/index.ts';
+import { isConsistent } from './consistency.ts';
 import { Cosigning, hasQuorum, type WitnessedHead } from './cosigning.ts';
 import type { SignedHead } from './heads.ts';
 import type { LogNotice } from './notices.ts';
@@ -59,14 +55,7 @@ async function openWitnessed(
   const { published } = publisher;
   const signed = openCosigned(note, policy, verifierKeys);
   if (!published || !signed || signed.size > published.size) return null;
-  const isPrefix = verifyConsistency({
-    from: signed.size,
-    fromRoot: signed.root,
-    to: published.size,
-    toRoot: published.root,
-    proof: await consistencyProof(tiles, signed.size, published.size),
-  });
-  return isPrefix ? signed : null;
+  return (await isConsistent(tiles, signed, published)) ? signed : null;
 }
 
 function openCosigned(

@@ -6,14 +6,9 @@
  * signed, after its consistency with the head in the state file was computed from the tiles (RFC 6962 §2.1.2).
  */
 import { FormatError } from '#tlog';
-import { SECOND_MS } from '../../clock.ts';
-import {
-  consistencyProof,
-  openCheckpoint,
-  rootAt,
-  type TileSource,
-  verifyConsistency,
-} from '../../log/index.ts';
+import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import { openCheckpoint, type TileSource } from '../../log/index.ts';
+import { isConsistent } from './consistency.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import { LogStopped } from './stopped.ts';
 
@@ -28,6 +23,7 @@ export interface StateFile {
 
 /** What the database holds about the open log. */
 export interface StoredHead extends Head {
+  readonly startedMs: number;
   readonly closedMs: number | null;
   /** The newest checkpoint that any server published. */
   readonly checkpoint: string | null;
@@ -39,6 +35,8 @@ export interface PublisherParts {
   readonly tiles: TileSource;
   readonly state: StateFile;
   readonly stored: () => Promise<StoredHead>;
+  /** Reports whether a note is a checkpoint of a closed log of this database, and that log continued it to its end. */
+  readonly isOfClosedLog: (note: string) => Promise<boolean>;
   readonly sign: (head: Head, nowSeconds: number) => string;
   readonly save: (head: SignedHead) => Promise<void>;
   readonly nowMs: () => number;
@@ -50,6 +48,12 @@ interface Admitted {
   readonly stored: StoredHead;
 }
 
+/**
+ * Time in which servers may join a new log without a state file. To fork it then, a server would have to lose its file and
+ * the database its last minutes, all within this time.
+ */
+const JOIN_MS = 10 * MINUTE_MS;
+
 /** Attempts to publish while servers that share the state file overtake this one. */
 const MAX_ATTEMPTS = 3;
 
@@ -58,6 +62,8 @@ export class Publisher {
   #published: SignedHead | null = null;
   /** The state file as it was last read, so that its signatures are verified once. */
   #state: SignedHead | null = null;
+  /** The state file of the log before a rotation: it counts as a file of this log's beginning. */
+  #closedNote: string | null = null;
 
   constructor(parts: PublisherParts) {
     this.#parts = parts;
@@ -92,11 +98,20 @@ export class Publisher {
 
   async #admit(): Promise<Admitted> {
     // The file first: a server that shares it may publish in between, and then the database is the newer one.
+    await this.#noteRotation();
     const base = this.#base();
     const stored = await this.#parts.stored();
     if (stored.closedMs !== null) throw new LogStopped(this.#closedMessage());
     await this.#compare(base, stored);
     return { base, stored };
+  }
+
+  /** Accepts the state file of the log that was closed by a rotation, so that servers need no hand at their files. */
+  async #noteRotation(): Promise<void> {
+    const { state, origin, isOfClosedLog } = this.#parts;
+    const note = this.#published === null ? readText(state) : null;
+    if (note === null || note === this.#closedNote || note.startsWith(`${origin}\n`)) return;
+    if (await isOfClosedLog(note)) this.#closedNote = note;
   }
 
   /** Returns the newest head that this server may have published; null if there can be none. */
@@ -116,8 +131,9 @@ export class Publisher {
     const { state, origin } = this.#parts;
     try {
       const note = state.read();
-      if (note !== null && note !== this.#state?.note) this.#state = this.#openState(note);
-      return note === null ? null : this.#state;
+      if (note === null || note === this.#closedNote) return null;
+      if (note !== this.#state?.note) this.#state = this.#openState(note);
+      return this.#state;
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
       throw new LogStopped(
@@ -142,35 +158,21 @@ export class Publisher {
     }
     if (base === this.#published && isSameHead(base, stored)) return;
     if (stored.size < base.size) throw new LogStopped(this.#shrunkMessage(base, stored));
-    if (!(await this.#isConsistent(base, stored))) {
+    if (!(await isConsistent(this.#parts.tiles, base, stored))) {
       throw new LogStopped(this.#forkMessage(base, stored));
     }
   }
 
-  /** Without a state file, only a log that no server has published can start. */
-  #refuseUnknownPast({ size, checkpoint }: StoredHead): void {
-    if (size === 0 && checkpoint === null) return;
-    const { state, origin } = this.#parts;
+  /** Without a state file, a server can only start a log, or join a new one. */
+  #refuseUnknownPast({ size, checkpoint, startedMs }: StoredHead): void {
+    const { state, origin, nowMs } = this.#parts;
+    const ageMs = nowMs() - startedMs;
+    const isNew = (size === 0 && checkpoint === null) || (ageMs >= 0 && ageMs < JOIN_MS);
+    if (isNew || this.#closedNote !== null) return;
     throw new LogStopped(
       `the state file ${state.path} is missing, but the log ${origin} has ${size} entries: nothing shows which head was ` +
-        'published last. Restore the file, or run phm log recover, which compares the database with a copy of the log',
+        'published last. Restore the file. For a new server copy the file of another one, or run phm log recover',
     );
-  }
-
-  async #isConsistent(from: Head, to: Head): Promise<boolean> {
-    const { tiles } = this.#parts;
-    if (from.size === to.size && !isSameHead(from, to)) return false;
-    if (from.size === 0 || from.size === to.size) {
-      return Buffer.compare(await rootAt(tiles, to.size), to.root) === 0;
-    }
-    const proof = await consistencyProof(tiles, from.size, to.size);
-    return verifyConsistency({
-      from: from.size,
-      fromRoot: from.root,
-      to: to.size,
-      toRoot: to.root,
-      proof,
-    });
   }
 
   /**
@@ -222,5 +224,15 @@ export class Publisher {
       `the log ${this.#parts.origin} is closed, because another log was started on this database: install its keys and ` +
       'restart this server'
     );
+  }
+}
+
+/** Returns the text of the state file; null if there is none, or if it holds no checkpoint. */
+function readText(state: StateFile): string | null {
+  try {
+    return state.read();
+  } catch (error) {
+    if (error instanceof FormatError) return null;
+    throw error;
   }
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { FormatError, parseVerifierKey } from '#tlog';
 import {
+  EMPTY_ROOT,
   newLogKeysText,
   openCheckpoint,
   parseLogKeys,
@@ -19,6 +20,8 @@ import { FakeLogStore } from './fake-store.ts';
 const ORIGIN = 'phm.invalid/0123456789abcdef';
 const KEYS = parseLogKeys(newLogKeysText(ORIGIN));
 const VERIFIER_KEYS = Object.values(KEYS.verifierKeys).map(parseVerifierKey);
+
+const NOW_MS = 1_800_000_000_000;
 
 class Crash extends Error {}
 
@@ -41,7 +44,12 @@ class FakeFile {
 }
 
 /** One server on a database and a state file. Every head that it serves is kept in `served`. */
-function startServer(store: FakeLogStore, file: FakeFile, served: string[] = []) {
+function startServer(
+  store: FakeLogStore,
+  file: FakeFile,
+  served: string[] = [],
+  { nowMs = NOW_MS, closedNote = '' } = {},
+) {
   const tiles = new StoredTiles(store, 1);
   const publisher = new Publisher({
     origin: ORIGIN,
@@ -53,12 +61,13 @@ function startServer(store: FakeLogStore, file: FakeFile, served: string[] = [])
       assert.ok(record);
       return record;
     },
+    isOfClosedLog: async (note) => note === closedNote,
     sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
     save: async ({ size, note }) => {
       await store.saveCheckpoint(1, size, note, 'checkpoint');
       served.push(note);
     },
-    nowMs: () => 1_800_000_000_000,
+    nowMs: () => nowMs,
   });
   const judge = ({ mac }: { mac: Uint8Array }) => mac[0] === 1;
   return { publisher, sequencer: new Sequencer({ logId: 1, store, publisher, judge }), served };
@@ -188,6 +197,34 @@ describe('the sequencer', () => {
     const lost = startServer(store, new FakeFile());
     await assert.rejects(lost.sequencer.turn(), /log-state is missing.*has 1 entries.*phm log rec/);
     assert.equal(lost.served.length, 0);
+  });
+
+  it('lets a server join a log without a state file in its first ten minutes', async () => {
+    const store = newStore();
+    store.add();
+    await startServer(store, new FakeFile()).sequencer.turn();
+    const file = new FakeFile();
+    const { head } = await startServer(store, file, [], { nowMs: 599_999 }).sequencer.turn();
+    assert.deepEqual([head.size, file.text], [1, head.note]);
+    for (const nowMs of [600_000, -1]) {
+      await assert.rejects(startServer(store, new FakeFile(), [], { nowMs }).sequencer.turn());
+    }
+  });
+
+  it('replaces the state file of the log that a rotation has closed, and no other', async () => {
+    const store = newStore();
+    store.add();
+    await startServer(store, new FakeFile()).sequencer.turn();
+    const old = parseLogKeys(newLogKeysText('phm.invalid/old'));
+    const closedNote = signCheckpoint(old, { size: 0, root: EMPTY_ROOT }, 1);
+    const file = new FakeFile();
+    file.text = closedNote;
+    await assert.rejects(startServer(store, file).sequencer.turn(), /is not a checkpoint of the/);
+    const { sequencer } = startServer(store, file, [], { closedNote });
+    const { head } = await sequencer.turn();
+    assert.equal(file.text, head.note);
+    store.restore({ ...store.backup(), record: { ...store.contents.record, size: 0 } });
+    await assert.rejects(sequencer.turn(), LogStopped);
   });
 
   it('writes a state file again that vanished while it ran', async () => {
