@@ -4,7 +4,7 @@
  * A step is named by the operation before it and the one that it precedes.
  *
  * The query names `file`. The steps are appended to it, one a line. While `<file>.at` exists, the process kills itself
- * at the step in it: `KILL` before the operation begins, so that the operation before it is complete.
+ * at the step in it, when the first operation is complete and the second has not begun.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -19,8 +19,6 @@ const LOG_THREAD = 'phm-log';
 const FILE_CALLS = ['openSync', 'writeFileSync', 'writeSync', 'fsyncSync', 'renameSync', 'rmSync'];
 
 const file = new URL(import.meta.url).searchParams.get('file');
-const append = appendFileSync;
-const read = readFileSync;
 
 /** Returns the value of NODE_OPTIONS for a server whose steps go to `file`. */
 export function stepOptions(file: string): string {
@@ -40,10 +38,12 @@ export function nameOf(sql: string): string {
 }
 
 let last = 'start';
+/** True during an operation: one that calls another is one step. */
+let isInside = false;
 
 function readTarget(path: string): string | null {
   try {
-    return read(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     return null;
   }
@@ -52,7 +52,7 @@ function readTarget(path: string): string | null {
 function step(operation: string, path: string): void {
   const name = `${last} → ${operation}`;
   if (readTarget(killFile(path)) === name) process.kill(process.pid, 'SIGKILL');
-  append(path, `${name}\n`);
+  appendFileSync(path, `${name}\n`);
   last = operation;
 }
 
@@ -61,12 +61,17 @@ type Method = (this: any, ...args: any[]) => unknown;
 
 /** Makes `holder[key]` report a step before it does its work. */
 // biome-ignore lint/suspicious/noExplicitAny: wraps methods of any object.
-function wrap(holder: any, key: string, name: (self: any, args: any[]) => string | null): void {
+function wrap(holder: any, key: string, name: (self: any, args: any[]) => string): void {
   const original: Method = holder[key];
   holder[key] = function (this: unknown, ...args: unknown[]) {
-    const operation = name(this, args);
-    if (operation !== null) step(operation, file as string);
-    return original.apply(this, args);
+    if (isInside) return original.apply(this, args);
+    isInside = true;
+    try {
+      step(name(this, args), file as string);
+      return original.apply(this, args);
+    } finally {
+      isInside = false;
+    }
   };
 }
 
