@@ -67,7 +67,7 @@ describe('the README', () => {
     return stdout;
   }
 
-  it('leads from an account to a key that the running server confirms', () => {
+  it('leads from an account to a key whose receipt verifies and that the running server confirms', () => {
     const [create = '', issue = '', use = '', ...others] = readSteps();
     const created = run(create);
     const [account = ''] = /^acct_\w+$/m.exec(created) ?? [];
@@ -80,7 +80,8 @@ describe('the README', () => {
     const line = use.replace('<api_key>', key);
     assert.ok(issued.endsWith(`  ${line}\n`), issued);
     const shown = run([line, ...others].join('\n'));
-    assert.match(shown, /^Wrote a 256-bit key, phm_\d+, to data\.key\nvalid\n/);
+    assert.match(shown, /^Wrote a 256-bit key, phm_\d+, to data\.key\nWrote the receipt /);
+    assert.equal(shown.match(/^valid$/gm)?.length, 2, shown);
     assert.match(run(`${line}\nnpm run -s phm -- metrics`), /metered requests +2\n/);
   });
 });
