@@ -46,7 +46,6 @@ class Series {
     try {
       const steps = await this.#record();
       assert.ok(steps.length > 8, `${steps.length} steps`);
-      if (process.env.SHOW) console.error(steps.join("\n"));
       const end = Date.now() + SERIES_MS;
       let left = 0;
       for (const [i, step] of steps.entries()) {
