@@ -13,18 +13,21 @@ const STICKY = 0o1000;
 /** A file of secrets, in the words of a warning. */
 interface SecretFile {
   readonly name: string;
+  readonly canRead: string;
   readonly danger: string;
   readonly remedy: string;
 }
 
 const MASTER_SECRET: SecretFile = {
   name: 'the master secret',
+  canRead: 'can read the master secret',
   danger: 'forge proofs for keys that this service never generated',
   remedy: 'rotate the secret if anyone may have read it',
 };
 
 const LOG_KEYS: SecretFile = {
   name: 'the keys of the log',
+  canRead: 'can read the keys of the log',
   danger: 'sign receipts for keys that this service never recorded',
   remedy: 'start a new log with phm log init if anyone may have read it',
 };
@@ -44,7 +47,7 @@ export function logKeyExposures(origin: LogKeyOrigin): string[] {
 
 function exposuresOf(
   origin: MasterSecretOrigin | LogKeyOrigin,
-  { name, danger, remedy }: SecretFile,
+  { name, canRead, danger, remedy }: SecretFile,
 ): string[] {
   if (origin.kind === 'environment' || process.platform === 'win32') return [];
   const { path } = origin;
@@ -58,7 +61,7 @@ function exposuresOf(
   return [
     ...(readers
       ? [
-          `${readers} can read ${name} ${path} (mode ${octal(mode)}) and ${danger}. Run chmod 600 ${quote(path)}, and ` +
+          `${readers} ${canRead} ${path} (mode ${octal(mode)}) and ${danger}. Run chmod 600 ${quote(path)}, and ` +
             remedy,
         ]
       : []),

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ENVIRONMENT, readConfig } from '../../src/config/index.ts';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
@@ -46,7 +46,7 @@ const ofKind = (kind: string, name?: string): Document => {
   assert.ok(found, `there is no ${kind} ${name ?? ''}`);
   return found;
 };
-const deployment = ofKind('Deployment');
+const deployment = ofKind('StatefulSet');
 const job = ofKind('Job');
 const configMap = ofKind('ConfigMap').data as Record<string, string>;
 const pod = deployment.spec.template.spec;
@@ -70,6 +70,11 @@ const unitEnvironment = {
 function inFinalStage(name: string): Instruction[] {
   const start = image.findLastIndex((one) => one.name === 'FROM');
   return image.slice(start).filter((one) => one.name === name);
+}
+
+/** Returns the directory of the log's state file in the image. */
+function inFinalStateDirectory(): string {
+  return dirname(find(inFinalStage('ENV')[0]?.text ?? '', /PHM_LOG_STATE_FILE=(\S+)/));
 }
 
 /** Returns the `--from` and the sources of a COPY. */
@@ -250,8 +255,9 @@ describe('deploy/compose', () => {
         assert.ok(own || compose.services[other].healthcheck, `${other} has no health check`);
       }
     }
-    const { PHM_DATABASE_URL_FILE, PHM_MASTER_KEY_FILE } = replicas[0].environment;
-    for (const file of [PHM_DATABASE_URL_FILE, PHM_MASTER_KEY_FILE]) {
+    const { PHM_DATABASE_URL_FILE, PHM_MASTER_KEY_FILE, PHM_LOG_KEY_FILE } =
+      replicas[0].environment;
+    for (const file of [PHM_DATABASE_URL_FILE, PHM_MASTER_KEY_FILE, PHM_LOG_KEY_FILE]) {
       assert.ok(replicas[0].secrets.includes(file.replace('/run/secrets/', '')), file);
     }
   });
@@ -376,12 +382,35 @@ describe('deploy/kubernetes', () => {
     const mounted = new Set<string>();
     for (const { name, mountPath } of server.volumeMounts) {
       const volume = pod.volumes.find((one: Document) => one.name === name);
+      if (!volume) continue;
       const secret = ofKind('Secret', volume.secret.secretName);
       for (const key of Object.keys(secret.stringData)) mounted.add(`${mountPath}/${key}`);
     }
-    const named = Object.entries(configMap).filter(([name]) => name.endsWith('_FILE'));
+    const { PHM_LOG_STATE_FILE, ...others } = configMap;
+    const named = Object.entries(others).filter(([name]) => name.endsWith('_FILE'));
     assert.deepEqual(named.map(([, path]) => path).sort(), [...mounted].sort());
     assert.equal(server.envFrom[0].configMapRef.name, ofKind('ConfigMap').metadata.name);
+  });
+
+  it('keeps the state of the log on a volume of each replica, as the other deployments do', () => {
+    const [{ metadata, spec }] = deployment.spec.volumeClaimTemplates;
+    const mount = server.volumeMounts.find(({ name }: Document) => name === metadata.name);
+    assert.equal(dirname(configMap.PHM_LOG_STATE_FILE ?? ''), mount.mountPath);
+    assert.deepEqual(spec.accessModes, ['ReadWriteOnce']);
+    const volumes = replicas.flatMap((one) => one.volumes as string[]);
+    assert.equal(new Set(volumes).size, replicas.length);
+    for (const volume of volumes) {
+      const [name = '', path] = volume.split(':');
+      assert.ok(Object.hasOwn(compose.volumes, name), name);
+      assert.equal(inFinalStateDirectory(), path);
+    }
+    assert.equal(mount.mountPath, inFinalStateDirectory());
+    const directory = dirname(unitEnvironment.PHM_LOG_STATE_FILE ?? '');
+    assert.ok(
+      find(unit, /^StateDirectory=(.*)$/m)
+        .split(' ')
+        .includes(basename(directory)),
+    );
   });
 
   it('contains no secret value', () => {
