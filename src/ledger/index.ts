@@ -6,6 +6,14 @@ export { type CopyReport, copyDatabase } from './backup.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
+export type {
+  LedgerRow,
+  PendingEntry,
+  RecordedEvidence,
+  RecordedReceipt,
+  RecordedRow,
+  RowReceipt,
+} from './ledger-row.ts';
 export { describeStore, type StoreLocation, storeLocation } from './location.ts';
 export type {
   AuditAction,
@@ -20,10 +28,6 @@ export type {
   LogRecord,
   LogStart,
   LogStore,
-  PendingEntry,
-  RecordedReceipt,
-  RecordedRow,
-  RowReceipt,
   Tile,
   Turn,
   TurnOutcome,
@@ -51,7 +55,6 @@ export type {
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
-  LedgerRow,
   LedgerStore,
   MeteredRequest,
   PeriodSums,
@@ -59,7 +62,6 @@ export type {
   ProbeOrder,
   PruneReport,
   QuotaExceeded,
-  RecordedEvidence,
   RecordedKey,
   Retirement,
   SecretCheck,

@@ -3,54 +3,10 @@
  * records. `test/ledger/log-contract.ts` runs the contract against every store.
  *
  * A key's transaction adds a pending entry beside its row. A turn moves pending entries into the tree, in
- * one transaction, on any server. The ledger stores hashes but computes none: callers bring the arithmetic
- * of RFC 6962 (`src/log`) as functions.
+ * one transaction, on any server. The ledger computes no hashes but those of leaves: callers bring the
+ * arithmetic of RFC 6962 (`src/log`) as functions.
  */
-import type { LedgerRow } from './store.ts';
-
-/** An entry that waits for a turn. */
-export interface PendingEntry {
-  /** 16 bytes: the key ID of a key, the audit ID of an audit record. */
-  readonly entryId: Uint8Array;
-  /** The log that the entry was made for. */
-  readonly logId: number;
-  readonly kind: 'key' | 'audit';
-  /** SHA-256 of the canonical statement, 32 bytes. */
-  readonly entry: Uint8Array;
-  /** MAC over entry ID and entry under a subkey of the master secret, 32 bytes. */
-  readonly mac: Uint8Array;
-  /** The version of the master secret behind `mac`. */
-  readonly secretVersion: number;
-}
-
-/** The part of a ledger row from which, with the rest of the row, its statement can be rebuilt. */
-export interface RowReceipt {
-  /** 32 bytes. */
-  readonly keyCommitment: Uint8Array;
-  /** 32 random bytes that blind the entry. */
-  readonly salt: Uint8Array;
-  readonly strengthBits: number;
-  /** Names and credited bits of the entropy sources, such as `os:256,jitter:12.5`. */
-  readonly sources: string;
-  /** From `registerSoftware`. */
-  readonly softwareId: number;
-  /** The entry of this key. The store takes its entry ID from the row's key ID. Null: none is logged. */
-  readonly pending: PendingEntry | null;
-}
-
-/** A stored row: every immutable column, from which its statement is rebuilt. */
-export interface RecordedRow extends Omit<LedgerRow, 'receipt'> {
-  readonly accountId: string;
-  readonly apiKeyId: string;
-  /** Null for a row that was written without a log. `evidence.pValues` is empty if the ledger has none. */
-  readonly receipt: RecordedReceipt | null;
-}
-
-/** A stored row's receipt columns. */
-export interface RecordedReceipt extends Omit<RowReceipt, 'softwareId' | 'pending'> {
-  /** The name that `registerSoftware` got. */
-  readonly software: string;
-}
+import type { PendingEntry, RecordedRow } from './ledger-row.ts';
 
 /** One log. The open log, of which there is at most one, has `closedMs` null. */
 export interface LogRecord {

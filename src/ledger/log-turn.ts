@@ -1,7 +1,8 @@
 /** The parts of a turn that both stores share: the right edge of a tree, and what happens to each entry. */
 import { createHash } from 'node:crypto';
 import { SetupError } from '../errors.ts';
-import type { Edge, Extend, Extension, PendingEntry, Turn } from './log-store.ts';
+import type { PendingEntry } from './ledger-row.ts';
+import type { Edge, Extend, Extension, Turn } from './log-store.ts';
 import { unavailable } from './unavailable.ts';
 
 /** Hashes in a full tile. */

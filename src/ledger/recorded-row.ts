@@ -1,13 +1,7 @@
 /** Converts rows of the ledger, the log and the audit table for both stores. */
-import type {
-  AuditRecord,
-  Logged,
-  LogRecord,
-  PendingEntry,
-  RecordedReceipt,
-  RecordedRow,
-} from './log-store.ts';
-import type { RecordedEvidence } from './store.ts';
+
+import type { PendingEntry, RecordedEvidence, RecordedReceipt, RecordedRow } from './ledger-row.ts';
+import type { AuditRecord, Logged, LogRecord } from './log-store.ts';
 
 /** The columns behind `RecordedRow`, with their names in both databases. */
 const COLUMNS = {

@@ -8,39 +8,8 @@ import type { Clock } from '../clock.ts';
 import type { Commitment } from '../proof/index.ts';
 import type { ClockReading } from './clock-check.ts';
 import type { LatencyCounts } from './latency.ts';
-import type { AuditRecord, LogStore, RowReceipt } from './log-store.ts';
-
-/** The ledger's record of one generated key. */
-export interface LedgerRow {
-  /** UUIDv7, 16 bytes. */
-  readonly keyId: Uint8Array;
-  /** Keyed digest of the key, with the version of the master secret behind it. */
-  readonly commitment: Commitment;
-  readonly securityLevel: number;
-  readonly modulation: string;
-  readonly source: string;
-  readonly createdMs: number;
-  readonly latencyUs: number;
-  readonly entropyBits: number;
-  readonly entropyJobId: string | null;
-  /** Null for a plain key. */
-  readonly evidence: RecordedEvidence | null;
-  /** Null without a log. */
-  readonly receipt: RowReceipt | null;
-}
-
-/** The ledger's record of the evidence for a validated key. */
-export interface RecordedEvidence {
-  /**
-   * Which streams were tested and how: `EVIDENCE_DEFINITION` of `keys/evidence.ts` at the time of the key.
-   */
-  readonly definition: number;
-  readonly gateP: number;
-  readonly testsPassed: number;
-  readonly totalTests: number;
-  /** The p-values of both streams, packed by `keys/p-values.ts`. */
-  readonly pValues: Uint8Array;
-}
+import type { LedgerRow } from './ledger-row.ts';
+import type { AuditRecord, LogStore } from './log-store.ts';
 
 /** How many streams the statistical suite judged, and how many passed its gate. */
 export interface StreamCounts {

@@ -15,7 +15,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import { latencyBucket } from '../latency.ts';
-import type { RowReceipt } from '../log-store.ts';
+import type { RowReceipt } from '../ledger-row.ts';
 import { decide, type Quotas } from '../quota-decision.ts';
 import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
 import {

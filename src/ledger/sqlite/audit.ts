@@ -1,5 +1,7 @@
 /** Writes audit records and pending entries, within a transaction. */
-import type { AuditRecord, PendingEntry } from '../log-store.ts';
+
+import type { PendingEntry } from '../ledger-row.ts';
+import type { AuditRecord } from '../log-store.ts';
 import type { SqliteConnection } from './connection.ts';
 
 export function insertAudit(connection: SqliteConnection, audit: AuditRecord): void {

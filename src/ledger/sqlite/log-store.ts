@@ -1,5 +1,6 @@
 /** The log's part of the embedded store. Each change is one transaction behind SQLite's only write lock. */
 import { keyIdMs } from '../key-time.ts';
+import type { PendingEntry, RecordedRow } from '../ledger-row.ts';
 import type {
   AuditRecord,
   Edge,
@@ -11,8 +12,6 @@ import type {
   LogRecord,
   LogStart,
   LogStore,
-  PendingEntry,
-  RecordedRow,
   Turn,
   TurnOutcome,
 } from '../log-store.ts';

@@ -8,15 +8,10 @@ import { randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { formatCounts } from '../latency.ts';
+import type { LedgerRow } from '../ledger-row.ts';
 import { type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
-import type {
-  CommitOutcome,
-  FailedRequest,
-  LedgerRow,
-  MeteredRequest,
-  ProbeOrder,
-} from '../store.ts';
+import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
 import { readQuota, readUsed } from './accounts.ts';
 import { insertPending } from './audit.ts';
