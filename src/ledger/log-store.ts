@@ -124,7 +124,8 @@ export type AuditAction =
   | 'secret_reinstated'
   | 'retention_set'
   | 'pruned'
-  | 'log_started';
+  | 'log_started'
+  | 'log_recovered';
 
 export interface AuditRecord {
   /** UUIDv7, 16 bytes. */

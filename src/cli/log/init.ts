@@ -246,16 +246,15 @@ function report(
 }
 
 function nextSteps(context: CliContext, isRotation: boolean): string {
-  const accept = commandLine(context, 'log recover --accept');
   const policy = commandLine(context, 'log show --policy');
-  const others = isRotation
-    ? `  2. On every other server run: ${accept}\n` +
-      `  3. Restart all servers, one at a time. Until then, entries wait.\n`
-    : '  2. Restart all servers, one at a time. Keys from servers without the log have no receipt.\n';
+  const meanwhile = isRotation
+    ? 'Until then, entries wait.'
+    : 'Keys from servers without the log have no receipt.';
   return (
     'One server: restart it.\n' +
     'Several servers on one database:\n' +
     '  1. Give every server the same keys (PHM_LOG_KEY_FILE) and a state file of its own (PHM_LOG_STATE_FILE).\n' +
-    `${others}Publish the policy, which verifiers of receipts pin: ${policy}\n`
+    `  2. Restart all servers, one at a time. ${meanwhile}\n` +
+    `Publish the policy, which verifiers of receipts pin: ${policy}\n`
   );
 }

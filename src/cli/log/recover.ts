@@ -14,6 +14,7 @@ import {
   signCheckpoint,
 } from '../../log/index.ts';
 import { readLogKeys } from '../../service/index.ts';
+import { auditOf } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';
 import { CommandError } from '../command-error.ts';
@@ -248,6 +249,7 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   }
   tellFindings(context.err, findings.list);
   if (findings.list.length > 0) throw new CommandError('nothing was recovered', 1);
+  if (lost.length > 0) await recordRecovery(work, lost.length);
   for (let first = 0; first < lost.length; first += BATCH) {
     signal.throwIfAborted();
     await store.recoverEntries(log.logId, lost.slice(first, first + BATCH), extendTree);
@@ -255,6 +257,14 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   const now = (await store.logs()).find(({ logId }) => logId === log.logId) ?? log;
   await publish(work, keys, now);
   return { origin: log.origin, recovered: lost.length, size: now.size };
+}
+
+/** Writes the audit record first: the monitor accepts entries without a statement only where a record explains them. */
+async function recordRecovery({ store, config, log }: Work, count: number): Promise<void> {
+  const details = { origin: log.origin, first: log.size, count };
+  await store.addAudit(
+    await auditOf(store, config, { atMs: Date.now(), action: 'log_recovered', details }),
+  );
 }
 
 /** Opens the checkpoint of a copy. Throws `CommandError` unless the open log has signed it. */

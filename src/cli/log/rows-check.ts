@@ -2,7 +2,7 @@
  * Compares the rows of the ledger with the entries of its logs, in both directions: each row made since the log began
  * must have the entry that its statement hashes to, and each entry must have its row, unless it was pruned.
  */
-import { auditEntry, formatKeyId, keyEntry } from '../../keys/index.ts';
+import { formatKeyId, keyEntry } from '../../keys/index.ts';
 import type {
   LedgerStore,
   LogEntry,
@@ -11,6 +11,8 @@ import type {
   RecordedRow,
 } from '../../ledger/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
+import { checkAudits, type EntryRange } from './audits-check.ts';
+import { EntryReader, makes } from './entry-reader.ts';
 
 export interface RowsOrder {
   readonly store: LedgerStore;
@@ -63,13 +65,10 @@ const DELETED: FindingKind = {
   remedy:
     'The rows of these keys were deleted, although no pruning reached them. Restore them from a backup.',
 };
-const AUDIT_CHANGED: FindingKind = {
-  problem: 'audit records that differ from their entry in the log',
-  remedy: 'These records were changed. Restore them from a backup.',
-};
-const AUDIT_INSERTED: FindingKind = {
-  problem: 'audit records without an entry in the log',
-  remedy: 'Somebody inserted these records, or the log set their entries aside.',
+const NO_STATEMENT: FindingKind = {
+  problem: 'entries without a statement',
+  remedy:
+    'Neither a recovery from a copy nor the start of a log explains them: the record of what they state was removed.',
 };
 const AUDIT_DELETED: FindingKind = {
   problem: 'entries without their audit record',
@@ -158,26 +157,23 @@ class RowsCheck {
   /** Checks that each entry has its row or its audit record. */
   async entries(): Promise<void> {
     const { logs, store, signal, onProgress } = this.#order;
-    const { audited, horizonMs } = await this.#audits();
+    const audits = await checkAudits(this.#order, this.#entries);
+    this.#report.audits = audits.verified;
+    for (const [logId, text] of audits.follows) this.#report.follows.set(logId, text);
     for (const { logId, size } of logs) {
       for (let from = 0; from < size; from += PAGE) {
         signal.throwIfAborted();
         const page = await store.pageEntries(logId, from, Math.min(PAGE, size - from));
-        await this.#checkKeys(page, horizonMs);
-        this.#checkAudits(page, audited);
+        await this.#checkKeys(page, audits.prunedBeforeMs);
+        this.#checkAudits(page, audits.ids);
+        this.#checkOthers(page, audits.recoveries.get(logId) ?? []);
         onProgress('entries', from + page.length);
       }
     }
   }
 
-  #noteStart(logId: number, details: string): void {
-    const { follows } = JSON.parse(details);
-    if (typeof follows === 'string') this.#report.follows.set(logId, follows);
-  }
-
   async #checkKeys(page: readonly LogEntry[], horizonMs: number): Promise<void> {
     const { store, findings } = this.#order;
-    this.#report.recovered += page.filter(({ kind }) => kind === 'recovered').length;
     const keyIds = page.flatMap(({ kind, entryId }) =>
       kind === 'key' && entryId ? [entryId] : [],
     );
@@ -196,59 +192,17 @@ class RowsCheck {
     }
   }
 
-  /** Compares every audit record with its entry. Returns their IDs, and the time up to which rows were pruned. */
-  async #audits(): Promise<{ audited: ReadonlySet<string>; horizonMs: number }> {
-    const { store, findings, logs } = this.#order;
-    const audited = new Set<string>();
-    let horizonMs = 0;
-    let after: Uint8Array | null = null;
-    for (;;) {
-      const page: Awaited<ReturnType<LedgerStore['audits']>> = await store.audits(after, PAGE);
-      for (const record of page) {
-        audited.add(hexOf(record.auditId));
-        const logged = await store.findLogged(record.auditId);
-        if (logged === 'pending') continue;
-        if (logged === null) {
-          // Records from before the log have no entry.
-          if (record.atMs >= (logs[0]?.startedMs ?? 0))
-            findings.add(AUDIT_INSERTED, describeAudit(record));
-          continue;
-        }
-        const entry = await this.#entries.read(logged);
-        const origin = this.#origins.get(logged.logId);
-        if (!entry || origin === undefined || !makes(entry, () => auditEntry(record, origin))) {
-          findings.add(AUDIT_CHANGED, describeAudit(record));
-          continue;
-        }
-        this.#report.audits++;
-        // Only a record that the log confirms excuses missing rows.
-        if (record.action === 'pruned') horizonMs = Math.max(horizonMs, horizonOf(record.details));
-        if (record.action === 'log_started') this.#noteStart(logged.logId, record.details);
-      }
-      if (page.length < PAGE) return { audited, horizonMs };
-      after = page[page.length - 1].auditId;
+  /** Checks entries that name no row: the first of a log that follows another, and recovered ones. */
+  #checkOthers(page: readonly LogEntry[], recoveries: readonly EntryRange[]): void {
+    for (const { kind, index, entryId } of page) {
+      if (entryId !== null || (kind === 'start' && index === 0)) continue;
+      const isKnown = recoveries.some(
+        ({ first, count }) => index >= first && index < first + count,
+      );
+      if (kind === 'recovered' && isKnown) this.#report.recovered++;
+      else this.#order.findings.add(NO_STATEMENT, `entry ${index}`);
     }
   }
-}
-
-type Audit = Awaited<ReturnType<LedgerStore['audits']>>[number];
-
-const describeAudit = ({ action, atMs }: Audit): string =>
-  `${action} ${new Date(atMs).toISOString()}`;
-
-/** Reports whether `make` returns this entry. A changed row may have no statement at all, and then it throws. */
-function makes(entry: Uint8Array, make: () => Buffer): boolean {
-  try {
-    return make().equals(entry);
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the time up to which a run of pruning removed rows, from its details. */
-function horizonOf(details: string): number {
-  const { before } = JSON.parse(details);
-  return typeof before === 'string' ? Date.parse(before) || 0 : 0;
 }
 
 /** Returns the milliseconds in a UUIDv7 (RFC 9562 §5.7). */
@@ -257,41 +211,3 @@ function timeOf(id: Uint8Array): number {
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-
-/** Entries that are read together. */
-const BLOCK = 1_024;
-
-/** Blocks that are kept: rows are in the order of their entries, apart from servers that ran ahead. */
-const MAX_BLOCKS = 64;
-
-/** Reads single entries in blocks, of which it keeps the last used. */
-class EntryReader {
-  readonly #store: LedgerStore;
-  readonly #blocks = new Map<string, Uint8Array>();
-
-  constructor(store: LedgerStore) {
-    this.#store = store;
-  }
-
-  async read({ logId, index }: LogPosition): Promise<Uint8Array | null> {
-    const first = index - (index % BLOCK);
-    const offset = 32 * (index - first);
-    const block = await this.#block(logId, first, offset + 32);
-    return block.length < offset + 32 ? null : block.subarray(offset, offset + 32);
-  }
-
-  async #block(logId: number, first: number, needed: number): Promise<Uint8Array> {
-    const name = `${logId}/${first}`;
-    const kept = this.#blocks.get(name);
-    this.#blocks.delete(name);
-    // The log may have grown since the block was read.
-    const block =
-      kept && kept.length >= needed
-        ? kept
-        : await this.#store.readEntries(logId, first, first + BLOCK);
-    this.#blocks.set(name, block);
-    const [oldest] = this.#blocks.keys();
-    if (this.#blocks.size > MAX_BLOCKS && oldest !== undefined) this.#blocks.delete(oldest);
-    return block;
-  }
-}

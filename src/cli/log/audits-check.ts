@@ -1,0 +1,114 @@
+/** Compares audit records with their entries, and collects what they say about rows and entries. */
+import { auditEntry } from '../../keys/index.ts';
+import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import type { FindingKind, Findings } from '../findings.ts';
+import { type EntryReader, makes } from './entry-reader.ts';
+
+/** Entries of one log. */
+export interface EntryRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** What the audit records state. */
+export interface AuditFacts {
+  /** IDs of all records, in hexadecimal. */
+  readonly ids: Set<string>;
+  /** Records whose entry was compared. */
+  verified: number;
+  /** The time up to which rows were pruned. */
+  prunedBeforeMs: number;
+  /** Entries that were recovered from a copy, for each log. */
+  readonly recoveries: Map<number, EntryRange[]>;
+  /** The last checkpoint of the log before, without signatures, for each log that follows another. */
+  readonly follows: Map<number, string>;
+}
+
+interface AuditsOrder {
+  readonly store: LedgerStore;
+  readonly logs: readonly LogRecord[];
+  readonly findings: Findings;
+}
+
+type Audit = Awaited<ReturnType<LedgerStore['audits']>>[number];
+
+const PAGE = 1_000;
+
+const AUDIT_CHANGED: FindingKind = {
+  problem: 'audit records that differ from their entry in the log',
+  remedy: 'These records were changed. Restore them from a backup.',
+};
+const AUDIT_INSERTED: FindingKind = {
+  problem: 'audit records without an entry in the log',
+  remedy: 'Somebody inserted these records, or the log set their entries aside.',
+};
+/**
+ * Checks every audit record. A record counts if its entry confirms it, or while the entry waits: a forged one is set
+ * aside, and then has no entry.
+ */
+export async function checkAudits(order: AuditsOrder, entries: EntryReader): Promise<AuditFacts> {
+  const facts: AuditFacts = {
+    ids: new Set(),
+    verified: 0,
+    prunedBeforeMs: 0,
+    recoveries: new Map(),
+    follows: new Map(),
+  };
+  for (let after: Uint8Array | null = null; ; ) {
+    const page: Audit[] = await order.store.audits(after, PAGE);
+    for (const record of page) {
+      facts.ids.add(Buffer.from(record.auditId).toString('hex'));
+      if (await isConfirmed(order, entries, record, facts)) note(order, record, facts);
+    }
+    if (page.length < PAGE) return facts;
+    after = page[page.length - 1].auditId;
+  }
+}
+
+async function isConfirmed(
+  { store, logs, findings }: AuditsOrder,
+  entries: EntryReader,
+  record: Audit,
+  facts: AuditFacts,
+): Promise<boolean> {
+  const logged = await store.findLogged(record.auditId);
+  if (logged === 'pending') return true;
+  if (logged === null) {
+    // Records from before the log have no entry.
+    if (record.atMs >= (logs[0]?.startedMs ?? 0)) findings.add(AUDIT_INSERTED, describe(record));
+    return false;
+  }
+  const entry = await entries.read(logged);
+  const log = logs.find(({ logId }) => logId === logged.logId);
+  const isRight = entry && log && makes(entry, () => auditEntry(record, log.origin));
+  if (isRight) facts.verified++;
+  else findings.add(AUDIT_CHANGED, describe(record));
+  return isRight ?? false;
+}
+
+const describe = ({ action, atMs }: Audit): string => `${action} ${new Date(atMs).toISOString()}`;
+
+/** Collects what a confirmed record states about rows and entries. */
+function note({ logs }: AuditsOrder, { action, details }: Audit, facts: AuditFacts): void {
+  const { before, origin, first, count, follows } = detailsOf(details);
+  const log = logs.find((one) => one.origin === origin);
+  if (action === 'pruned' && typeof before === 'string') {
+    facts.prunedBeforeMs = Math.max(facts.prunedBeforeMs, Date.parse(before) || 0);
+  }
+  if (action === 'log_started' && log && typeof follows === 'string') {
+    facts.follows.set(log.logId, follows);
+  }
+  if (action === 'log_recovered' && log && typeof first === 'number' && typeof count === 'number') {
+    const ranges = facts.recoveries.get(log.logId) ?? [];
+    facts.recoveries.set(log.logId, [...ranges, { first, count }]);
+  }
+}
+
+/** Returns the members of the details; none if a waiting record was changed to something else. */
+function detailsOf(details: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(details));
+  } catch {
+    return {};
+  }
+}

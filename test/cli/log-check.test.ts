@@ -1,0 +1,378 @@
+/** `phm log check`: the monitor finds and names each change, and a sound log has none. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ED25519_COSIGNATURE, formatVerifierKey, keyIdMessage, readKeyId } from '#tlog';
+import { FolderServer } from '../support/folder-server.ts';
+import { type HeldKey, LogLedger, ORIGIN } from '../support/log-ledger.ts';
+
+/** More than one full tile. */
+const KEYS = 300;
+
+const UNKNOWN = Buffer.alloc(32, 7);
+
+let ledger: LogLedger;
+let keys: HeldKey[];
+before(async () => {
+  ledger = await LogLedger.create();
+  keys = await ledger.addKeys(KEYS);
+  await ledger.publish();
+  ledger.backUp();
+});
+after(() => ledger.remove());
+
+interface CheckJson {
+  readonly findings: readonly { readonly problem: string; readonly examples: readonly string[] }[];
+}
+
+/** Runs the check, and returns its findings as lines. */
+async function findings(...args: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await ledger.run('log', 'check', '--json', ...args);
+  const found = (JSON.parse(stdout) as CheckJson).findings;
+  assert.equal(code, found.length === 0 ? 0 : 1, stderr);
+  assert.doesNotMatch(stderr, /\n {4}at /);
+  return found.map(({ problem, examples }) => `${problem}: ${examples.join(', ')}`);
+}
+
+/** A change of the database, and what the check says about it. */
+const TAMPERINGS: readonly [
+  string,
+  (key: HeldKey) => Promise<void> | void,
+  (key: HeldKey) => RegExp,
+][] = [
+  [
+    'a changed row',
+    ({ id }) => ledger.execute('UPDATE ledger SET source = ? WHERE key_id = ?', 'qrng', id),
+    ({ keyId }) => new RegExp(`^rows that differ from their entry in the log: ${keyId}$`),
+  ],
+  [
+    'a changed receipt column',
+    ({ id }) => ledger.execute('UPDATE ledger SET salt = ? WHERE key_id = ?', UNKNOWN, id),
+    ({ keyId }) => new RegExp(`^rows that differ .*: ${keyId}$`),
+  ],
+  [
+    'a column of another form',
+    ({ id }) => ledger.execute('UPDATE ledger SET sources = ? WHERE key_id = ?', '?', id),
+    ({ keyId }) => new RegExp(`^rows that differ .*: ${keyId}$`),
+  ],
+  [
+    'a deleted row',
+    ({ id }) => ledger.execute('DELETE FROM ledger WHERE key_id = ?', id),
+    ({ keyId }) => new RegExp(`^entries without their row: ${keyId}$`),
+  ],
+  [
+    'an inserted row with a forged entry',
+    async () => {
+      const [key] = await ledger.addKeys(1);
+      ledger.execute(
+        'UPDATE log_pending SET mac = ? WHERE entry_id = ?',
+        UNKNOWN,
+        key?.id ?? UNKNOWN,
+      );
+      await ledger.publish();
+    },
+    () =>
+      /^rows without an entry in the log: phm_\d+\n(?:.*\n)*entries that were set aside: .*: 1$/,
+  ],
+  [
+    'an inserted row without a statement',
+    async () => {
+      const [key] = await ledger.addKeys(1);
+      const id = key?.id ?? UNKNOWN;
+      ledger.execute('DELETE FROM log_pending WHERE entry_id = ?', id);
+      ledger.execute(
+        'UPDATE ledger SET key_commitment = NULL, salt = NULL, strength_bits = NULL, software_id = NULL, sources = NULL WHERE key_id = ?',
+        id,
+      );
+    },
+    () => /^rows without a statement: phm_\d+$/,
+  ],
+  [
+    'a changed entry',
+    () => ledger.execute('UPDATE log_entries SET entry = ? WHERE entry_index = 42', UNKNOWN),
+    () => /^entries of the log do not match their tile: entry 42\n/,
+  ],
+  [
+    'a deleted entry',
+    () => ledger.execute('DELETE FROM log_entries WHERE entry_index = 42'),
+    () => /^entries of the log cannot be read: entry 0 and those after it/,
+  ],
+  [
+    'a changed tile',
+    () => ledger.execute('UPDATE log_tiles SET hashes = zeroblob(8192) WHERE level = 0'),
+    () => /^entries of the log do not match their tile: entry 0, entry 1, /,
+  ],
+  [
+    'a changed tile of a higher level',
+    () => ledger.execute('UPDATE log_tiles SET hashes = zeroblob(32) WHERE level = 1'),
+    () => /^tiles of the log do not match its entries: tile\/1\/000.p\/1$/,
+  ],
+  [
+    'a deleted tile',
+    () => ledger.execute('DELETE FROM log_tiles WHERE level = 0'),
+    () => /^tiles of the log do not match its entries: tile\/0\/000$/,
+  ],
+  [
+    'a changed root',
+    () => ledger.execute('UPDATE logs SET root = ?', UNKNOWN),
+    () => /^the root of the entries is not the stored one: keys\.example\/log$/,
+  ],
+  [
+    'a changed checkpoint',
+    () => ledger.execute("UPDATE log_checkpoints SET note = replace(note, '301', '300')"),
+    () => /^checkpoints without a valid signature of the log: .* is wrong$/,
+  ],
+  [
+    'a checkpoint without one of its signatures',
+    () => {
+      const signed = readFileSync(ledger.stateFile, 'utf8').split('\n');
+      ledger.execute('UPDATE log_checkpoints SET note = ?', `${signed.slice(0, 5).join('\n')}\n`);
+    },
+    () => /^checkpoints without a valid signature of the log: .*no signature with ML-DSA-44$/,
+  ],
+  [
+    'a changed audit record',
+    () => ledger.execute("UPDATE audit SET details = '{}'"),
+    () => /^audit records that differ from their entry in the log: log_started /,
+  ],
+  [
+    'a deleted audit record',
+    () => ledger.execute('DELETE FROM audit'),
+    () => /^entries without their audit record: entry 0$/,
+  ],
+  [
+    'pending entries that no turn takes',
+    async () => {
+      await ledger.addKeys(2, Date.now() - 120_000);
+    },
+    () => /^entries that wait for more than a minute: keys\.example\/log: 2, the oldest from /,
+  ],
+];
+
+describe('phm log check beside a database', () => {
+  it('finds nothing in a sound ledger, and counts what it compared', async () => {
+    const { code, stdout } = await ledger.run('log', 'check', '--json');
+    const { logs, rows, audit_records, pending, set_aside } = JSON.parse(stdout);
+    assert.equal(code, 0);
+    assert.deepEqual(
+      logs.map(({ origin, size }: { origin: string; size: number }) => [origin, size]),
+      [[ORIGIN, KEYS + 1]],
+    );
+    assert.deepEqual(rows, { logged: KEYS, pending: 0, older: 0, pruned: 0, recovered: 0 });
+    assert.deepEqual([audit_records, pending, set_aside], [1, 0, 0]);
+  });
+
+  for (const [name, change, expected] of TAMPERINGS) {
+    it(`finds ${name}`, async () => {
+      const key = keys[100] as HeldKey;
+      await change(key);
+      const found = (await findings()).join('\n');
+      ledger = await ledger.restore();
+      ledger.restoreState();
+      assert.match(found, expected(key));
+    });
+  }
+});
+
+describe('phm log check with an address or a folder', () => {
+  let server: FolderServer;
+  let copy: string;
+  before(async () => {
+    copy = join(ledger.folder, 'copy');
+    const exported = join(ledger.folder, 'exported');
+    await ledger.exportTo(exported);
+    server = await FolderServer.start(exported);
+  });
+  after(() => server.stop());
+
+  it('verifies a log by address, keeps a copy, and checks the copy', async () => {
+    const { code, stderr } = await ledger.run('log', 'check', server.address, '--copy', copy);
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /^Log: keys\.example\/log at http:\S+, 301 entries, root \S+\nSigned with ML-DSA-44/,
+    );
+    assert.match(stderr, /first check of this log here/);
+    assert.match(stderr, /The keys came from the log itself/);
+    assert.match(stderr, /\nNo problems found\.\n$/);
+    const again = await ledger.run('log', 'check', copy);
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stderr, /It contains the 301 entries of the last check/);
+  });
+
+  it('follows the log as it grows, and keeps full tiles only once', async () => {
+    await ledger.addKeys(220);
+    await ledger.publish();
+    await ledger.exportTo(server.folder);
+    const { code, stderr } = await ledger.run('log', 'check', server.address, '--copy', copy);
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /, 521 entries, .*\n(?:.*\n)*It contains the 301 entries of the last check/,
+    );
+    assert.ok(existsSync(join(copy, 'tile/0/001')));
+    assert.ok(!existsSync(join(copy, 'tile/0/001.p')));
+    assert.ok(existsSync(join(copy, 'tile/0/002.p/9')));
+    assert.deepEqual(readFileSync(join(copy, 'tile/1/000.p/2')).length, 64);
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+
+  const damaged: [string, (folder: string) => void, RegExp][] = [
+    [
+      'a changed entry',
+      (folder) => flip(join(folder, 'tile/entries/000'), 40),
+      /do not match their tile: 1 \(entry 1\)/,
+    ],
+    [
+      'a cut bundle',
+      (folder) => cut(join(folder, 'tile/entries/001')),
+      /cannot be read: 1 \(entry 256 and those after it\)/,
+    ],
+    [
+      'a missing bundle',
+      (folder) => rmSync(join(folder, 'tile/entries/000')),
+      /cannot be read: 1 \(entry 0 /,
+    ],
+    [
+      'a changed tile',
+      (folder) => flip(join(folder, 'tile/0/000'), 0),
+      /do not match their tile: 1 \(entry 0\)/,
+    ],
+    [
+      'a missing tile',
+      (folder) => rmSync(join(folder, 'tile/0/001')),
+      /tiles of the log do not match its entries: 1 \(tile\/0\/001\)/,
+    ],
+    [
+      'a changed tile of level 1',
+      (folder) => flip(join(folder, 'tile/1/000.p/2'), 33),
+      /tiles of the log do not match its entries: 1 \(tile\/1\/000.p\/2\)/,
+    ],
+    [
+      'a changed checkpoint',
+      (folder) => edit(join(folder, 'checkpoint'), '521', '520'),
+      /^phm: the checkpoint of .*: the signature of keys\.example\/log \(type 6\) on the checkpoint is wrong$/m,
+    ],
+    [
+      'a checkpoint of another log',
+      (folder) => edit(join(folder, 'checkpoint'), /keys\.example\/log/g, 'other.example/log'),
+      /no known key of other\.example\/log has signed this checkpoint/,
+    ],
+    [
+      'a cut checkpoint',
+      (folder) => cut(join(folder, 'checkpoint'), 40),
+      /the checkpoint of .*: the last signature line needs a final newline/,
+    ],
+    [
+      'no checkpoint',
+      (folder) => rmSync(join(folder, 'checkpoint')),
+      /there is no log at .*: it has no file "checkpoint"/,
+    ],
+    [
+      'a policy that is none',
+      (folder) => edit(join(folder, 'policy'), 'quorum', 'quorom'),
+      /is not a policy \(c2sp\.org\/tlog-policy\): .*quorom/,
+    ],
+    [
+      'a policy that cannot be met',
+      (folder) => addWitness(join(folder, 'policy')),
+      /quorum w of witnesses is not met: cosigned by none/,
+    ],
+  ];
+  for (const [name, damage, expected] of damaged) {
+    it(`finds ${name}`, async () => {
+      const folder = join(ledger.folder, 'damaged');
+      cpSync(copy, folder, { recursive: true });
+      damage(folder);
+      const state = join(ledger.folder, 'damaged.state');
+      const { code, stdout, stderr } = await ledger.run('log', 'check', folder, '--state', state);
+      rmSync(folder, { recursive: true });
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, expected);
+      assert.doesNotMatch(stderr, /\n {4}at /);
+      assert.ok(!existsSync(state), 'a log with findings is not remembered');
+    });
+  }
+
+  it('finds a log that went back, and one that was rewritten', async () => {
+    await ledger.exportTo(server.folder);
+    const back = await ledger.run('log', 'check', server.address);
+    assert.equal(back.code, 1);
+    assert.match(back.stderr, /the log is smaller than before: 1 \(521 entries with root /);
+    // The same keys sign another tree of more entries.
+    await ledger.addKeys(300);
+    await ledger.publish();
+    await ledger.exportTo(server.folder);
+    const fork = await ledger.run('log', 'check', server.address, '--copy', copy);
+    assert.equal(fork.code, 1);
+    assert.match(
+      fork.stderr,
+      /the log does not contain an earlier checkpoint: 2 \(521 entries with root /,
+    );
+    assert.match(readFileSync(join(copy, 'checkpoint'), 'utf8'), /\n521\n/);
+    assert.match(fork.stderr, /files of the copy differ from the log: \d+ \(/);
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+
+  it('refuses a policy of other keys, and accepts a pinned one', async () => {
+    await ledger.exportTo(server.folder);
+    const state = join(ledger.folder, 'pinned.state');
+    const other = join(ledger.folder, 'other.policy');
+    writeFileSync(other, 'quorum none\n');
+    const check = (policy: string) =>
+      ledger.run('log', 'check', server.address, '--state', state, '--policy', policy);
+    const refused = await check(other);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /no known key of keys\.example\/log has signed/);
+    const { code, stderr } = await check(join(server.folder, 'policy'));
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stderr, /The keys came from the log itself/);
+  });
+
+  it('refuses wrong usage with code 2', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['no-such-folder'], /is not a folder/],
+      [['ftp://keys.example/log'], /the address of the log is not usable/],
+      [['https://ada:secret@keys.example/log'], /the address of the log is not usable/],
+      [['--copy', 'x'], /--copy and --policy need the address/],
+      [[copy, '--since', '2026-11-01'], /--since is for rows of the database/],
+      [['--since', 'yesterday'], /use a day such as/],
+    ];
+    for (const [args, expected] of wrong) {
+      const { code, stderr } = await ledger.run('log', 'check', ...args);
+      assert.equal(code, 2, args.join(' '));
+      assert.match(stderr, expected);
+      assert.doesNotMatch(stderr, /secret/);
+    }
+  });
+});
+
+function flip(path: string, offset: number): void {
+  const bytes = readFileSync(path);
+  bytes[offset] = (bytes[offset] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+function cut(path: string, by = 1): void {
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.subarray(0, bytes.length - by));
+}
+
+function edit(path: string, from: string | RegExp, to: string): void {
+  writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
+}
+
+/** Adds a witness that never cosigned, and asks for it. */
+function addWitness(path: string): void {
+  const publicKey = Buffer.alloc(32, 3);
+  const [name, type] = ['witness.example', ED25519_COSIGNATURE] as const;
+  const digest = createHash('sha256')
+    .update(keyIdMessage(name, type, publicKey))
+    .digest();
+  const witness = formatVerifierKey({ name, type, publicKey, keyId: readKeyId(digest) });
+  edit(path, 'quorum none', `witness w ${witness}\nquorum w`);
+}
