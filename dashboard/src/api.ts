@@ -45,9 +45,16 @@ export async function findDemoKey(signal: AbortSignal): Promise<string | null> {
   return typeof key === 'string' ? key : null;
 }
 
-/** Loads the part of the SDK that verifies receipts, once. The other views do without it. */
+/**
+ * Loads the part of the SDK that verifies receipts, once. The other views do without it. Throws `Error` with a sentence
+ * for the reader.
+ */
 export async function loadVerifier(): Promise<typeof verifyReceipt> {
-  return (await import('../../sdk/src/receipt/verify.ts')).verifyReceipt;
+  try {
+    return (await import('../../sdk/src/receipt/verify.ts')).verifyReceipt;
+  } catch {
+    throw new Error('The part of this page that verifies did not load. Reload the page.');
+  }
 }
 
 /** Returns the policy that this server publishes. Throws `Error` with a sentence for the reader. */

@@ -196,6 +196,36 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
+  it('get no verdict that belongs to an earlier text', async () => {
+    const page = await openView();
+    let answer = () => {};
+    const waiting = new Promise<void>((done) => {
+      answer = done;
+    });
+    await page.route('**/log/policy', async (route) => {
+      await waiting;
+      await route.fulfill({ body: POLICY });
+    });
+    await field(page, 'Receipt').fill(TEXT);
+    await verify(page);
+    await page.getByRole('button', { name: 'Verifying…' }).waitFor();
+    await field(page, 'Receipt').fill(TEXT.replace('phase', 'none'));
+    const answered = page.waitForResponse('**/log/policy');
+    answer();
+    await (await answered).finished();
+    // A verdict would be there by then.
+    await page.evaluate('new Promise((done) => setTimeout(done, 200))');
+    await page.getByRole('button', { name: 'Verify', exact: true }).waitFor();
+    assert.equal(await page.getByRole('heading', { level: 2 }).count(), 0);
+    await verify(page);
+    await verdict(page, 'Not valid');
+    // Dropping the receipt of another key drops the key of the first.
+    await field(page, 'Key (optional)').fill(key);
+    await drop(page, JSON.stringify(issue({ statement: { key_id: 'phm_1' } }).receipt));
+    await page.waitForFunction("document.querySelector('textarea').value.includes('phm_1')");
+    assert.equal(await field(page, 'Key (optional)').inputValue(), '');
+  });
+
   it('are verified in a browser without ML-DSA-44, by a file of its own', async () => {
     const page = await openView();
     await page.evaluate(WITHOUT_ML_DSA);

@@ -91,7 +91,7 @@ export class Newcomer {
 
   /** Runs every example with the Node at `node` against the service at `address`. */
   async runExamples(node: string, address: string): Promise<void> {
-    assert.equal(EXAMPLES.length, 3);
+    assert.equal(EXAMPLES.length, 4);
     for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);
     this.write('example.cjs', COMMONJS_EXAMPLE);
     const run = async (file: string, apiKey = DEMO_KEY) => {
@@ -100,8 +100,12 @@ export class Newcomer {
     };
     assert.match(await run('example-0.mjs'), FIRST_OUTPUT);
     assert.equal(await run('example-1.mjs'), '32 bytes\n24 bytes encrypted\n');
-    assert.equal(await run('example-2.mjs'), '');
-    assert.match(await run('example-2.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
+    assert.match(
+      await run('example-2.mjs'),
+      /^valid\n[\s\S]*with its opening it fits[\s\S]*\nNot shown: /,
+    );
+    assert.equal(await run('example-3.mjs'), '');
+    assert.match(await run('example-3.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
     assert.equal(await run('example.cjs'), 'ok\n');
   }
 

@@ -36,7 +36,13 @@ export function partsOf(text: string): ReceiptFile {
   };
 }
 
+/** Returns the key ID of a receipt, or undefined. */
+export function keyIdOf(receipt: string): unknown {
+  return parse(receipt).statement?.key_id;
+}
+
 interface Parsed {
+  readonly statement?: { readonly key_id?: unknown };
   readonly receipt?: unknown;
   readonly opening?: unknown;
   readonly key?: unknown;

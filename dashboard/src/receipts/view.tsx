@@ -4,7 +4,7 @@ import { type EvidenceReport, fetchPolicy, loadVerifier } from '../api.ts';
 import { SecretField } from '../components/secret-field.tsx';
 import { Segments } from '../components/segments.tsx';
 import { TextArea } from '../components/text-area.tsx';
-import { partsOf, type ReceiptFile, readText } from './read-file.ts';
+import { keyIdOf, partsOf, type ReceiptFile, readText } from './read-file.ts';
 import { titleOf, Verdict, type Verified } from './verdict.tsx';
 
 type PolicySource = 'server' | 'own';
@@ -41,9 +41,11 @@ const EMPTY: Form = {
   report: undefined,
 };
 
-/** Returns the fields that a file fills. Those that it does not have stay. */
-function filled(form: Form, { receipt, report, key, opening }: ReceiptFile): Form {
-  return { ...form, receipt, report, key: key ?? form.key, opening: opening ?? form.opening };
+/** Fills in a file. If it has no key or opening, those in the form stay, unless they belong to the receipt of another key. */
+function filled(form: Form, { receipt, report, ...file }: ReceiptFile): Form {
+  const isSameKey = form.receipt === '' || keyIdOf(form.receipt) === keyIdOf(receipt);
+  const { key, opening } = isSameKey ? form : EMPTY;
+  return { ...form, receipt, report, key: file.key ?? key, opening: file.opening ?? opening };
 }
 
 export function ReceiptsView() {
@@ -52,42 +54,40 @@ export function ReceiptsView() {
   const [verified, setVerified] = useState<Verified>();
   const [failure, setFailure] = useState<string>();
   const panel = useRef<HTMLElement>(null);
+  /** Counts changes, so that no verdict on an earlier form appears beside a later one. */
+  const changes = useRef(0);
   useEffect(() => void loadVerifier().catch(() => undefined), []);
 
-  const change = (changes: Partial<Form>) => {
-    setForm((before) => ({ ...before, ...changes }));
+  const update = (next: (before: Form) => Form) => {
+    changes.current += 1;
+    setForm(next);
+    setWorking(false);
     setVerified(undefined);
     setFailure(undefined);
   };
+  const change = (fields: Partial<Form>) => update((before) => ({ ...before, ...fields }));
   const take = async (file: File, use: (text: string) => void) => {
     const text = await readText(file);
     if (text === null) setFailure('The file is larger than 4 MiB, so it is no receipt or policy.');
     else use(text);
   };
   const takeReceipt = (file: File) =>
-    void take(file, (text) => {
-      change({});
-      setForm((before) => filled(before, partsOf(text)));
-    });
+    void take(file, (text) => update((before) => filled(before, partsOf(text))));
   const isOver = useDrop(takeReceipt);
 
   const verify = async () => {
     if (form.receipt.trim() === '' || isWorking) return;
+    update((before) => before);
     setWorking(true);
-    setVerified(undefined);
-    setFailure(undefined);
-    try {
-      setVerified(await verifyForm(form));
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
-    } finally {
-      setWorking(false);
-    }
+    const verifiedForm = changes.current;
+    const outcome = await verifyForm(form).catch((error: Error) => error.message);
+    if (changes.current !== verifiedForm) return;
+    setWorking(false);
+    if (typeof outcome === 'string') setFailure(outcome);
+    else setVerified(outcome);
   };
   const clear = () => {
-    setForm(EMPTY);
-    setVerified(undefined);
-    setFailure(undefined);
+    update(() => EMPTY);
     // The button is now disabled, so the focus must move.
     panel.current?.querySelector('textarea')?.focus();
   };

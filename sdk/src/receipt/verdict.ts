@@ -17,7 +17,7 @@ export interface ReceiptVerdict {
   readonly entryIndex: number | null;
   /** Number of entries under the checkpoint; null if the receipt cannot be read. */
   readonly treeSize: number | null;
-  /** Time of the log's ML-DSA-44 signature in ISO 8601, in whole seconds; null without such a signature. */
+  /** Time of the log's signature in ISO 8601, in whole seconds; null if it states none, as Ed25519 signatures do. */
   readonly signedAt: string | null;
   /** Names that the policy gives to the witnesses whose cosignatures are right. */
   readonly witnesses: readonly string[];
