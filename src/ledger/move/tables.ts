@@ -1,24 +1,31 @@
 /**
- * The tables of a move, the same for both stores: columns, types, and the check of each value that comes
- * from outside. A column added by a migration is one line here, with its value for rows from older files.
+ * The tables of a move, the same for both stores. A column added by a migration is one line here, with its
+ * value for rows from older files.
  */
 
-import { keyIdMs } from '../key-time.ts';
-import { LATENCY_BUCKETS } from '../latency.ts';
+import {
+  bytes,
+  COUNTS,
+  type Column,
+  flag,
+  HASHES,
+  INT32_MAX,
+  id,
+  integer,
+  KEY_ID,
+  lines,
+  nullable,
+  oneOf,
+  readBytes,
+  real,
+  SECURITY_LEVEL,
+  summed,
+  TIME_MAX,
+  text,
+  type Value,
+} from './columns.ts';
 
-export type Value = string | number | boolean | Uint8Array | null;
-
-export interface Column {
-  readonly name: string;
-  readonly kind: 'text' | 'integer' | 'real' | 'flag' | 'bytes';
-  /** Converts a JSON value; returns undefined if it is not what `expected` describes. */
-  readonly read: (json: unknown) => Value | undefined;
-  readonly expected: string;
-  /** The value of rows from files older than the column. A column without it must be in every file. */
-  readonly absent?: Value;
-  /** True if the sums of the column are compared after a move. */
-  readonly summed?: true;
-}
+export type { Column, Value } from './columns.ts';
 
 export interface Table {
   /** All columns. The first `keyLength` form the primary key, which orders the rows. */
@@ -32,16 +39,11 @@ export interface Table {
   readonly misfit?: (row: readonly Value[]) => string | undefined;
 }
 
-const INT32_MAX = 2 ** 31 - 1;
-
 /** Limit of the length of a checkpoint with its signatures (c2sp.org/signed-note has none). */
 const MAX_NOTE = 2 ** 20;
 
 /** How many short rows count as one wide row. */
 const WIDE_SHARE = 50;
-
-/** The last millisecond of the year 9999. */
-const TIME_MAX = 253_402_300_799_999;
 
 /**
  * Length of the p-values in bytes by the definition of the evidence, 4 each: 188, and from the second on
@@ -68,36 +70,8 @@ const P_VALUES: Column = {
   expected: `${P_VALUES_BYTES.map((length) => 2 * length).join(' or ')} hexadecimal digits, lower-case`,
 };
 
-const KEY_ID: Column = {
-  ...bytes('key_id', 16),
-  read: (json) => {
-    const id = readBytes(json, 16);
-    return id && isKeyId(id) ? id : undefined;
-  },
-  expected: '32 hexadecimal digits, lower-case, a UUIDv7 of a year up to 9999',
-};
-
-const SECURITY_LEVEL: Column = {
-  name: 'security_level',
-  kind: 'integer',
-  read: (json) => (json === 128 || json === 256 || json === 384 ? json : undefined),
-  expected: '128, 256 or 384',
-};
-
 /** Position of the first receipt column of `ledger`. The others follow it. */
 const RECEIPT_START = 16;
-
-/** Hashes of a tile: 1 to 256. */
-const HASHES: Column = {
-  name: 'hashes',
-  kind: 'bytes',
-  read: (json) => {
-    const length = typeof json === 'string' ? json.length / 2 : 0;
-    const isTile = length > 0 && length <= 8_192 && length % 32 === 0;
-    return isTile ? readBytes(json, length) : undefined;
-  },
-  expected: '1 to 256 hashes of 64 hexadecimal digits, lower-case',
-};
 
 const LOG_ID = integer('log_id', INT32_MAX);
 
@@ -108,13 +82,6 @@ const PENDING_COLUMNS = [
   bytes('mac', 32),
   integer('secret_version', INT32_MAX),
 ];
-
-const COUNTS: Column = {
-  name: 'latency_counts',
-  kind: 'text',
-  read: (json) => (typeof json === 'string' && isCounts(json) ? json : undefined),
-  expected: `1 to ${LATENCY_BUCKETS} whole numbers separated by commas`,
-};
 
 const ROLLUP: Table = {
   keyLength: 2,
@@ -325,119 +292,4 @@ export function accountColumn(table: TableName): number {
 export function fingerprintOf(row: readonly Value[]): bigint {
   const [, commitment] = row as [unknown, Uint8Array];
   return new DataView(commitment.buffer, commitment.byteOffset).getBigInt64(0);
-}
-
-function id(name: string): Column {
-  return {
-    name,
-    kind: 'text',
-    read: (json) =>
-      typeof json === 'string' && /^[\x21-\x7e]{1,100}$/.test(json) ? json : undefined,
-    expected: '1 to 100 ASCII characters without spaces',
-  };
-}
-
-function text(name: string, longest: number): Column {
-  return {
-    name,
-    kind: 'text',
-    read: (json) => (typeof json === 'string' && isPrintable(json, longest) ? json : undefined),
-    expected: `1 to ${longest} printable characters`,
-  };
-}
-
-/** Text of one line or more. */
-function lines(name: string, longest: number): Column {
-  return {
-    name,
-    kind: 'text',
-    read: (json) =>
-      typeof json === 'string' && isPrintable(json.replaceAll('\n', ' '), longest)
-        ? json
-        : undefined,
-    expected: `1 to ${longest} printable characters and line ends`,
-  };
-}
-
-function oneOf(name: string, values: readonly string[]): Column {
-  return {
-    name,
-    kind: 'text',
-    read: (json) => (typeof json === 'string' && values.includes(json) ? json : undefined),
-    expected: `one of ${values.join(', ')}`,
-  };
-}
-
-function integer(name: string, largest = Number.MAX_SAFE_INTEGER): Column {
-  return {
-    name,
-    kind: 'integer',
-    read: (json) =>
-      Number.isSafeInteger(json) && Number(json) >= 0 && Number(json) <= largest
-        ? Number(json)
-        : undefined,
-    expected: `a whole number from 0 to ${largest}`,
-  };
-}
-
-function summed(name: string): Column {
-  return { ...integer(name), summed: true };
-}
-
-function real(name: string, largest: number): Column {
-  return {
-    name,
-    kind: 'real',
-    read: (json) => (typeof json === 'number' && json >= 0 && json <= largest ? json : undefined),
-    expected: `a number from 0 to ${largest}`,
-  };
-}
-
-function flag(name: string): Column {
-  return {
-    name,
-    kind: 'flag',
-    read: (json) => (typeof json === 'boolean' ? json : undefined),
-    expected: 'true or false',
-  };
-}
-
-function bytes(name: string, length: number): Column {
-  return {
-    name,
-    kind: 'bytes',
-    read: (json) => readBytes(json, length),
-    expected: `${2 * length} hexadecimal digits, lower-case`,
-  };
-}
-
-function nullable(column: Column, absent: Value = null): Column {
-  return {
-    ...column,
-    absent,
-    read: (json) => (json === null ? null : column.read(json)),
-    expected: `${column.expected}, or null`,
-  };
-}
-
-function readBytes(json: unknown, length: number): Buffer | undefined {
-  if (typeof json !== 'string' || json.length !== 2 * length || !/^[0-9a-f]*$/.test(json)) {
-    return undefined;
-  }
-  return Buffer.from(json, 'hex');
-}
-
-function isPrintable(value: string, longest: number): boolean {
-  return value !== '' && value.length <= longest && value.isWellFormed() && !/\p{Cc}/u.test(value);
-}
-
-function isCounts(value: string): boolean {
-  const counts = value.split(',');
-  return (
-    counts.length <= LATENCY_BUCKETS && counts.every((one) => /^(?:0|[1-9]\d{0,11})$/.test(one))
-  );
-}
-
-function isKeyId(keyId: Buffer): boolean {
-  return (keyId[6] ?? 0) >> 4 === 7 && keyIdMs(keyId) <= TIME_MAX;
 }

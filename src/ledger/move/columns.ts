@@ -1,0 +1,172 @@
+/** The columns of a move, with the check of each value that comes from outside. */
+import { keyIdMs } from '../key-time.ts';
+import { LATENCY_BUCKETS } from '../latency.ts';
+
+export type Value = string | number | boolean | Uint8Array | null;
+
+export interface Column {
+  readonly name: string;
+  readonly kind: 'text' | 'integer' | 'real' | 'flag' | 'bytes';
+  /** Converts a JSON value; returns undefined if it is not what `expected` describes. */
+  readonly read: (json: unknown) => Value | undefined;
+  readonly expected: string;
+  /** The value of rows from files older than the column. A column without it must be in every file. */
+  readonly absent?: Value;
+  /** True if the sums of the column are compared after a move. */
+  readonly summed?: true;
+}
+
+export const INT32_MAX = 2 ** 31 - 1;
+
+/** The last millisecond of the year 9999. */
+export const TIME_MAX = 253_402_300_799_999;
+
+export function id(name: string): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) =>
+      typeof json === 'string' && /^[\x21-\x7e]{1,100}$/.test(json) ? json : undefined,
+    expected: '1 to 100 ASCII characters without spaces',
+  };
+}
+
+export function text(name: string, longest: number): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) => (typeof json === 'string' && isPrintable(json, longest) ? json : undefined),
+    expected: `1 to ${longest} printable characters`,
+  };
+}
+
+/** Text of one line or more. */
+export function lines(name: string, longest: number): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) =>
+      typeof json === 'string' && isPrintable(json.replaceAll('\n', ' '), longest)
+        ? json
+        : undefined,
+    expected: `1 to ${longest} printable characters and line ends`,
+  };
+}
+
+export function oneOf(name: string, values: readonly string[]): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) => (typeof json === 'string' && values.includes(json) ? json : undefined),
+    expected: `one of ${values.join(', ')}`,
+  };
+}
+
+export function integer(name: string, largest = Number.MAX_SAFE_INTEGER): Column {
+  return {
+    name,
+    kind: 'integer',
+    read: (json) =>
+      Number.isSafeInteger(json) && Number(json) >= 0 && Number(json) <= largest
+        ? Number(json)
+        : undefined,
+    expected: `a whole number from 0 to ${largest}`,
+  };
+}
+
+export function summed(name: string): Column {
+  return { ...integer(name), summed: true };
+}
+
+export function real(name: string, largest: number): Column {
+  return {
+    name,
+    kind: 'real',
+    read: (json) => (typeof json === 'number' && json >= 0 && json <= largest ? json : undefined),
+    expected: `a number from 0 to ${largest}`,
+  };
+}
+
+export function flag(name: string): Column {
+  return {
+    name,
+    kind: 'flag',
+    read: (json) => (typeof json === 'boolean' ? json : undefined),
+    expected: 'true or false',
+  };
+}
+
+export function bytes(name: string, length: number): Column {
+  return {
+    name,
+    kind: 'bytes',
+    read: (json) => readBytes(json, length),
+    expected: `${2 * length} hexadecimal digits, lower-case`,
+  };
+}
+
+export function nullable(column: Column, absent: Value = null): Column {
+  return {
+    ...column,
+    absent,
+    read: (json) => (json === null ? null : column.read(json)),
+    expected: `${column.expected}, or null`,
+  };
+}
+
+export function readBytes(json: unknown, length: number): Buffer | undefined {
+  if (typeof json !== 'string' || json.length !== 2 * length || !/^[0-9a-f]*$/.test(json)) {
+    return undefined;
+  }
+  return Buffer.from(json, 'hex');
+}
+
+function isPrintable(value: string, longest: number): boolean {
+  return value !== '' && value.length <= longest && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+function isCounts(value: string): boolean {
+  const counts = value.split(',');
+  return (
+    counts.length <= LATENCY_BUCKETS && counts.every((one) => /^(?:0|[1-9]\d{0,11})$/.test(one))
+  );
+}
+
+function isKeyId(keyId: Buffer): boolean {
+  return (keyId[6] ?? 0) >> 4 === 7 && keyIdMs(keyId) <= TIME_MAX;
+}
+
+export const KEY_ID: Column = {
+  ...bytes('key_id', 16),
+  read: (json) => {
+    const id = readBytes(json, 16);
+    return id && isKeyId(id) ? id : undefined;
+  },
+  expected: '32 hexadecimal digits, lower-case, a UUIDv7 of a year up to 9999',
+};
+
+export const SECURITY_LEVEL: Column = {
+  name: 'security_level',
+  kind: 'integer',
+  read: (json) => (json === 128 || json === 256 || json === 384 ? json : undefined),
+  expected: '128, 256 or 384',
+};
+
+/** Hashes of a tile: 1 to 256. */
+export const HASHES: Column = {
+  name: 'hashes',
+  kind: 'bytes',
+  read: (json) => {
+    const length = typeof json === 'string' ? json.length / 2 : 0;
+    const isTile = length > 0 && length <= 8_192 && length % 32 === 0;
+    return isTile ? readBytes(json, length) : undefined;
+  },
+  expected: '1 to 256 hashes of 64 hexadecimal digits, lower-case',
+};
+
+export const COUNTS: Column = {
+  name: 'latency_counts',
+  kind: 'text',
+  read: (json) => (typeof json === 'string' && isCounts(json) ? json : undefined),
+  expected: `1 to ${LATENCY_BUCKETS} whole numbers separated by commas`,
+};
