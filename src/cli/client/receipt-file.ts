@@ -1,5 +1,6 @@
 /** The file of `phm generate --receipt`: the receipt of a key and the opening of its commitment. */
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
+import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import type { Connection } from './connection.ts';
@@ -34,7 +35,8 @@ export async function saveReceipt(
     return;
   }
   throw new CommandError(
-    `${problem.message}\nThe key is complete, but ${file.path} has only its opening. To get the receipt later: phm receipt get ${key_id}`,
+    `${problem.message}\nThe key is complete, but ${file.path} has only its opening. To get the receipt later: ` +
+      commandLine(context, `receipt get ${key_id}`),
     1,
   );
 }

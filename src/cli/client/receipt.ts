@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { type EvidenceReport, type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
+import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
@@ -83,7 +84,7 @@ async function verify(
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
   const given = file === '-' ? await buffer(process.stdin) : readBounded(file, 'the receipt');
-  const { receipt, opening, nistReport } = unwrap(given.toString('utf8'));
+  const { receipt, opening, nistReport } = unwrap(context, given.toString('utf8'));
   const key = flags.keyFile === undefined ? undefined : readKey(flags.keyFile);
   const policy = flags.policy && readBounded(flags.policy, 'the policy').toString('utf8');
   const verdict = await withoutExperimentalWarnings(() =>
@@ -120,14 +121,15 @@ interface Given {
   readonly nistReport?: EvidenceReport;
 }
 
-function unwrap(text: string): Given {
+function unwrap(context: CliContext, text: string): Given {
   const json = parseObject(text);
   if (json === null || !('receipt' in json)) return { receipt: text };
   const { receipt, opening, nist_report: nistReport } = json;
   if (receipt === null) {
     const id = typeof json.key_id === 'string' ? json.key_id : 'KEY_ID';
     throw new CommandError(
-      `the file has no receipt yet: its log had no entry of the key when the file was written. To get it now: phm receipt get ${id}`,
+      'the file has no receipt: the log did not have the entry of the key in time. To get it: ' +
+        commandLine(context, `receipt get ${id}`),
       1,
     );
   }

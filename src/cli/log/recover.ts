@@ -1,7 +1,7 @@
 /** `phm log recover`: lets a log continue after a restore of the database, or after its state file was lost. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { FormatError } from '#tlog';
+import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import { commandLine } from '../../launcher.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
@@ -198,8 +198,13 @@ const WRONG_ROOT: FindingKind = {
   remedy: 'The copy is damaged or incomplete: use another.',
 };
 const STATE_DIFFERS: FindingKind = {
-  problem: 'the copy does not contain the checkpoint in the state file',
-  remedy: 'It is a copy of another tree: use another, or rotate: phm log init --rotate',
+  problem: 'the checkpoint in the state file belongs to another tree',
+  remedy: 'Use another copy, or rotate: phm log init --rotate',
+};
+
+const WRONG_STORED_ROOT: FindingKind = {
+  problem: 'the tiles in the database do not have its root',
+  remedy: 'Restore the database once more, or rotate: phm log init --rotate',
 };
 
 /** Entries in one transaction. */
@@ -211,7 +216,7 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   const source = await openSource(place, signal);
   const { checkpoint } = openCopy(source.name, await source.checkpoint(), log);
   const state = (await readOwnState(work))?.checkpoint ?? null;
-  if (state !== null && state.size > checkpoint.size) {
+  if (state !== null && state.size > Math.max(checkpoint.size, log.size)) {
     throw new CommandError(
       `the copy has ${counted(checkpoint.size, 'entry', 'entries')}, but this server published ${state.size}: use a newer ` +
         'copy',
@@ -238,15 +243,7 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
     },
     onProgress: (entries) => line.show(`entries: ${entries.toLocaleString('en')}`),
   }).finally(() => line.clear());
-  // A copy that is behind the database must be a part of it.
-  if (!(await continues(storeTiles(store, log), null, log))) {
-    findings.add(COPY_DIFFERS, `the tiles of the database do not have its root`);
-  } else if (
-    checkpoint.size < log.size &&
-    !(await continues(storeTiles(store, log), checkpoint, log))
-  ) {
-    findings.add(COPY_DIFFERS, describeCheckpoint(log));
-  }
+  await checkStored(work, checkpoint, state, findings);
   tellFindings(context.err, findings.list);
   if (findings.list.length > 0) throw new CommandError('nothing was recovered', 1);
   if (lost.length > 0) await recordRecovery(work, lost.length);
@@ -257,6 +254,23 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   const now = (await store.logs()).find(({ logId }) => logId === log.logId) ?? log;
   await publish(work, keys, now);
   return { origin: log.origin, recovered: lost.length, size: now.size };
+}
+
+/** Checks that the database has its own root, and contains what the copy does not reach. */
+async function checkStored(
+  { store, log }: Work,
+  copied: Checkpoint,
+  state: Checkpoint | null,
+  findings: Findings,
+): Promise<void> {
+  const tiles = storeTiles(store, log);
+  if (!(await continues(tiles, null, log)))
+    findings.add(WRONG_STORED_ROOT, describeCheckpoint(log));
+  else if (copied.size < log.size && !(await continues(tiles, copied, log))) {
+    findings.add(COPY_DIFFERS, describeCheckpoint(log));
+  } else if (state !== null && state.size > copied.size && !(await continues(tiles, state, log))) {
+    findings.add(STATE_DIFFERS, describeCheckpoint(state));
+  }
 }
 
 /** Writes the audit record first: the monitor accepts entries without a statement only where a record explains them. */

@@ -1,0 +1,272 @@
+/** `phm log init`, `show` and `recover`: a log starts, rotates and continues after a restore, and never forks. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { openPolicy, parseLogKeys } from '../../src/log/index.ts';
+import { LogLedger, ORIGIN } from '../support/log-ledger.ts';
+import { runCommand } from '../support/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const NEXT = 'keys.example/log2';
+
+let ledger: LogLedger;
+beforeEach(async () => {
+  ledger = await LogLedger.create();
+});
+afterEach(() => ledger.remove());
+
+/** Runs a command that must succeed. */
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ledger.run(...args);
+  assert.equal(code, 0, stderr);
+  return stdout + stderr;
+}
+
+/** Runs a command that must fail with one clear message. */
+async function refused(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ledger.run(...args);
+  assert.deepEqual([code, stdout], [1, ''], stderr);
+  assert.doesNotMatch(stderr, /\n {4}at /);
+  return stderr;
+}
+
+const stateText = (): string => readFileSync(ledger.stateFile, 'utf8').split('\n\n')[0] ?? '';
+
+/** Loses the last keys: the log publishes them, then the database is restored without them. */
+async function loseKeys(): Promise<{ copy: string; published: string }> {
+  await ledger.addKeys(260);
+  await ledger.publish();
+  ledger.backUp();
+  await ledger.addKeys(40);
+  await ledger.publish();
+  const copy = join(ledger.folder, 'copy');
+  await ledger.exportTo(copy);
+  ledger = await ledger.restore();
+  return { copy, published: stateText() };
+}
+
+describe('phm log init', () => {
+  it('generates keys that only their owner can read, and refuses a second log', async () => {
+    const file = join(ledger.dataDir, 'log.key');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(parseLogKeys(readFileSync(file, 'utf8')).origin, ORIGIN);
+    assert.match(
+      await refused('log', 'init'),
+      /the log keys\.example\/log is open[\s\S]*log init --rotate\n$/,
+    );
+    assert.equal(parseLogKeys(readFileSync(file, 'utf8')).origin, ORIGIN);
+  });
+
+  it('prints keys without a ledger', async () => {
+    const { code, stdout } = await runCommand(['log', 'init', '--print', '--origin', NEXT]);
+    assert.equal(code, 0);
+    assert.equal(parseLogKeys(stdout).origin, NEXT);
+  });
+
+  it('starts the log of keys that are in place', async () => {
+    const dataDir = makeDataDir();
+    const env = { PHM_DATA_DIR: dataDir, PHM_LOG_STATE_FILE: `${dataDir}.state` };
+    const create = ['account', 'create', '--init', '--name', 'A', '--plan', 'research'];
+    await runCommand(create, env);
+    const { stdout: text } = await runCommand(['log', 'init', '--print', '--origin', NEXT]);
+    const { code, stdout } = await runCommand(['log', 'init'], { ...env, PHM_LOG_KEY: text });
+    assert.deepEqual([code, stdout], [0, `${NEXT}\n`]);
+    removeDataDir(dataDir);
+  });
+
+  it('rotates: closes the log, links the new one to its last checkpoint, moves waiting entries', async () => {
+    await ledger.addKeys(3);
+    await ledger.publish();
+    await ledger.addKeys(2);
+    const old = stateText();
+    assert.match(
+      await run('log', 'init', '--rotate', '--origin', NEXT),
+      /closed the one before it/,
+    );
+    const [closed, open] = await ledger.store.logs();
+    assert.deepEqual([closed?.size, open?.origin, open?.size], [4, NEXT, 1]);
+    const first = await ledger.store.readEntries(open?.logId ?? 0, 0, 1);
+    assert.deepEqual(Buffer.from(first), createHash('sha256').update(`${old}\n`).digest());
+    assert.match(stateText(), /^keys\.example\/log2\n1\n/);
+    assert.match(await run('log', 'check'), /Pending: 3\./);
+    await ledger.publish();
+    assert.match(await run('log', 'check'), /Compared 5 rows and 2 audit records .* Pending: 0\./);
+  });
+
+  it('signs every entry of the old log before it rotates', async () => {
+    await ledger.addKeys(3);
+    await ledger.publish();
+    await ledger.addKeys(2);
+    const note = readFileSync(ledger.stateFile, 'utf8');
+    await ledger.publish();
+    // The server stopped between the turn and the checkpoint.
+    writeFileSync(ledger.stateFile, note);
+    ledger.execute('UPDATE log_checkpoints SET note = ?, size = 4', note);
+    await run('log', 'init', '--rotate');
+    const [closed] = await ledger.store.logs();
+    assert.match(closed?.checkpoint ?? '', /^keys\.example\/log\n6\n/);
+    await run('log', 'check');
+  });
+
+  it('links a rotation after a restore to the checkpoint that was published', async () => {
+    const { published } = await loseKeys();
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    const [, open] = await ledger.store.logs();
+    const first = await ledger.store.readEntries(open?.logId ?? 0, 0, 1);
+    assert.deepEqual(Buffer.from(first), createHash('sha256').update(`${published}\n`).digest());
+    await run('log', 'check');
+  });
+
+  it('finds a first entry that links to something else', async () => {
+    await ledger.addKeys(1);
+    await ledger.publish();
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    await ledger.publish();
+    ledger.execute("UPDATE audit SET details = replace(details, '\\n2\\n', '\\n3\\n')");
+    assert.match(await refused('log', 'check'), /logs that do not begin with the last checkpoint/);
+  });
+
+  it('refuses an origin that was used, and one that cannot be', async () => {
+    assert.match(
+      await refused('log', 'init', '--rotate', '--origin', ORIGIN),
+      /belongs to an earlier log/,
+    );
+    const { code, stderr } = await ledger.run('log', 'init', '--origin', 'two words');
+    assert.equal(code, 2);
+    assert.match(stderr, /expected an origin of 1 to 255 bytes/);
+  });
+
+  it('refuses the state file of another ledger', async () => {
+    await ledger.publish();
+    const text = readFileSync(ledger.stateFile, 'utf8').replaceAll(ORIGIN, 'other.example/log');
+    writeFileSync(ledger.stateFile, text);
+    const stderr = await refused('log', 'init', '--rotate');
+    assert.match(stderr, /is of the log other\.example\/log, which this ledger does not have/);
+  });
+});
+
+describe('phm log show', () => {
+  it('shows the log, and writes a policy that verifiers read', async () => {
+    await ledger.addKeys(2);
+    await ledger.publish();
+    await ledger.addKeys(1);
+    const shown = await run('log', 'show');
+    assert.match(shown, /^origin {5}keys\.example\/log$/m);
+    assert.match(shown, /^pending {4}1, the oldest from 20/m);
+    assert.match(shown, /^state file \S+: 3 entries of keys\.example\/log$/m);
+    const { stdout } = await ledger.run('log', 'show', '--policy');
+    assert.equal(openPolicy(stdout).logs[0]?.key.name, ORIGIN);
+    const { logs } = JSON.parse((await ledger.run('log', 'show', '--json')).stdout);
+    assert.deepEqual([logs[0].size, logs[0].pending, logs[0].policy], [3, 1, stdout]);
+  });
+});
+
+describe('phm log recover --from', () => {
+  it('brings back the entries that a restore lost, and says what is gone', async () => {
+    const { copy, published } = await loseKeys();
+    assert.match(await refused('log', 'check'), /a known checkpoint does not fit the database/);
+    assert.match(
+      await run('log', 'recover', '--from', copy),
+      /Recovered 40 entries\. The rows of these keys and their statements are gone/,
+    );
+    assert.equal(stateText(), published);
+    await ledger.publish();
+    assert.match(await run('log', 'check'), /\n40 entries were recovered from a copy/);
+    assert.match(await run('log', 'recover', '--from', copy), /lacks no entry of the copy/);
+  });
+
+  it('keeps keys that waited, and keys that came after the restore', async () => {
+    const { copy } = await loseKeys();
+    await ledger.addKeys(5);
+    await run('log', 'recover', '--from', copy);
+    await ledger.publish();
+    assert.match(await run('log', 'check'), /Compared 265 rows/);
+  });
+
+  it('refuses copies that are cut, changed, of another log, older or forked', async () => {
+    const { copy } = await loseKeys();
+    const recover = () => refused('log', 'recover', '--from', copy);
+    const restore = async (path: string, change: (bytes: Buffer) => Buffer, expected: RegExp) => {
+      const before = readFileSync(join(copy, path));
+      writeFileSync(join(copy, path), change(Buffer.from(before)));
+      assert.match(await recover(), expected);
+      writeFileSync(join(copy, path), before);
+    };
+    await restore(
+      'tile/entries/001.p/45',
+      (bytes) => bytes.subarray(1),
+      /entries of the log cannot be read[\s\S]*nothing was recovered/,
+    );
+    await restore(
+      'tile/entries/001.p/45',
+      (bytes) => bytes.fill(1, 200, 210),
+      /entries of the log cannot be read/,
+    );
+    await restore(
+      'tile/entries/001.p/45',
+      (bytes) => bytes.fill(1, 206, 208),
+      /do not match their tile/,
+    );
+    await restore(
+      'checkpoint',
+      (bytes) => Buffer.from(bytes.toString().replaceAll(ORIGIN, NEXT)),
+      /is no copy of the log keys\.example\/log: no known key of keys\.example\/log2/,
+    );
+    const [before] = await ledger.store.logs();
+    const older = Buffer.from(before?.checkpoint ?? '');
+    await restore('checkpoint', () => older, /but this server published 301/);
+    rmSync(join(copy, 'checkpoint'));
+    assert.match(await recover(), /there is no log at/);
+    const [log] = await ledger.store.logs();
+    assert.equal(log?.size, 261);
+  });
+
+  it('refuses a database that went on after the restore', async () => {
+    const { copy } = await loseKeys();
+    const state = readFileSync(ledger.stateFile);
+    await ledger.addKeys(3);
+    await ledger.publish();
+    writeFileSync(ledger.stateFile, state);
+    assert.match(
+      await refused('log', 'recover', '--from', copy),
+      /the database and the copy disagree/,
+    );
+  });
+});
+
+describe('phm log recover --accept', () => {
+  it('writes a lost state file, and says what that means', async () => {
+    await ledger.addKeys(3);
+    await ledger.publish();
+    const published = stateText();
+    rmSync(ledger.stateFile);
+    assert.match(
+      await run('log', 'recover', '--accept'),
+      /If a later checkpoint was ever published, this forks the log/,
+    );
+    assert.equal(stateText(), published);
+  });
+
+  it('refuses a database that is behind the state file, also with --json', async () => {
+    await loseKeys();
+    const before = readFileSync(ledger.stateFile);
+    for (const more of [[], ['--json']]) {
+      const stderr = await refused('log', 'recover', '--accept', ...more);
+      assert.match(stderr, /does not continue a checkpoint that was published: 301 entries/);
+      assert.match(stderr, /log init --rotate\n$/);
+    }
+    assert.deepEqual(readFileSync(ledger.stateFile), before);
+  });
+
+  it('needs one of its options, and the keys of the log', async () => {
+    assert.equal((await ledger.run('log', 'recover')).code, 2);
+    assert.equal((await ledger.run('log', 'recover', '--accept', '--from', 'x')).code, 2);
+    rmSync(join(ledger.dataDir, 'log.key'));
+    assert.match(
+      await refused('log', 'recover', '--accept'),
+      /needs the keys of the log .* there are none here/,
+    );
+  });
+});

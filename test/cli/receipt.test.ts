@@ -1,0 +1,276 @@
+/** `phm receipt verify` and `phm audit`: what they accept, and one clear sentence for each bad input. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { encodeBase64, type Receipt } from '#tlog';
+import { type HeldKey, LogLedger } from '../support/log-ledger.ts';
+import { type RunResult, runCommand, runCommandOn } from '../support/run-command.ts';
+
+let ledger: LogLedger;
+let key: HeldKey;
+let receipt: Receipt;
+let policy: string;
+before(async () => {
+  ledger = await LogLedger.create();
+  const [, held] = await ledger.addKeys(7);
+  key = held as HeldKey;
+  await ledger.publish();
+  receipt = await ledger.receiptOf(key);
+  policy = join(ledger.folder, 'policy');
+  writeFileSync(policy, (await ledger.run('log', 'show', '--policy')).stdout);
+  writeFileSync(join(ledger.folder, 'key'), `${key.key.toString('hex')}\n`);
+});
+after(() => ledger.remove());
+
+const path = (name: string): string => join(ledger.folder, name);
+
+function put(name: string, content: unknown): string {
+  writeFileSync(path(name), typeof content === 'string' ? content : JSON.stringify(content));
+  return path(name);
+}
+
+const verify = (content: unknown, ...args: string[]): Promise<RunResult> =>
+  runCommand(['receipt', 'verify', put('given', content), ...args]);
+
+/** Returns the problems of a receipt, which must not be valid under the policy. */
+async function problemsOf(content: unknown, ...args: string[]): Promise<string[]> {
+  const result = await verify(content, '--policy', policy, '--json', ...args);
+  assert.equal(result.code, 1, result.stderr);
+  assert.equal(result.stderr, '');
+  const { valid, problems } = JSON.parse(result.stdout);
+  assert.equal(valid, false);
+  for (const problem of problems) assert.match(problem, /^[A-Z][^\n]*\.$/);
+  return problems;
+}
+
+const withProof = (change: (proof: string) => string): Receipt => ({
+  ...receipt,
+  proof: change(receipt.proof),
+});
+
+describe('phm receipt verify', () => {
+  it('says what a receipt shows, and what not', async () => {
+    const { code, stdout, stderr } = await verify(receipt, '--policy', policy);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^valid\nShown\n {2}Statement, proof and checkpoint fit together/);
+    assert.match(
+      stdout,
+      /\nNot shown\n {2}That others see the same log: .*\n {2}That you hold the key of this receipt/,
+    );
+  });
+
+  it('shows with key and opening that the receipt is for the key', async () => {
+    const opening = encodeBase64(key.opening);
+    const args = ['--policy', policy, '--key-file', path('key')];
+    const inFile = await verify({ key_id: key.keyId, receipt, opening }, ...args);
+    assert.equal(inFile.code, 0, inFile.stdout);
+    assert.match(inFile.stdout, /The given key is the key of this receipt/);
+    put('opening', `${opening}\n`);
+    for (const given of [opening, `@${path('opening')}`]) {
+      assert.equal((await verify(receipt, ...args, '--opening', given)).code, 0);
+    }
+    const [foreign] = await problemsOf(
+      receipt,
+      '--key-file',
+      path('key'),
+      '--opening',
+      encodeBase64(key.key),
+    );
+    assert.match(foreign ?? '', /^The given key is not the key of this receipt/);
+    const [short] = await problemsOf(receipt, '--key-file', path('key'), '--opening', 'AAAA');
+    assert.match(short ?? '', /^The opening has the wrong form/);
+    const [lone] = await problemsOf(receipt, '--key-file', path('key'));
+    assert.match(lone ?? '', /^Only the key was given/);
+  });
+
+  it('reads standard input', async () => {
+    const args = ['receipt', 'verify', '-', '--policy', policy];
+    assert.equal((await runCommandOn(JSON.stringify(receipt), args)).code, 0);
+  });
+
+  it('checks the sums without a policy, and says that nothing shows whose log this is', async () => {
+    const { code, stdout } = await verify(receipt);
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^not valid\nProblems\n {2}Without a pinned policy nothing shows whose log this is/,
+    );
+    assert.match(stdout, /\nShown\n {2}Statement, proof and checkpoint fit together/);
+  });
+
+  it('refuses a receipt that is cut anywhere, with one sentence', async () => {
+    const text = JSON.stringify(receipt);
+    for (let length = 0; length < text.length; length += 97) {
+      assert.equal((await problemsOf(text.slice(0, length))).length, 1);
+    }
+    const lines = receipt.proof.split('\n');
+    for (let count = 0; count < lines.length; count++) {
+      const problems = await problemsOf(withProof(() => lines.slice(0, count).join('\n')));
+      assert.equal(problems.length, 1, problems.join('\n'));
+    }
+  });
+
+  it('refuses a receipt that is altered in any member', async () => {
+    for (const [name, value] of Object.entries(receipt.statement)) {
+      for (const changed of [alter(value), undefined]) {
+        const statement = { ...receipt.statement, [name]: changed };
+        const problems = await problemsOf({ ...receipt, statement });
+        assert.ok(problems.length >= 1, name);
+      }
+    }
+    const [unknown] = await problemsOf({
+      ...receipt,
+      statement: { ...receipt.statement, more: 1 },
+    });
+    assert.match(unknown ?? '', /more/);
+  });
+
+  it('refuses a proof for another index, of another tree, and without its signatures', async () => {
+    const other = withProof((proof) => proof.replace(/\nindex \d+\n/, '\nindex 0\n'));
+    assert.match((await problemsOf(other))[0] ?? '', /^The proof does not lead from the statement/);
+    const size = withProof((proof) => proof.replace('\n8\n', '\n9\n'));
+    assert.ok((await problemsOf(size)).length >= 1);
+    const unsigned = withProof((proof) => proof.replace(/— .*\n$/, ''));
+    assert.match((await problemsOf(unsigned))[0] ?? '', /no signature by the key of the policy/);
+    const foreign = withProof((proof) => proof.replace(/(— \S+ )(.{12}).(.*\n)$/, '$1$2_$3'));
+    assert.equal((await problemsOf(foreign)).length, 1);
+  });
+
+  it('refuses a receipt from another log, and policies that cannot be met or read', async () => {
+    const text = readFileSync(policy, 'utf8');
+    const cases: [string, RegExp][] = [
+      ['quorum none\n', /^The policy does not list the log "keys\.example\/log"/],
+      [
+        text.replaceAll('keys.example/log', 'other.example/log'),
+        /^The policy does not list the log/,
+      ],
+      [text.replace('quorum none', 'quorum w'), /^The policy cannot be read: .*"w"/],
+      ['?', /^The policy cannot be read/],
+    ];
+    for (const [content, expected] of cases) {
+      const args = ['--policy', put('other.policy', content), '--json'];
+      const { code, stdout } = await verify(receipt, ...args);
+      assert.equal(code, 1);
+      assert.match(JSON.parse(stdout).problems[0], expected);
+    }
+  });
+
+  it('says how to get a receipt that came too late', async () => {
+    const { code, stderr } = await verify({ key_id: key.keyId, receipt: null, opening: 'x' });
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`: bin/phm receipt get ${key.keyId}\\n$`));
+  });
+
+  it('exits with code 2 for files that cannot be read, and for wrong usage', async () => {
+    const wrong: [string[], RegExp][] = [
+      [[path('none')], /the receipt cannot be read/],
+      [[path('key'), '--policy', path('none')], /the policy cannot be read/],
+      [[path('key'), '--key-file', path('none')], /the key cannot be read/],
+      [[path('key'), '--opening', 'AAAA'], /--opening needs --key-file/],
+      [[policy, '--key-file', policy], /contains no key/],
+    ];
+    for (const [args, expected] of wrong) {
+      const { code, stderr } = await runCommand(['receipt', 'verify', ...args]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, expected);
+    }
+    const { code, stderr } = await runCommand(['receipt', 'get', 'phm_x']);
+    assert.equal(code, 2);
+    assert.match(stderr, /KEY_ID is phm_ and a number/);
+  });
+});
+
+/** Returns another value of the same form where there is one. */
+function alter(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1;
+  if (value === null) return 'AAAA';
+  if (Array.isArray(value)) return [];
+  const text = String(value);
+  return text.replace(/[0-8A-Ya-y](?=[^0-8A-Ya-y]*$)/, (character) =>
+    String.fromCharCode(character.charCodeAt(0) + 1),
+  );
+}
+
+describe('phm audit', () => {
+  it('records what the commands change, with the master secret only', async () => {
+    const account = JSON.parse(
+      (await ledger.run('account', 'create', '--name', 'B', '--plan', 'research', '--json')).stdout,
+    ).account_id;
+    await ledger.run('account', 'set-plan', account, 'professional');
+    const issued = await ledger.run('key', 'issue', '--account', account, '--json');
+    const { api_key_id: apiKeyId, api_key: apiKey } = JSON.parse(issued.stdout);
+    await ledger.run('key', 'revoke', apiKeyId);
+    const { stdout } = await ledger.run('audit', 'list', '--json');
+    const { records } = JSON.parse(stdout);
+    assert.deepEqual(
+      records.map(({ action }: { action: string }) => action),
+      [
+        'account_created',
+        'log_started',
+        'account_created',
+        'plan_set',
+        'api_key_issued',
+        'api_key_revoked',
+      ],
+    );
+    assert.deepEqual(records[5].details, { api_key_id: apiKeyId });
+    assert.ok(!stdout.includes(apiKey), 'no record has an API key');
+  });
+
+  it('refuses to change anything without the master secret', async () => {
+    const env = { ...ledger.env, PHM_MASTER_KEY_FILE: path('none') };
+    const args = ['account', 'create', '--name', 'Charlie', '--plan', 'research'];
+    const { code, stderr } = await runCommand(args, env);
+    assert.equal(code, 1);
+    assert.match(stderr, /needs the master secret: set PHM_MASTER_KEY_FILE or PHM_MASTER_KEY/);
+    const foreign = { ...ledger.env, PHM_MASTER_KEY: '11'.repeat(32) };
+    assert.equal((await runCommand(args, foreign)).code, 1);
+    assert.ok(!(await ledger.run('account', 'list')).stdout.includes('Charlie'));
+  });
+
+  it('exports statements with their proofs, and verifies them', async () => {
+    assert.match(
+      (await ledger.run('audit', 'verify')).stderr,
+      /Verified 1 audit record\. Waiting for a checkpoint: 4\./,
+    );
+    await ledger.publish();
+    const { stdout } = await ledger.run('audit', 'export');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(lines.length, 6);
+    const [older, ...logged] = lines;
+    assert.deepEqual([older.statement.service, older.index, older.proof], [null, null, null]);
+    for (const { statement, index, proof } of logged) {
+      assert.equal(statement.type, 'phm-audit/v1');
+      assert.match(proof, new RegExp(`^c2sp.org/tlog-proof@v1\nindex ${index}\n`));
+    }
+    const { code, stderr } = await ledger.run('audit', 'verify');
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /Verified 5 audit records\. Waiting for a checkpoint: 0\. Older than the log: 1\./,
+    );
+  });
+
+  it('finds a changed record, and an inserted one', async () => {
+    ledger.backUp();
+    const changes = [
+      "UPDATE audit SET details = replace(details, 'professional', 'enterprise') WHERE action = 'plan_set'",
+      "UPDATE audit SET details = '{' WHERE action = 'plan_set'",
+      "INSERT INTO audit SELECT randomblob(16), at_ms, 'plan_set', details, salt FROM audit WHERE action = 'plan_set'",
+    ];
+    for (const change of changes) {
+      ledger.execute(change);
+      const { code, stderr } = await ledger.run('audit', 'verify');
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /records (?:that differ from their entry|without an entry) in the log: 1 \(plan_set /,
+      );
+      ledger = await ledger.restore();
+    }
+  });
+});
