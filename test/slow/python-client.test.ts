@@ -1,11 +1,14 @@
 /** The installed Python client of sdk/python against a real server: its own tests, run by pytest. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { verifyReceipt } from '../../sdk/src/index.ts';
+import { CASES } from '../sdk/receipt-cases.ts';
+import { NOW } from '../sdk/receipts.ts';
 import { pythonEnvironment } from '../support/python.ts';
 import {
   DEMO_KEY,
@@ -25,6 +28,24 @@ async function issueResearchKey(dataDir: string): Promise<string> {
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
   const issue = ['key', 'issue', '--account', account_id];
   return (await phmJson<{ api_key: string }>(issue, dataDir)).api_key;
+}
+
+/** Writes receipts with the verdicts of the TypeScript client. Resolves with the path of the file. */
+async function writeCases(folder: string): Promise<string> {
+  const given = CASES.map(async (one) => {
+    const { receipt, policy, key, opening } = one;
+    const { statement: _, ...verdict } = await verifyReceipt(receipt, {
+      policy,
+      key,
+      opening,
+      now: NOW,
+    });
+    return { ...one, verdict };
+  });
+  const file = join(folder, 'receipts.json');
+  const cases = await Promise.all(given);
+  writeFileSync(file, JSON.stringify({ now: NOW.getTime() / 1_000, cases }));
+  return file;
 }
 
 describe('the Python client', { skip }, () => {
@@ -55,6 +76,7 @@ describe('the Python client', { skip }, () => {
       PHM_API_KEY: DEMO_PROFESSIONAL_KEY,
       PHM_RESEARCH_API_KEY: DEMO_KEY,
       PHM_SHARED_API_KEY: await issueResearchKey(dataDir),
+      PHM_RECEIPT_CASES: await writeCases(installed),
     };
     const pytest = ['-m', 'pytest', '-rA', '--color=no'];
     const options = { cwd: PROJECT, env, maxBuffer: 2 ** 24, timeout: 600_000 };

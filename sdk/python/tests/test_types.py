@@ -29,5 +29,8 @@ def test_satisfies(tool: list[str]) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_needs_one_package() -> None:
-    assert requires("phm-client") == ["httpx<1,>=0.27"]
+def test_needs_one_package_and_one_more_for_receipts() -> None:
+    assert requires("phm-client") == [
+        "httpx<1,>=0.27",
+        "cryptography>=48; extra == 'receipts'",
+    ]

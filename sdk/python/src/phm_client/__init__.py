@@ -11,6 +11,7 @@ from .errors import (
 )
 from .hooks import RequestEvent, RetryEvent
 from .limits import Limit, Limits
+from .receipt import ReceiptVerdict, verify_receipt
 from .types import (
     AccountMetrics,
     Answer,
@@ -86,6 +87,7 @@ __all__ = [
     "RandomnessSums",
     "Receipt",
     "ReceiptResult",
+    "ReceiptVerdict",
     "ReportedKey",
     "RequestEvent",
     "RetryEvent",
@@ -104,4 +106,5 @@ __all__ = [
     "ValidationResult",
     "key_bytes",
     "receipt_json",
+    "verify_receipt",
 ]
