@@ -22,6 +22,7 @@ import {
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { clockContract } from './clock-contract.ts';
 import { areRecorded, keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import { logStart } from './log-contract.ts';
 import { evidenceAt } from './statistics-contract.ts';
 
 let postgres: Postgres;
@@ -435,8 +436,16 @@ async function startsAgain(url: string, accountId: string): Promise<void> {
   });
 }
 
-/** Commits a key as a server of the second schema does. */
-async function commitAsBefore(database: string, turn: number, atMs: number): Promise<void> {
+/** The writer of `commitAsBefore`. */
+const WRITER = '00000000-0000-4000-8000-000000000000';
+
+/** Commits a key as a server of an earlier schema does, by default of the second. Returns its ID. */
+async function commitAsBefore(
+  database: string,
+  turn: number,
+  atMs: number,
+  commit = 'commit_batch',
+): Promise<Uint8Array> {
   const row = rowAt(atMs);
   const hex = (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}`;
   const request = {
@@ -462,14 +471,33 @@ async function commitAsBefore(database: string, turn: number, atMs: number): Pro
     tests_passed: 15,
     total_tests: 15,
   };
-  const writer = '00000000-0000-4000-8000-000000000000';
   await postgres.query(
     database,
-    `INSERT INTO writers (writer_id, turn) VALUES ('${writer}', 0) ON CONFLICT DO NOTHING;
-     SELECT commit_batch('${writer}', ${turn}, '{acct_e}', '[${JSON.stringify(request)}]', '[]',
+    `INSERT INTO writers (writer_id, turn) VALUES ('${WRITER}', 0) ON CONFLICT DO NOTHING;
+     SELECT ${commit}('${WRITER}', ${turn}, '{acct_e}', '[${JSON.stringify(request)}]', '[]',
        '{"enterprise": null}')`,
   );
+  return row.keyId;
 }
+
+describe('PostgreSQL with a server of the eighth schema version', when, () => {
+  it('records its keys and probes beside a log, without receipts and entries', async () => {
+    const database = 'eighth';
+    const store = await open(await postgres.createLedger(database));
+    await addAccount(store);
+    const { logId } = await store.startLog(logStart('eighth.example'));
+    const keyId = await commitAsBefore(database, 1, NOW, 'commit_batch_4');
+    const [probed] = await postgres.query(
+      database,
+      `SELECT probe_commit('${WRITER}', 2, '{}', false) AS locked`,
+    );
+    assert.equal(probed?.locked, false);
+    assert.equal((await store.findRecord(keyId))?.receipt, null);
+    assert.equal(await store.findLogged(keyId), null);
+    assert.equal((await store.logCounts(logId)).pending, 0);
+    await store.close();
+  });
+});
 
 describe('PostgreSQL with a server of the second schema version', when, () => {
   it('counts its keys in all sums except latencies, and stores no p-values', async () => {
