@@ -122,6 +122,12 @@ async function move(from: StoreLocation, to: StoreLocation): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+/** Returns what a verification finds. */
+async function problemsIn(location: StoreLocation): Promise<string[]> {
+  const options = { nowMs: NOW, signal: NEVER, onProgress: () => {} };
+  return (await verifyLedger(location, options)).findings.map(({ problem }) => problem);
+}
+
 describe('a log that moves', when, () => {
   const sqlite = (name: string): StoreLocation => ({ kind: 'sqlite', path: pathOf(name) });
 
@@ -135,6 +141,10 @@ describe('a log that moves', when, () => {
     for (const table of TABLE_NAMES.filter((name) => /^log|^audit$|^software$/.test(name))) {
       assert.match(text, new RegExp(`\n\\{"table":"${table}",.*\n\\["?[0-9a-f]+`));
     }
+    assert.deepEqual(await problemsIn(location), []);
+    await postgres.query('moved', 'UPDATE log_checkpoints SET size = size + 9');
+    assert.match((await problemsIn(location)).join(), /checkpoint covers more entries/);
+    await postgres.query('moved', 'UPDATE log_checkpoints SET size = size - 9');
     const back = await openSqlite('back.db');
     const again = await move(location, sqlite('back.db'));
     assert.equal(again, text);
@@ -163,11 +173,7 @@ describe('a log that moves', when, () => {
 
 describe('verification of a log', () => {
   const name = 'verified.db';
-  const verify = async () => {
-    const location: StoreLocation = { kind: 'sqlite', path: pathOf(name) };
-    const options = { nowMs: NOW, signal: NEVER, onProgress: () => {} };
-    return (await verifyLedger(location, options)).findings.map(({ problem }) => problem);
-  };
+  const verify = () => problemsIn({ kind: 'sqlite', path: pathOf(name) });
 
   it('finds nothing in a sound log, and gaps, tiles and checkpoints that do not fit', async () => {
     const store = await openSqlite(name);
