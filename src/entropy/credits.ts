@@ -60,6 +60,7 @@ export function creditOfKey(parts: readonly KeyPart[]): number {
  * computational. The rule for adding sources does not apply here, so a key's credit may be lower than the sum.
  */
 export function sourcesOfKey(seeds: readonly (readonly SourceCredit[])[]): SourceCredit[] {
+  if (seeds.length === 1) return [...seeds[0]];
   const credits = new Map<SourceName, number>();
   for (const { name, creditBits } of seeds.flat()) {
     const before = credits.get(name);
