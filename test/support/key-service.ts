@@ -1,35 +1,53 @@
 /** The key service in this process, with its workers, on a new SQLite ledger with one account. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { MONTHLY_QUOTAS } from '../../src/accounts/index.ts';
 import { systemClock } from '../../src/clock.ts';
-import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
-import { KeyService } from '../../src/service/index.ts';
+import { type LedgerStore, openSqliteStore, type Principal } from '../../src/ledger/index.ts';
+import type { MasterSecret } from '../../src/proof/index.ts';
+import { KeyService, type LogNotice, type LogSetup } from '../../src/service/index.ts';
 import { OS_ALONE } from './fakes.ts';
 
-/** Starts a service that throws on any failure of a generator, a source or a worker. The caller closes it. */
+export interface LogOptions {
+  /** Opens the log on the new ledger. */
+  readonly openLog?: (store: LedgerStore) => Promise<LogSetup | null>;
+  readonly onLogNotice?: (notice: LogNotice) => void;
+}
+
+/** The master secret of these services. */
+export const secretOfTests = (): MasterSecret => ({
+  versions: [{ version: 1, secret: Buffer.alloc(32, 9) }],
+  currentVersion: 1,
+});
+
+/**
+ * Starts a service that throws on any failure of a generator, a source or a worker. The caller closes it. It has no
+ * transparency log unless `openLog` opens one.
+ */
 export async function startKeyService(
   dataDir: string,
+  { openLog = async () => null, onLogNotice = () => {} }: LogOptions = {},
 ): Promise<{ service: KeyService; principal: Principal }> {
   const path = join(dataDir, 'phm.db');
   const createdMs = Date.now();
   const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
   const accountId = 'acct_test';
   const record = { apiKeyId: 'key_test', accountId, hint: '', createdMs, revokedMs: null };
-  const keyHash = randomBytes(32);
+  const keyHash = Buffer.alloc(32, 7);
   await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
   await store.addApiKey(record, keyHash);
   const [principal] = await store.authenticate([keyHash], createdMs);
   assert.ok(principal);
+  const log = await openLog(store);
   await store.close();
   const service = await KeyService.start({
     store: { kind: 'sqlite', path },
     sources: OS_ALONE,
-    secret: { versions: [{ version: 1, secret: Buffer.alloc(32, 9) }], currentVersion: 1 },
+    secret: secretOfTests(),
     onLedgerChange: () => {},
     suiteWorkers: 1,
-    log: null,
+    log,
+    onLogNotice,
     clock: systemClock,
     onLatch: ({ detail }) => assert.fail(detail),
     onFailedVerdict: ({ test }) => assert.fail(test),

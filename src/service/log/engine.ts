@@ -38,6 +38,8 @@ export interface EngineParts {
   readonly describe: (error: unknown) => string;
   /** Why the log cannot run from the start; null if it can. */
   readonly stopped: string | null;
+  /** Milliseconds between two upkeeps. The default is two seconds. */
+  readonly checkMs?: number;
 }
 
 /** A request that waits for the next head. */
@@ -70,7 +72,8 @@ export class LogEngine {
   start(): void {
     if (this.#stopped !== null) this.#parts.notify({ kind: 'stopped', reason: this.#stopped });
     this.#schedule();
-    this.#timers.push(setInterval(() => void this.#keepUp(), CHECK_MS));
+    const { checkMs = CHECK_MS } = this.#parts;
+    this.#timers.push(setInterval(() => void this.#keepUp(), checkMs));
     if (this.#parts.cosigning) {
       this.#timers.push(setInterval(() => this.#startRound(), ROUND_MS));
     }

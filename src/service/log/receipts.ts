@@ -4,7 +4,7 @@
  */
 import { canonicalJson, formatProof, type KeyStatement } from '#tlog';
 import { keyStatement, parseKeyId } from '../../keys/index.ts';
-import type { LogPosition, LogStore } from '../../ledger/index.ts';
+import type { LogPosition, LogStore, RecordedRow } from '../../ledger/index.ts';
 import { entryOf, inclusionProof, verifyInclusion } from '../../log/index.ts';
 import type { ReceiptAnswer } from './api.ts';
 import type { SignedHead } from './heads.ts';
@@ -28,6 +28,11 @@ export interface ReceiptsParts {
   readonly onAltered: (keyId: string, reason: string) => void;
 }
 
+interface Rebuilt {
+  readonly statement: KeyStatement;
+  readonly entry: Uint8Array;
+}
+
 export class Receipts {
   readonly #parts: ReceiptsParts;
 
@@ -48,17 +53,18 @@ export class Receipts {
     const log = await logOf(logged.logId);
     const head = log?.headFor(logged.index, later);
     if (!log || !head || head.size <= logged.index) return { kind: 'pending' };
-    return this.#prove(keyStatement(record, log.origin), keyId, logged, head);
+    const rebuilt = rebuild(record, log.origin);
+    if (rebuilt) return this.#prove(rebuilt, keyId, logged, head);
+    return this.#altered(keyId, 'its row holds a value that no server wrote: the row was changed');
   }
 
   async #prove(
-    statement: KeyStatement,
+    { statement, entry }: Rebuilt,
     keyId: string,
     { logId, index }: LogPosition,
     head: SignedHead,
   ): Promise<ReceiptAnswer> {
     const tiles = new StoredTiles(this.#parts.store, logId);
-    const entry = entryOf(canonicalJson(statement));
     if (Buffer.compare(await tiles.entries(index, 1), entry) !== 0) {
       return this.#altered(
         keyId,
@@ -79,5 +85,15 @@ export class Receipts {
   #altered(keyId: string, reason: string): ReceiptAnswer {
     this.#parts.onAltered(keyId, reason);
     return { kind: 'altered' };
+  }
+}
+
+/** Returns the statement about a row; null if a column has a value that only a change outside the service can give it. */
+function rebuild(record: RecordedRow, origin: string): Rebuilt | null {
+  try {
+    const statement = keyStatement(record, origin);
+    return { statement, entry: entryOf(canonicalJson(statement)) };
+  } catch {
+    return null;
   }
 }

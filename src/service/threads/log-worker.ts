@@ -55,7 +55,8 @@ async function start(port: MessagePort, data: LogWorkerData): Promise<void> {
     else if ('audit' in message) {
       const { audit: action, details } = message;
       const record = newAudit(maker, { atMs: Date.now(), action, details });
-      pending.add(store.addAudit(record).catch((error) => post(notRecorded(error))));
+      const added = store.addAudit(record).then(() => engine.recorded());
+      pending.add(added.catch((error) => post(notRecorded(error))));
     } else {
       const { id, task } = message;
       pending.add(answer(engine, task).then((result) => post({ id, result })));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { FormatError, parseVerifierKey } from '#tlog';
+import { FormatError } from '#tlog';
 import {
   EMPTY_ROOT,
   newLogKeysText,
@@ -11,71 +11,12 @@ import {
   rootAt,
   signCheckpoint,
 } from '../../../src/log/index.ts';
-import { Publisher } from '../../../src/service/log/publisher.ts';
-import { Sequencer } from '../../../src/service/log/sequencer.ts';
 import { LogStopped } from '../../../src/service/log/stopped.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
-import { FakeLogStore } from './fake-store.ts';
-
-const ORIGIN = 'phm.invalid/0123456789abcdef';
-const KEYS = parseLogKeys(newLogKeysText(ORIGIN));
-const VERIFIER_KEYS = Object.values(KEYS.verifierKeys).map(parseVerifierKey);
-
-const NOW_MS = 1_800_000_000_000;
+import { FakeFile, newStore, ORIGIN, startServer, VERIFIER_KEYS } from './fake-server.ts';
+import type { FakeLogStore } from './fake-store.ts';
 
 class Crash extends Error {}
-
-/** A state file in memory. */
-class FakeFile {
-  readonly path = '/srv/phm.log-state';
-  text: string | null = null;
-  onWrite: () => void = () => {};
-  writes = 0;
-
-  read(): string | null {
-    return this.text;
-  }
-
-  write(note: string): void {
-    this.onWrite();
-    this.writes += 1;
-    this.text = note;
-  }
-}
-
-/** One server on a database and a state file. Every head that it serves is kept in `served`. */
-function startServer(
-  store: FakeLogStore,
-  file: FakeFile,
-  served: string[] = [],
-  { nowMs = NOW_MS, closedNote = '' } = {},
-) {
-  const tiles = new StoredTiles(store, 1);
-  const publisher = new Publisher({
-    origin: ORIGIN,
-    verifierKeys: VERIFIER_KEYS,
-    tiles,
-    state: file,
-    stored: async () => {
-      const [record] = await store.logs();
-      assert.ok(record);
-      return record;
-    },
-    isOfClosedLog: async (note) => note === closedNote,
-    sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
-    save: async ({ size, note }) => {
-      await store.saveCheckpoint(1, size, note, 'checkpoint');
-      served.push(note);
-    },
-    nowMs: () => nowMs,
-  });
-  const judge = ({ mac }: { mac: Uint8Array }) => mac[0] === 1;
-  return { publisher, sequencer: new Sequencer({ logId: 1, store, publisher, judge }), served };
-}
-
-function newStore(): FakeLogStore {
-  return new FakeLogStore(ORIGIN, Object.values(KEYS.verifierKeys).join('\n'));
-}
 
 /** Checks that every served head is a prefix of the tree in the database. */
 async function assertNoFork(store: FakeLogStore, served: readonly string[]): Promise<void> {

@@ -1,0 +1,212 @@
+/** The log at work: its pace, waiting receipts, stops and the end. */
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseEntries } from '#tlog';
+import { EMPTY_ROOT, signCheckpoint } from '../../../src/log/index.ts';
+import type { ReceiptAnswer } from '../../../src/service/log/api.ts';
+import { LogEngine } from '../../../src/service/log/engine.ts';
+import type { LogNotice } from '../../../src/service/log/notices.ts';
+import { pauseMs } from '../../../src/service/log/pace.ts';
+import type { Receipts } from '../../../src/service/log/receipts.ts';
+import { StoredTiles } from '../../../src/service/log/tile-source.ts';
+import { FakeFile, KEYS, newStore, startServer } from './fake-server.ts';
+
+const RECEIPT: ReceiptAnswer = { kind: 'receipt', receipt: { statement: {}, proof: '' } };
+
+const engines: LogEngine[] = [];
+afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())));
+
+/** A running log. `find` answers requests for receipts; by default it proves what the published tree holds. */
+function start({
+  intervalMs = 250,
+  stopped = null as string | null,
+  find = undefined as unknown,
+} = {}) {
+  const [store, file] = [newStore(), new FakeFile()];
+  const { publisher, sequencer, served } = startServer(store, file);
+  const notices: LogNotice[] = [];
+  const byDefault = async () =>
+    (publisher.published?.size ?? 0) > 0 ? RECEIPT : ({ kind: 'pending' } as const);
+  const engine = new LogEngine({
+    publisher,
+    sequencer,
+    receipts: { find: find ?? byDefault } as unknown as Receipts,
+    tiles: new StoredTiles(store, 1),
+    cosigning: null,
+    state: file,
+    intervalMs,
+    upkeep: async () => {},
+    notify: (notice) => notices.push(notice),
+    describe: (error) => (error as Error).message,
+    stopped,
+    checkMs: 50,
+  });
+  engines.push(engine);
+  engine.start();
+  return { store, file, engine, publisher, served, notices };
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (const end = Date.now() + 10_000; !isTrue(); await delay(5)) {
+    assert.ok(Date.now() < end, 'never came');
+  }
+}
+
+describe('the pace of turns', () => {
+  it('follows the interval with entries, is at most ten a second, and is slow without work', () => {
+    const idle = { entriesWait: false, receiptsWait: false };
+    const cases = [
+      [250, idle, 2_000],
+      [250, { entriesWait: true, receiptsWait: false }, 250],
+      [250, { entriesWait: true, receiptsWait: true }, 100],
+      [1_000, { entriesWait: false, receiptsWait: true }, 100],
+      [1_001, { entriesWait: true, receiptsWait: true }, 1_001],
+      [60_000, idle, 60_000],
+    ] as const;
+    for (const [intervalMs, work, expected] of cases) {
+      assert.equal(pauseMs(intervalMs, work), expected, JSON.stringify([intervalMs, work]));
+    }
+  });
+});
+
+describe('a running log', () => {
+  it('publishes what was recorded, without a request', async () => {
+    const { store, engine, publisher, notices } = start({ intervalMs: 100 });
+    await until(() => publisher.published !== null);
+    store.add();
+    engine.recorded();
+    await until(() => publisher.published?.size === 1);
+    const published = notices.filter(({ kind }) => kind === 'published');
+    assert.equal(published.length, 2);
+  });
+
+  it('hastens a head for a receipt, and gives it one that began later', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 1_000 });
+    await until(() => publisher.published !== null);
+    store.add();
+    const startMs = performance.now();
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), RECEIPT);
+    assert.ok(performance.now() - startMs < 900);
+  });
+
+  it('publishes at most ten heads a second, however many receipts wait', async () => {
+    const { store, engine, served } = start();
+    const endMs = performance.now() + 1_000;
+    const client = async () => {
+      while (performance.now() < endMs) {
+        store.add();
+        await engine.receipt('phm_1', 'acct', 2_000);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, client));
+    assert.ok(served.length >= 5 && served.length <= 13, `${served.length} heads`);
+  });
+
+  it('answers pending once the time is over', async () => {
+    const { store, engine } = start({ intervalMs: 100 });
+    store.onCall = (name) => {
+      if (name === 'takeTurn') throw new Error('the database is away');
+    };
+    const startMs = performance.now();
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 200), { kind: 'pending' });
+    assert.ok(performance.now() - startMs < 900);
+  });
+
+  it('asks once for a later fetch, and prefers a witnessed head', async () => {
+    const asked: boolean[] = [];
+    const find = async (_keyId: string, _account: string, later: boolean) => {
+      asked.push(later);
+      return { kind: 'pending' };
+    };
+    const { engine } = start({ find });
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 0), { kind: 'pending' });
+    assert.deepEqual(asked, [true]);
+  });
+
+  it('says once that it is delayed, and once that it is not', async () => {
+    const { store, engine, notices } = start({ intervalMs: 100 });
+    store.onCall = () => {
+      throw new Error('the database is away');
+    };
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'delayed'));
+    store.onCall = () => {};
+    await until(() => notices.filter(({ kind }) => kind === 'delayed').length === 2);
+    const delays = notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
+    assert.deepEqual(delays, ['the database is away', null]);
+  });
+
+  it('serves tiles and entries up to the published head', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 100 });
+    for (let i = 0; i < 300; i++) store.add();
+    await until(() => publisher.published?.size === 300);
+    for (const [level, index, width] of [
+      [0, 0, 256],
+      [0, 1, 44],
+      [0, 1, 7],
+      [1, 0, 1],
+    ] as const) {
+      const answer = await engine.tile(level, index, width);
+      assert.equal(answer.kind === 'bytes' && answer.bytes.length, width * 32);
+    }
+    const bundle = await engine.entries(1, 44);
+    assert.deepEqual(
+      bundle.kind === 'bytes' && parseEntries(bundle.bytes).map((one) => Buffer.from(one)),
+      store.contents.entries.slice(256).map((one) => Buffer.from(one)),
+    );
+    for (const [level, index, width] of [
+      [0, 1, 45],
+      [0, 2, 1],
+      [1, 0, 2],
+      [2, 0, 1],
+      [5, 2 ** 40, 256],
+    ] as const) {
+      assert.deepEqual(await engine.tile(level, index, width), { kind: 'absent' });
+    }
+    assert.deepEqual(await engine.entries(1, 45), { kind: 'absent' });
+  });
+
+  it('takes a last turn when it closes', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 60_000 });
+    await until(() => publisher.published !== null);
+    store.add();
+    await engine.close();
+    assert.equal(publisher.published?.size, 1);
+  });
+
+  it('stops on a fork, lets waiting receipts go, and resumes once the state file was repaired', async () => {
+    const { store, file, engine, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    store.restore({
+      ...store.backup(),
+      record: { ...store.contents.record, size: 0, root: EMPTY_ROOT },
+    });
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
+    assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
+    const stop = notices.find(({ kind }) => kind === 'stopped');
+    assert.match(stop?.kind === 'stopped' ? stop.reason : '', /but 1 were published/);
+    const turns = store.turns;
+    await delay(150);
+    assert.equal(store.turns, turns, 'it takes no turn');
+    file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);
+    store.contents.entries = [];
+    store.contents.tiles.clear();
+    store.add();
+    await until(() => notices.some(({ kind }) => kind === 'resumed'));
+    await until(() => publisher.published?.size === 1);
+  });
+
+  it('stays stopped without keys, and on a damaged ledger', async () => {
+    const { store, file, engine, notices } = start({ stopped: 'the keys are missing' });
+    file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);
+    await delay(120);
+    assert.equal(store.turns, 0);
+    assert.deepEqual(notices, [{ kind: 'stopped', reason: 'the keys are missing' }]);
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 100), { kind: 'stopped' });
+    const other = start();
+    other.engine.condemn('page 3 is wrong');
+    assert.deepEqual(await other.engine.receipt('phm_1', 'acct', 0), { kind: 'stopped' });
+  });
+});

@@ -1,0 +1,108 @@
+/** A witness on loopback that follows c2sp.org/tlog-witness, with switches for what goes wrong. */
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  decodeBase64,
+  ED25519_COSIGNATURE,
+  ed25519CosignatureMessage,
+  formatSignatureLine,
+  formatTimestampedSignature,
+  formatVerifierKey,
+  keyIdMessage,
+  parseVerifierKey,
+  readKeyId,
+  type VerifierKey,
+} from '#tlog';
+import { openCheckpoint, verifyConsistency } from '../../../src/log/index.ts';
+
+export class FakeWitness {
+  readonly name: string;
+  readonly key: VerifierKey;
+  /** Requests so far, by the status of the answer. */
+  readonly answers: number[] = [];
+  size = 0;
+  /** Answers this status and body instead of the protocol's. */
+  broken: { status: number; body: string } | null = null;
+  /** Never answers. */
+  hangs = false;
+  /** Signs with another key. */
+  forges = false;
+  readonly #logKeys: readonly VerifierKey[];
+  readonly #privateKey: KeyObject;
+  readonly #server: Server;
+  #root: Uint8Array = new Uint8Array();
+
+  constructor(name: string, logKeys: readonly VerifierKey[]) {
+    this.name = name;
+    this.#logKeys = logKeys;
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    this.#privateKey = privateKey;
+    const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+    const id = createHash('sha256')
+      .update(keyIdMessage(name, ED25519_COSIGNATURE, raw))
+      .digest();
+    const key = { name, keyId: readKeyId(id), type: ED25519_COSIGNATURE, publicKey: raw };
+    this.key = parseVerifierKey(formatVerifierKey(key));
+    this.#server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      if (this.hangs) return;
+      const answer = this.broken ?? this.#answer(request.url ?? '', body);
+      this.answers.push(answer.status);
+      response.writeHead(answer.status, { 'Content-Type': 'text/plain' }).end(answer.body);
+    });
+  }
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #answer(path: string, body: string): { status: number; body: string } {
+    const end = body.indexOf('\n\n');
+    const [old = '', ...proofLines] = body.slice(0, end).split('\n');
+    const note = body.slice(end + 2);
+    if (path !== '/add-checkpoint') return { status: 404, body: '' };
+    const { checkpoint, note: parsed } = openCheckpoint(note, this.#logKeys);
+    const oldSize = Number(/^old (\d+)$/.exec(old)?.[1]);
+    if (!(oldSize <= checkpoint.size)) return { status: 400, body: '' };
+    if (oldSize !== this.size) return { status: 409, body: `${this.size}\n` };
+    const proof = proofLines.map(decodeBase64);
+    const isNext =
+      this.size === 0
+        ? proof.length === 0
+        : verifyConsistency({
+            from: this.size,
+            fromRoot: this.#root,
+            to: checkpoint.size,
+            toRoot: checkpoint.root,
+            proof,
+          });
+    if (!isNext) return { status: 422, body: '' };
+    this.size = checkpoint.size;
+    this.#root = checkpoint.root;
+    const timestamp = Math.floor(Date.now() / 1000);
+    const message = ed25519CosignatureMessage(timestamp, parsed.text);
+    const signature = sign(null, this.forges ? Buffer.from('other') : message, this.#privateKey);
+    const { name, keyId } = this.key;
+    return {
+      status: 200,
+      body:
+        // A further line, by a key that the client does not know.
+        formatSignatureLine({ name: 'other.example', keyId: 7, signature: new Uint8Array(72) }) +
+        formatSignatureLine({
+          name,
+          keyId,
+          signature: formatTimestampedSignature({ timestamp, signature }),
+        }),
+    };
+  }
+}

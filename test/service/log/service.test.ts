@@ -1,0 +1,139 @@
+/** The log of a key service in this process: receipts, changed rows, audit entries, and what prepares a log. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { MONTHLY_QUOTAS } from '../../../src/accounts/index.ts';
+import { type LedgerStore, openSqliteStore, type Principal } from '../../../src/ledger/index.ts';
+import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
+import type { KeyService } from '../../../src/service/index.ts';
+import { order } from '../../support/fakes.ts';
+import {
+  generate,
+  LoggedService,
+  receiptOf,
+  until,
+  verifyReceipt,
+} from '../../support/logged-service.ts';
+
+describe('the log of a service', () => {
+  const site = new LoggedService();
+  let service: KeyService;
+  let principal: Principal;
+  before(async () => {
+    ({ service, principal } = await site.start());
+  });
+  after(() => site.remove());
+
+  it('proves a key at once, and later to the same account alone', async () => {
+    const keyId = await generate(service, principal);
+    const receipt = await receiptOf(service, keyId);
+    const index = verifyReceipt(receipt, service);
+    assert.equal(receipt.statement.key_id, keyId);
+    await Promise.all(
+      Array.from({ length: 300 }, () => service.generate(principal, order(), () => false)),
+    );
+    await until(() => service.log.status().size > 300);
+    const later = await receiptOf(service, keyId, 0);
+    assert.equal(verifyReceipt(later, service), index);
+    assert.deepEqual(later.statement, receipt.statement);
+    for (const [id, account] of [
+      [keyId, 'acct_other'],
+      ['phm_1', 'acct_test'],
+      ['no key', 'acct_test'],
+    ] as const) {
+      assert.deepEqual(await service.log.receipt(id, account, 0), { kind: 'unknown_key' });
+    }
+  });
+
+  it('refuses a receipt for a row that was changed, and says so', async () => {
+    const keyId = await generate(service, principal);
+    await receiptOf(service, keyId);
+    const database = new DatabaseSync(site.database);
+    for (const change of ['latency_us = latency_us + 1', "sources = 'nonsense'"]) {
+      database.exec(`UPDATE ledger SET ${change}`);
+      const answer = await service.log.receipt(keyId, 'acct_test', 0);
+      assert.deepEqual(answer, { kind: 'altered' });
+    }
+    database.close();
+    const altered = site.notices.flatMap((one) => (one.kind === 'altered' ? one.keyId : []));
+    assert.deepEqual(altered, [keyId, keyId]);
+  });
+
+  it('records administrative actions of the server', async () => {
+    const { size } = service.log.status();
+    service.audit('pruned', { before: '2026-01-01T00:00:00.000+00:00', rows: 5 });
+    await until(() => service.log.status().size === size + 1);
+  });
+});
+
+describe('preparing a log', () => {
+  let site: LoggedService;
+  let store: LedgerStore;
+  beforeEach(() => {
+    site = new LoggedService();
+    store = openSqliteStore({ path: site.database, quotas: MONTHLY_QUOTAS });
+  });
+  afterEach(async () => {
+    await store.close();
+    await site.remove();
+  });
+
+  it('gives none without keys, or if it is off', async () => {
+    assert.equal(await site.prepare(store, false), null);
+    site.config = { ...site.config, mode: 'off' };
+    assert.equal(await site.prepare(store), null);
+    assert.ok(!existsSync(join(site.dataDir, 'log.key')));
+  });
+
+  it('starts one log, with one entry, and finds it again', async () => {
+    const first = await site.prepare(store);
+    const again = await site.prepare(store);
+    assert.deepEqual(again?.binding, first?.binding);
+    assert.equal(first?.stopped, null);
+    assert.match(first?.binding.origin ?? '', /^phm\.invalid\/[0-9a-f]{16}$/);
+    assert.equal((await store.logs()).length, 1);
+    assert.deepEqual(
+      (await store.audits(null, 10)).map(({ action }) => action),
+      ['log_started'],
+    );
+  });
+
+  it('stops with missing or foreign keys, and creates no others for the log', async () => {
+    const path = join(site.dataDir, 'log.key');
+    const first = await site.prepare(store);
+    const keys = readFileSync(path, 'utf8');
+    rmSync(path);
+    const lost = await site.prepare(store);
+    assert.match(lost?.stopped ?? '', /^the keys of the log phm.* are missing: restore .*log.key/);
+    assert.deepEqual(lost?.binding, first?.binding, 'keys still get entries of this log');
+    assert.ok(!existsSync(path));
+    writeFileSync(path, newLogKeysText('phm.invalid/foreign'));
+    assert.match(
+      (await site.prepare(store))?.stopped ?? '',
+      /belong to the log phm.invalid\/foreign, but the open log of this database is phm.invalid/,
+    );
+    writeFileSync(path, keys);
+    assert.equal((await site.prepare(store))?.stopped, null);
+  });
+
+  it('refuses a policy without addresses, witnesses or a quorum', async () => {
+    const key = parseLogKeys(newLogKeysText('witness.example')).verifierKeys.mlDsa44;
+    const witnessesFile = join(site.dataDir, 'witnesses');
+    site.config = { ...site.config, witnessesFile };
+    for (const [text, reason] of [
+      ['quorum none\n', /needs a witness and a quorum/],
+      [`witness one ${key}\nquorum one\n`, /the witness one needs an address/],
+      [`witness one ${key} https://w.example\nquorum none\n`, /a quorum other than none/],
+      ['nonsense\n', /line 1 of the policy/],
+    ] as const) {
+      writeFileSync(witnessesFile, text);
+      await assert.rejects(site.prepare(store), reason);
+    }
+    writeFileSync(witnessesFile, `witness one ${key} http://127.0.0.1:9/\nquorum one\n`);
+    const setup = await site.prepare(store);
+    assert.match(setup?.policy ?? '', /^witness one .*\nquorum one$/m);
+    assert.deepEqual(setup?.witnessNames, ['one']);
+  });
+});
