@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { type NistReport, type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
 import { toNistReport } from '../../src/http/wire/nist-report.ts';
 import { gatherEvidence, type StreamEvidence } from '../../src/keys/evidence.ts';
+import { packPValues } from '../../src/keys/p-values.ts';
 import { evidenceDigest } from '../../src/keys/statement.ts';
 import { CASES, type Case } from './receipt-cases.ts';
 import { issue, LOG, LOG_ED25519, NOW, POLICY, policyOf, Signer } from './receipts.ts';
@@ -73,6 +74,20 @@ describe('the words of a verdict', () => {
       signedAt: '2027-01-15T08:00:00Z',
       witnesses: [],
     });
+  });
+
+  it('claim no signature of the log where one is wrong or missing', async () => {
+    const wrong = CASES.filter(({ problems }) =>
+      problems.some((one) =>
+        /^The (signature of|checkpoint has no signature)|^The policy/.test(one),
+      ),
+    ).filter(({ name }) => !/quorum|witness|cosignature/.test(name));
+    assert.ok(wrong.length > 12);
+    for (const one of wrong) {
+      const { shown, statement } = await verify(one);
+      assert.ok(statement, one.name);
+      assert.doesNotMatch(shown.join('\n'), /^The log/m, one.name);
+    }
   });
 
   it('claim nothing for the log without a policy', async () => {
@@ -260,6 +275,12 @@ describe('the options of verifyReceipt', () => {
     assert.deepEqual([bytes.key.toString('hex'), bytes.opening.toString('base64')], [key, opening]);
   });
 
+  it('give a verdict on bytes of another length', async () => {
+    const short = new Uint8Array(16);
+    const { problems } = await verifyReceipt(receipt, { policy: POLICY, key: short, opening });
+    assert.match(problems.at(-1) ?? '', /^The key has the wrong form: /);
+  });
+
   it('reject values of wrong types', async () => {
     for (const [options, message] of [
       [null, /^the options must be an object such as \{ policy, key, opening \}, got null$/],
@@ -344,6 +365,22 @@ describe('the nist_report of a receipt', () => {
     assert.doesNotMatch(verdict.notShown.join('\n'), /p-values/);
     const plain = withReport(gatherEvidence(randomBytes(SAMPLE_BYTES), null));
     assert.deepEqual((await check(plain.receipt, plain.report)).problems, []);
+  });
+
+  it('has p-values that are rounded down, also where the product rounds up', async () => {
+    // The largest number below 2.9e-8: multiplied by 10^9, it gives 29.
+    const p = 2.8999999999999998e-8;
+    assert.ok(p < 2.9e-8 && Math.floor(p * 1e9) === 29);
+    const [first, ...others] = statistics.carrier.tests;
+    const carrier = {
+      ...statistics.carrier,
+      tests: [{ ...first, pValues: [p] } as typeof first & {}, ...others],
+    };
+    const pValues = packPValues({ carrier, modulated: statistics.modulated ?? { tests: [] } });
+    const summary = { ...statistics.summary, pValues };
+    const edge = withReport({ ...statistics, carrier, summary });
+    assert.equal(edge.report.tests[0]?.p_values[0], p);
+    assert.deepEqual((await check(edge.receipt, edge.report)).problems, []);
   });
 
   it('is refused when one p-value, the gate or the definition is another', async () => {
