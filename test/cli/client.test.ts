@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -17,7 +18,15 @@ import { sparkline } from '../../src/cli/client/terminal.ts';
 import { runCli } from '../../src/cli/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { problemBody } from '../../src/http/wire/problem.ts';
-import { answers, breaks, page, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import { ANY_ANSWER } from '../sdk/support.ts';
+import {
+  answers,
+  breaks,
+  fails,
+  page,
+  ScriptedServer,
+  staysSilent,
+} from '../support/scripted-server.ts';
 import {
   type CommandResult,
   DEMO_KEY,
@@ -230,6 +239,96 @@ describe('phm generate', () => {
       assert.deepEqual([code, stdout], [2, ''], args.join(' '));
       assert.doesNotMatch(stderr, /word/);
     }
+  });
+});
+
+describe('phm generate --receipt and phm receipt get', () => {
+  const policy = async (): Promise<string> => {
+    const response = await fetch(`${server.address}/log/policy`);
+    writeFileSync(inFolder('policy'), await response.text());
+    return inFolder('policy');
+  };
+
+  it('write a receipt that verifies with its key', async () => {
+    const [key, receipt] = [inFolder('receipted.key'), inFolder('receipted.receipt')];
+    const { code, stdout, stderr } = await phm(['generate', '--output', key, '--receipt', receipt]);
+    assert.deepEqual([code, stdout], [0, ''], stderr);
+    assert.match(stderr, /\nWrote the receipt and the opening to \/.*\/receipted\.receipt\n$/);
+    assert.equal(statSync(receipt).mode & 0o777, 0o600);
+    const { key_id: keyId, ...rest } = JSON.parse(readFileSync(receipt, 'utf8'));
+    assert.deepEqual(Object.keys(rest), ['receipt', 'opening', 'receipt_url']);
+    const verify = (path: string, ...args: string[]) =>
+      phm(['receipt', 'verify', path, '--key-file', key, ...args]);
+    const verified = await verify(receipt, '--policy', await policy());
+    assert.equal(verified.code, 0, verified.stdout);
+    assert.match(verified.stdout, /The given key is the key of this receipt/);
+    const got = inFolder('got.receipt');
+    assert.equal((await phm(['receipt', 'get', keyId, '--output', got])).code, 0);
+    const opened = await verify(got, '--policy', await policy(), '--opening', rest.opening);
+    assert.equal(opened.code, 0, opened.stdout);
+  });
+
+  it('add the receipt to the whole answer, which verifies with its report', async () => {
+    const options = ['--validate', '--json', '--include', 'nist_report', 'receipt'];
+    const { stdout } = await phm(['generate', ...options]);
+    const args = ['receipt', 'verify', file(stdout), '--policy', await policy()];
+    const { code, stdout: verdict } = await phm(args);
+    assert.equal(code, 0, verdict);
+    const tampered = stdout.replace(/"p_value":0\.\d/, '"p_value":0.0');
+    assert.equal((await phm([...args.slice(0, 2), file(tampered), ...args.slice(3)])).code, 1);
+  });
+
+  it('wait for a receipt that comes late, after the key is delivered', async () => {
+    const late = await ScriptedServer.start(
+      answers({ ...ANY_ANSWER, receipt: null }),
+      answers(ANY_ANSWER),
+    );
+    const [key, receipt] = [inFolder('late.key'), inFolder('late.receipt')];
+    const args = ['generate', '--output', key, '--receipt', receipt];
+    const { code, stderr } = await phm(args, { PHM_URL: late.address });
+    await late.stop();
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(JSON.parse(readFileSync(receipt, 'utf8')).receipt, ANY_ANSWER.receipt);
+  });
+
+  it('keep the key and the opening if no receipt comes', async () => {
+    const none = await ScriptedServer.start(
+      answers({ ...ANY_ANSWER, receipt: null }),
+      fails('receipt_not_found'),
+    );
+    const [key, receipt] = [inFolder('no.key'), inFolder('no.receipt')];
+    const args = ['generate', '--output', key, '--receipt', receipt];
+    const { code, stderr } = await phm(args, { PHM_URL: none.address });
+    await none.stop();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /The key is complete, but .* has only its opening\. .*: phm receipt get phm_\d+\n$/,
+    );
+    assert.ok(statSync(key).size > 32);
+    const { receipt: missing, opening } = JSON.parse(readFileSync(receipt, 'utf8'));
+    assert.deepEqual([missing, opening], [null, ANY_ANSWER.opening]);
+  });
+
+  it('refuse unknown keys, and generate no key if a file cannot be created', async () => {
+    const unknown = await phm(['receipt', 'get', 'phm_1']);
+    assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+    assert.match(unknown.stderr, /\(receipt_not_found\)/);
+    const before = await metered();
+    const there = inFolder('there.receipt');
+    writeFileSync(there, 'old');
+    const out = inFolder('unmade.key');
+    for (const [args, words, expected] of [
+      [['--receipt', there], /there\.receipt exists/, 1],
+      [['--receipt', out], /name the same file/, 2],
+      [['--receipt', '-'], /--receipt needs the name of a file/, 2],
+    ] as const) {
+      const { code, stderr } = await phm(['generate', '--output', out, ...args]);
+      assert.equal(code, expected);
+      assert.match(stderr, words);
+    }
+    assert.ok(!existsSync(out));
+    assert.equal(await metered(), before);
   });
 });
 

@@ -176,6 +176,50 @@ describe('phm log check beside a database', () => {
   }
 });
 
+describe('phm log check after phm ledger prune', () => {
+  const DAY_MS = 86_400_000;
+
+  it('counts entries whose rows were pruned, and still finds a deleted one', async () => {
+    await ledger.addKeys(5, Date.now() - 90 * DAY_MS);
+    const [young] = await ledger.addKeys(1, Date.now() - 20 * DAY_MS);
+    await ledger.publish();
+    const pruned = await ledger.run('ledger', 'prune', '--older-than', '30', '--accept-clock');
+    assert.equal(pruned.code, 0, pruned.stderr);
+    for (const step of ['while its record waits', 'and when it is logged']) {
+      const { code, stdout, stderr } = await ledger.run('log', 'check', '--json');
+      assert.equal(code, 0, `${step}: ${stderr}`);
+      assert.equal(JSON.parse(stdout).rows.pruned, 5, step);
+      await ledger.publish();
+    }
+    ledger.execute('DELETE FROM ledger WHERE key_id = ?', young?.id ?? UNKNOWN);
+    assert.deepEqual(await findings(), [`entries without their row: ${young?.keyId}`]);
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+
+  it('takes no record of pruning that the log does not confirm', async () => {
+    await ledger.addKeys(3, Date.now() - 90 * DAY_MS);
+    await ledger.publish();
+    ledger.execute(
+      'DELETE FROM ledger WHERE key_id < ?',
+      Buffer.from(keys[0]?.id ?? []).fill(0, 6),
+    );
+    const details = `{"before":"${new Date().toISOString()}","rows":3}`;
+    ledger.execute(
+      "INSERT INTO audit VALUES (randomblob(16), ?, 'pruned', ?, randomblob(32))",
+      Date.now(),
+      details,
+    );
+    const found = (await findings()).join('\n');
+    assert.match(
+      found,
+      /^audit records without an entry in the log: pruned .*\nentries without their row: phm_/,
+    );
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+});
+
 describe('phm log check with an address or a folder', () => {
   let server: FolderServer;
   let copy: string;

@@ -32,6 +32,9 @@ const READING = [
   ['key', 'list'],
   ['ledger', 'prune', '--older-than', '1', '--dry-run'],
   ['ledger', 'find', 'phm_1'],
+  ['log', 'show'],
+  ['log', 'check'],
+  ['audit', 'list'],
 ];
 
 /** Commands that change the store, or would if their target existed. */
@@ -41,6 +44,8 @@ const CHANGING = [
   ['key', 'issue', '--account', 'acct_1'],
   ['key', 'revoke', 'key_1'],
   ['ledger', 'prune', '--older-than', '1'],
+  ['log', 'init'],
+  ['log', 'recover', '--accept'],
 ];
 
 /** All commands that need an existing store. */
@@ -271,6 +276,7 @@ describe('a data directory that cannot be created', () => {
 describe('a command that only reads', () => {
   it('does not change a data directory, including log and index', async () => {
     await phm([...CREATE, '--init']);
+    await phm(['log', 'init']);
     const before = listing('data');
     for (const args of READING) {
       const { code, stderr } = await phm(args);
@@ -278,7 +284,8 @@ describe('a command that only reads', () => {
     }
     assert.equal((await phm(['ledger', 'backup', 'copy.db'])).code, 0);
     assert.equal((await phm(['export', 'out.ndjson'])).code, 0);
-    assert.deepEqual(readdirSync('data').sort(), ['master.key', 'phm.db']);
+    assert.deepEqual(readdirSync('data').sort(), ['log.key', 'master.key', 'phm.db']);
+    assert.deepEqual(readdirSync('.').sort(), ['copy.db', 'data', 'out.ndjson']);
   });
 });
 
