@@ -104,7 +104,7 @@ export function ReceiptsView() {
           <TextArea
             label="Receipt"
             value={form.receipt}
-            accept=".json,application/json"
+            accept=".receipt,.json,application/json"
             note={form.report ? WITH_REPORT : 'Or drop the file on this page.'}
             onInput={(receipt) => change({ receipt, report: undefined })}
             onFile={takeReceipt}
@@ -122,7 +122,7 @@ export function ReceiptsView() {
             <TextArea
               label="Your policy"
               value={form.policy}
-              accept=".txt,.policy,text/plain"
+              accept=".policy,.txt,text/plain"
               onInput={(policy) => change({ policy })}
               onFile={(file) => void take(file, (policy) => change({ policy }))}
             />
