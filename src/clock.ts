@@ -46,7 +46,20 @@ export function utcMonthStart(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12);
 }
 
-/** Formats a time as ISO 8601 with an explicit UTC offset, e.g. `2026-01-31T12:00:00.000+00:00`. */
+/** The last second that was formatted: a server formats the same one many times. */
+let second = Number.NaN;
+let secondText = '';
+
+/**
+ * Formats a time as ISO 8601 with an explicit UTC offset, e.g. `2026-01-31T12:00:00.000+00:00`. Throws `RangeError`
+ * if no date has this time.
+ */
 export function formatTimestamp(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, -1)}+00:00`;
+  const wholeMs = Math.trunc(epochMs);
+  const ofTime = Math.floor(wholeMs / SECOND_MS);
+  if (ofTime !== second) {
+    secondText = new Date(ofTime * SECOND_MS).toISOString().slice(0, -'000Z'.length);
+    second = ofTime;
+  }
+  return `${secondText}${String(wholeMs - ofTime * SECOND_MS).padStart(3, '0')}+00:00`;
 }

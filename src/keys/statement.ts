@@ -170,11 +170,16 @@ export function formatAuditId(auditId: Uint8Array): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
+/** Characters that a string of JSON holds as they are. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+
 /** §3.2.2.2: ECMAScript's own form of strings. */
 function quoted(text: string | null): string {
-  return JSON.stringify(text);
+  return text !== null && PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+  const { buffer, byteOffset, length } = bytes;
+  const readable = Buffer.isBuffer(bytes) ? bytes : Buffer.from(buffer, byteOffset, length);
+  return readable.toString('base64');
 }
