@@ -1,7 +1,15 @@
 /** Receipts of a running server: they verify, belong to one account, and are not metered. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
-import { parseEntries } from '../../../packages/tlog/src/index.ts';
+import {
+  canonicalJson,
+  leafMessage,
+  parseEntries,
+  TILE_WIDTH,
+  tilePath,
+  tileWidth,
+} from '../../../packages/tlog/src/index.ts';
 import { verifyReceipt } from '../../../sdk/src/index.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
@@ -45,12 +53,19 @@ describe('a receipt', () => {
   it('is in the tiles and bundles of the log', async () => {
     const { body } = await server.generate({ security_level: 128, include: ['receipt'] }, own);
     const { entryIndex, treeSize } = await verifyReceipt(body.receipt);
-    assert.ok(entryIndex !== null && treeSize !== null && treeSize < 256);
-    const entries = parseEntries(await readLog(`tile/entries/000.p/${treeSize}`));
-    const leaves = await readLog(`tile/0/000.p/${treeSize}`);
-    assert.deepEqual([entries.length, leaves.length], [treeSize, 32 * treeSize]);
-    const { status } = await server.request(`/log/tile/0/000.p/${255}`);
-    assert.equal(status, 404);
+    assert.ok(entryIndex !== null && treeSize !== null);
+    const [index, place] = [Math.floor(entryIndex / TILE_WIDTH), entryIndex % TILE_WIDTH];
+    const width = tileWidth(0, index, treeSize);
+    const entries = parseEntries(await readLog(tilePath('entries', index, width)));
+    const leaves = await readLog(tilePath(0, index, width));
+    const { statement } = body.receipt;
+    const entry = hash('sha256', canonicalJson(statement), 'buffer');
+    const leaf = hash('sha256', leafMessage(entry), 'buffer');
+    assert.deepEqual(entries[place], new Uint8Array(entry));
+    assert.deepEqual(leaves.subarray(32 * place, 32 * place + 32), leaf);
+    assert.deepEqual([entries.length, leaves.length], [width, 32 * width]);
+    const beyond = await server.request(`/log/${tilePath(0, index + 1, 1)}`);
+    assert.equal(beyond.status, 404);
   });
 
   it('is refused to other accounts in the words for an unknown key', async () => {
