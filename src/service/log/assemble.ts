@@ -1,8 +1,7 @@
 /** Puts the parts of the log together on a store, for the log worker. */
 import { systemClock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
 import { writeFailure } from '../../files/durable-file.ts';
-import type { LedgerStore, LogRecord, PendingEntry, StoreLocation } from '../../ledger/index.ts';
+import type { LedgerStore, LogRecord, StoreLocation } from '../../ledger/index.ts';
 import {
   type LogKeys,
   openPolicy,
@@ -17,6 +16,7 @@ import { restampStranded } from '../log-start.ts';
 import { toFailure } from '../messages.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import { LogEngine } from './engine.ts';
+import { EntryJudge } from './entry-judge.ts';
 import type { Head, SignedHead } from './heads.ts';
 import type { LogNotice } from './notices.ts';
 import { openCosigning } from './open-cosigning.ts';
@@ -92,10 +92,11 @@ export function assembleLog(
     logOf: (id) => (id === logId ? Promise.resolve(open) : closedLogs.get(id)),
     onAltered: (keyId, reason) => notify({ kind: 'altered', keyId, reason }),
   });
+  const judge = new EntryJudge(macs, async () => new Set((await store.secretChecks()).keys()));
   const maker: EntryMaker = { log: data.log, macs, version: data.version };
   return new LogEngine({
     publisher,
-    sequencer: new Sequencer({ logId, store, publisher, judge: (entry) => judge(macs, entry) }),
+    sequencer: new Sequencer({ logId, store, publisher, judge }),
     receipts,
     tiles,
     cosigning,
@@ -136,16 +137,6 @@ function headFor(
   { published }: Publisher,
 ): SignedHead | null {
   return witnessed && witnessed.size > index ? witnessed : published;
-}
-
-/** Throws if this server lacks the version of the master secret: the entry must wait, not be set aside. */
-function judge(macs: LogMacKeys, { entryId, entry, mac, secretVersion }: PendingEntry): boolean {
-  if (macs.versions.includes(secretVersion)) {
-    return macs.verifies(secretVersion, entryId, entry, mac);
-  }
-  throw new AppError('ledger_unavailable', {
-    detail: `an entry was made under version ${secretVersion} of the master secret, which this server lacks`,
-  });
 }
 
 async function keepUp(

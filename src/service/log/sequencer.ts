@@ -1,6 +1,7 @@
 /** Moves waiting entries into the tree and has the new head published. */
-import type { Edge, Extension, LogStore, PendingEntry } from '../../ledger/index.ts';
+import type { Edge, Extension, LogStore } from '../../ledger/index.ts';
 import { extendTree, TreeError } from '../../log/index.ts';
+import { type EntryJudge, UnknownVersion } from './entry-judge.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import type { Publisher } from './publisher.ts';
 import { LogStopped } from './stopped.ts';
@@ -12,8 +13,7 @@ export interface SequencerParts {
   readonly logId: number;
   readonly store: Pick<LogStore, 'takeTurn'>;
   readonly publisher: Publisher;
-  /** Returns true if the MAC of the entry is right. */
-  readonly judge: (entry: PendingEntry) => boolean;
+  readonly judge: EntryJudge;
 }
 
 export interface TurnResult {
@@ -39,11 +39,20 @@ export class Sequencer {
     const admitted = await publisher.admit();
     // An empty log is published before its first entry, so that the state file exists before anything can be lost.
     if (publisher.published === null) await publisher.publish();
-    const { setAside, more } = await store.takeTurn({
-      logId,
-      limit: TURN_LIMIT,
-      judge,
-      extend: (edge, entries) => extendAdmitted(admitted, edge, entries),
+    const take = () =>
+      store.takeTurn({
+        logId,
+        limit: TURN_LIMIT,
+        judge: (entry) => judge.judge(entry),
+        extend: (edge, entries) => {
+          judge.requireKnown();
+          return extendAdmitted(admitted, edge, entries);
+        },
+      });
+    const { setAside, more } = await take().catch(async (error) => {
+      if (!(error instanceof UnknownVersion)) throw error;
+      await judge.learn();
+      return take();
     });
     return { head: await publisher.publish(), setAside, more };
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { parseVerifierKey } from '#tlog';
 import { newLogKeysText, parseLogKeys, signCheckpoint } from '../../../src/log/index.ts';
+import { EntryJudge } from '../../../src/service/log/entry-judge.ts';
 import { Publisher } from '../../../src/service/log/publisher.ts';
 import { Sequencer } from '../../../src/service/log/sequencer.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
@@ -57,7 +58,12 @@ export function startServer(
     },
     nowMs: () => nowMs,
   });
-  const judge = ({ mac }: { mac: Uint8Array }) => mac[0] === 1;
+  const macs = {
+    versions: [1],
+    verifies: (_version: number, _id: Uint8Array, _entry: Uint8Array, mac: Uint8Array) =>
+      mac[0] === 1,
+  };
+  const judge = new EntryJudge(macs, async () => new Set([1, 2]));
   return { publisher, sequencer: new Sequencer({ logId: 1, store, publisher, judge }), served };
 }
 

@@ -54,6 +54,24 @@ describe('the sequencer', () => {
     assert.deepEqual([setAside, head.size], [1, 1]);
   });
 
+  it('waits for a server with the version of an entry, and sets made-up versions aside', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    for (const secretVersion of [1, 3, 1, 3]) {
+      store.add();
+      const last = store.contents.pending.pop();
+      store.contents.pending.push({ ...last, secretVersion } as never);
+    }
+    const { setAside, head } = await sequencer.turn();
+    assert.deepEqual([setAside, head.size], [2, 2]);
+    store.add();
+    const foreign = store.contents.pending.pop();
+    store.contents.pending.push({ ...foreign, secretVersion: 2 } as never);
+    await assert.rejects(sequencer.turn(), /made under version 2 of the master secret, which this/);
+    await assert.rejects(sequencer.turn(), /made under version 2/);
+    assert.deepEqual([store.contents.pending.length, store.contents.setAside.length], [1, 2]);
+  });
+
   it('survives a crash at every step without a fork, and serves no head that the file lacks', async () => {
     for (const step of ['logs', 'takeTurn', 'commit', 'committed', 'write', 'saveCheckpoint']) {
       for (const nth of [1, 2, 3, 4, 5]) {
