@@ -1,0 +1,58 @@
+/** Builds the Go programs of test/interop, which are or use other people's code. */
+import { execFile, spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const INTEROP = resolve(import.meta.dirname, '../interop');
+
+/** The first release that replaces itself by the one that a go.mod names. */
+const OLDEST_RELEASE = 21;
+
+/** Time for downloads; compiling a witness with its database takes up to two minutes more. */
+const DOWNLOAD_MS = 240_000;
+const BUILD_MS = 600_000;
+
+export interface Result {
+  readonly code: number;
+  readonly output: string;
+}
+
+export function run(
+  program: string,
+  args: readonly string[],
+  { cwd, timeout = 60_000 }: { cwd?: string; timeout?: number } = {},
+): Promise<Result> {
+  // The release of go.mod, also where the machine's settings forbid a download.
+  const options = { cwd, timeout, env: { ...process.env, GOTOOLCHAIN: 'auto' } };
+  return new Promise((done) => {
+    execFile(program, args, options, (error, stdout, stderr) =>
+      done({ code: error ? 1 : 0, output: stdout + stderr }),
+    );
+  });
+}
+
+/** The reason why no Go program can be built, or undefined. */
+export function noGo(): string | undefined {
+  const { status, stdout } = spawnSync('go', ['version'], { encoding: 'utf8' });
+  if (status !== 0) return 'Go is missing';
+  const release = Number(/go1\.(\d+)/.exec(stdout)?.[1]);
+  return release >= OLDEST_RELEASE
+    ? undefined
+    : `Go 1.${release} is older than 1.${OLDEST_RELEASE}`;
+}
+
+/**
+ * Builds packages into a folder. Returns the reason if their modules cannot be downloaded. Throws if they do
+ * not compile.
+ */
+export async function buildGo(
+  folder: string,
+  packages: readonly string[],
+): Promise<string | undefined> {
+  const list = ['list', '-deps', ...packages];
+  const found = await run('go', list, { cwd: INTEROP, timeout: DOWNLOAD_MS });
+  if (found.code !== 0) return `Go's modules cannot be downloaded: ${found.output.slice(-300)}`;
+  const build = ['build', '-o', `${folder}/`, ...packages];
+  const built = await run('go', build, { cwd: INTEROP, timeout: BUILD_MS });
+  if (built.code !== 0) throw new Error(`go ${build.join(' ')}: ${built.output}`);
+  return undefined;
+}
