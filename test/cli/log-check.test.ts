@@ -164,6 +164,31 @@ describe('phm log check beside a database', () => {
     assert.deepEqual([audit_records, pending, set_aside], [1, 0, 0]);
   });
 
+  it('compares the checkpoint of --state, and replaces it by the newest', async () => {
+    const state = join(ledger.folder, 'seen');
+    cpSync(ledger.stateFile, state);
+    await ledger.addKeys(1);
+    await ledger.publish();
+    assert.deepEqual(await findings('--state', state), []);
+    assert.deepEqual(readFileSync(state), readFileSync(ledger.stateFile));
+    ledger = await ledger.restore();
+    ledger.restoreState();
+    assert.match(
+      (await findings('--state', state)).join(),
+      /^a known checkpoint does not fit .* but the database has 301$/,
+    );
+    for (const [text, expected] of [
+      ['?', /: no checkpoint$/],
+      [
+        readFileSync(state, 'utf8').replaceAll(ORIGIN, 'other.example/log'),
+        /: of the log other\.example\/log$/,
+      ],
+    ] as const) {
+      writeFileSync(state, text);
+      assert.match((await findings('--state', state)).join(), expected);
+    }
+  });
+
   for (const [name, change, expected] of TAMPERINGS) {
     it(`finds ${name}`, async () => {
       const key = keys[100] as HeldKey;

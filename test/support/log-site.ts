@@ -99,8 +99,8 @@ export class LogSite {
   }
 
   /** Runs a command with the variables of a server. */
-  phm(args: readonly string[], i = 0): Promise<CommandResult> {
-    return runPhm(args, this.#dataDir(i), this.#env(i));
+  phm(args: readonly string[], i = 0, extra: Environment = {}): Promise<CommandResult> {
+    return runPhm(args, this.#dataDir(i), { ...this.#env(i), ...extra });
   }
 
   /** Runs a command that must succeed. Returns its standard output. */

@@ -118,7 +118,7 @@ async function exportAll(context: CliContext): Promise<void> {
 
 const NOT_LOGGED: FindingKind = {
   problem: 'records without an entry in the log',
-  remedy: 'Somebody inserted these records, or the log set their entries aside.',
+  remedy: 'These records were inserted, or the log set their entries aside.',
 };
 const CHANGED: FindingKind = {
   problem: 'records that differ from their entry in the log',

@@ -40,7 +40,7 @@ const AUDIT_CHANGED: FindingKind = {
 };
 const AUDIT_INSERTED: FindingKind = {
   problem: 'audit records without an entry in the log',
-  remedy: 'Somebody inserted these records, or the log set their entries aside.',
+  remedy: 'These records were inserted, or the log set their entries aside.',
 };
 /**
  * Checks every audit record. A record counts if its entry confirms it, or while the entry waits: a forged one is set

@@ -1,5 +1,5 @@
 /** Checks the logs of a database, and compares them with its rows. */
-import { FormatError, type VerifierKey } from '#tlog';
+import { FormatError, parseCheckpoint, parseNote, type VerifierKey } from '#tlog';
 import { MINUTE_MS } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
@@ -15,7 +15,7 @@ import { algorithmOf, describeCheckpoint } from './trust.ts';
 export interface DatabaseReport {
   readonly logs: readonly LogRecord[];
   readonly rows: RowsReport;
-  /** Entries that wait in the open log, and entries that were set aside, in all logs. */
+  /** Entries that wait, and entries that were set aside, in all logs. */
   readonly pending: number;
   readonly setAside: number;
   readonly findings: Findings;
@@ -26,8 +26,8 @@ export interface DatabaseOrder {
   readonly config: Config;
   readonly sinceMs: number | null;
   readonly nowMs: number;
-  /** A signed checkpoint that the open log must contain; null: none but that of the state file. */
-  readonly seen: { readonly name: string; readonly note: string } | null;
+  /** A signed checkpoint that its log must contain; null: none but that of the state file. */
+  readonly seen: Known | null;
   readonly signal: AbortSignal;
   readonly onProgress: (part: string, count: number) => void;
 }
@@ -55,13 +55,13 @@ const LATE: FindingKind = {
   remedy: 'The log has stopped, or no server with its keys runs. The log of the servers says why.',
 };
 const STRANDED: FindingKind = {
-  problem: 'entries that wait for a closed log',
+  problem: 'entries that wait for a closed log for more than a minute',
   remedy:
     'Servers that still use the keys of the closed log wrote them. Restart these servers with the new keys.',
 };
 const SET_ASIDE: FindingKind = {
   problem: 'entries that were set aside',
-  remedy: 'Their MAC was wrong: somebody who writes to the database queued or changed them.',
+  remedy: 'Their MAC was wrong: a writer of the database queued or changed them.',
 };
 const NOT_LINKED: FindingKind = {
   problem: 'logs that do not begin with the last checkpoint of the log before them',
@@ -71,11 +71,29 @@ const NOT_LINKED: FindingKind = {
 export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseReport> {
   const { store, signal, onProgress } = order;
   const findings = new Findings();
+  // Before the heads: a running server may publish in between, and then the database is the newer one.
+  const { stateFile } = order.config.log;
+  const published = readStateFile(stateFile, findings);
+  const known = [
+    ...(published === null ? [] : [{ name: stateFile, note: published }]),
+    ...(order.seen ? [order.seen] : []),
+  ];
   const logs = await store.logs();
   if (logs.length === 0) {
     throw new CommandError('this ledger has no log. To start one: phm log init', 1);
   }
-  for (const log of logs) await checkLog(order, log, findings);
+  for (const { name, note } of known) {
+    const origin = originOf(note);
+    if (logs.some((log) => log.origin === origin)) continue;
+    findings.add(
+      FORKED_STATE,
+      `${name}: ${origin === null ? 'no checkpoint' : `of the log ${origin}`}`,
+    );
+  }
+  for (const log of logs) {
+    const own = known.filter(({ note }) => originOf(note) === log.origin);
+    await checkLog(order, log, own, findings);
+  }
   const rows = await checkRows({
     store,
     logs,
@@ -89,9 +107,26 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
   return { logs, rows, pending, setAside, findings };
 }
 
+/** A signed checkpoint that its log must contain, and where it is from. */
+interface Known {
+  readonly name: string;
+  readonly note: string;
+}
+
+/** Returns the origin that a note names; null if it is no checkpoint. */
+function originOf(note: string): string | null {
+  try {
+    return parseCheckpoint(parseNote(note).text).origin;
+  } catch (error) {
+    if (error instanceof FormatError) return null;
+    throw error;
+  }
+}
+
 async function checkLog(
-  { store, config, seen, signal, onProgress }: DatabaseOrder,
+  { store, signal, onProgress }: DatabaseOrder,
   log: LogRecord,
+  known: readonly Known[],
   findings: Findings,
 ): Promise<void> {
   const marks: Mark[] = [{ checkpoint: log, kind: WRONG_HEAD, example: log.origin }];
@@ -99,16 +134,9 @@ async function checkLog(
     const mark = note === null ? null : openStored(log, note, findings);
     if (mark) marks.push(mark);
   }
-  if (log.closedMs === null) {
-    const { stateFile } = config.log;
-    const known = [
-      { name: stateFile, note: readStateFile(stateFile, findings) },
-      ...(seen ? [seen] : []),
-    ];
-    for (const { name, note } of known) {
-      const mark = note === null ? null : openKnown(name, note, log, findings);
-      if (mark) marks.push(mark);
-    }
+  for (const { name, note } of known) {
+    const mark = openKnown(name, note, log, findings);
+    if (mark) marks.push(mark);
   }
   await checkTree({
     source: storeSource(store, log),
@@ -195,21 +223,17 @@ async function checkWaiting(
   logs: readonly LogRecord[],
   findings: Findings,
 ): Promise<{ pending: number; setAside: number }> {
+  const lateMs = Math.max(MINUTE_MS, 2 * config.log.intervalMs);
   let [pending, setAside] = [0, 0];
   for (const { logId, origin, closedMs } of logs) {
     const counts = await store.logCounts(logId);
+    pending += counts.pending;
     setAside += counts.setAside;
     if (counts.setAside > 0) findings.add(SET_ASIDE, `${origin}: ${counts.setAside}`);
-    if (closedMs !== null && counts.pending > 0) {
-      findings.add(STRANDED, `${origin}: ${counts.pending}`);
-    }
-    if (closedMs !== null) continue;
-    pending = counts.pending;
-    const lateMs = Math.max(MINUTE_MS, 2 * config.log.intervalMs);
-    if (counts.oldestPendingMs !== null && nowMs - counts.oldestPendingMs > lateMs) {
-      const since = new Date(counts.oldestPendingMs).toISOString();
-      findings.add(LATE, `${origin}: ${counts.pending}, the oldest from ${since}`);
-    }
+    if (counts.oldestPendingMs === null || nowMs - counts.oldestPendingMs <= lateMs) continue;
+    const since = new Date(counts.oldestPendingMs).toISOString();
+    const kind = closedMs === null ? LATE : STRANDED;
+    findings.add(kind, `${origin}: ${counts.pending}, the oldest from ${since}`);
   }
   return { pending, setAside };
 }

@@ -48,12 +48,12 @@ const PAGE = 1_000;
 const INSERTED: FindingKind = {
   problem: 'rows without an entry in the log',
   remedy:
-    'Somebody inserted these rows, or the log set their entries aside. The service did not record these keys.',
+    'The service did not record these keys: the rows were inserted, or the log set their entries aside.',
 };
 const UNSTATED: FindingKind = {
   problem: 'rows without a statement',
   remedy:
-    'Somebody inserted these rows, or a server without the keys of the log made them. If that explains all of them, ' +
+    'These rows were inserted, or a server without the keys of the log made them. If that explains all of them, ' +
     'give the time at which it ended with --since.',
 };
 const CHANGED: FindingKind = {
