@@ -1,11 +1,10 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
-import { readFileSync } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { type EvidenceReport, type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
+import { readBounded, readStreamBounded } from '../read-bounded.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
@@ -83,10 +82,10 @@ async function verify(
   if (flags.opening !== undefined && flags.keyFile === undefined) {
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
-  const given = file === '-' ? await buffer(process.stdin) : readBounded(file, 'the receipt');
+  const given = file === '-' ? await readStandardInput() : readInput(file, 'the receipt');
   const { receipt, opening, nistReport } = unwrap(context, given.toString('utf8'));
   const key = flags.keyFile === undefined ? undefined : readKey(flags.keyFile);
-  const policy = flags.policy && readBounded(flags.policy, 'the policy').toString('utf8');
+  const policy = flags.policy && readInput(flags.policy, 'the policy').toString('utf8');
   const verdict = await withoutExperimentalWarnings(() =>
     verifyReceipt(receipt, {
       ...(policy !== undefined && { policy }),
@@ -102,15 +101,22 @@ async function verify(
 /** Largest file in bytes: a receipt has some kilobytes, an answer with its report 30 kB. */
 const MAX_BYTES = 2 ** 22;
 
-function readBounded(path: string, what: string): Buffer {
-  let bytes: Buffer;
+function readInput(path: string, what: string): Buffer {
   try {
-    bytes = readFileSync(path);
+    return requireShort(path, readBounded(path, MAX_BYTES));
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     throw new CommandError(`${what} cannot be read: ${(error as Error).message}`, 2);
   }
-  if (bytes.length <= MAX_BYTES) return bytes;
-  throw new CommandError(`${path} is longer than the 4 MiB that it may have`, 2);
+}
+
+async function readStandardInput(): Promise<Buffer> {
+  return requireShort('standard input', await readStreamBounded(process.stdin, MAX_BYTES));
+}
+
+function requireShort(name: string, bytes: Buffer | null): Buffer {
+  if (bytes !== null) return bytes;
+  throw new CommandError(`${name} is longer than the 4 MiB that it may have`, 2);
 }
 
 /** Parts of a file that has a receipt, perhaps within an answer of the service. */
@@ -154,7 +160,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function readKey(path: string): string {
-  const bytes = readBounded(path, 'the key');
+  const bytes = readInput(path, 'the key');
   const key = decodeKey(bytes)?.key;
   bytes.fill(0);
   if (key !== undefined) return key;
@@ -163,7 +169,7 @@ function readKey(path: string): string {
 
 function readOpening(given: string | undefined): string | undefined {
   if (!given?.startsWith('@')) return given;
-  return readBounded(given.slice(1), 'the opening').toString('latin1').trim();
+  return readInput(given.slice(1), 'the opening').toString('latin1').trim();
 }
 
 /** Node says once per process that ML-DSA is experimental in the Web Crypto API. That is no news for the user. */

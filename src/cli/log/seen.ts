@@ -3,13 +3,16 @@
  * `FILE.policy` the policy that it trusts.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
+import { readBounded } from '../read-bounded.ts';
+
+/** Most bytes of a checkpoint or a policy. */
+const MAX_NOTE_BYTES = 2 ** 20;
 
 export interface Seen {
   /** A signed note. */
@@ -50,10 +53,12 @@ const policyFile = (path: string): string => `${path}.policy`;
 /** Returns the text of a file; null if there is none. Throws `CommandError`. */
 export function readIfAny(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    const bytes = readBounded(path, MAX_NOTE_BYTES);
+    if (bytes !== null) return bytes.toString('utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw new CommandError(`${path} cannot be read: ${message}`, 1);
   }
+  throw new CommandError(`${path} is longer than the 1 MiB that a checkpoint may have`, 1);
 }

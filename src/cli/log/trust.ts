@@ -1,5 +1,4 @@
 /** Verifies a checkpoint by the policy that its reader trusts. */
-import { readFileSync } from 'node:fs';
 import {
   type Checkpoint,
   ED25519,
@@ -13,6 +12,7 @@ import {
 import { openCheckpoint, openPolicy, verifySignature } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { CommandError } from '../command-error.ts';
+import { readBounded } from '../read-bounded.ts';
 
 /** A checkpoint whose signatures were verified. */
 export interface TrustedCheckpoint {
@@ -85,12 +85,12 @@ export function parseTrustedPolicy(name: string, text: string): Policy {
 const MAX_POLICY_BYTES = 2 ** 20;
 
 export function readPolicyFile(path: string): string {
-  let bytes: Buffer;
+  let bytes: Buffer | null;
   try {
-    bytes = readFileSync(path);
+    bytes = readBounded(path, MAX_POLICY_BYTES);
   } catch (error) {
     throw new CommandError(`the policy cannot be read: ${(error as Error).message}`, 1);
   }
-  if (bytes.length <= MAX_POLICY_BYTES) return bytes.toString('utf8');
+  if (bytes !== null) return bytes.toString('utf8');
   throw new CommandError(`${path} is longer than the 1 MiB that a policy may have`, 1);
 }
