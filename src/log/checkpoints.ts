@@ -73,7 +73,7 @@ export function verifySignature(
     const valid = verify(null, message, publicKeyOf(key), bytes);
     return valid ? { valid, timestamp } : INVALID;
   } catch (error) {
-    // Node refuses public keys that are no keys with an error code of its own.
+    // Bytes that are no public key: Node throws an error with a code.
     if (error instanceof FormatError || (error as NodeJS.ErrnoException).code !== undefined) {
       return INVALID;
     }
@@ -125,7 +125,7 @@ export interface OpenedCheckpoint {
 
 /**
  * Parses and verifies a checkpoint. Signatures by keys other than `keys` are ignored. Throws `FormatError`
- * if a key of `keys` has signed it wrongly, or if none of those that are named after its origin has signed.
+ * if the signature of one of `keys` is wrong, or if no key named as its origin has signed.
  */
 export function openCheckpoint(note: string, keys: readonly VerifierKey[]): OpenedCheckpoint {
   const parsed = parseNote(note);

@@ -10,10 +10,11 @@ export function openPolicy(text: string): Policy {
 }
 
 /**
- * Returns the policy for verifying receipts of a log. The quorum is that of `witnesses`, or `none`.
+ * Returns the policy for verifying receipts of a log. It takes witnesses, groups and quorum from `witnesses`;
+ * without it, the quorum is `none`.
  *
- * A verifier accepts any one of the listed log keys. The Ed25519 key therefore stands in a comment: listed,
- * it would let a forger with a quantum computer pass.
+ * A verifier accepts any one of the listed log keys. The Ed25519 key is therefore only in a comment: as a
+ * listed key it would accept the forgery of a quantum computer.
  */
 export function policyText(
   { origin, verifierKeys }: Pick<LogKeys, 'origin' | 'verifierKeys'>,

@@ -2,7 +2,7 @@
 import { HASH_BYTES, perfectSubtrees, rootFromSubtrees, TILE_WIDTH } from '#tlog';
 import { EMPTY_ROOT, leafHashInto, nodeHash, perfectRoot, perfectRootInto } from './hash.ts';
 
-/** The right edge of a tree: all that appending needs. */
+/** The right edge of a tree, which is enough to append entries. */
 export interface Edge {
   readonly size: number;
   /** 32 bytes. */

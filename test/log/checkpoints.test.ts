@@ -130,7 +130,7 @@ describe('openVerifierKey', () => {
 });
 
 describe('verifySignature', () => {
-  it('accepts the example of C2SP, and that of Go', () => {
+  it('accepts the examples of C2SP and Go', () => {
     for (const { vkey, note } of [C2SP.verified_note, C2SP.sumdb_note]) {
       const [key, parsed] = [openVerifierKey(vkey), parseNote(note)];
       const [signature] = parsed.signatures;

@@ -117,7 +117,7 @@ describe('rootAt', () => {
 });
 
 describe('proofs from tiles', () => {
-  it('are those of RFC 6962', async () => {
+  it('equal the proofs of RFC 6962', async () => {
     const some = ENTRIES.slice(0, 600);
     for (const index of [0, 1, 255, 256, 511, 599]) {
       assert.deepEqual(await inclusionProof(log, index, 600), auditPath(index, some));

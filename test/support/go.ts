@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 const INTEROP = resolve(import.meta.dirname, '../interop');
 
-/** The first release that replaces itself by the one that a go.mod names. */
+/** The first release that downloads the release of a go.mod by itself. */
 const OLDEST_RELEASE = 21;
 
 /** Time for downloads; compiling a witness with its database takes up to two minutes more. */
@@ -21,7 +21,7 @@ export function run(
   args: readonly string[],
   { cwd, timeout = 60_000 }: { cwd?: string; timeout?: number } = {},
 ): Promise<Result> {
-  // The release of go.mod, also where the machine's settings forbid a download.
+  // Go may download the release of go.mod, whatever the machine's settings say.
   const options = { cwd, timeout, env: { ...process.env, GOTOOLCHAIN: 'auto' } };
   return new Promise((done) => {
     execFile(program, args, options, (error, stdout, stderr) =>

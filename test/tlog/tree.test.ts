@@ -152,7 +152,7 @@ function assertPartition(subtrees: readonly Subtree[], size: number): void {
 }
 
 describe('paths of tiles', () => {
-  it('are those of C2SP', () => {
+  it('equal the example of C2SP', () => {
     for (const { index, path } of C2SP.tile_paths.paths) {
       assert.equal(tilePath(3, index), `tile/3/${path}`);
       assert.equal(tilePath('entries', index, 255), `tile/entries/${path}.p/255`);

@@ -1,4 +1,4 @@
-/** Statements of the PHM key service, whose hashes are the entries of its log, and receipts. */
+/** Statements of the PHM key service, whose hashes are the entries of its log, and receipts (docs/receipts.md). */
 import { decodeBase64, decodeBase64Of } from './base64.ts';
 import { assertInteger, utf8 } from './bytes.ts';
 import type { JsonObject } from './canonical.ts';
@@ -19,7 +19,7 @@ export type KeyStatement = {
   readonly security_strength_bits: number;
   /** HMAC-SHA-256 over `keyCommitmentMessage`, under the opening. */
   readonly key_commitment: string;
-  /** Null for a key generated without statistical tests of its own. */
+  /** Null for a plain key. */
   readonly evidence: KeyEvidence | null;
   readonly modulation: string;
   readonly sources: readonly EntropyCredit[];

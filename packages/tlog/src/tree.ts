@@ -162,7 +162,7 @@ export function perfectSubtrees({ start, end }: Subtree): readonly Subtree[] {
   return subtrees;
 }
 
-/** Joins the hashes of `perfectSubtrees`, of which there is at least one, to the hash of the whole. */
+/** Returns the hash of a subtree from the hashes of its `perfectSubtrees`. Throws `RangeError` without any. */
 export function rootFromSubtrees<T>(hashes: readonly T[], join: (left: T, right: T) => T): T {
   if (hashes.length === 0) throw new RangeError('"hashes" expected at least one, got none');
   return hashes.reduceRight((right, left) => join(left, right));

@@ -100,7 +100,7 @@ func verifyReceipt(data []byte, policy torchwood.Policy) error {
 	if err := decoder.Decode(&receipt); err != nil {
 		return err
 	}
-	// Statements are ASCII, and numbers are kept as they are written: Go's order of members is then that of RFC 8785.
+	// Go sorts members by bytes, as RFC 8785 does for ASCII. UseNumber keeps numbers as they are written.
 	var canonical bytes.Buffer
 	encoder := json.NewEncoder(&canonical)
 	encoder.SetEscapeHTML(false)
