@@ -52,7 +52,10 @@ export class LogEngine {
   #stateAtStop: string | null = null;
   /** True if only a restart can end the stop. */
   #isCondemned: boolean;
-  #delayed = false;
+  /** Why the last turn failed; null if it did not. */
+  #delay: string | null = null;
+  /** True if the last turn left entries, because it may take only so many. */
+  #isBehind = false;
   #closing = false;
   #entriesWait = true;
   #waiters: Waiter[] = [];
@@ -122,13 +125,14 @@ export class LogEngine {
     this.#release();
   }
 
-  /** Takes a last turn, so that the log holds the last keys, and ends. */
+  /** Takes the last turns, so that the log holds the last keys, and ends. */
   async close(): Promise<void> {
     this.#closing = true;
     clearTimeout(this.#timer);
     for (const timer of this.#timers) clearInterval(timer);
     await this.#turn;
     if (this.#stopped === null) await this.#run();
+    while (this.#isBehind) await this.#run();
     await this.#round;
   }
 
@@ -156,8 +160,8 @@ export class LogEngine {
     if (this.#turn || this.#closing || this.#stopped !== null) return;
     clearTimeout(this.#timer);
     const work = { entriesWait: this.#entriesWait, receiptsWait: this.#waiters.length > 0 };
-    const pause = this.#delayed ? RETRY_MS : pauseMs(this.#parts.intervalMs, work);
-    const dueMs = this.#turnStartMs + pause - performance.now();
+    const pause = this.#delay === null ? pauseMs(this.#parts.intervalMs, work) : RETRY_MS;
+    const dueMs = this.#isBehind ? 0 : this.#turnStartMs + pause - performance.now();
     this.#timer = setTimeout(() => void this.#run(), Math.max(0, dueMs));
   }
 
@@ -173,15 +177,13 @@ export class LogEngine {
     const waiters = this.#waiters;
     this.#waiters = [];
     this.#entriesWait = false;
+    this.#isBehind = false;
     const { publisher, sequencer, notify } = this.#parts;
     const before = publisher.published;
     try {
-      let more = true;
-      while (more) {
-        const result = await sequencer.turn();
-        more = result.more;
-        if (result.setAside > 0) notify({ kind: 'set_aside', entries: result.setAside });
-      }
+      const { setAside, more } = await sequencer.turn();
+      this.#isBehind = more;
+      if (setAside > 0) notify({ kind: 'set_aside', entries: setAside });
       this.#noteDelay(null);
       for (const waiter of waiters) waiter();
     } catch (error) {
@@ -198,8 +200,8 @@ export class LogEngine {
   }
 
   #noteDelay(reason: string | null): void {
-    if (this.#delayed === (reason !== null)) return;
-    this.#delayed = reason !== null;
+    if (this.#delay === reason) return;
+    this.#delay = reason;
     this.#parts.notify({ kind: 'delayed', reason });
   }
 

@@ -137,6 +137,45 @@ describe('a running log', () => {
     assert.deepEqual(delays, ['the database is away', null]);
   });
 
+  it('says again that it is delayed, once the reason is another', async () => {
+    const { store, file, engine, notices } = start({ intervalMs: 100 });
+    const reasons = () => notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
+    store.onCall = () => {
+      throw new Error('the database is away');
+    };
+    engine.recorded();
+    await until(() => reasons().length === 1);
+    store.onCall = () => {};
+    file.onWrite = () => {
+      throw new Error('the disk is full');
+    };
+    await until(() => reasons().length === 2);
+    file.onWrite = () => {};
+    await until(() => reasons().length === 3);
+    assert.deepEqual(reasons(), ['the database is away', 'the disk is full', null]);
+  });
+
+  it('serves each head of a backlog, and answers receipts meanwhile', async () => {
+    const { store, engine, notices } = start({ intervalMs: 100 });
+    for (let i = 0; i < 2 * 4_096 + 1; i++) store.add();
+    const atAnswer = engine
+      .receipt('phm_1', 'acct', 10_000)
+      .then(() => store.contents.pending.length);
+    await until(() => store.contents.pending.length === 0);
+    await until(() => notices.some((one) => one.kind === 'published' && one.size === 8_193));
+    const sizes = notices.flatMap((one) => (one.kind === 'published' ? one.size : []));
+    assert.deepEqual(sizes, [4_096, 8_192, 8_193]);
+    assert.equal(await atAnswer, 4_097);
+  });
+
+  it('takes all turns of a backlog when it closes', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 60_000 });
+    await until(() => publisher.published !== null);
+    for (let i = 0; i < 4_096 + 1; i++) store.add();
+    await engine.close();
+    assert.equal(publisher.published?.size, 4_097);
+  });
+
   it('serves tiles and entries up to the published head', async () => {
     const { store, engine, publisher } = start({ intervalMs: 100 });
     for (let i = 0; i < 300; i++) store.add();
