@@ -58,7 +58,7 @@ export class LogEngine {
   #isBehind = false;
   #closing = false;
   #entriesWait = true;
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Set<Waiter>();
   #turn: Promise<void> | null = null;
   #turnStartMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -122,7 +122,7 @@ export class LogEngine {
   condemn(damage: string): void {
     this.#isCondemned = true;
     if (this.#stopped === null) this.#stop(`the ledger is damaged: ${damage}`);
-    this.#release();
+    this.#release(this.#waiters);
   }
 
   /** Takes the last turns, so that the log holds the last keys, and ends. */
@@ -140,11 +140,15 @@ export class LogEngine {
   #nextHead(limitMs: number): Promise<boolean> {
     if (limitMs <= 0) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), limitMs);
-      this.#waiters.push(() => {
+      const waiter = () => {
         clearTimeout(timer);
         resolve(true);
-      });
+      };
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter);
+        resolve(false);
+      }, limitMs);
+      this.#waiters.add(waiter);
       this.#schedule();
     });
   }
@@ -159,7 +163,7 @@ export class LogEngine {
   #schedule(): void {
     if (this.#turn || this.#closing || this.#stopped !== null) return;
     clearTimeout(this.#timer);
-    const work = { entriesWait: this.#entriesWait, receiptsWait: this.#waiters.length > 0 };
+    const work = { entriesWait: this.#entriesWait, receiptsWait: this.#waiters.size > 0 };
     const pause = this.#delay === null ? pauseMs(this.#parts.intervalMs, work) : RETRY_MS;
     const dueMs = this.#isBehind ? 0 : this.#turnStartMs + pause - performance.now();
     this.#timer = setTimeout(() => void this.#run(), Math.max(0, dueMs));
@@ -174,8 +178,7 @@ export class LogEngine {
   }
 
   async #takeTurn(): Promise<void> {
-    const waiters = this.#waiters;
-    this.#waiters = [];
+    const waiters = [...this.#waiters];
     this.#entriesWait = false;
     this.#isBehind = false;
     const { publisher, sequencer, notify } = this.#parts;
@@ -185,13 +188,12 @@ export class LogEngine {
       this.#isBehind = more;
       if (setAside > 0) notify({ kind: 'set_aside', entries: setAside });
       this.#noteDelay(null);
-      for (const waiter of waiters) waiter();
+      this.#release(waiters);
     } catch (error) {
       if (error instanceof LogStopped) this.#stop(error.message);
       else this.#noteDelay(this.#parts.describe(error));
       this.#entriesWait = true;
-      this.#waiters.push(...waiters);
-      if (this.#stopped !== null) this.#release();
+      if (this.#stopped !== null) this.#release(this.#waiters);
     }
     const { published } = publisher;
     if (published && published !== before) {
@@ -211,10 +213,12 @@ export class LogEngine {
     this.#parts.notify({ kind: 'stopped', reason });
   }
 
-  #release(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const waiter of waiters) waiter();
+  /** Lets requests continue. One whose time is over has left the set, and notices nothing. */
+  #release(waiters: Iterable<Waiter>): void {
+    for (const waiter of waiters) {
+      this.#waiters.delete(waiter);
+      waiter();
+    }
   }
 
   #readState(): string | null {

@@ -113,6 +113,22 @@ describe('a running log', () => {
     assert.ok(performance.now() - startMs < 900);
   });
 
+  it('forgets receipts whose time is over, however long it is delayed', async (t) => {
+    const { store, engine, notices } = start({ intervalMs: 100 });
+    const delays = () => notices.filter(({ kind }) => kind === 'delayed').length;
+    store.onCall = () => {
+      throw new Error('the database is away');
+    };
+    engine.recorded();
+    await until(() => delays() === 1);
+    const requests = Array.from({ length: 100 }, () => engine.receipt('phm_1', 'acct', 10));
+    await Promise.all(requests);
+    const ended = t.mock.method(globalThis, 'clearTimeout');
+    store.onCall = () => {};
+    await until(() => delays() === 2);
+    assert.ok(ended.mock.callCount() < 100, 'the next turn finds them no more');
+  });
+
   it('asks once for a later fetch, and prefers a witnessed head', async () => {
     const asked: boolean[] = [];
     const find = async (_keyId: string, _account: string, later: boolean) => {
