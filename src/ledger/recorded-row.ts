@@ -6,6 +6,7 @@ import type { AuditRecord, Logged, LogRecord } from './log-store.ts';
 /** The columns behind `RecordedRow`, with their names in both databases. */
 const COLUMNS = {
   keyId: 'ledger.key_id',
+  fingerprint: 'CAST(ledger.fingerprint AS text)',
   commitment: 'ledger.commitment',
   secretVersion: 'ledger.secret_version',
   accountId: 'ledger.account_id',
@@ -73,7 +74,7 @@ export function toRecordedRow(row: Row): RecordedRow {
     commitment: {
       version: Number(row.secretVersion),
       digest,
-      fingerprint: digest.readBigInt64BE(),
+      fingerprint: BigInt(row.fingerprint as string),
     },
     accountId: String(row.accountId),
     apiKeyId: String(row.apiKeyId),

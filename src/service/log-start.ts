@@ -129,8 +129,9 @@ export function followingEntry(checkpointText: string): Buffer {
 const RESTAMP_BATCH = 500;
 
 /**
- * Moves entries that wait for closed logs to the open one, and returns how many. An entry with a wrong MAC, or whose
- * row was changed, moves with a MAC that no turn accepts, so that the turn sets it aside.
+ * Moves entries that wait for other logs to the open one, and returns how many. An entry with a wrong MAC, or whose
+ * row was changed, moves with a MAC that no turn accepts, so that the turn sets it aside. An entry under a registered
+ * version of the master secret that this process lacks stays for a server that has the version.
  */
 export async function restampStranded(store: LedgerStore, maker: EntryMaker): Promise<number> {
   const origins = new Map((await store.logs()).map(({ logId, origin }) => [logId, origin]));
@@ -138,13 +139,28 @@ export async function restampStranded(store: LedgerStore, maker: EntryMaker): Pr
   for (;;) {
     const stranded = await store.strandedEntries(maker.log.logId, RESTAMP_BATCH);
     if (stranded.length === 0) return moved;
+    const judgeable = await withKnownVersions(store, maker, stranded);
     const restamped: PendingEntry[] = [];
-    for (const entry of stranded) {
+    for (const entry of judgeable) {
       restamped.push(await restamp(store, maker, entry, origins.get(entry.logId)));
     }
     await store.restamp(restamped);
     moved += restamped.length;
+    if (judgeable.length < stranded.length) return moved;
   }
+}
+
+/** Leaves out entries whose MAC this process cannot judge although it may be right. */
+async function withKnownVersions(
+  store: LedgerStore,
+  { macs }: EntryMaker,
+  entries: readonly PendingEntry[],
+): Promise<readonly PendingEntry[]> {
+  const isHeld = ({ secretVersion }: PendingEntry) => macs.versions.includes(secretVersion);
+  if (entries.every(isHeld)) return entries;
+  // After the entries were read: servers register a version before they make entries under it.
+  const registered = await store.secretChecks();
+  return entries.filter((entry) => isHeld(entry) || !registered.has(entry.secretVersion));
 }
 
 async function restamp(

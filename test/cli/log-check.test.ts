@@ -5,6 +5,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ED25519_COSIGNATURE, formatVerifierKey, keyIdMessage, readKeyId } from '#tlog';
+import { auditEntry } from '../../src/keys/index.ts';
 import { FolderServer } from '../support/folder-server.ts';
 import { type HeldKey, LogLedger, ORIGIN } from '../support/log-ledger.ts';
 
@@ -143,6 +144,69 @@ const TAMPERINGS: readonly [
     () => /^entries without their audit record: entry 0$/,
   ],
   [
+    'a changed fingerprint',
+    ({ id }) => ledger.execute('UPDATE ledger SET fingerprint = 7 WHERE key_id = ?', id),
+    ({ keyId }) => new RegExp(`^rows that differ .*: ${keyId}$`),
+  ],
+  [
+    'a logged row without its receipt columns, dated before the log',
+    ({ id }) =>
+      ledger.execute(
+        'UPDATE ledger SET key_commitment = NULL, salt = NULL, created_ms = 1 WHERE key_id = ?',
+        id,
+      ),
+    ({ keyId }) => new RegExp(`^rows that differ .*: ${keyId}$`),
+  ],
+  [
+    'an inserted row whose entry stands behind the end of the tree',
+    async () => {
+      await ledger.addKeys(1);
+      ledger.execute(`INSERT INTO log_entries
+        SELECT log_id, 1024, entry, entry_id, kind FROM log_pending`);
+      ledger.execute('DELETE FROM log_pending');
+    },
+    () => /^rows that differ from their entry in the log: phm_\d+$/,
+  ],
+  [
+    'an inserted row whose entry waits for a log that does not exist',
+    async () => {
+      await ledger.addKeys(1);
+      ledger.execute('UPDATE log_pending SET log_id = 99');
+    },
+    () => /^waiting entries that the log will refuse: phm_\d+$/,
+  ],
+  [
+    'an inserted row whose waiting entry no server made',
+    async () => {
+      await ledger.addKeys(1);
+      ledger.execute('UPDATE log_pending SET mac = ?', UNKNOWN);
+    },
+    () => /^waiting entries that the log will refuse: phm_\d+$/,
+  ],
+  [
+    'a row that was changed while its entry waits',
+    async () => {
+      const [key] = await ledger.addKeys(1);
+      ledger.execute("UPDATE ledger SET source = 'qrng' WHERE key_id = ?", key?.id ?? UNKNOWN);
+    },
+    () => /^waiting entries that the log will refuse: phm_\d+$/,
+  ],
+  [
+    'a first entry that is passed off as the link to an earlier log',
+    () => {
+      ledger.execute(
+        "UPDATE log_entries SET entry_id = NULL, kind = 'start' WHERE entry_index = 0",
+      );
+      ledger.execute('DELETE FROM audit');
+    },
+    () => /^entries without a statement: entry 0$/,
+  ],
+  [
+    'a deleted checkpoint',
+    () => ledger.execute('DELETE FROM log_checkpoints'),
+    () => /^logs with entries, but without a stored checkpoint: keys\.example\/log$/,
+  ],
+  [
     'pending entries that no turn takes',
     async () => {
       await ledger.addKeys(2, Date.now() - 120_000);
@@ -222,27 +286,63 @@ describe('phm log check after phm ledger prune', () => {
     ledger.restoreState();
   });
 
-  it('takes no record of pruning that the log does not confirm', async () => {
-    await ledger.addKeys(3, Date.now() - 90 * DAY_MS);
-    await ledger.publish();
-    ledger.execute(
-      'DELETE FROM ledger WHERE key_id < ?',
-      Buffer.from(keys[0]?.id ?? []).fill(0, 6),
-    );
-    const details = `{"before":"${new Date().toISOString()}","rows":3}`;
-    ledger.execute(
-      "INSERT INTO audit VALUES (randomblob(16), ?, 'pruned', ?, randomblob(32))",
-      Date.now(),
-      details,
-    );
-    const found = (await findings()).join('\n');
-    assert.match(
-      found,
-      /^audit records without an entry in the log: pruned .*\nentries without their row: phm_/,
-    );
-    ledger = await ledger.restore();
-    ledger.restoreState();
-  });
+  const auditId = Buffer.alloc(16, 9);
+  const forged = {
+    auditId,
+    atMs: Date.parse('2100-01-01'),
+    action: 'pruned',
+    details: '{"before":"2100-01-01T00:00:00.000Z","rows":3}',
+    salt: UNKNOWN,
+  } as const;
+  const forgeries: readonly [string, () => void, RegExp][] = [
+    ['without an entry', () => {}, /^audit records without an entry in the log: pruned /],
+    [
+      'with a waiting entry that no server made',
+      () =>
+        ledger.execute(
+          "INSERT INTO log_pending VALUES (?, 1, 'audit', ?, ?, 1)",
+          auditId,
+          UNKNOWN,
+          UNKNOWN,
+        ),
+      /^waiting entries that the log will refuse: pruned /,
+    ],
+    [
+      'with an entry behind the end of the tree',
+      () =>
+        ledger.execute(
+          "INSERT INTO log_entries VALUES (1, 1024, ?, ?, 'audit')",
+          auditEntry(forged, ORIGIN),
+          auditId,
+        ),
+      /^audit records that differ from their entry in the log: pruned /,
+    ],
+  ];
+  for (const [name, forge, expected] of forgeries) {
+    it(`takes no record of pruning ${name}`, async () => {
+      await ledger.addKeys(3, Date.now() - 90 * DAY_MS);
+      await ledger.publish();
+      ledger.execute(
+        'DELETE FROM ledger WHERE key_id < ?',
+        Buffer.from(keys[0]?.id ?? []).fill(0, 6),
+      );
+      const { atMs, action, details, salt } = forged;
+      ledger.execute(
+        'INSERT INTO audit VALUES (?, ?, ?, ?, ?)',
+        auditId,
+        atMs,
+        action,
+        details,
+        salt,
+      );
+      forge();
+      const found = (await findings()).join('\n');
+      ledger = await ledger.restore();
+      ledger.restoreState();
+      assert.match(found, expected);
+      assert.match(found, /\nentries without their row: phm_/);
+    });
+  }
 });
 
 describe('phm log check with an address or a folder', () => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { openPolicy, parseLogKeys } from '../../src/log/index.ts';
+import { leafHash, nodeHash, openPolicy, parseLogKeys } from '../../src/log/index.ts';
 import { LogLedger, ORIGIN } from '../support/log-ledger.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
@@ -119,13 +119,43 @@ describe('phm log init', () => {
     await run('log', 'check');
   });
 
+  it('finds a closed log that was rewritten behind an older checkpoint', async () => {
+    await ledger.publish();
+    const older = readFileSync(ledger.stateFile, 'utf8');
+    await ledger.addKeys(1);
+    await ledger.publish();
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    await ledger.publish();
+    const forged = Buffer.alloc(32, 7);
+    const first = await ledger.store.readEntries(1, 0, 1);
+    ledger.execute('UPDATE log_checkpoints SET note = ?, size = 1 WHERE log_id = 1', older);
+    ledger.execute('UPDATE log_entries SET entry = ? WHERE log_id = 1 AND entry_index = 1', forged);
+    const root = nodeHash(leafHash(first), leafHash(forged));
+    ledger.execute('UPDATE logs SET root = ? WHERE log_id = 1', root);
+    assert.match(await refused('log', 'check'), /logs that do not begin with the last checkpoint/);
+  });
+
   it('finds a first entry that links to something else', async () => {
     await ledger.addKeys(1);
     await ledger.publish();
     await run('log', 'init', '--rotate', '--origin', NEXT);
     await ledger.publish();
-    ledger.execute("UPDATE audit SET details = replace(details, '\\n2\\n', '\\n3\\n')");
+    ledger.execute(
+      'UPDATE log_entries SET entry = ? WHERE log_id = 2 AND entry_index = 0',
+      Buffer.alloc(32, 7),
+    );
     assert.match(await refused('log', 'check'), /logs that do not begin with the last checkpoint/);
+  });
+
+  it('links a rotation whose audit record a crash prevented', async () => {
+    await ledger.addKeys(1);
+    await ledger.publish();
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    ledger.execute('DELETE FROM audit WHERE audit_id IN (SELECT entry_id FROM log_pending)');
+    ledger.execute('DELETE FROM log_pending');
+    await ledger.addKeys(1);
+    await ledger.publish();
+    await run('log', 'check');
   });
 
   it('refuses an origin that was used, and one that cannot be', async () => {

@@ -45,9 +45,13 @@ export async function openMacs(
   const keyring = new Keyring(versions, currentVersion);
   const keys = deriveLogMacKeys(versions);
   try {
-    const problem = foreignSecretProblem(keyring, await store.secretChecks());
+    const registered = await store.secretChecks();
+    const problem = foreignSecretProblem(keyring, registered);
     if (problem !== null) throw needsSecret(problem);
-    return { macs: new LogMacKeys(keys), version: currentVersion };
+    // Before the first server has a new version, servers refuse entries under it.
+    const usable = keyring.versions.filter((version) => registered.has(version));
+    const version = usable.includes(currentVersion) ? currentVersion : Math.max(...usable);
+    return { macs: new LogMacKeys(keys), version: usable.length > 0 ? version : currentVersion };
   } finally {
     keyring.destroy();
     wipe(...versions.map(({ secret }) => secret), ...keys.map(({ subkey }) => subkey));

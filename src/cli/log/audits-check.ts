@@ -3,6 +3,7 @@ import { auditEntry } from '../../keys/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
 import { type EntryReader, makes } from './entry-reader.ts';
+import { MADE_UP, type WaitingEntries } from './waiting-entries.ts';
 
 /** Entries of one log. */
 export interface EntryRange {
@@ -42,11 +43,15 @@ const AUDIT_INSERTED: FindingKind = {
   problem: 'audit records without an entry in the log',
   remedy: 'These records were inserted, or the log set their entries aside.',
 };
-/**
- * Checks every audit record. A record counts if its entry confirms it, or while the entry waits: a forged one is set
- * aside, and then has no entry.
- */
-export async function checkAudits(order: AuditsOrder, entries: EntryReader): Promise<AuditFacts> {
+
+/** Where the entries of the records are. */
+interface Places {
+  readonly entries: EntryReader;
+  readonly waiting: WaitingEntries;
+}
+
+/** Checks every audit record. A record counts if its entry confirms it. While the entry waits, its MAC must be right. */
+export async function checkAudits(order: AuditsOrder, places: Places): Promise<AuditFacts> {
   const facts: AuditFacts = {
     ids: new Set(),
     verified: 0,
@@ -58,7 +63,7 @@ export async function checkAudits(order: AuditsOrder, entries: EntryReader): Pro
     const page: Audit[] = await order.store.audits(after, PAGE);
     for (const record of page) {
       facts.ids.add(Buffer.from(record.auditId).toString('hex'));
-      if (await isConfirmed(order, entries, record, facts)) note(order, record, facts);
+      if (await isConfirmed(order, places, record, facts)) note(order, record, facts);
     }
     if (page.length < PAGE) return facts;
     after = page[page.length - 1].auditId;
@@ -67,12 +72,16 @@ export async function checkAudits(order: AuditsOrder, entries: EntryReader): Pro
 
 async function isConfirmed(
   { store, logs, findings }: AuditsOrder,
-  entries: EntryReader,
+  { entries, waiting }: Places,
   record: Audit,
   facts: AuditFacts,
 ): Promise<boolean> {
   const logged = await store.findLogged(record.auditId);
-  if (logged === 'pending') return true;
+  if (logged === 'pending') {
+    const verdict = waiting.judge(record.auditId, (origin) => auditEntry(record, origin));
+    if (verdict === 'bad') findings.add(MADE_UP, describe(record));
+    return verdict === 'good';
+  }
   if (logged === null) {
     // Records from before the log have no entry.
     if (record.atMs >= (logs[0]?.startedMs ?? 0)) findings.add(AUDIT_INSERTED, describe(record));

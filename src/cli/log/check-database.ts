@@ -8,9 +8,10 @@ import { followingEntry } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type FindingKind, Findings } from '../findings.ts';
 import { checkRows, type RowsReport } from './rows-check.ts';
-import { storeSource } from './store-source.ts';
+import { continues, storeSource, storeTiles } from './store-source.ts';
 import { checkTree, type Mark } from './tree-check.ts';
 import { algorithmOf, describeCheckpoint } from './trust.ts';
+import { findMacs } from './waiting-entries.ts';
 
 export interface DatabaseReport {
   readonly logs: readonly LogRecord[];
@@ -42,6 +43,11 @@ const WRONG_CHECKPOINT: FindingKind = {
   remedy:
     'The checkpoint or the entries were changed in the database. Compare them with a copy of the log.',
 };
+const UNPUBLISHED: FindingKind = {
+  problem: 'logs with entries, but without a stored checkpoint',
+  remedy:
+    'The checkpoint was removed from the database. Compare the log with a copy or with a state file.',
+};
 const UNSIGNED: FindingKind = {
   problem: 'checkpoints without a valid signature of the log',
   remedy: 'The checkpoint was changed, or signed with other keys.',
@@ -65,7 +71,7 @@ const SET_ASIDE: FindingKind = {
 };
 const NOT_LINKED: FindingKind = {
   problem: 'logs that do not begin with the last checkpoint of the log before them',
-  remedy: 'The first entry, or the checkpoint of the closed log, was changed in the database.',
+  remedy: 'The first entry, or the closed log, was changed in the database.',
 };
 
 export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseReport> {
@@ -94,14 +100,16 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
     const own = known.filter(({ note }) => originOf(note) === log.origin);
     await checkLog(order, log, own, findings);
   }
+  const macs = await findMacs(store, order.config);
   const rows = await checkRows({
     store,
     logs,
     findings,
     sinceMs: order.sinceMs,
+    macs,
     signal,
     onProgress,
-  });
+  }).finally(() => macs?.destroy());
   await checkLinks(store, logs, rows.follows, findings);
   const { pending, setAside } = await checkWaiting(order, logs, findings);
   return { logs, rows, pending, setAside, findings };
@@ -130,6 +138,8 @@ async function checkLog(
   findings: Findings,
 ): Promise<void> {
   const marks: Mark[] = [{ checkpoint: log, kind: WRONG_HEAD, example: log.origin }];
+  // A server publishes an empty log before its first entry, and a log that follows another with that entry.
+  if (log.checkpoint === null && log.size > 1) findings.add(UNPUBLISHED, log.origin);
   for (const note of [log.checkpoint, log.witnessed]) {
     const mark = note === null ? null : openStored(log, note, findings);
     if (mark) marks.push(mark);
@@ -148,20 +158,35 @@ async function checkLog(
   });
 }
 
-/** Checks that each log after the first begins with the hash of the checkpoint that its audit record names. */
+/**
+ * Checks that each log after the first begins with the hash of a checkpoint, and that the log before it has this tree.
+ * The audit record names the checkpoint; a server that was killed before it wrote the record used the stored one.
+ */
 async function checkLinks(
   store: LedgerStore,
   logs: readonly LogRecord[],
   follows: ReadonlyMap<number, string>,
   findings: Findings,
 ): Promise<void> {
-  for (const { logId, origin, size } of logs.slice(1)) {
-    const text = follows.get(logId);
+  for (const [i, { logId, origin, size }] of logs.entries()) {
+    const before = logs[i - 1];
+    if (!before) continue;
+    const text = follows.get(logId) ?? (before.checkpoint && parseNote(before.checkpoint).text);
     // The audit record waits for its turn at first.
-    if (text === undefined && size <= 1) continue;
+    if (text === null && size <= 1) continue;
     const first = await store.readEntries(logId, 0, 1);
-    if (text === undefined || !followingEntry(text).equals(first)) findings.add(NOT_LINKED, origin);
+    const isLinked = text !== null && followingEntry(text).equals(first);
+    if (!isLinked || !(await endsAt(store, before, text))) findings.add(NOT_LINKED, origin);
   }
+}
+
+/** Reports whether a closed log has the tree of this checkpoint, as far as it has entries. */
+async function endsAt(store: LedgerStore, log: LogRecord, text: string): Promise<boolean> {
+  const checkpoint = parseCheckpoint(text);
+  if (checkpoint.origin !== log.origin) return false;
+  // A rotation after a restore: the database lost published entries.
+  if (checkpoint.size > log.size) return true;
+  return continues(storeTiles(store, log), checkpoint, log);
 }
 
 export function verifierKeysOf({ verifierKeys }: LogRecord): VerifierKey[] {

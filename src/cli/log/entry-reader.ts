@@ -11,16 +11,27 @@ const MAX_BLOCKS = 64;
 export class EntryReader {
   readonly #store: LedgerStore;
   readonly #blocks = new Map<string, Uint8Array>();
+  #sizes: ReadonlyMap<number, number> = new Map();
 
   constructor(store: LedgerStore) {
     this.#store = store;
   }
 
+  /** Returns null for an entry that is not in its tree: a row of the table alone proves nothing. */
   async read({ logId, index }: LogPosition): Promise<Uint8Array | null> {
+    if (!(await this.#isInTree(logId, index))) return null;
     const first = index - (index % BLOCK);
     const offset = 32 * (index - first);
     const block = await this.#block(logId, first, offset + 32);
     return block.length < offset + 32 ? null : block.subarray(offset, offset + 32);
+  }
+
+  async #isInTree(logId: number, index: number): Promise<boolean> {
+    // The log may have grown since its size was read.
+    if (index >= (this.#sizes.get(logId) ?? 0)) {
+      this.#sizes = new Map((await this.#store.logs()).map((log) => [log.logId, log.size]));
+    }
+    return index < (this.#sizes.get(logId) ?? 0);
   }
 
   async #block(logId: number, first: number, needed: number): Promise<Uint8Array> {

@@ -10,9 +10,11 @@ import type {
   LogRecord,
   RecordedRow,
 } from '../../ledger/index.ts';
+import type { LogMacKeys } from '../../proof/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
 import { checkAudits, type EntryRange } from './audits-check.ts';
 import { EntryReader, makes } from './entry-reader.ts';
+import { MADE_UP, WaitingEntries } from './waiting-entries.ts';
 
 export interface RowsOrder {
   readonly store: LedgerStore;
@@ -21,6 +23,8 @@ export interface RowsOrder {
   readonly findings: Findings;
   /** Rows without a statement are findings from this time on; null: from the first logged key on. */
   readonly sinceMs: number | null;
+  /** Keys for MACs of waiting entries; null without the master secret. */
+  readonly macs: LogMacKeys | null;
   readonly signal: AbortSignal;
   readonly onProgress: (part: string, count: number) => void;
 }
@@ -63,7 +67,8 @@ const CHANGED: FindingKind = {
 const DELETED: FindingKind = {
   problem: 'entries without their row',
   remedy:
-    'The rows of these keys were deleted, although no pruning reached them. Restore them from a backup.',
+    'The rows of these keys were deleted, although no pruning reached them. Restore them from a backup. If "phm ledger ' +
+    'prune" has just run, check again once the log has its record.',
 };
 const NO_STATEMENT: FindingKind = {
   problem: 'entries without a statement',
@@ -108,6 +113,7 @@ class RowsCheck {
   async rows(): Promise<void> {
     const { store, signal, onProgress } = this.#order;
     const sinceMs = this.#order.sinceMs ?? (await this.#firstKeyMs());
+    const waiting = await this.#waiting();
     let after: Uint8Array | null = null;
     for (let checked = 0; ; ) {
       signal.throwIfAborted();
@@ -116,16 +122,27 @@ class RowsCheck {
         PAGE,
       );
       for (const { record, logged } of page) {
-        if (record.receipt === null) this.#checkUnstated(record, sinceMs);
-        else if (logged === null) this.#order.findings.add(INSERTED, formatKeyId(record.keyId));
-        else if (logged === 'pending') this.#report.pending++;
-        else await this.#compareRow(record, logged);
+        if (logged === 'pending') this.#checkWaiting(record, waiting);
+        else if (logged !== null) await this.#compareRow(record, logged);
+        else if (record.receipt === null) this.#checkUnstated(record, sinceMs);
+        else this.#order.findings.add(INSERTED, formatKeyId(record.keyId));
       }
       checked += page.length;
       onProgress('rows', checked);
       if (page.length < PAGE) return;
       after = page[page.length - 1].record.keyId;
     }
+  }
+
+  #waiting(): Promise<WaitingEntries> {
+    const { store, logs, macs } = this.#order;
+    return WaitingEntries.read(store, logs, macs);
+  }
+
+  #checkWaiting(record: RecordedRow, waiting: WaitingEntries): void {
+    this.#report.pending++;
+    const verdict = waiting.judge(record.keyId, (origin) => keyEntry(record, origin));
+    if (verdict === 'bad') this.#order.findings.add(MADE_UP, formatKeyId(record.keyId));
   }
 
   /** Returns the time of the first logged key; with none, the start of the first log. */
@@ -157,7 +174,8 @@ class RowsCheck {
   /** Checks that each entry has its row or its audit record. */
   async entries(): Promise<void> {
     const { logs, store, signal, onProgress } = this.#order;
-    const audits = await checkAudits(this.#order, this.#entries);
+    const places = { entries: this.#entries, waiting: await this.#waiting() };
+    const audits = await checkAudits(this.#order, places);
     this.#report.audits = audits.verified;
     for (const [logId, text] of audits.follows) this.#report.follows.set(logId, text);
     for (const { logId, size } of logs) {
@@ -166,7 +184,7 @@ class RowsCheck {
         const page = await store.pageEntries(logId, from, Math.min(PAGE, size - from));
         await this.#checkKeys(page, audits.prunedBeforeMs);
         this.#checkAudits(page, audits.ids);
-        this.#checkOthers(page, audits.recoveries.get(logId) ?? []);
+        this.#checkOthers(page, logId, audits.recoveries.get(logId) ?? []);
         onProgress('entries', from + page.length);
       }
     }
@@ -193,9 +211,10 @@ class RowsCheck {
   }
 
   /** Checks entries that name no row: the first of a log that follows another, and recovered ones. */
-  #checkOthers(page: readonly LogEntry[], recoveries: readonly EntryRange[]): void {
+  #checkOthers(page: readonly LogEntry[], logId: number, recoveries: readonly EntryRange[]): void {
+    const follows = logId !== this.#order.logs[0]?.logId;
     for (const { kind, index, entryId } of page) {
-      if (entryId !== null || (kind === 'start' && index === 0)) continue;
+      if (entryId !== null || (follows && kind === 'start' && index === 0)) continue;
       const isKnown = recoveries.some(
         ({ first, count }) => index >= first && index < first + count,
       );

@@ -148,8 +148,9 @@ async function keepUp(
   notify({ kind: 'counts', ...(await store.logCounts(logId)) });
   const logs = await store.logs();
   const isOpen = logs.some((log) => log.logId === logId && log.closedMs === null);
-  // A slower server may have added entries to a log that was just closed.
-  if (isOpen && logs.length > 1) await restampStranded(store, maker);
+  // A slower server may have added entries to a log that was just closed. Entries for a log that does not exist are made
+  // up: in the open log, a turn sets them aside.
+  if (isOpen) await restampStranded(store, maker);
 }
 
 function describe(error: unknown, stateFile: string): string {
