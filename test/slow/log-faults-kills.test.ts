@@ -14,16 +14,16 @@ import { noPostgres } from '../support/postgres.ts';
 import type { Server } from '../support/server.ts';
 
 /** Clients of each server. */
-const CLIENTS = 3;
+const CLIENTS = 2;
 
 /** Time in which all steps of a turn are recorded. */
 const RECORDING_MS = 2_500;
 
 /** Longest time until a server reaches the step at which it is killed. */
-const REACHED_MS = 8_000;
+const REACHED_MS = 4_000;
 
 /** Longest series: a slow machine leaves out the last steps and says so. */
-const SERIES_MS = 150_000;
+const SERIES_MS = 75_000;
 
 /** One server of a series, and those who use and watch it. */
 interface Running {

@@ -3,14 +3,16 @@
  * all the same, and it continues once the operator has done what docs/receipts.md says.
  */
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
+import { copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, afterEach, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogSite } from '../support/log-site.ts';
-import { LogWatch, readText } from '../support/log-watch.ts';
+import { LogWatch } from '../support/log-watch.ts';
 import { noPostgres } from '../support/postgres.ts';
 import type { Server } from '../support/server.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** Keys between two events. */
 const KEYS = 6;
@@ -90,13 +92,13 @@ function stories(kind: 'sqlite' | 'postgres'): void {
     story = new Story(kind === 'sqlite' ? LogSite.sqlite() : await LogSite.postgres());
     await story.serveKeys();
   });
-  after(async () => {
-    await story.server?.stop('SIGKILL');
-    await story.site.remove();
-  });
+  afterEach(() => story.server?.stop('SIGKILL'));
+  after(() => story.site.remove());
 
   it('stops without its state file, and continues after phm log recover --accept', async (test) => {
     const { site } = story;
+    // In its first ten minutes a log lets servers join without a state file.
+    await site.execute(`UPDATE logs SET started_ms = started_ms - ${HOUR_MS}`);
     renameSync(site.stateFile(), `${site.stateFile()}.lost`);
     await story.startStopped(/state file .* is missing/);
     await story.stop();
@@ -136,15 +138,18 @@ function stories(kind: 'sqlite' | 'postgres'): void {
     await story.serveKeys();
     for (const { keyId } of watch.kept.slice(known)) story.lost.add(keyId);
     const copy = join(site.folder, 'copy');
-    mkdirSync(copy);
     const server = await story.start();
-    const policy = join(site.folder, 'policy');
-    await site.run('log', 'check', `${server.address}/log`, '--copy', copy);
-    assert.ok(policy && (await readText(server, '/log/checkpoint')));
+    const state = join(site.folder, 'monitor');
+    await site.run('log', 'check', `${server.address}/log`, '--copy', copy, '--state', state);
     await story.stop();
     await site.restore();
+    const { code, stdout, stderr } = await site.phm(['log', 'check']);
+    assert.equal(code, 1, stdout + stderr);
+    assert.match(stdout + stderr, /a known checkpoint does not fit the database/);
     await story.startStopped(/restored|lost writes/);
     await story.stop();
+    const refused = await site.phm(['log', 'recover', '--accept']);
+    assert.equal(refused.code, 1, 'a database behind the state file is not accepted');
     await site.run('log', 'recover', '--from', copy);
     await story.continues(test);
   });

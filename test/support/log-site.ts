@@ -33,6 +33,7 @@ export class LogSite {
   readonly #store: Store;
   readonly #folder: string;
   readonly #servers: number;
+  readonly #started: Server[] = [];
   #apiKey = '';
 
   private constructor(store: Store, folder: string, servers: number) {
@@ -91,6 +92,7 @@ export class LogSite {
   /** Starts a server; the first one also gets an account. */
   async start(i = 0, extra: Environment = {}): Promise<Server> {
     const server = await Server.start(this.#dataDir(i), { ...this.#env(i), ...extra });
+    this.#started.push(server);
     if (this.#apiKey === '') {
       const [account] = await addAccounts(this.#store.location, ['enterprise']);
       this.#apiKey = account?.apiKey ?? '';
@@ -122,7 +124,9 @@ export class LogSite {
     return this.#store.restore();
   }
 
+  /** Kills what still runs, and removes everything. */
   async remove(): Promise<void> {
+    await Promise.all(this.#started.map((server) => server.stop('SIGKILL')));
     await this.#store.remove();
     removeDataDir(this.#folder);
   }
@@ -142,7 +146,10 @@ function sqliteStore(folder: string): Store {
     execute: async (sql) => {
       const database = new DatabaseSync(path, { timeout: 30_000 });
       try {
-        return database.prepare(sql).all();
+        const statement = database.prepare(sql);
+        // Fingerprints have 64 bits.
+        statement.setReadBigInts(true);
+        return statement.all();
       } finally {
         database.close();
       }

@@ -20,6 +20,9 @@ import type { Server } from './server.ts';
 /** Pause between two readings of a server's checkpoint. */
 const POLL_MS = 15;
 
+/** Pause of a client, which leaves processor time to the servers. */
+const PAUSE_MS = 20;
+
 /** Time for a receipt after the last fault, on a busy machine. */
 const RECEIPT_MS = 30_000;
 
@@ -175,6 +178,7 @@ export class LogWatch {
       for (let i = number; running; i++) {
         try {
           await this.generate(server, apiKey, i % 2 === 0);
+          await delay(PAUSE_MS);
         } catch {
           return;
         }
@@ -277,11 +281,17 @@ export async function fetchReceipt(
   }
 }
 
+/** Reads a text of the log; waits while the log starts. */
 export async function readText(server: Server, path: string): Promise<string> {
-  const response = await fetch(`${server.address}${path}`);
-  const text = await response.text();
-  assert.equal(response.status, 200, `${path}: ${text}`);
-  return text;
+  const end = Date.now() + RECEIPT_MS;
+  for (;;) {
+    const response = await fetch(`${server.address}${path}`);
+    const text = await response.text();
+    if (response.status === 200) return text;
+    assert.match(text, /The transparency log is starting/, path);
+    assert.ok(Date.now() < end, `the log of ${server.address} starts`);
+    await delay(20);
+  }
 }
 
 /** Returns the first `size` entries of the log. */
