@@ -257,7 +257,7 @@ async function assertSetAside(site: LogSite): Promise<void> {
   const end = Date.now() + SCRAPE_MS;
   let page = '';
   while (!/^phm_log_set_aside_total 1$/m.test(page)) {
-    assert.ok(Date.now() < end, page.match(/^phm_log_.*$/gm)?.join('\n'));
+    assert.ok(Date.now() < end, `the metric counts it: ${page.match(/^phm_log_.*$/gm)}`);
     await delay(100);
     page = await server.scrape();
   }
