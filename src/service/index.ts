@@ -20,6 +20,7 @@ export { type LogSetup, prepareLog } from './log/prepare.ts';
 export {
   createLogKeys,
   followingEntry,
+  type NewLog,
   readLogKeys,
   restampStranded,
   startLog,

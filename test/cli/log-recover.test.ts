@@ -119,6 +119,24 @@ describe('phm log init', () => {
     await run('log', 'check');
   });
 
+  it('rotates a log that grows meanwhile, under its last entry', async () => {
+    await ledger.addKeys(3);
+    await ledger.publish();
+    let isDone = false;
+    const grow = async () => {
+      for (let i = 0; i < 20 && !isDone; i++) {
+        await ledger.addKeys(1);
+        await ledger.takeTurn();
+      }
+    };
+    const growth = grow();
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    isDone = true;
+    await growth;
+    const [closed] = await ledger.store.logs();
+    assert.match(closed?.checkpoint ?? '', new RegExp(`^keys\\.example/log\n${closed?.size}\n`));
+  });
+
   it('finds a closed log that was rewritten behind an older checkpoint', async () => {
     await ledger.publish();
     const older = readFileSync(ledger.stateFile, 'utf8');

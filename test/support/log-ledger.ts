@@ -22,6 +22,7 @@ import {
   openSqliteStore,
   type RecordedReceipt,
   type RowReceipt,
+  type TurnOutcome,
 } from '../../src/ledger/index.ts';
 import {
   extendTree,
@@ -143,6 +144,15 @@ export class LogLedger {
 
   /** Takes one turn as the sequencer does, and publishes its head. */
   async publish(): Promise<void> {
+    const { logId, head } = await this.takeTurn();
+    const keys = parseLogKeys(readFileSync(join(this.dataDir, 'log.key'), 'utf8'));
+    const note = signCheckpoint(keys, head, Math.floor(Date.now() / 1000));
+    writeState(this.stateFile, note);
+    await this.#store.saveCheckpoint(logId, head.size, note, 'checkpoint');
+  }
+
+  /** Takes one turn, and publishes nothing. */
+  async takeTurn(): Promise<{ readonly logId: number; readonly head: TurnOutcome }> {
     const { logId } = await this.openLog();
     const turn = {
       logId,
@@ -151,11 +161,7 @@ export class LogLedger {
         this.#macs.verifies(entry.secretVersion, entry.entryId, entry.entry, entry.mac),
       extend: extendTree,
     };
-    const head = await this.#store.takeTurn(turn);
-    const keys = parseLogKeys(readFileSync(join(this.dataDir, 'log.key'), 'utf8'));
-    const note = signCheckpoint(keys, head, Math.floor(Date.now() / 1000));
-    writeState(this.stateFile, note);
-    await this.#store.saveCheckpoint(logId, head.size, note, 'checkpoint');
+    return { logId, head: await this.#store.takeTurn(turn) };
   }
 
   /** Returns the receipt of a logged key. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
 import type { Config, LogKeyOrigin } from '../../config/index.ts';
+import { SetupError } from '../../errors.ts';
 import { commandLine } from '../../launcher.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
@@ -15,7 +16,7 @@ import {
   signCheckpoint,
   writeState,
 } from '../../log/index.ts';
-import { createLogKeys, readLogKeys, startLog } from '../../service/index.ts';
+import { createLogKeys, type NewLog, readLogKeys, startLog } from '../../service/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';
 import { CommandError, unwritable } from '../command-error.ts';
@@ -88,21 +89,47 @@ async function init(context: CliContext, options: InitOptions): Promise<void> {
       const oldKeys = readLogKeys(config.log.keys);
       refuseWrongState(config, logs);
       if (open && !options.rotate) throw isOpen(open, oldKeys);
-      const last = open && (await lastCheckpoint(store, config, open, oldKeys));
+      // Before the old keys are replaced: nothing may be wrong with the old log.
+      if (open) await lastCheckpoint(store, config, open, oldKeys);
       const keys = chooseKeys(config.log.keys, oldKeys, logs, options);
-      const follows =
-        open === null || last === null
-          ? null
-          : { logId: open.logId, size: open.size, checkpointText: last };
-      const nowMs = Date.now();
-      const log = await startLog(store, { keys, macs, version, nowMs, follows });
-      if (follows) await publishFirst(store, config, keys, log);
-      return { log, keys, follows, config };
+      const log = await startBehind({ store, config, oldKeys }, { keys, macs, version });
+      if (open) await publishFirst(store, config, keys, log);
+      return { log, isRotation: open !== null, config };
     } finally {
       macs.destroy();
     }
   });
-  report(context, result.config, result.log, result.follows !== null, options.json);
+  report(context, result.config, result.log, result.isRotation, options.json);
+}
+
+interface Place {
+  readonly store: LedgerStore;
+  readonly config: Config;
+  /** The keys of the open log, which may be replaced in their file already; null without. */
+  readonly oldKeys: LogKeys | null;
+}
+
+/** Attempts to close a log that grows: a server takes at most ten turns a second. */
+const MAX_ATTEMPTS = 20;
+
+/** Starts a log behind the last checkpoint of the open one. Servers may run: if the open log grows meanwhile, it begins again. */
+async function startBehind(
+  { store, config, oldKeys }: Place,
+  start: Pick<NewLog, 'keys' | 'macs' | 'version'>,
+): Promise<LogRecord> {
+  for (let attempt = 1; ; attempt++) {
+    const open = (await store.logs()).find(({ closedMs }) => closedMs === null);
+    const follows = open && {
+      logId: open.logId,
+      size: open.size,
+      checkpointText: await lastCheckpoint(store, config, open, oldKeys),
+    };
+    try {
+      return await startLog(store, { ...start, nowMs: Date.now(), follows: follows ?? null });
+    } catch (error) {
+      if (!(error instanceof SetupError) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /**
