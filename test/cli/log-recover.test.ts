@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { leafHash, nodeHash, openPolicy, parseLogKeys } from '../../src/log/index.ts';
 import { LogLedger, ORIGIN } from '../support/log-ledger.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -269,6 +270,24 @@ describe('phm log recover --from', () => {
     assert.match(await recover(), /there is no log at/);
     const [log] = await ledger.store.logs();
     assert.equal(log?.size, 261);
+  });
+
+  it('signs no fork if a server takes turns meanwhile', async () => {
+    const { copy, published } = await loseKeys();
+    let isDone = false;
+    const grow = async () => {
+      for (let i = 0; i < 20 && !isDone; i++) {
+        await ledger.addKeys(1);
+        await ledger.takeTurn();
+      }
+    };
+    const recovery = ledger.run('log', 'recover', '--from', copy);
+    await setImmediate();
+    await grow();
+    const { code, stderr } = await recovery;
+    isDone = true;
+    assert.equal(code, 1, stderr);
+    assert.equal(stateText(), published);
   });
 
   it('refuses a database that went on after the restore', async () => {

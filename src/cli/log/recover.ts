@@ -249,11 +249,30 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   if (lost.length > 0) await recordRecovery(work, lost.length);
   for (let first = 0; first < lost.length; first += BATCH) {
     signal.throwIfAborted();
-    await store.recoverEntries(log.logId, lost.slice(first, first + BATCH), extendTree);
+    const batch = lost.slice(first, first + BATCH);
+    await store.recoverEntries(log.logId, batch, extendAt(log.size + first));
   }
   const now = (await store.logs()).find(({ logId }) => logId === log.logId) ?? log;
+  for (const known of [checkpoint, ...(state === null ? [] : [state])]) {
+    if (!(await continues(storeTiles(store, log), known, now))) throw hasGrown();
+  }
   await publish(work, keys, now);
   return { origin: log.origin, recovered: lost.length, size: now.size };
+}
+
+/** Returns an `extend` for a tree of this size. Behind entries of someone else, those of the copy would be a fork. */
+function extendAt(size: number): typeof extendTree {
+  return (edge, entries) => {
+    if (edge.size === size) return extendTree(edge, entries);
+    throw hasGrown();
+  };
+}
+
+function hasGrown(): CommandError {
+  return new CommandError(
+    'a server added entries meanwhile: stop all servers of this database, restore it once more, and run this again',
+    1,
+  );
 }
 
 /** Checks that the database has its own root, and contains what the copy does not reach. */
