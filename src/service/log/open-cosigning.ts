@@ -1,6 +1,6 @@
 /** Prepares the witnesses of a policy. */
 import type { Policy, VerifierKey } from '#tlog';
-import { SECOND_MS, systemClock } from '../../clock.ts';
+import { monotonicMs, SECOND_MS, systemClock } from '../../clock.ts';
 import { openCheckpoint, type TileSource } from '../../log/index.ts';
 import { isConsistent } from './consistency.ts';
 import { Cosigning, hasQuorum, type WitnessedHead } from './cosigning.ts';
@@ -21,7 +21,6 @@ export interface CosigningSetup {
 /** Returns the rounds of a policy. Its witnesses MUST have addresses. */
 export function openCosigning(policy: Policy, setup: CosigningSetup): Cosigning {
   const { tiles, stored, save, notify } = setup;
-  const { nowMs } = systemClock;
   const witnesses = policy.witnesses.flatMap(({ name, key, url }) =>
     url === null
       ? []
@@ -31,7 +30,7 @@ export function openCosigning(policy: Policy, setup: CosigningSetup): Cosigning 
           url,
           tiles,
           onChange: (witness, reason) => notify({ kind: 'witness', witness, reason }),
-          nowMs,
+          monotonicMs,
         }),
   );
   return new Cosigning({
@@ -42,7 +41,7 @@ export function openCosigning(policy: Policy, setup: CosigningSetup): Cosigning 
       return witnessed === null ? null : await openWitnessed(witnessed, policy, setup);
     },
     save,
-    nowMs,
+    nowMs: systemClock.nowMs,
   });
 }
 

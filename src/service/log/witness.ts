@@ -16,7 +16,8 @@ export interface WitnessParts {
   readonly tiles: TileSource;
   /** Called on each failure, and with null at the first success after one. */
   readonly onChange: (name: string, reason: string | null) => void;
-  readonly nowMs: () => number;
+  /** Milliseconds of a clock that no one sets. */
+  readonly monotonicMs: () => number;
   readonly submit?: (submission: Submission) => Promise<SubmissionResult>;
 }
 
@@ -37,8 +38,8 @@ export class Witness {
 
   /** Returns the witness's signature on a head; null if it failed, or rests after failures. Never rejects. */
   async cosign(head: SignedHead): Promise<NoteSignature | null> {
-    const { onChange, nowMs } = this.#parts;
-    if (nowMs() < this.#restsUntilMs) return null;
+    const { onChange, monotonicMs } = this.#parts;
+    if (monotonicMs() < this.#restsUntilMs) return null;
     const result = await this.#attempt(head).catch((error: Error) => error.message);
     if (typeof result !== 'string') {
       if (this.#failures > 0) onChange(this.name, null);
@@ -47,7 +48,8 @@ export class Witness {
       return result;
     }
     this.#restsUntilMs =
-      nowMs() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
+      monotonicMs() +
+      Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     onChange(this.name, result);
     return null;

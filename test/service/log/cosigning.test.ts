@@ -78,7 +78,7 @@ async function setUp() {
           url: url ?? '',
           tiles: tree,
           onChange: (witness, reason) => changes.push([witness, reason]),
-          nowMs: () => clock.ms,
+          monotonicMs: () => clock.ms,
         }),
     ),
     stored: async () => stored.head,
@@ -122,7 +122,7 @@ describe('a round of witnesses', () => {
             url: url ?? '',
             tiles: first.tree,
             onChange: assert.fail,
-            nowMs: Date.now,
+            monotonicMs: Date.now,
           }),
       ),
       stored: async () => null,
@@ -206,6 +206,26 @@ describe('a round of witnesses', () => {
     assert.deepEqual([cosigning.witnessed?.size, own[0]?.answers.length], [4, 0]);
     await cosigning.round(tree.head(6));
     assert.deepEqual([cosigning.witnessed?.size, own[0]?.answers.length], [6, 1]);
+  });
+});
+
+describe('the pause after a failure', () => {
+  it('does not follow a wall clock that jumps', async (t) => {
+    const { tree, own, policy } = await setUp();
+    for (const witness of own) witness.broken = { status: 500, body: '' };
+    const opened = openCosigning(policy, {
+      tiles: tree,
+      publisher: { published: null },
+      verifierKeys: LOG_KEYS,
+      stored: async () => ({ witnessed: null }),
+      save: () => assert.fail(),
+      notify: () => {},
+    });
+    await opened.round(tree.head(3));
+    const jumped = Date.now() + 86_400_000;
+    t.mock.method(Date, 'now', () => jumped);
+    await opened.round(tree.head(4));
+    assert.equal(own[0]?.answers.length, 1);
   });
 });
 
