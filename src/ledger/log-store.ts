@@ -106,6 +106,7 @@ export interface LogEntry {
   readonly kind: PendingEntry['kind'] | 'start' | 'recovered';
 }
 
+/** Counts, which end at 100,000: servers of a stopped log count every two seconds, and millions of entries may wait. */
 export interface LogCounts {
   readonly pending: number;
   /** The time in the entry ID of the oldest pending entry; null without one. */

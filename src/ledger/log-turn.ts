@@ -9,6 +9,9 @@ import { unavailable } from './unavailable.ts';
 const TILE_WIDTH = 256;
 const HASH_BYTES = 32;
 
+/** End of `LogCounts`. */
+export const MOST_COUNTED = 100_000;
+
 /** A stored log as a turn finds it. */
 export interface Head {
   readonly size: number;

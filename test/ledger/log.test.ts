@@ -42,7 +42,7 @@ let postgres: Postgres;
 before(async () => {
   if (noPostgres) return;
   postgres = await Postgres.start();
-  for (const database of ['log', 'late', 'moved']) await postgres.createLedger(database);
+  for (const database of ['log', 'late', 'moved', 'many']) await postgres.createLedger(database);
 });
 after(async () => {
   await postgres?.remove();
@@ -127,6 +127,40 @@ async function problemsIn(location: StoreLocation): Promise<string[]> {
   const options = { nowMs: NOW, signal: NEVER, onProgress: () => {} };
   return (await verifyLedger(location, options)).findings.map(({ problem }) => problem);
 }
+
+describe('the counts of a log that stands still', () => {
+  /** Adds more waiting and refused entries to log 1 than are counted, by SQL that both stores know. */
+  const fill = (series: string, id: string, entry: string) => `
+    INSERT INTO log_pending (entry_id, log_id, kind, entry, mac, secret_version)
+      SELECT ${id}, 1, 'key', ${entry}, ${entry}, 1 FROM ${series};
+    INSERT INTO log_set_aside (entry_id, log_id, kind, entry, mac, secret_version, noted_ms)
+      SELECT ${id}, 1, 'key', ${entry}, ${entry}, 1, 0 FROM ${series};`;
+
+  async function assertBounded(store: LedgerStore): Promise<void> {
+    const { pending, setAside } = await store.logCounts(1);
+    assert.deepEqual([pending, setAside], [100_000, 100_000]);
+    await store.close();
+  }
+
+  it('end at 100,000 in SQLite', async () => {
+    const store = await openSqlite('many.db');
+    await store.startLog(logStart('many.example'));
+    const database = new DatabaseSync(pathOf('many.db'));
+    const series = `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100001) SELECT i FROM n)`;
+    database.exec(fill(series, 'randomblob(16)', 'zeroblob(32)'));
+    database.close();
+    await assertBounded(store);
+  });
+
+  it('end at 100,000 in PostgreSQL', when, async () => {
+    const store = await openPostgres('many');
+    await store.startLog(logStart('many.example'));
+    const zeros = "decode(repeat('00', 32), 'hex')";
+    const series = 'generate_series(1, 100001)';
+    await postgres.query('many', fill(series, 'uuid_send(gen_random_uuid())', zeros));
+    await assertBounded(store);
+  });
+});
 
 describe('a log that moves', when, () => {
   const sqlite = (name: string): StoreLocation => ({ kind: 'sqlite', path: pathOf(name) });

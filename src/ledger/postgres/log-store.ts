@@ -13,7 +13,7 @@ import type {
   Turn,
   TurnOutcome,
 } from '../log-store.ts';
-import { asRejection, type Head } from '../log-turn.ts';
+import { asRejection, type Head, MOST_COUNTED } from '../log-turn.ts';
 import {
   SELECT_AUDITS,
   SELECT_LOGGED_RECORDS,
@@ -146,10 +146,13 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
 
   async logCounts(logId: number): Promise<LogCounts> {
     const row = await this.connection.get(
-      `SELECT (SELECT count(*) FROM log_pending WHERE log_id = $1) AS pending,
+      `SELECT
+         (SELECT count(*) FROM (SELECT FROM log_pending WHERE log_id = $1 LIMIT $2) AS p) AS pending,
          (SELECT entry_id FROM log_pending WHERE log_id = $1 ORDER BY entry_id LIMIT 1) AS oldest,
-         (SELECT count(*) FROM log_set_aside WHERE log_id = $1) AS "setAside"`,
+         (SELECT count(*) FROM (SELECT FROM log_set_aside WHERE log_id = $1 LIMIT $2) AS a)
+           AS "setAside"`,
       logId,
+      MOST_COUNTED,
     );
     const oldest = row?.oldest as Uint8Array | null | undefined;
     return {

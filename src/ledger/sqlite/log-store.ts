@@ -13,7 +13,7 @@ import type {
   Turn,
   TurnOutcome,
 } from '../log-store.ts';
-import { asRejection } from '../log-turn.ts';
+import { asRejection, MOST_COUNTED } from '../log-turn.ts';
 import {
   SELECT_AUDITS,
   SELECT_LOGGED_RECORDS,
@@ -140,9 +140,12 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
   async logCounts(logId: number): Promise<LogCounts> {
     return this.connection.guarded(() => {
       const row = this.connection.get(
-        `SELECT (SELECT count(*) FROM log_pending WHERE log_id = ?) AS pending,
+        `SELECT
+           (SELECT count(*) FROM (SELECT 1 FROM log_pending WHERE log_id = ? LIMIT ${MOST_COUNTED}))
+             AS pending,
            (SELECT entry_id FROM log_pending WHERE log_id = ? ORDER BY entry_id LIMIT 1) AS oldest,
-           (SELECT count(*) FROM log_set_aside WHERE log_id = ?) AS setAside`,
+           (SELECT count(*) FROM (SELECT 1 FROM log_set_aside WHERE log_id = ? LIMIT ${MOST_COUNTED}))
+             AS setAside`,
         logId,
         logId,
         logId,
