@@ -142,7 +142,7 @@ function definitions(state: ServerState): Definition[] {
   ];
 }
 
-/** The transparency log. Without one, only `phm_log_stopped` has a series. */
+/** The transparency log. Without one, only `phm_log_stopped` and `phm_log_delayed` have series. */
 function transparencyMetrics(log: () => LogStatus): Definition[] {
   const whileOn = (valueIn: (status: LogStatus) => number | null): readonly Sample[] => {
     const status = log();
@@ -155,6 +155,12 @@ function transparencyMetrics(log: () => LogStatus): Definition[] {
       name: 'phm_log_stopped',
       help: '1 while the transparency log is stopped: nothing is added, served or proved',
       read: () => one(log().state === 'stopped'),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_log_delayed',
+      help: '1 while turns of the transparency log fail: entries wait, and are tried again each second',
+      read: () => one(log().isDelayed),
     },
     {
       type: 'gauge',

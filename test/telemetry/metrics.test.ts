@@ -225,6 +225,7 @@ describe('the metrics in this process', () => {
     assert.equal(sampleOf(page, 'phm_ready'), 0);
     assert.doesNotMatch(page, /^phm_clock_/m);
     assert.equal(sampleOf(page, 'phm_log_stopped'), 0);
+    assert.equal(sampleOf(page, 'phm_log_delayed'), 0);
     assert.doesNotMatch(page, /^phm_log_(?:pending|set_aside_total) /m);
   });
 

@@ -37,6 +37,8 @@ export interface LogStatus {
   readonly state: 'off' | 'starting' | 'running' | 'stopped';
   /** Reason of a stop, with what to do; null otherwise. */
   readonly reason: string | null;
+  /** True if the last turn failed. The next one is due within a second. */
+  readonly isDelayed: boolean;
   readonly origin: string | null;
   /** Size of the published tree. */
   readonly size: number;
@@ -75,6 +77,7 @@ export interface LogApi {
 const NO_STATUS: LogStatus = {
   state: 'off',
   reason: null,
+  isDelayed: false,
   origin: null,
   size: 0,
   headMs: null,

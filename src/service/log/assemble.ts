@@ -1,4 +1,5 @@
 /** Puts the parts of the log together on a store, for the log worker. */
+import { dirname } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { writeFailure } from '../../files/durable-file.ts';
 import type { LedgerStore, LogRecord, StoreLocation } from '../../ledger/index.ts';
@@ -156,5 +157,8 @@ async function keepUp(
 function describe(error: unknown, stateFile: string): string {
   const { syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return toFailure(error).reason;
-  return `the state file ${stateFile} cannot be read or written: ${writeFailure(error)}`;
+  return (
+    `the state file ${stateFile} cannot be read or written: ${writeFailure(error)}. This user must be able to write ` +
+    `files in ${dirname(stateFile)}: correct that, or move the file and set PHM_LOG_STATE_FILE`
+  );
 }

@@ -46,6 +46,7 @@ export class ServiceLog implements LogApi {
   readonly #witnessFailures = new Map<string, number>();
   #nextId = 1;
   #stopped: string | null = null;
+  #isDelayed = false;
   #published: Note | null = null;
   #witnessed: Note | null = null;
   /** The largest note that `checkpoint` has returned: readers must never see the log shrink. */
@@ -101,6 +102,7 @@ export class ServiceLog implements LogApi {
     return {
       state: this.#stopped !== null ? 'stopped' : this.#published ? 'running' : 'starting',
       reason: this.#stopped,
+      isDelayed: this.#isDelayed,
       origin: this.#options.origin,
       size: this.#published?.size ?? 0,
       headMs: this.#published?.atMs ?? null,
@@ -149,6 +151,9 @@ export class ServiceLog implements LogApi {
         break;
       case 'stopped':
         this.#stopped = notice.reason;
+        break;
+      case 'delayed':
+        this.#isDelayed = notice.reason !== null;
         break;
       case 'resumed':
         this.#forget();

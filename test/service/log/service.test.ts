@@ -1,6 +1,6 @@
 /** The log of a key service in this process: receipts, changed rows, audit entries, and what prepares a log. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -135,5 +135,25 @@ describe('preparing a log', () => {
     const setup = await site.prepare(store);
     assert.match(setup?.policy ?? '', /^witness one .*\nquorum one$/m);
     assert.deepEqual(setup?.witnessNames, ['one']);
+  });
+});
+
+describe('a state file that cannot be written', () => {
+  const site = new LoggedService();
+  after(() => site.remove());
+
+  it('delays the log, says what to do, and keys are generated', async () => {
+    const folder = join(site.dataDir, 'missing');
+    site.config = { ...site.config, stateFile: join(folder, 'log-state') };
+    const { service, principal } = await site.start();
+    await until(() => service.log.status().isDelayed);
+    const reasons = site.notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
+    assert.match(reasons[0] ?? '', /cannot be read or written: .*able to write files in .*missing/);
+    assert.match(reasons[0] ?? '', /PHM_LOG_STATE_FILE/);
+    const outcome = await service.generate(principal, order({ receipt: true }), () => false);
+    assert.equal(outcome.kind, 'generated');
+    mkdirSync(folder);
+    await until(() => service.log.status().size > 1);
+    assert.equal(service.log.status().isDelayed, false);
   });
 });
