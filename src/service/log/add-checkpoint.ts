@@ -7,7 +7,7 @@ import {
   parseSignatureLines,
   type VerifierKey,
 } from '#tlog';
-import { SECOND_MS } from '../../clock.ts';
+import { SECOND_MS, systemClock } from '../../clock.ts';
 import { verifySignature } from '../../log/index.ts';
 
 /** Time for one request, so that a round ends before the next one begins. */
@@ -15,6 +15,9 @@ const TIME_LIMIT_MS = 4 * SECOND_MS;
 
 /** Far more than 64 signature lines. */
 const MAX_ANSWER_BYTES = 2 ** 18;
+
+/** How far the clock of a witness may be ahead. Verifiers refuse signatures from the future, and the receipts with them. */
+const CLOCK_TOLERANCE_SECONDS = 300;
 
 /** A tree size in decimal and a newline. */
 const SIZE = /^(0|[1-9][0-9]{0,15})\n$/;
@@ -72,6 +75,7 @@ export function readAnswer(
   status: number,
   body: string,
   { key, note }: Pick<Submission, 'key' | 'note'>,
+  nowMs: () => number = systemClock.nowMs,
 ): SubmissionResult {
   if (status === 409) {
     const size = Number(SIZE.exec(body)?.[1] ?? Number.NaN);
@@ -88,6 +92,9 @@ export function readAnswer(
   if (!signature)
     return { kind: 'failed', reason: 'the answer has no signature by the key in the policy' };
   const { valid, timestamp } = verifySignature(key, parsed, signature);
+  if (valid && (timestamp ?? 0) > nowMs() / SECOND_MS + CLOCK_TOLERANCE_SECONDS) {
+    return { kind: 'failed', reason: 'the cosignature is from the future: the clocks differ' };
+  }
   if (valid && timestamp) return { kind: 'cosigned', signature };
   return { kind: 'failed', reason: 'the cosignature is not valid under the key in the policy' };
 }

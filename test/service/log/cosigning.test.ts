@@ -167,6 +167,14 @@ describe('a round of witnesses', () => {
     for (const [, reason] of changes) assert.match(reason ?? '', /is not valid under the key/);
   });
 
+  it('keeps no cosignature from the future, which verifiers of receipts refuse', async () => {
+    const { tree, own, cosigning, changes } = await setUp();
+    for (const witness of own) witness.aheadSeconds = 400;
+    await cosigning.round(tree.head(2));
+    assert.equal(cosigning.witnessed, null);
+    for (const [, reason] of changes) assert.match(reason ?? '', /is from the future/);
+  });
+
   it('reports a fork that a witness refuses, and a witness that is ahead', async () => {
     const { tree, own, cosigning, changes, clock } = await setUp();
     await cosigning.round(tree.head(5));

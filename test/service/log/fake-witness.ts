@@ -29,6 +29,8 @@ export class FakeWitness {
   hangs = false;
   /** Signs with another key. */
   forges = false;
+  /** Seconds by which its clock is ahead. */
+  aheadSeconds = 0;
   readonly #logKeys: readonly VerifierKey[];
   readonly #privateKey: KeyObject;
   readonly #server: Server;
@@ -89,7 +91,7 @@ export class FakeWitness {
     if (!isNext) return { status: 422, body: '' };
     this.size = checkpoint.size;
     this.#root = checkpoint.root;
-    const timestamp = Math.floor(Date.now() / 1000);
+    const timestamp = Math.floor(Date.now() / 1000) + this.aheadSeconds;
     const message = ed25519CosignatureMessage(timestamp, parsed.text);
     const signature = sign(null, this.forges ? Buffer.from('other') : message, this.#privateKey);
     const { name, keyId } = this.key;
