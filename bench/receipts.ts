@@ -69,7 +69,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['phm-keys', 'keys'],
   ['phm-log', 'log'],
 ]);
-const COST_COLUMNS = ['main', 'keys', 'log', 'other threads', 'PostgreSQL'];
+const COST_COLUMNS = ['main', 'keys', 'log', 'other threads', 'PostgreSQL', 'load generator'];
 
 async function startSite(
   store: Store,
@@ -127,7 +127,7 @@ async function verify({ target, hasLog }: Site): Promise<void> {
   check(Buffer.from(String(opening), 'base64').length === 32, 'the opening has 32 bytes');
 }
 
-/** Returns the processor time so far of everything that works for a site. */
+/** Returns the processor time so far of everything that works for a site, and of the load generator. */
 function costs({ target, postmasterPid }: Site): Map<string, number> {
   const sums = new Map<string, number>();
   for (const [name, us] of threadTimes(target.pid)) {
@@ -135,7 +135,8 @@ function costs({ target, postmasterPid }: Site): Map<string, number> {
     sums.set(column, (sums.get(column) ?? 0) + us);
   }
   if (postmasterPid !== null) sums.set('PostgreSQL', familyTime(postmasterPid));
-  return sums;
+  const { user, system } = process.cpuUsage();
+  return sums.set('load generator', user + system);
 }
 
 async function treeSize({ target }: Site): Promise<number> {
@@ -176,6 +177,11 @@ async function latencies({ target }: Site, body: string): Promise<Round> {
     if (body === WITH_RECEIPT) check(answer.receipt !== null, 'the receipt came in time');
   }
   return { perSecond: 0, latenciesMs: Float64Array.from(found).sort(), problems: [] };
+}
+
+/** Returns the processor time of one key over all threads and processes: the median of the rounds, in microseconds. */
+function totalCost(rounds: readonly CostedRound[]): number {
+  return median(rounds.map(({ costUs }) => [...costUs.values()].reduce((sum, us) => sum + us, 0)));
 }
 
 function rowOf({ store, hasLog }: Site, rounds: readonly CostedRound[]): string {
@@ -229,6 +235,7 @@ async function compare(store: Store, folder: string, cluster: Postgres, options:
     rows: [...rounds].map(([site, done]) => rowOf(site, done)),
     share: median(shares),
     shares,
+    costShare: totalCost(rounds.get(off) ?? []) / totalCost(rounds.get(auto) ?? []),
     latency: [
       latencyLine(`${store}, plain key`, await latencies(auto, PLAIN)),
       latencyLine(`${store}, key with its receipt`, await latencies(auto, WITH_RECEIPT)),
@@ -262,8 +269,8 @@ async function run(options: LoadOptions, folder: string, cluster: Postgres): Pro
     ...found.flatMap(({ rows }) => rows),
     '',
     ...found.map(
-      ({ store, share, shares }) =>
-        `${store}: rate with the log / without = ${share.toFixed(3)} (rounds: ${shares.map((one) => one.toFixed(2)).join(' ')})`,
+      ({ store, share, shares, costShare }) =>
+        `${store}: rate with the log / without = ${share.toFixed(3)} (rounds: ${shares.map((one) => one.toFixed(2)).join(' ')}); processor time without / with = ${costShare.toFixed(3)}`,
     ),
     '',
     `${'one request at a time'.padEnd(34)}   p50 ms   p90 ms   max ms`,
