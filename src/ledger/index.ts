@@ -14,7 +14,7 @@ export type {
   RecordedRow,
   RowReceipt,
 } from './ledger-row.ts';
-export { describeStore, type StoreLocation, storeLocation } from './location.ts';
+export { describeStore, type StoreLocation, shareWrites, storeLocation } from './location.ts';
 export type {
   AuditAction,
   AuditRecord,

@@ -1,10 +1,16 @@
 /** The location of the ledger, from the configuration and for messages. */
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
+import { WriteGate } from './sqlite/write-gate.ts';
 
 /** Where the ledger is stored. */
 export type StoreLocation =
-  | { readonly kind: 'sqlite'; readonly path: string }
+  | {
+      readonly kind: 'sqlite';
+      readonly path: string;
+      /** Memory that the writing threads of a server share: `shareWrites`. */
+      readonly gate?: SharedArrayBuffer;
+    }
   /** The address may hold a password: no message contains it. */
   | {
       readonly kind: 'postgres';
@@ -22,6 +28,11 @@ export function storeLocation(config: Config): StoreLocation {
   return databaseUrl === null
     ? { kind: 'sqlite', path: join(dataDir, 'phm.db') }
     : { kind: 'postgres', url: databaseUrl, maxClockSkewMs: maxClockSkewSeconds * 1000 };
+}
+
+/** Returns the location for the threads of one server, which then take the write lock in turns. */
+export function shareWrites(location: StoreLocation): StoreLocation {
+  return location.kind === 'sqlite' ? { ...location, gate: WriteGate.allocate() } : location;
 }
 
 /** Describes the location in messages, without user and password. */

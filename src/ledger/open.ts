@@ -15,7 +15,10 @@ export async function openStore(
   quotas: Quotas,
   warn: (message: string) => void = () => {},
 ): Promise<LedgerStore> {
-  if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas, warn });
+  if (location.kind === 'sqlite') {
+    const { path, gate } = location;
+    return openSqliteStore({ path, quotas, warn, ...(gate && { gate }) });
+  }
   // Loads the driver only if PostgreSQL is used.
   const { openPostgresStore } = await import('./postgres/store.ts');
   const { url, maxClockSkewMs } = location;

@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { wipe } from '../bytes.ts';
 import type { BackgroundSource } from '../entropy/index.ts';
 import { Latch } from '../keys/latch.ts';
+import { shareWrites } from '../ledger/index.ts';
 import { deriveLogMacKeys } from '../proof/index.ts';
 import { startThread } from '../worker-thread.ts';
 import type { LogWorkerData } from './log/assemble.ts';
@@ -27,7 +28,8 @@ export interface Threads {
 
 /** Starts all threads and waits until each is ready. Throws `SetupError`. */
 export async function startThreads(options: KeyServiceOptions): Promise<Threads> {
-  const { store, secret } = options;
+  const { secret } = options;
+  const store = shareWrites(options.store);
   const background = await openBackgroundSources(options.sources, options.onSourceEvent);
   const { names, mix } = options.sources;
   const sources = { names, mix, pools: background.map(({ pool }) => pool) };
@@ -43,7 +45,7 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   ];
   const statisticsData: StatisticsWorkerData = { store };
   const statisticsWorker = start('phm-stats', './threads/statistics-worker.ts', statisticsData);
-  const logWorker = options.log && startLogWorker(options, options.log);
+  const logWorker = options.log && startLogWorker({ ...options, store }, options.log);
   const others = logWorker ? [statisticsWorker, logWorker] : [statisticsWorker];
   try {
     const [ready] = await Promise.all([

@@ -6,14 +6,22 @@ import { addCounts, formatCounts, parseCounts } from '../latency.ts';
 import { unavailable } from '../unavailable.ts';
 import { damagedDatabase, isDamage, notTheOpenFile } from './damage.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
+import type { WriteGate } from './write-gate.ts';
 
 export type Row = Record<string, unknown>;
 
 /** Log space for a batch of a thousand keys, with a margin. */
 const LARGE_BATCH_BYTES = 4 * 2 ** 20;
 
+export interface ConnectionOptions {
+  readonly readOnly?: boolean;
+  /** Shared with the other writing threads of this process; null for a connection that writes alone. */
+  readonly gate?: WriteGate | null;
+}
+
 export class SqliteConnection {
   readonly #path: string;
+  readonly #gate: WriteGate | null;
   readonly #openFile: (path: string) => DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #database: DatabaseSync;
@@ -23,8 +31,9 @@ export class SqliteConnection {
   #damage: Error | null = null;
 
   /** Opens the file, which must exist if it is only read. Throws `SetupError` if it cannot be used. */
-  constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
+  constructor(path: string, { readOnly = false, gate = null }: ConnectionOptions = {}) {
     this.#path = path;
+    this.#gate = gate;
     this.#openFile = readOnly ? openToRead : openWithFunctions;
     this.#database = this.#openFile(path);
     this.#inode = statSync(path).ino;
@@ -69,6 +78,10 @@ export class SqliteConnection {
    * as refused whatever can be read. A fresh connection recovers the log before the next use.
    */
   transact<T>(work: () => T): T {
+    return this.#gate ? this.#gate.pass(() => this.#transact(work)) : this.#transact(work);
+  }
+
+  #transact<T>(work: () => T): T {
     let result: T;
     try {
       this.begin();

@@ -26,6 +26,7 @@ import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clo
 import { SqliteConnection } from './connection.ts';
 import { SqliteLogStore } from './log-store.ts';
 import { pruneSqlite } from './maintenance.ts';
+import { WriteGate } from './write-gate.ts';
 import { SqliteWriter } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -36,6 +37,8 @@ export interface SqliteStoreOptions {
   readonly readOnly?: boolean;
   /** Receives warnings about the database for the operator. */
   readonly warn?: (message: string) => void;
+  /** Memory of the `WriteGate` that the writing threads of this process share. */
+  readonly gate?: SharedArrayBuffer;
 }
 
 /** Selects rows by fingerprint. Exported for its tests, which read its plan. */
@@ -48,8 +51,12 @@ export function openSqliteStore({
   quotas,
   readOnly = false,
   warn = () => {},
+  gate,
 }: SqliteStoreOptions): LedgerStore {
-  const connection = new SqliteConnection(path, { readOnly });
+  const connection = new SqliteConnection(path, {
+    readOnly,
+    gate: gate ? new WriteGate(gate) : null,
+  });
   const version = Number(connection.get('PRAGMA user_version')?.user_version);
   const migrations = readMigrations('sqlite');
   if (version > newestVersion(migrations)) warn(newerSchemaWarning(version, migrations));

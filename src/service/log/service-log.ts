@@ -39,6 +39,12 @@ export interface ServiceLogOptions {
   readonly onNotice: (notice: LogNotice) => void;
 }
 
+/**
+ * Longest time until the worker hears of recorded keys. A message for each commit would wake the worker hundreds of
+ * times a second (bench/receipts.ts). A request for a receipt does not wait for it.
+ */
+const NEWS_MS = 50;
+
 export class ServiceLog implements LogApi {
   readonly #worker: Worker;
   readonly #options: ServiceLogOptions;
@@ -57,6 +63,8 @@ export class ServiceLog implements LogApi {
     setAside: null,
   };
   #damage: AppError | null = null;
+  /** Set while a message about recorded keys is due. */
+  #news: NodeJS.Timeout | null = null;
 
   /** The worker must have reported ready. */
   constructor(worker: Worker, options: ServiceLogOptions) {
@@ -114,9 +122,12 @@ export class ServiceLog implements LogApi {
     };
   }
 
-  /** Tells the worker that keys were recorded, so that the next turn comes in time. */
+  /** Tells the worker soon that keys were recorded, so that the next turn comes in time. */
   recorded(): void {
-    this.#worker.postMessage('recorded' satisfies LogMessage);
+    this.#news ??= setTimeout(() => {
+      this.#news = null;
+      this.#worker.postMessage('recorded' satisfies LogMessage);
+    }, NEWS_MS).unref();
   }
 
   /** Records an administrative action, as far as the database answers. */
