@@ -160,6 +160,16 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     await page.getByText('a server that cheats would also send a policy that fits').waitFor();
   });
 
+  it('are valid without the key, also if the file has their opening', async () => {
+    const page = await openView();
+    await servesPolicy(page);
+    await drop(page, JSON.stringify({ key_id: receipt.statement.key_id, receipt, opening }));
+    await page.waitForFunction("document.querySelector('textarea').value !== ''");
+    await verify(page);
+    await verdict(page, 'Valid, by this server’s own policy');
+    await page.getByText('That you hold the key of this receipt').waitFor();
+  });
+
   it('are read from a dropped file, with what stands beside them', async () => {
     const page = await openView();
     await servesPolicy(page);

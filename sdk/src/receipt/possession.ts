@@ -21,7 +21,7 @@ export async function checkPossession(
   opening: Secret | undefined,
 ): Promise<void> {
   if (key === undefined && opening === undefined) {
-    notShown.push('That you hold the key of this receipt: no key and opening were given.');
+    notShown.push('That you hold the key of this receipt: no key with its opening was given.');
     return;
   }
   if (key === undefined || opening === undefined) {

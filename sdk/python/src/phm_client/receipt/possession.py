@@ -24,7 +24,7 @@ def check_possession(
     """Add what key and opening show. No sentence quotes either."""
     if key is None and opening is None:
         findings.not_shown.append(
-            "That you hold the key of this receipt: no key and opening were given."
+            "That you hold the key of this receipt: no key with its opening was given."
         )
         return
     if key is None or opening is None:
