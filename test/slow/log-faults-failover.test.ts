@@ -1,0 +1,81 @@
+/**
+ * PostgreSQL goes back to an earlier state below servers that run, as after a failover to a standby that lacks
+ * commits: all of them stop their logs, keys are generated, and nothing forks.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LogSite } from '../support/log-site.ts';
+import { LogWatch, readText } from '../support/log-watch.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { until } from '../support/replicas.ts';
+import type { Server } from '../support/server.ts';
+
+const SERVERS = 3;
+const CLIENTS = 2;
+
+/** Time under load. */
+const LOAD_MS = 1_500;
+
+describe('a failover that loses commits below three servers', { skip: noPostgres }, () => {
+  let site: LogSite;
+  const watch = new LogWatch();
+  before(async () => {
+    site = await LogSite.postgres(SERVERS);
+  });
+  after(() => site.remove());
+
+  async function startAll(): Promise<Server[]> {
+    return Promise.all(Array.from({ length: SERVERS }, (_, i) => site.start(i)));
+  }
+
+  /** Lets clients use and watchers read all servers for a while. */
+  async function underLoad(servers: readonly Server[], work: () => Promise<void>): Promise<void> {
+    const ends = servers.flatMap((server) => [
+      watch.follow(server),
+      watch.load(server, site.apiKey, CLIENTS),
+    ]);
+    await work();
+    await Promise.all(ends.map((end) => end()));
+  }
+
+  it('stops every log and forks none', async (test) => {
+    const first = await site.start();
+    await watch.pin(first);
+    await underLoad([first], () => delay(LOAD_MS));
+    await first.stop();
+    await site.backUp();
+    const known = watch.kept.length;
+
+    const servers = await startAll();
+    await underLoad(servers, () => delay(LOAD_MS));
+    // Every server has published the newest head.
+    const sizes = async () => {
+      const notes = await Promise.all(servers.map((server) => readText(server, '/log/checkpoint')));
+      return new Set(notes.map((note) => note.split('\n')[1]));
+    };
+    await until('all servers have one head', async () => (await sizes()).size === 1);
+    const copy = join(site.folder, 'copy');
+    const state = join(site.folder, 'monitor');
+    await site.run('log', 'check', `${servers[0]?.address}/log`, '--copy', copy, '--state', state);
+    const lost = new Set(watch.kept.slice(known).map(({ keyId }) => keyId));
+
+    await site.restore();
+    await underLoad(servers, async () => {
+      await Promise.all(servers.map((server) => server.logged('the transparency log has stopped')));
+      await delay(LOAD_MS);
+    });
+    await Promise.all(servers.map((server) => server.stop()));
+    const afterwards = watch.kept.length - known - lost.size;
+    assert.ok(afterwards > 0, 'keys are generated while the log has stopped');
+
+    await site.run('log', 'recover', '--from', copy);
+    const [server] = await startAll();
+    const figures = await watch.audit(server as Server, site.apiKey, lost);
+    test.diagnostic(
+      `${figures.checkpoints} checkpoints, ${figures.pairs} pairs consistent, ${lost.size} keys lost their row, ` +
+        `${afterwards} were generated while the log had stopped, ${figures.size} entries`,
+    );
+  });
+});
