@@ -23,7 +23,7 @@ const RECORDING_MS = 2_500;
 const REACHED_MS = 4_000;
 
 /** Longest series: a slow machine leaves out the last steps and says so. */
-const SERIES_MS = 75_000;
+const SERIES_MS = 100_000;
 
 /** One server of a series, and those who use and watch it. */
 interface Running {

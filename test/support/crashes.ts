@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type StoreLocation, verifyLedger } from '../../src/ledger/index.ts';
+import { newLogKeysText } from '../../src/log/index.ts';
 import {
   type Account,
   addAccounts,
@@ -14,7 +15,7 @@ import {
 } from './books.ts';
 import { Load, type Released, seededRandom } from './mixed-load.ts';
 import type { Postgres } from './postgres.ts';
-import { type Environment, Server } from './server.ts';
+import { type Environment, runPhm, Server } from './server.ts';
 
 /** Clients per server, and the longest time they send before the next kill. */
 const CLIENTS = 8;
@@ -61,6 +62,7 @@ export async function postgresSite(postgres: Postgres, dataDirs: readonly string
     env: {
       PHM_DATABASE_URL: url,
       PHM_MASTER_KEY: '5a'.repeat(32),
+      PHM_LOG_KEY: newLogKeysText('crashes.example/log'),
       PHM_MIGRATE: 'auto',
       PHM_RATE_LIMITS: 'off',
     },
@@ -75,7 +77,7 @@ export async function postgresSite(postgres: Postgres, dataDirs: readonly string
 
 /**
  * Serves from every folder under load, kills some servers (or the database) `kills` times, and checks the books
- * after each kill. At the end it uses up the research account's quota.
+ * after each kill. At the end it uses up the research account's quota, and compares the log with the ledger.
  */
 export class Crashes {
   readonly #site: Site;
@@ -170,6 +172,9 @@ export class Crashes {
       await Promise.all(this.#servers.map((server) => server.stop())),
       this.#servers.map(() => 0),
     );
+    const { dataDirs, env } = this.#site;
+    const { code, stderr } = await runPhm(['log', 'check'], dataDirs[0] ?? '', env);
+    assert.equal(code, 0, `the log agrees with the ledger: ${stderr}`);
   }
 
   #start(i: number): Promise<Server> {
