@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  fchownSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -64,6 +65,11 @@ export class DurableFile {
    */
   write(content: string | Uint8Array): void {
     writeFileSync(this.#descriptor, content);
+  }
+
+  /** Gives the file to a user, through the open file as well. */
+  giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }): void {
+    fchownSync(this.#descriptor, uid, gid);
   }
 
   /** Syncs the content and gives the file its final name. */

@@ -4,9 +4,10 @@
  * It lies outside the database and its backups. A server that finds an older tree in its database therefore
  * sees that the database was restored, and signs no fork.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#tlog';
-import { writeDurably } from '../files/durable-file.ts';
+import { DurableFile } from '../files/durable-file.ts';
 
 export interface PublishedState {
   /** The signed checkpoint, verbatim. The caller verifies its signatures. */
@@ -31,5 +32,22 @@ function readIfExists(path: string): string | null {
 
 /** Replaces the file, synced, so that a checkpoint which is published later is never ahead of it. */
 export function writeState(path: string, note: string): void {
-  writeDurably(path, note, { replace: true });
+  const file = new DurableFile(path);
+  try {
+    file.write(note);
+    leaveToServer(file);
+    file.putInPlace({ replace: true });
+  } finally {
+    file.discard();
+  }
+}
+
+/**
+ * Gives a file that root writes by a command to the user of the server, who owns the file so far, or the directory.
+ * Otherwise the server could not read it.
+ */
+function leaveToServer(file: DurableFile): void {
+  if (process.getuid?.() !== 0) return;
+  const owner = statSync(file.path, { throwIfNoEntry: false }) ?? statSync(dirname(file.path));
+  if (owner.uid !== 0) file.giveTo(owner);
 }

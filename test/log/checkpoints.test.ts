@@ -1,7 +1,15 @@
 /** The log's keys, signed checkpoints, the policy and the state file. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -309,6 +317,24 @@ describe('the state file', () => {
       const state = readState(path);
       assert.deepEqual([state?.note, state?.checkpoint.size], [signed, size]);
     }
+  });
+
+  const asRoot = { skip: process.getuid?.() !== 0 && 'needs root' };
+  it('stays with the user of the server if root writes it', asRoot, () => {
+    const place = join(folder, 'of-server');
+    mkdirSync(place);
+    chownSync(place, 65_532, 65_533);
+    const file = join(place, 'log-state');
+    writeState(file, note);
+    assert.deepEqual(
+      [statSync(file).uid, statSync(file).gid],
+      [65_532, 65_533],
+      'as the directory',
+    );
+    chownSync(place, 0, 0);
+    writeState(file, note);
+    assert.equal(statSync(file).uid, 65_532, 'as the file before');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
   it('is refused if it holds anything else', () => {
