@@ -29,7 +29,7 @@ const LOG_KEYS: SecretFile = {
   name: 'the keys of the log',
   canRead: 'can read the keys of the log',
   danger: 'sign receipts for keys that this service never recorded',
-  remedy: 'start a new log with phm log init if anyone may have read it',
+  remedy: 'start a new log with phm log init --rotate if anyone may have read it',
 };
 
 /**

@@ -5,6 +5,8 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ED25519_COSIGNATURE, formatVerifierKey, keyIdMessage, readKeyId } from '#tlog';
+import type { CliContext } from '../../src/cli/context.ts';
+import { defaultSeenFile } from '../../src/cli/log/seen.ts';
 import { auditEntry } from '../../src/keys/index.ts';
 import { FolderServer } from '../support/folder-server.ts';
 import { type HeldKey, LogLedger, ORIGIN } from '../support/log-ledger.ts';
@@ -545,3 +547,19 @@ function addWitness(path: string): void {
   const witness = formatVerifierKey({ name, type, publicKey, keyId: readKeyId(digest) });
   edit(path, 'quorum none', `witness w ${witness}\nquorum w`);
 }
+
+describe('the file of a monitor', () => {
+  it('needs a home directory, or a place to take instead', () => {
+    const context = (env: Record<string, string>) => ({ env }) as unknown as CliContext;
+    const home = process.env.HOME;
+    process.env.HOME = '';
+    try {
+      assert.throws(() => defaultSeenFile(context({}), ORIGIN), /no home directory: .* --state/);
+      assert.match(defaultSeenFile(context({ XDG_STATE_HOME: '/s' }), ORIGIN), /^\/s\/phm\/log-/);
+      assert.match(defaultSeenFile(context({ HOME: '/h' }), ORIGIN), /^\/h\/\.local\/state\//);
+    } finally {
+      if (home === undefined) delete process.env.HOME;
+      else process.env.HOME = home;
+    }
+  });
+});

@@ -23,11 +23,29 @@ export interface Seen {
 
 /** Returns the file of a log in the state directory of the user (XDG Base Directory Specification). */
 export function defaultSeenFile({ env }: CliContext, origin: string): string {
-  const home = env.HOME || homedir();
-  const state = env.XDG_STATE_HOME || join(home, '.local', 'state');
+  const state = env.XDG_STATE_HOME || join(homeOf(env), '.local', 'state');
   // An origin may hold any character, so its hash names the file.
   const name = createHash('sha256').update(origin).digest('hex').slice(0, 32);
   return join(state, 'phm', `log-${name}`);
+}
+
+/** Returns the home directory. Throws `CommandError` if this user has none, as in many containers. */
+function homeOf(env: CliContext['env']): string {
+  const home = env.HOME || homeOfUser();
+  if (home) return home;
+  throw new CommandError(
+    'this user has no home directory: name a file with --state, or set HOME',
+    1,
+  );
+}
+
+/** Returns null if the system does not know this user. */
+function homeOfUser(): string | null {
+  try {
+    return homedir();
+  } catch {
+    return null;
+  }
 }
 
 /** Returns what was seen last, or null before the first check. Throws `CommandError` if a file is unreadable. */

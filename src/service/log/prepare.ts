@@ -92,13 +92,13 @@ function whyStopped(
   if (keys === null) {
     return (
       `the keys of the log ${origin} are missing: restore ${name}, or set PHM_LOG_KEY_FILE. If they are lost, start a ` +
-      'new log with phm log init'
+      'new log with phm log init --rotate'
     );
   }
   if (verifierKeysText(keys).trim() === verifierKeys.trim()) return null;
   return (
     `the keys in ${name} belong to the log ${keys.origin}, but the open log of this database is ${origin}: install its ` +
-    'keys and restart this server, or start a new log with phm log init'
+    'keys and restart this server, or start a new log with phm log init --rotate'
   );
 }
 

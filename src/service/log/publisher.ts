@@ -137,8 +137,9 @@ export class Publisher {
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
       throw new LogStopped(
-        `the state file ${state.path} is not a checkpoint of the log ${origin} (${error.message}): restore the file, ` +
-          'or name the right one with PHM_LOG_STATE_FILE. If it is lost, run phm log recover',
+        `the state file ${state.path} is not a checkpoint of the log ${origin} (${error.message}): put the ` +
+          'right file there, or name it with PHM_LOG_STATE_FILE. If there is none, because the file was lost or the ' +
+          'database is new, move this one away and run phm log recover --accept',
       );
     }
   }
