@@ -99,7 +99,7 @@ export class Publisher {
   async #admit(): Promise<Admitted> {
     // The file first: a server that shares it may publish in between, and then the database is the newer one.
     await this.#noteRotation();
-    const base = this.#base();
+    const base = await this.#baseOfOpenLog();
     const stored = await this.#parts.stored();
     if (stored.closedMs !== null) throw new LogStopped(this.#closedMessage());
     await this.#compare(base, stored);
@@ -112,6 +112,20 @@ export class Publisher {
     const note = this.#published === null ? readText(state) : null;
     if (note === null || note === this.#closedNote || note.startsWith(`${origin}\n`)) return;
     if (await isOfClosedLog(note)) this.#closedNote = note;
+  }
+
+  /**
+   * Returns the base, as `#base`. `phm log init --rotate` gives the state file to the next log while this server still
+   * runs for the closed one: then the rotation is the reason to stop, not the file.
+   */
+  async #baseOfOpenLog(): Promise<SignedHead | null> {
+    try {
+      return this.#base();
+    } catch (error) {
+      const isClosed =
+        error instanceof LogStopped && (await this.#parts.stored()).closedMs !== null;
+      throw isClosed ? new LogStopped(this.#closedMessage()) : error;
+    }
   }
 
   /** Returns the newest head that this server may have published; null if there can be none. */

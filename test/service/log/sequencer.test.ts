@@ -286,6 +286,15 @@ describe('the sequencer', () => {
     store.contents.record = { ...store.contents.record, closedMs: 5 };
     await assert.rejects(sequencer.turn(), /is closed, because another log was started/);
   });
+
+  it('names the rotation, not the state file that the rotation gave to the next log', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    await sequencer.turn();
+    store.contents.record = { ...store.contents.record, closedMs: 5 };
+    file.text = 'another.example/log\n1\n';
+    await assert.rejects(sequencer.turn(), /is closed, because another log was started/);
+  });
 });
 
 function sizeOf(note: string | null): number {
