@@ -41,7 +41,8 @@ of these keys do not.
 then forks: everyone who has a later checkpoint can prove it. So the command refuses if the state file is ahead of the
 database, or contradicts it. Without a copy, rotate then: phm log init --rotate
 
-Stop the servers of this database first.
+Stop the servers of this database before --from. A new server may run while --accept gives it a state file: it continues
+within seconds.
 
 Examples:
   phm log recover --from https://keys.example/log
