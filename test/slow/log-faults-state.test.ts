@@ -153,6 +153,26 @@ function stories(kind: 'sqlite' | 'postgres'): void {
     await site.run('log', 'recover', '--from', copy);
     await story.continues(test);
   });
+
+  it('continues as a new log after a restore without a copy', async (test) => {
+    const { site, watch: old } = story;
+    await site.backUp();
+    const known = old.kept.length;
+    await story.serveKeys();
+    await site.restore();
+    await site.run('log', 'init', '--rotate', '--origin', 'rotated.example/log');
+    const next = new Story(site);
+    const server = await next.start();
+    await next.watch.pin(server);
+    await next.generate();
+    const figures = await next.watch.audit(server, site.apiKey);
+    await next.stop();
+    await site.run('log', 'check');
+    const lost = old.kept.length - known;
+    test.diagnostic(
+      `${site.kind}: ${lost} keys lost their row, ${figures.size} entries in the new log`,
+    );
+  });
 }
 
 describe('the log in SQLite', () => stories('sqlite'));

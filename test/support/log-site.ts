@@ -1,6 +1,6 @@
 /** A service with a transparency log on either store, for tests that kill it, restore it and tamper with it. */
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newLogKeysText } from '../../src/log/index.ts';
@@ -51,7 +51,7 @@ export class LogSite {
   /** Returns a site on a PostgreSQL of its own, which `remove` ends. */
   static async postgres(servers = 1): Promise<LogSite> {
     const folder = makeDataDir();
-    return new LogSite(await postgresStore(), folder, servers);
+    return new LogSite(await postgresStore(folder), folder, servers);
   }
 
   get kind(): 'sqlite' | 'postgres' {
@@ -175,9 +175,11 @@ function sqliteStore(folder: string): Store {
   };
 }
 
-async function postgresStore(): Promise<Store> {
+async function postgresStore(folder: string): Promise<Store> {
   const postgres = await Postgres.start();
   const url = await postgres.createDatabase(DATABASE);
+  const logKeyFile = join(folder, 'log.key');
+  writeFileSync(logKeyFile, newLogKeysText('faults.example/log'), { mode: 0o600 });
   const copy = async (from: string, to: string) => {
     await postgres.query('postgres', `DROP DATABASE IF EXISTS ${to} WITH (FORCE)`);
     await postgres.query('postgres', `CREATE DATABASE ${to} TEMPLATE ${from}`);
@@ -188,7 +190,7 @@ async function postgresStore(): Promise<Store> {
       PHM_DATABASE_URL: url,
       PHM_MASTER_KEY: '5a'.repeat(32),
       PHM_MIGRATE: 'auto',
-      PHM_LOG_KEY: newLogKeysText('faults.example/log'),
+      PHM_LOG_KEY_FILE: logKeyFile,
     },
     execute: (sql) => postgres.query(DATABASE, sql),
     backUp: () => copy(DATABASE, 'backup'),
