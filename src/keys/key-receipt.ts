@@ -59,7 +59,7 @@ export function keyCommitment(opening: Uint8Array, keyId: string, key: Uint8Arra
 const reserve = Buffer.alloc(64 * (OPENING_BYTES + SALT_BYTES));
 let taken = reserve.length;
 
-/** Returns fresh random bytes in separate memory. The length divides that of the reserve. */
+/** Returns fresh random bytes in separate memory. `lengthBytes` is 32: the reserve holds a whole number of parts. */
 function takeRandom(lengthBytes: number): Buffer {
   if (taken === reserve.length) {
     randomFillSync(reserve);

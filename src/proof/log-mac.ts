@@ -3,8 +3,8 @@
  *
  *   mac = HMAC-SHA-256(K_log[v], "phm/log-entry/v1" ‖ 0 ‖ entry ID (16 bytes) ‖ entry (32 bytes))
  *
- * Pending entries wait in the database. Without the subkey, a writer of the database cannot queue an entry
- * of their own. The log worker holds these subkeys and no other part of the master secret.
+ * Pending entries wait in the database. Without the subkey, a writer of the database cannot queue an entry. The
+ * log worker holds these subkeys and no other part of the master secret.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { assertLength, concatBytes, wipe } from '../bytes.ts';
