@@ -31,14 +31,19 @@ export function readLogKeys(origin: LogKeyOrigin): LogKeys | null {
       origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
     );
   } catch (error) {
-    const reason = (error as Error).message;
     // The message of a `FormatError` quotes no key.
-    const fix =
-      error instanceof FormatError
-        ? 'restore it from its backup, or rotate the log: phm log init --rotate'
-        : 'run this as the user of the server, or restore the file from its backup';
-    throw new SetupError(`cannot use the keys of the log in ${name}: ${reason}; ${fix}`);
+    const reason = (error as Error).message;
+    throw new SetupError(`cannot use the keys of the log in ${name}: ${reason}; ${remedy(error)}`);
   }
+}
+
+function remedy(error: unknown): string {
+  if (error instanceof FormatError) {
+    return 'restore them from a backup, or move the file away and rotate the log: phm log init --rotate';
+  }
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+    ? 'copy the file from another server or a backup, or generate it once for all servers: phm log init'
+    : 'run this as the user of the server, or restore the file from its backup';
 }
 
 /**

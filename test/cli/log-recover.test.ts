@@ -77,6 +77,28 @@ describe('phm log init', () => {
     removeDataDir(dataDir);
   });
 
+  it('writes the keys of a named file that is missing, first and in a rotation', async () => {
+    const dataDir = makeDataDir();
+    const file = join(dataDir, 'named.key');
+    const env = {
+      PHM_DATA_DIR: dataDir,
+      PHM_LOG_STATE_FILE: `${dataDir}.state`,
+      PHM_LOG_KEY_FILE: file,
+    };
+    const init = (...args: string[]) => runCommand(['log', 'init', ...args], env);
+    const create = ['account', 'create', '--init', '--name', 'A', '--plan', 'research'];
+    await runCommand(create, env);
+    assert.equal((await init('--origin', NEXT)).stdout, `${NEXT}\n`);
+    writeFileSync(file, 'damaged');
+    const damaged = await init('--rotate');
+    assert.match(damaged.stderr, /or move the file away and rotate the log: .*log init --rotate/);
+    rmSync(file);
+    assert.match((await init()).stderr, /is open, but its keys are not here/);
+    assert.equal((await init('--rotate', '--origin', `${NEXT}b`)).stdout, `${NEXT}b\n`);
+    assert.equal(parseLogKeys(readFileSync(file, 'utf8')).origin, `${NEXT}b`);
+    removeDataDir(dataDir);
+  });
+
   it('rotates: closes the log, links the new one to its last checkpoint, moves waiting entries', async () => {
     await ledger.addKeys(3);
     await ledger.publish();

@@ -1,4 +1,5 @@
 /** `phm log init`: generates the keys of the log and starts it, or rotates to a new one. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
@@ -86,7 +87,7 @@ async function init(context: CliContext, options: InitOptions): Promise<void> {
     const open = logs.find(({ closedMs }) => closedMs === null) ?? null;
     const { macs, version } = await openMacs(store, config);
     try {
-      const oldKeys = readLogKeys(config.log.keys);
+      const oldKeys = keysInPlace(config.log.keys);
       refuseWrongState(config, logs);
       if (open && !options.rotate) throw isOpen(open, oldKeys);
       // Before the old keys are replaced: nothing may be wrong with the old log.
@@ -100,6 +101,12 @@ async function init(context: CliContext, options: InitOptions): Promise<void> {
     }
   });
   report(context, result.config, result.log, result.isRotation, options.json);
+}
+
+/** Returns the log's keys; null if their file is missing, so that this command writes it. */
+function keysInPlace(origin: LogKeyOrigin): LogKeys | null {
+  const isMissing = origin.kind !== 'environment' && !existsSync(origin.path);
+  return isMissing ? null : readLogKeys(origin);
 }
 
 interface Place {
