@@ -67,7 +67,8 @@ describe('phm receipt verify', () => {
     assert.equal(inFile.code, 0, inFile.stdout);
     assert.match(inFile.stdout, /The given key is the key of this receipt/);
     put('opening', `${opening}\n`);
-    for (const given of [opening, `@${path('opening')}`]) {
+    put('late', { key_id: key.keyId, receipt: null, opening });
+    for (const given of [opening, `@${path('opening')}`, `@${path('late')}`]) {
       assert.equal((await verify(receipt, ...args, '--opening', given)).code, 0);
     }
     const [foreign] = await problemsOf(

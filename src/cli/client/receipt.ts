@@ -49,7 +49,7 @@ export function addReceiptCommands(
     .option('--key-file <file>', 'file with the key, to check that the receipt is for it')
     .option(
       '--opening <base64>',
-      'opening of the key, or @ and the name of a file with it; default: from FILE',
+      'opening of the key, or @ and the name of a file with it, also that of "phm generate --receipt"; default: from FILE',
     )
     .option('--json', 'write the verdict as JSON')
     .addHelpText('after', VERIFY_HELP)
@@ -169,7 +169,10 @@ function readKey(path: string): string {
 
 function readOpening(given: string | undefined): string | undefined {
   if (!given?.startsWith('@')) return given;
-  return readInput(given.slice(1), 'the opening').toString('latin1').trim();
+  const text = readInput(given.slice(1), 'the opening').toString('latin1').trim();
+  // The file of "generate --receipt", from before the log had the entry.
+  const inObject = parseObject(text)?.opening;
+  return typeof inObject === 'string' ? inObject : text;
 }
 
 /** Node says once per process that ML-DSA is experimental in the Web Crypto API. That is no news for the user. */
