@@ -188,6 +188,7 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     await verify(page);
     await verdict(page, 'Not valid');
     await page.getByText('This is not a receipt: it is not JSON, or it was cut.').waitFor();
+    assert.equal(await page.getByText('The policy came from this server').count(), 0);
 
     await drop(page, ' '.repeat(5 * 2 ** 20));
     await page.getByRole('alert').getByText('larger than 4 MiB').waitFor();

@@ -24,7 +24,7 @@ export function Verdict({ verified }: { verified: Verified }) {
   return (
     <section class={`panel verdict ${valid ? 'good' : 'bad'}`} aria-labelledby="receipt-verdict">
       <h2 id="receipt-verdict">{titleOf(verified)}</h2>
-      {isServersPolicy && <p>{FROM_SERVER}</p>}
+      {valid && isServersPolicy && <p>{FROM_SERVER}</p>}
       <Sentences title="What is wrong" list={problems} state="bad" sign="!" />
       <Sentences title="What the receipt shows" list={shown} state="good" sign="✓" />
       <Sentences title="What it does not show" list={notShown} state="skipped" sign="–" />
