@@ -43,9 +43,9 @@ const WARM_UP_SECONDS = 3;
 const DRAIN_MS = 10_000;
 
 /** Requests for a key with its receipt, at random times. */
-const RECEIPTS = 60;
+const RECEIPTS = 40;
 /** Longest pause before such a request: longer than the interval of heads. */
-const PAUSE_MS = 400;
+const PAUSE_MS = 1_500;
 
 type Store = 'SQLite' | 'PostgreSQL';
 

@@ -44,7 +44,7 @@ describe('configuration', () => {
       keys: { kind: 'managed', path: '/srv/phm/log.key' },
       stateFile: '/srv/phm.log-state',
       witnessesFile: null,
-      intervalMs: 250,
+      intervalMs: 1000,
     });
     const inside = { PHM_DATA_DIR: '/srv/phm', PHM_LOG_STATE_FILE: '/srv/phm/log-state' };
     assert.match(problems(inside), /PHM_LOG_STATE_FILE is in the data directory/);

@@ -27,7 +27,7 @@ export const ENVIRONMENT = {
     help: 'last published checkpoint; default: beside the data directory',
   },
   PHM_LOG_WITNESSES: { default: '', help: 'file with the policy that names the witnesses' },
-  PHM_LOG_INTERVAL_MS: { default: '250', help: 'milliseconds between two heads of the log' },
+  PHM_LOG_INTERVAL_MS: { default: '1000', help: 'milliseconds between two heads of the log' },
   PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
   PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources that a request may name' },
   PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },
