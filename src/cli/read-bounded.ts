@@ -30,3 +30,12 @@ export async function readStreamBounded(
   }
   return Buffer.concat(chunks);
 }
+
+/** Says in words why a file cannot be read. `error` is of the file system. */
+export function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'no such file';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  if (code === 'EISDIR') return 'it is a directory';
+  return code ?? String(error);
+}

@@ -9,6 +9,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { TextBitReader, type TextFault, type TextFormat } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
+import { reasonOf } from '../read-bounded.ts';
 
 /** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits per digit. */
 export type InputFormat = 'binary' | TextFormat;
@@ -225,12 +226,4 @@ class StandardInput implements ByteSource {
 
 function unreadable(name: string, error: unknown): CommandError {
   return new CommandError(`${name} cannot be read: ${reasonOf(error)}`, 1);
-}
-
-function reasonOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  if (code === 'EISDIR') return 'it is a directory';
-  return code ?? String(error);
 }

@@ -4,7 +4,7 @@ import { type EvidenceReport, type ReceiptVerdict, verifyReceipt } from '../../.
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { readBounded, readStreamBounded } from '../read-bounded.ts';
+import { readBounded, readStreamBounded, reasonOf } from '../read-bounded.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
@@ -106,7 +106,7 @@ function readInput(path: string, what: string): Buffer {
     return requireShort(path, readBounded(path, MAX_BYTES));
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`${what} cannot be read: ${(error as Error).message}`, 2);
+    throw new CommandError(`${what} cannot be read: ${path}: ${reasonOf(error)}`, 2);
   }
 }
 

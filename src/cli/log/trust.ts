@@ -12,7 +12,7 @@ import {
 import { openCheckpoint, openPolicy, verifySignature } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { CommandError } from '../command-error.ts';
-import { readBounded } from '../read-bounded.ts';
+import { readBounded, reasonOf } from '../read-bounded.ts';
 
 /** A checkpoint whose signatures were verified. */
 export interface TrustedCheckpoint {
@@ -89,7 +89,7 @@ export function readPolicyFile(path: string): string {
   try {
     bytes = readBounded(path, MAX_POLICY_BYTES);
   } catch (error) {
-    throw new CommandError(`the policy cannot be read: ${(error as Error).message}`, 1);
+    throw new CommandError(`the policy cannot be read: ${path}: ${reasonOf(error)}`, 1);
   }
   if (bytes !== null) return bytes.toString('utf8');
   throw new CommandError(`${path} is longer than the 1 MiB that a policy may have`, 1);
