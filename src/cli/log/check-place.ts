@@ -63,6 +63,7 @@ export async function checkPlace(context: CliContext, order: PlaceOrder): Promis
   const seen = readSeen(seenFile);
   const policyText = await findPolicy(order, seen, source);
   const policy = parseTrustedPolicy(`the policy of ${source.name}`, policyText);
+  requireListed(source.name, note, policy);
   const trusted = requireTrusted(`the checkpoint of ${source.name}`, note, policy);
   const findings = new Findings();
   const earlier = earlierCheckpoints(order, policy, seen, seenFile);
@@ -97,6 +98,18 @@ export async function checkPlace(context: CliContext, order: PlaceOrder): Promis
   const seenSize = earlier.find(({ isSeen }) => isSeen)?.trusted.checkpoint.size ?? null;
   const isFirst = seen?.policy == null && order.policy === undefined;
   return { name: source.name, trusted, isFirst, seenFile, seenSize, findings };
+}
+
+/** A rotation puts another log at the same address, which the policy of the first one does not list. */
+function requireListed(place: string, note: string, { logs }: Policy): void {
+  const [origin] = note.split('\n', 1);
+  const names = [...new Set(logs.map(({ key }) => key.name))];
+  if (names.length === 0 || names.some((name) => name === origin)) return;
+  throw new CommandError(
+    `${place} has the log ${origin}, but the policy lists ${names.join(', ')}. After a rotation, check the new log ` +
+      'with its own --policy, --state and --copy',
+    1,
+  );
 }
 
 /** Returns the origin that a note claims, before anything is verified. */
