@@ -23,6 +23,11 @@ export interface LogRecord {
   readonly checkpoint: string | null;
   /** The newest checkpoint with enough cosignatures of witnesses. */
   readonly witnessed: string | null;
+  /**
+   * True if the database was restored, promoted or moved since the log's start or the last `recordHome`. It may then lack
+   * published entries. SQLite has no such mark: false.
+   */
+  readonly isMoved: boolean;
 }
 
 /** The right edge of a tree, from which it can be extended. */
@@ -154,11 +159,13 @@ export interface LogStore {
    * Appends pending entries to a log, in one transaction that excludes other turns: locks the head, takes
    * every visible pending entry of this log (oldest entry ID first, at most `limit`), judges, extends,
    * writes. Sets aside an entry that `judge` refuses, and one whose ID already has an entry. Changes
-   * nothing if the log is closed. Rejects with the error of `judge` or `extend`, and then changes nothing.
+   * nothing if the log is closed or `isMoved`. Rejects with the error of `judge` or `extend`, and then changes nothing.
    *
    * After a lost answer the turn may or may not have happened. The next turn continues from what is stored.
    */
   takeTurn(turn: Turn): Promise<TurnOutcome>;
+  /** Records that the log may continue where the database is now, so that it is not `isMoved`. */
+  recordHome(logId: number): Promise<void>;
   /** Returns pending entries that were made for other logs than the open one, oldest first. */
   strandedEntries(openLogId: number, limit: number): Promise<PendingEntry[]>;
   /**

@@ -49,12 +49,16 @@ export const SELECT_LOGGED_RECORDS = `SELECT ${list(COLUMNS)}, log_entries.log_i
   LEFT JOIN log_entries ON log_entries.entry_id = ledger.key_id
   LEFT JOIN log_pending ON log_pending.entry_id = ledger.key_id`;
 
-export const SELECT_LOGS = `SELECT log_id AS "logId", origin, verifier_keys AS "verifierKeys",
+/** Selects rows of `toLogRecord`. `isMoved` is an expression of the store. A condition may follow. */
+export const selectLogs = (
+  isMoved: string,
+): string => `SELECT log_id AS "logId", origin, verifier_keys AS "verifierKeys",
     started_ms AS "startedMs", closed_ms AS "closedMs", size, root,
     (SELECT note FROM log_checkpoints AS c WHERE c.log_id = logs.log_id AND c.kind = 'checkpoint')
       AS checkpoint,
     (SELECT note FROM log_checkpoints AS c WHERE c.log_id = logs.log_id AND c.kind = 'witnessed')
-      AS witnessed
+      AS witnessed,
+    ${isMoved} AS "isMoved"
   FROM logs`;
 
 export const SELECT_PENDING = `SELECT log_pending.entry_id AS "entryId", log_pending.log_id AS "logId",
@@ -119,7 +123,7 @@ export function toLogged({ logId, index, isPending }: Row): Logged {
 }
 
 export function toLogRecord(row: Row): LogRecord {
-  return { ...(row as unknown as LogRecord) };
+  return { ...(row as unknown as LogRecord), isMoved: Boolean(row.isMoved) };
 }
 
 export function toPendingEntry(row: Row): PendingEntry {

@@ -288,3 +288,53 @@ describe('a turn on PostgreSQL', when, () => {
     assert.equal((await takeAll(store, logId)).size, 3);
   });
 });
+
+describe('a PostgreSQL that was restored or promoted', when, () => {
+  /** Opens a ledger whose log has one waiting entry; no turn may take it until the place is accepted. */
+  async function assertMoved(database: string): Promise<void> {
+    const store = await openPostgres(database);
+    const [log] = await store.logs();
+    assert.ok(log);
+    assert.equal(log.isMoved, true);
+    const { appended, size } = await store.takeTurn(turnOf(log.logId));
+    assert.deepEqual([appended, size], [0, log.size]);
+    await store.recordHome(log.logId);
+    assert.equal((await store.logs())[0]?.isMoved, false);
+    assert.equal((await store.takeTurn(turnOf(log.logId))).appended, 1);
+    await store.addAudit(auditRecord(log.logId));
+    await store.close();
+  }
+
+  it('takes no turn before its place is accepted', async () => {
+    await postgres.createLedger('home');
+    const store = await openPostgres('home');
+    const { logId, isMoved } = await store.startLog(logStart('home.example'));
+    assert.equal(isMoved, false);
+    await store.addAudit(auditRecord(logId));
+    await store.close();
+    await postgres.query('postgres', 'CREATE DATABASE restored TEMPLATE home');
+    await assertMoved('restored');
+  });
+
+  it('takes no turn on a new timeline, which the control file does not have yet', async () => {
+    // The server becomes a standby of its own, and is promoted.
+    await postgres.query('postgres', "COPY (SELECT) TO PROGRAM 'touch standby.signal'");
+    await postgres.stop('INT');
+    await postgres.restart();
+    await postgres.query('postgres', 'SELECT pg_promote()');
+    await assertMoved('restored');
+  });
+
+  it('is recognised without privileges, and partly without the control file', async () => {
+    const session = await postgres.connect('restored');
+    const home = async () => (await session.query('SELECT ledger_home() AS home')).rows[0]?.home;
+    const whole = await home();
+    assert.match(whole, /^\d+\/\d+\/\d+\/00000002$/);
+    await session.query('CREATE ROLE plain; SET ROLE plain');
+    assert.equal(await home(), whole);
+    await session.query('RESET ROLE; REVOKE EXECUTE ON FUNCTION pg_control_system FROM PUBLIC');
+    await session.query('SET ROLE plain');
+    assert.equal(await home(), whole.replace(/^\d+/, '-'));
+    await session.end();
+  });
+});

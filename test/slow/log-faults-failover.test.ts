@@ -1,6 +1,6 @@
 /**
- * PostgreSQL goes back to an earlier state below servers that run, as after a failover to a standby that lacks
- * commits: all of them stop their logs, keys are generated, and nothing forks.
+ * PostgreSQL goes back to an earlier state, as after a restore or a failover to a standby that lacks commits: all
+ * servers stop their logs, keys are generated, and nothing forks. It makes no difference how old their state files are.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
@@ -95,5 +95,60 @@ describe('a failover that loses commits below three servers', { skip: noPostgres
     const back = await site.start(1);
     await back.logged('the transparency log has stopped');
     await back.stop();
+  });
+});
+
+describe('a restore that only the state file of another server shows', { skip: noPostgres }, () => {
+  let site: LogSite;
+  const watch = new LogWatch();
+  before(async () => {
+    site = await LogSite.postgres(2);
+  });
+  after(() => site.remove());
+
+  async function generate(server: Server): Promise<void> {
+    for (let i = 0; i < 5; i++) await watch.generate(server, site.apiKey, true);
+  }
+
+  it('stops the log until an operator has brought that file', async () => {
+    const [a, b] = [await site.start(0), await site.start(1)];
+    await watch.pin(a);
+    await generate(a);
+    await b.stop();
+    await a.stop();
+    await site.backUp();
+    const copy = join(site.folder, 'copy');
+    const again = await site.start(0);
+    await generate(again);
+    const lost = new Set(watch.kept.slice(5).map(({ keyId }) => keyId));
+    const monitor = join(site.folder, 'monitor');
+    await site.run('log', 'check', `${again.address}/log`, '--copy', copy, '--state', monitor);
+    await again.stop();
+    await site.restore();
+
+    const alone = await site.start(1);
+    await alone.logged('the transparency log has stopped');
+    await generate(alone);
+    assert.match(alone.log, /was restored or promoted/);
+    assert.deepEqual(
+      watch.kept.slice(10).map(({ receipt }) => receipt),
+      Array(5).fill(null),
+    );
+    copyFileSync(site.stateFile(0), site.stateFile(1));
+    const accepted = await site.phm(['log', 'recover', '--accept'], 1);
+    assert.equal(accepted.code, 1, 'the newest state file shows what is missing');
+    const recovered = await site.phm(['log', 'recover', '--from', copy], 1);
+    assert.equal(recovered.code, 0, recovered.stderr);
+    await alone.logged('the transparency log runs again');
+    await watch.audit(alone, site.apiKey, lost);
+  });
+
+  it('continues on all servers once one has accepted a database that lacks nothing', async () => {
+    const servers = [await site.start(0)];
+    await site.execute("UPDATE logs SET home = 'elsewhere'");
+    for (const server of servers) await server.logged('the transparency log has stopped');
+    const { code, stderr } = await site.phm(['log', 'recover', '--accept'], 1);
+    assert.equal(code, 0, stderr);
+    for (const server of servers) await server.logged('the transparency log runs again');
   });
 });

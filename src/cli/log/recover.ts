@@ -37,7 +37,8 @@ database is behind that file, and the log stops.
 have a checkpoint that this log signed, and the database must agree with it. The entries come back; the rows and statements
 of these keys do not.
 
---accept takes the database as it is, for a lost state file or a new server. If the database lost published entries, the log
+--accept takes the database as it is, for a lost state file, a new server, or a PostgreSQL that was restored or promoted.
+Then copy the newest state file of all servers to this one first: the largest size, in its second line. If the database lost published entries, the log
 then forks: everyone who has a later checkpoint can prove it. So the command refuses if the state file is ahead of the
 database, or contradicts it. Without a copy, rotate then: phm log init --rotate
 
@@ -143,7 +144,7 @@ async function acceptDatabase(work: Work): Promise<Recovery> {
   return { origin: log.origin, recovered: 0, size: log.size };
 }
 
-/** Signs a head, keeps it in the state file, and stores it. */
+/** Signs a head, keeps it in the state file, and stores it. Then servers may continue where the database is now. */
 async function publish(
   { store, config, log }: Work,
   keys: LogKeys,
@@ -152,6 +153,7 @@ async function publish(
   const note = signCheckpoint(keys, head, Math.floor(Date.now() / 1000));
   saveState(config, note);
   await store.saveCheckpoint(log.logId, head.size, note, 'checkpoint');
+  await store.recordHome(log.logId);
 }
 
 function requireKeys(config: Config, { origin }: LogRecord): LogKeys {

@@ -17,7 +17,6 @@ import { asRejection, type Head, MOST_COUNTED } from '../log-turn.ts';
 import {
   SELECT_AUDITS,
   SELECT_LOGGED_RECORDS,
-  SELECT_LOGS,
   SELECT_PENDING,
   SELECT_RECORDS,
   toAuditRecord,
@@ -33,6 +32,7 @@ import {
   outcomeAt,
   recoverEntries,
   SELECT_ENTRIES,
+  SELECT_LOGS,
   startLog,
   takeTurn,
 } from './log-turns.ts';
@@ -64,6 +64,12 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
       logId,
     );
     return row ? outcomeAt(row as unknown as Head) : null;
+  }
+
+  async recordHome(logId: number): Promise<void> {
+    await this.connection.guarded(() =>
+      this.connection.commit('UPDATE logs SET home = ledger_home() WHERE log_id = $1', [logId]),
+    );
   }
 
   async strandedEntries(openLogId: number, limit: number): Promise<PendingEntry[]> {

@@ -22,11 +22,18 @@ import {
   refuseOrigin,
   type WaitingEntry,
 } from '../log-turn.ts';
-import { SELECT_LOGS, SELECT_PENDING, toLogRecord, toPendingEntry } from '../recorded-row.ts';
+import { SELECT_PENDING, selectLogs, toLogRecord, toPendingEntry } from '../recorded-row.ts';
 import { type Run, toBuffer } from './connection.ts';
+
+/** A head, and whether the database moved, as `LogRecord` describes. */
+type PlacedHead = Head & Pick<LogRecord, 'isMoved'>;
 
 /** An entry to append. */
 type NewEntry = Pick<LogEntry, 'entry' | 'entryId' | 'kind'>;
+
+const IS_MOVED = 'home <> (SELECT ledger_home())';
+
+export const SELECT_LOGS = selectLogs(IS_MOVED);
 
 export const SELECT_ENTRIES = `SELECT entry FROM log_entries
   WHERE log_id = $1 AND entry_index >= $2 AND entry_index < $3 ORDER BY entry_index`;
@@ -72,7 +79,7 @@ async function insertLog(run: Run, start: LogStart): Promise<LogRecord> {
 /** Appends pending entries, as `LogStore.takeTurn` describes. */
 export async function takeTurn(run: Run, turn: Turn): Promise<TurnOutcome> {
   const head = await lockHead(run, turn.logId);
-  if (head.closedMs !== null) return outcomeAt(head);
+  if (head.closedMs !== null || head.isMoved) return outcomeAt(head);
   const waiting = await waitingOf(run, turn);
   const { accepted, refused } = judgeAll(waiting, turn);
   await removeWaiting(run, waiting);
@@ -87,13 +94,14 @@ export async function takeTurn(run: Run, turn: Turn): Promise<TurnOutcome> {
 }
 
 /** Returns the head. Other turns, on any server, wait from here to the end of the transaction. */
-async function lockHead(run: Run, logId: number): Promise<Head> {
+async function lockHead(run: Run, logId: number): Promise<PlacedHead> {
   const { rows } = await run(
-    'SELECT size, root, closed_ms AS "closedMs" FROM logs WHERE log_id = $1 FOR UPDATE',
+    `SELECT size, root, closed_ms AS "closedMs", ${IS_MOVED} AS "isMoved" FROM logs
+     WHERE log_id = $1 FOR UPDATE`,
     [logId],
   );
   if (!rows[0]) throw new Error(`the ledger has no log ${logId}`);
-  return rows[0] as unknown as Head;
+  return rows[0] as unknown as PlacedHead;
 }
 
 /** Returns what this statement sees, in a snapshot that is younger than the lock. */

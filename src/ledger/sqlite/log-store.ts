@@ -17,7 +17,6 @@ import { asRejection, MOST_COUNTED } from '../log-turn.ts';
 import {
   SELECT_AUDITS,
   SELECT_LOGGED_RECORDS,
-  SELECT_LOGS,
   SELECT_PENDING,
   SELECT_RECORDS,
   toAuditRecord,
@@ -28,7 +27,7 @@ import {
 } from '../recorded-row.ts';
 import { SqliteAccountStore } from './accounts.ts';
 import type { Row } from './connection.ts';
-import { outcomeOf, SqliteTurns } from './log-turns.ts';
+import { outcomeOf, SELECT_LOGS, SqliteTurns } from './log-turns.ts';
 
 export class SqliteLogStore extends SqliteAccountStore implements LogStore {
   readonly #turns = new SqliteTurns(this.connection);
@@ -56,6 +55,8 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
       return outcomeOf(plan, turn);
     });
   }
+
+  async recordHome(): Promise<void> {}
 
   async strandedEntries(openLogId: number, limit: number): Promise<PendingEntry[]> {
     return this.connection.guarded(() =>

@@ -21,8 +21,11 @@ import {
   refuseOrigin,
   type WaitingEntry,
 } from '../log-turn.ts';
-import { SELECT_LOGS, SELECT_PENDING, toLogRecord, toPendingEntry } from '../recorded-row.ts';
+import { SELECT_PENDING, selectLogs, toLogRecord, toPendingEntry } from '../recorded-row.ts';
 import type { SqliteConnection } from './connection.ts';
+
+/** All servers are on one machine: their state files show a restore. */
+export const SELECT_LOGS = selectLogs('false');
 
 /** An entry to append. */
 type NewEntry = Pick<LogEntry, 'entry' | 'entryId' | 'kind'>;

@@ -11,7 +11,7 @@ import { pauseMs } from './pace.ts';
 import type { Publisher, StateFile } from './publisher.ts';
 import type { Receipts } from './receipts.ts';
 import type { Sequencer } from './sequencer.ts';
-import { LogStopped } from './stopped.ts';
+import { LogMoved, LogStopped } from './stopped.ts';
 import { type StoredTiles, TILE_WIDTH } from './tile-source.ts';
 
 /** Pause after a failed turn. */
@@ -50,6 +50,8 @@ export class LogEngine {
   #stopped: string | null;
   /** The state file at the stop: once it changes, `phm log recover` may have ended the cause. */
   #stateAtStop: string | null = null;
+  /** True if the log stopped because the database moved. */
+  #isMoved = false;
   /** True if only a restart can end the stop. */
   #isCondemned: boolean;
   /** Why the last turn failed; null if it did not. */
@@ -190,7 +192,7 @@ export class LogEngine {
       this.#noteDelay(null);
       this.#release(waiters);
     } catch (error) {
-      if (error instanceof LogStopped) this.#stop(error.message);
+      if (error instanceof LogStopped) this.#stop(error.message, error instanceof LogMoved);
       else this.#noteDelay(this.#parts.describe(error));
       this.#entriesWait = true;
       if (this.#stopped !== null) this.#release(this.#waiters);
@@ -207,8 +209,9 @@ export class LogEngine {
     this.#parts.notify({ kind: 'delayed', reason });
   }
 
-  #stop(reason: string): void {
+  #stop(reason: string, isMoved = false): void {
     this.#stopped = reason;
+    this.#isMoved = isMoved;
     this.#stateAtStop = this.#readState();
     this.#parts.notify({ kind: 'stopped', reason });
   }
@@ -230,17 +233,24 @@ export class LogEngine {
   }
 
   async #keepUp(): Promise<void> {
-    if (this.#stopped !== null && !this.#isCondemned) this.#resumeIfRecovered();
+    if (this.#stopped !== null && !this.#isCondemned) await this.#resumeIfRecovered();
     await this.#parts.upkeep().catch(() => {});
   }
 
-  #resumeIfRecovered(): void {
+  async #resumeIfRecovered(): Promise<void> {
     const state = this.#readState();
-    if (state === null || state === this.#stateAtStop) return;
+    if (state !== null && state !== this.#stateAtStop) this.#parts.publisher.forget();
+    else if (!(await this.#isAccepted())) return;
     this.#stopped = null;
-    this.#parts.publisher.forget();
     this.#parts.notify({ kind: 'resumed' });
     this.#schedule();
+  }
+
+  /** Reports whether an operator has accepted the place of the database, perhaps on another server. */
+  async #isAccepted(): Promise<boolean> {
+    if (!this.#isMoved || (await this.#parts.publisher.isMoved().catch(() => true))) return false;
+    // Meanwhile, another check may have seen it, or the ledger may have been found damaged.
+    return this.#stopped !== null && !this.#isCondemned;
   }
 
   #startRound(): void {

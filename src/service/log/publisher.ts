@@ -10,7 +10,7 @@ import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { openCheckpoint, type TileSource } from '../../log/index.ts';
 import { isConsistent } from './consistency.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
-import { LogStopped } from './stopped.ts';
+import { LogMoved, LogStopped } from './stopped.ts';
 
 /** The file with the last checkpoint that this server published. */
 export interface StateFile {
@@ -25,6 +25,8 @@ export interface StateFile {
 export interface StoredHead extends Head {
   readonly startedMs: number;
   readonly closedMs: number | null;
+  /** True if the database was restored or promoted, and no operator has accepted that. */
+  readonly isMoved: boolean;
   /** The newest checkpoint that any server published. */
   readonly checkpoint: string | null;
 }
@@ -87,6 +89,11 @@ export class Publisher {
     return (await this.#admit()).stored;
   }
 
+  /** Reports whether the database still is where no operator has accepted it. */
+  async isMoved(): Promise<boolean> {
+    return (await this.#parts.stored()).isMoved;
+  }
+
   /** Signs, keeps and serves the stored head. Returns the newest served head. Rejects as `admit` does. */
   async publish(): Promise<SignedHead> {
     for (let attempt = 1; ; attempt += 1) {
@@ -103,6 +110,8 @@ export class Publisher {
     const stored = await this.#parts.stored();
     if (stored.closedMs !== null) throw new LogStopped(this.#closedMessage());
     await this.#compare(base, stored);
+    // Other servers may have published more than this one's state file shows.
+    if (stored.isMoved) throw new LogMoved(this.#movedMessage(stored));
     return { base, stored };
   }
 
@@ -231,6 +240,15 @@ export class Publisher {
       `the tree of ${stored.size} entries in the database does not continue the published tree of ${base.size} entries ` +
       `of the log ${this.#parts.origin}: entries were changed, or other entries followed a restore. Restore the ` +
       'database, and run phm log check to see which entries differ'
+    );
+  }
+
+  #movedMessage({ size }: Head): string {
+    const { origin, state } = this.#parts;
+    return (
+      `the database of the log ${origin} was restored or promoted: nothing shows that its ${size} entries are all that ` +
+      `were published. Copy the newest state file of all servers (the largest size, in its second line) to ${state.path}, ` +
+      'then run phm log recover --accept, or --from with a copy of the log'
     );
   }
 

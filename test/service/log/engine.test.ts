@@ -253,6 +253,22 @@ describe('a running log', () => {
     await until(() => publisher.published?.size === 1);
   });
 
+  it('stops when the database moves, and resumes by itself once an operator accepts that', async () => {
+    const { store, engine, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    store.contents.record = { ...store.contents.record, isMoved: true };
+    store.add();
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
+    const turns = store.turns;
+    await delay(150);
+    assert.equal(store.turns, turns, 'it takes no turn');
+    store.contents.record = { ...store.contents.record, isMoved: false };
+    await until(() => publisher.published?.size === 2);
+    const kinds = notices.map(({ kind }) => kind).filter((kind) => /stopped|resumed/.test(kind));
+    assert.deepEqual(kinds, ['stopped', 'resumed']);
+  });
+
   it('stays stopped without keys, and on a damaged ledger', async () => {
     const { store, file, engine, notices } = start({ stopped: 'the keys are missing' });
     file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);

@@ -46,6 +46,7 @@ export class FakeLogStore {
         root: EMPTY_ROOT,
         checkpoint: null,
         witnessed: null,
+        isMoved: false,
       },
     };
   }

@@ -11,7 +11,7 @@ import {
   rootAt,
   signCheckpoint,
 } from '../../../src/log/index.ts';
-import { LogStopped } from '../../../src/service/log/stopped.ts';
+import { LogMoved, LogStopped } from '../../../src/service/log/stopped.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
 import { FakeFile, newStore, ORIGIN, startServer, VERIFIER_KEYS } from './fake-server.ts';
 import type { FakeLogStore } from './fake-store.ts';
@@ -132,6 +132,53 @@ describe('the sequencer', () => {
     await assert.rejects(again.sequencer.turn(), /has 1 entries in the database, but 2 were/);
     assert.deepEqual([store.contents.record.size, again.served.length], [1, 0]);
     await assert.rejects(sequencer.turn(), LogStopped, 'also the server that kept running');
+  });
+
+  it('stops on a database that moved, although its state file fits, until an operator accepts that', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, served } = startServer(store, file);
+    store.add();
+    await sequencer.turn();
+    store.contents.record = { ...store.contents.record, isMoved: true };
+    store.add();
+    for (const server of [startServer(store, file, served), { sequencer }]) {
+      await assert.rejects(server.sequencer.turn(), (error: Error) => {
+        assert.ok(error instanceof LogMoved);
+        assert.match(
+          error.message,
+          /was restored or promoted.* \/srv\/phm\.log-state, then run phm/,
+        );
+        return true;
+      });
+    }
+    assert.deepEqual([store.contents.record.size, served.length], [1, 2]);
+    store.contents.record = { ...store.contents.record, isMoved: false };
+    assert.equal((await sequencer.turn()).head.size, 2);
+    await assertNoFork(store, served);
+  });
+
+  it('publishes nothing of a database that moves during a turn', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, served } = startServer(store, file);
+    await sequencer.turn();
+    const before = served.length;
+    store.add();
+    store.onCall = (name) => {
+      if (name !== 'committed') return;
+      store.contents.record = { ...store.contents.record, isMoved: true };
+    };
+    await assert.rejects(sequencer.turn(), LogMoved);
+    assert.equal(served.length, before);
+  });
+
+  it('names the lost entries rather than the move, if the state file shows them', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    const backup = store.backup();
+    store.add();
+    await sequencer.turn();
+    store.restore({ ...backup, record: { ...backup.record, isMoved: true } });
+    await assert.rejects(sequencer.turn(), /has 0 entries in the database, but 1 were/);
   });
 
   it('stops on a tree of the same size or a larger one that does not continue the published tree', async () => {

@@ -14,7 +14,24 @@ CREATE TABLE software (
   name text NOT NULL UNIQUE
 );
 
--- One row per log, with the size and root of its tree. closed_ms is NULL for the open log.
+-- Returns where the ledger lives: cluster, database, table and timeline. It changes with each restore that makes one of
+-- them new, and with each promotion. The control file learns a new timeline later, at a checkpoint. A role that may not
+-- read the control file gets the rest.
+CREATE FUNCTION ledger_home() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  cluster text := '-';
+BEGIN
+  BEGIN
+    SELECT system_identifier INTO cluster FROM pg_control_system();
+  EXCEPTION WHEN insufficient_privilege THEN
+    NULL;
+  END;
+  RETURN concat_ws('/', cluster, (SELECT oid FROM pg_database WHERE datname = current_database()),
+    to_regclass('logs')::oid, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8));
+END $$;
+
+-- One row per log, with the size and root of its tree. closed_ms is NULL for the open log. home is where an operator or
+-- the log's start accepted the ledger; a restore brings the old value back.
 CREATE TABLE logs (
   log_id integer PRIMARY KEY,
   origin text NOT NULL UNIQUE,
@@ -22,7 +39,8 @@ CREATE TABLE logs (
   started_ms bigint NOT NULL,
   closed_ms bigint,
   size bigint NOT NULL CHECK (size >= 0),
-  root bytea NOT NULL CHECK (length(root) = 32)
+  root bytea NOT NULL CHECK (length(root) = 32),
+  home text NOT NULL DEFAULT ledger_home()
 );
 
 -- At most one log is open.
