@@ -305,6 +305,11 @@ describe('a PostgreSQL that was restored or promoted', when, () => {
     await store.close();
   }
 
+  async function homeOf(database: string): Promise<string> {
+    const [row] = await postgres.query(database, 'SELECT ledger_home() AS home');
+    return String(row?.home);
+  }
+
   it('takes no turn before its place is accepted', async () => {
     await postgres.createLedger('home');
     const store = await openPostgres('home');
@@ -321,7 +326,10 @@ describe('a PostgreSQL that was restored or promoted', when, () => {
     await postgres.query('postgres', "COPY (SELECT) TO PROGRAM 'touch standby.signal'");
     await postgres.stop('INT');
     await postgres.restart();
+    // Commands that only read also work on a standby.
+    assert.match(await homeOf('restored'), /\/-$/);
     await postgres.query('postgres', 'SELECT pg_promote()');
+    assert.match(await homeOf('restored'), /\/00000002$/);
     await assertMoved('restored');
   });
 

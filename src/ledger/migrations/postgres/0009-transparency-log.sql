@@ -16,7 +16,7 @@ CREATE TABLE software (
 
 -- Returns where the ledger lives: cluster, database, table and timeline. It changes with each restore that makes one of
 -- them new, and with each promotion. The control file learns a new timeline later, at a checkpoint. A role that may not
--- read the control file gets the rest.
+-- read the control file gets the rest, and a standby has no timeline of its own.
 CREATE FUNCTION ledger_home() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   cluster text := '-';
@@ -27,7 +27,8 @@ BEGIN
     NULL;
   END;
   RETURN concat_ws('/', cluster, (SELECT oid FROM pg_database WHERE datname = current_database()),
-    to_regclass('logs')::oid, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8));
+    to_regclass('logs')::oid,
+    CASE WHEN pg_is_in_recovery() THEN '-' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END);
 END $$;
 
 -- One row per log, with the size and root of its tree. closed_ms is NULL for the open log. home is where an operator or
