@@ -21,6 +21,7 @@ export type {
   Edge,
   Extend,
   Extension,
+  HeadSeal,
   LogCounts,
   LogEntry,
   Logged,

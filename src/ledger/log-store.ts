@@ -8,6 +8,17 @@
  */
 import type { PendingEntry, RecordedRow } from './ledger-row.ts';
 
+/**
+ * The MAC of a head, under the master secret (`LogMacKeys.headMac`). A writer of the database, who can compute
+ * the tree, cannot make it.
+ */
+export interface HeadSeal {
+  /** 32 bytes. */
+  readonly mac: Uint8Array;
+  /** Version of the master secret. */
+  readonly version: number;
+}
+
 /** One log. The open log, of which there is at most one, has `closedMs` null. */
 export interface LogRecord {
   readonly logId: number;
@@ -19,6 +30,7 @@ export interface LogRecord {
   readonly size: number;
   /** Root of the tree of `size` entries, 32 bytes. */
   readonly root: Uint8Array;
+  readonly seal: HeadSeal;
   /** The newest published checkpoint, a signed note. */
   readonly checkpoint: string | null;
   /** The newest checkpoint with enough cosignatures of witnesses. */
@@ -34,6 +46,7 @@ export interface LogRecord {
 export interface Edge {
   readonly size: number;
   readonly root: Uint8Array;
+  readonly seal: HeadSeal;
   /** The hashes of the partial rightmost tile of each level from 0 on, 32 bytes each; empty if none. */
   readonly tiles: readonly Uint8Array[];
 }
@@ -49,11 +62,12 @@ export interface Tile {
 export interface Extension {
   readonly size: number;
   readonly root: Uint8Array;
+  readonly seal: HeadSeal;
   /** New full tiles of level 0, and every changed tile of a higher level, partial or full. */
   readonly tiles: readonly Tile[];
 }
 
-/** Computes the tree after `entries`. May throw: the transaction then rolls back with that error. */
+/** Judges the seal of the edge, and computes the tree after `entries`. May throw: the transaction then rolls back with that error. */
 export type Extend = (edge: Edge, entries: readonly Uint8Array[]) => Extension;
 
 export interface Turn {
@@ -82,9 +96,10 @@ export interface LogStart {
   readonly origin: string;
   readonly verifierKeys: string;
   readonly startedMs: number;
-  /** Entry 0, and the tree that holds it alone; both null: the log starts empty. */
+  /** Entry 0; null: the log starts empty. */
   readonly first: Uint8Array | null;
-  readonly firstExtension: Extension | null;
+  /** The tree that holds `first` alone, or the empty tree. */
+  readonly tree: Extension;
   /**
    * The log that this one follows, at the size of its last checkpoint. If another log is open, or the log
    * has another size, the store rejects and changes nothing. Absent: any open log is closed.

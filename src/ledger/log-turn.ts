@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { SetupError } from '../errors.ts';
 import type { PendingEntry } from './ledger-row.ts';
-import type { Edge, Extend, Extension, Turn } from './log-store.ts';
+import type { Edge, Extend, Extension, HeadSeal, Turn } from './log-store.ts';
 import { unavailable } from './unavailable.ts';
 
 /** Hashes in a full tile. */
@@ -16,6 +16,7 @@ export const MOST_COUNTED = 100_000;
 export interface Head {
   readonly size: number;
   readonly root: Uint8Array;
+  readonly seal: HeadSeal;
   readonly closedMs: number | null;
 }
 
@@ -47,7 +48,7 @@ export function edgeTiles(size: number): EdgeTile[] {
  * a higher level. A missing or short tile is passed on: the root of such an edge differs.
  */
 export function edgeOf(
-  { size, root }: Head,
+  { size, root, seal }: Head,
   entries: Uint8Array,
   stored: (tile: EdgeTile) => Uint8Array | null,
 ): Edge {
@@ -56,7 +57,7 @@ export function edgeOf(
     const hashes = tile.width === 0 ? null : stored(tile);
     return (hashes ?? new Uint8Array(0)).subarray(0, tile.width * HASH_BYTES);
   });
-  return { size, root, tiles };
+  return { size, root, seal, tiles };
 }
 
 /** Returns the first entry of the partial tile of level 0. */

@@ -1,7 +1,8 @@
 /** Converts rows of the ledger, the log and the audit table for both stores. */
 
 import type { PendingEntry, RecordedEvidence, RecordedReceipt, RecordedRow } from './ledger-row.ts';
-import type { AuditRecord, Logged, LogRecord } from './log-store.ts';
+import type { AuditRecord, HeadSeal, Logged, LogRecord } from './log-store.ts';
+import type { Head } from './log-turn.ts';
 
 /** The columns behind `RecordedRow`, with their names in both databases. */
 const COLUMNS = {
@@ -53,13 +54,18 @@ export const SELECT_LOGGED_RECORDS = `SELECT ${list(COLUMNS)}, log_entries.log_i
 export const selectLogs = (
   isMoved: string,
 ): string => `SELECT log_id AS "logId", origin, verifier_keys AS "verifierKeys",
-    started_ms AS "startedMs", closed_ms AS "closedMs", size, root,
+    started_ms AS "startedMs", closed_ms AS "closedMs", size, root, head_mac AS "headMac",
+    head_version AS "headVersion",
     (SELECT note FROM log_checkpoints AS c WHERE c.log_id = logs.log_id AND c.kind = 'checkpoint')
       AS checkpoint,
     (SELECT note FROM log_checkpoints AS c WHERE c.log_id = logs.log_id AND c.kind = 'witnessed')
       AS witnessed,
     ${isMoved} AS "isMoved"
   FROM logs`;
+
+/** The columns of `toHead`. */
+export const HEAD_COLUMNS =
+  'size, root, head_mac AS "headMac", head_version AS "headVersion", closed_ms AS "closedMs"';
 
 export const SELECT_PENDING = `SELECT log_pending.entry_id AS "entryId", log_pending.log_id AS "logId",
     log_pending.kind AS kind, log_pending.entry AS entry, log_pending.mac AS mac,
@@ -122,8 +128,17 @@ export function toLogged({ logId, index, isPending }: Row): Logged {
   return isPending ? 'pending' : null;
 }
 
-export function toLogRecord(row: Row): LogRecord {
-  return { ...(row as unknown as LogRecord), isMoved: Boolean(row.isMoved) };
+export function toLogRecord({ headMac, headVersion, ...row }: Row): LogRecord {
+  const seal = toSeal({ headMac, headVersion });
+  return { ...(row as unknown as LogRecord), seal, isMoved: Boolean(row.isMoved) };
+}
+
+export function toHead({ headMac, headVersion, ...row }: Row): Head {
+  return { ...(row as unknown as Head), seal: toSeal({ headMac, headVersion }) };
+}
+
+function toSeal({ headMac, headVersion }: Row): HeadSeal {
+  return { mac: headMac as Uint8Array, version: Number(headVersion) };
 }
 
 export function toPendingEntry(row: Row): PendingEntry {

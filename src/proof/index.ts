@@ -3,7 +3,7 @@
  * of entries that wait for the log. Standard: HMAC (FIPS 198-1) and HKDF (RFC 5869) with SHA-256.
  */
 export { type Commitment, Keyring } from './keyring.ts';
-export { deriveLogMacKeys, type LogMacKey, LogMacKeys } from './log-mac.ts';
+export { deriveLogMacKeys, type LogHead, type LogMacKey, LogMacKeys } from './log-mac.ts';
 export {
   formatMasterSecret,
   MAX_VERSION,

@@ -7,7 +7,7 @@
  *   proof      = "proof_" ‖ decimal(v·2^256 + T)
  *   check      = HMAC-SHA-256(K_check[v],  "phm/check/v1")
  *
- * `log-mac.ts` has the MAC of the transparency log, under K_log[v].
+ * `log-mac.ts` has the MACs of the transparency log, under K_log[v].
  *
  * HKDF: RFC 5869; the last argument is its info. HMAC: FIPS 198-1. Without the secret, none of these values
  * can be tested against a guessed key, so a stolen ledger does not confirm guesses.

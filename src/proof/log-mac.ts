@@ -1,24 +1,36 @@
 /**
- * MACs of entries that wait for the transparency log, under a subkey of the versioned master secret.
+ * MACs of the transparency log, under a subkey of the versioned master secret.
  *
- *   mac = HMAC-SHA-256(K_log[v], "phm/log-entry/v1" ‖ 0 ‖ entry ID (16 bytes) ‖ entry (32 bytes))
+ *   of an entry = HMAC-SHA-256(K_log[v], "phm/log-entry/v1" ‖ 0 ‖ entry ID (16 bytes) ‖ entry (32 bytes))
+ *   of a head   = HMAC-SHA-256(K_log[v], "phm/log-head/v1" ‖ 0 ‖ u64be(size) ‖ root (32 bytes) ‖ origin as UTF-8)
  *
- * Pending entries wait in the database. Without the subkey, a writer of the database cannot queue an entry. The
- * log worker holds these subkeys and no other part of the master secret.
+ * Pending entries and the head are in the database. Without the subkey, a writer of the database can neither
+ * queue an entry nor append one to the tree. The log worker holds these subkeys and no other part of the
+ * master secret.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { assertLength, concatBytes, wipe } from '../bytes.ts';
 import { deriveSubkey } from './_subkeys.ts';
 import type { MasterSecretVersion } from './secret-text.ts';
 
-const LABEL = Buffer.from('phm/log-entry/v1\0', 'latin1');
+const ENTRY_LABEL = Buffer.from('phm/log-entry/v1\0', 'latin1');
+const HEAD_LABEL = Buffer.from('phm/log-head/v1\0', 'latin1');
 const ENTRY_ID_BYTES = 16;
 const ENTRY_BYTES = 32;
+const ROOT_BYTES = 32;
 
 /** The log's subkey of one version of the master secret, 32 bytes. It may be posted to a worker. */
 export interface LogMacKey {
   readonly version: number;
   readonly subkey: Uint8Array;
+}
+
+/** The head of one log. */
+export interface LogHead {
+  readonly origin: string;
+  readonly size: number;
+  /** 32 bytes. */
+  readonly root: Uint8Array;
 }
 
 /** Derives the log's subkeys. The caller MUST wipe them, after it has passed them on. */
@@ -42,11 +54,14 @@ export class LogMacKeys {
     return [...this.#subkeys.keys()];
   }
 
-  /** Returns the MAC, 32 bytes. Throws `RangeError` if the version is not retained. */
+  /** Returns the MAC of an entry, 32 bytes. Throws `RangeError` if the version is not retained. */
   mac(version: number, entryId: Uint8Array, entry: Uint8Array): Buffer {
-    const subkey = this.#subkey(version);
-    if (subkey) return logEntryMac(subkey, entryId, entry);
-    throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
+    return logEntryMac(this.#retained(version), entryId, entry);
+  }
+
+  /** Returns the MAC of a head, 32 bytes. Throws `RangeError` if the version is not retained. */
+  headMac(version: number, head: LogHead): Buffer {
+    return logHeadMac(this.#retained(version), head);
   }
 
   /**
@@ -59,10 +74,23 @@ export class LogMacKeys {
     return timingSafeEqual(logEntryMac(subkey, entryId, entry), mac);
   }
 
+  /** Reports whether `mac` belongs to this head, in constant time. False if the version is not retained. */
+  verifiesHead(version: number, head: LogHead, mac: Uint8Array): boolean {
+    const subkey = this.#subkey(version);
+    if (!subkey || mac.length !== 32 || head.root.length !== ROOT_BYTES) return false;
+    return timingSafeEqual(logHeadMac(subkey, head), mac);
+  }
+
   /** Overwrites all subkeys. Every later call throws. */
   destroy(): void {
     wipe(...this.#subkeys.values());
     this.#destroyed = true;
+  }
+
+  #retained(version: number): Buffer {
+    const subkey = this.#subkey(version);
+    if (subkey) return subkey;
+    throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
   }
 
   #subkey(version: number): Buffer | undefined {
@@ -75,5 +103,14 @@ export class LogMacKeys {
 export function logEntryMac(subkey: Buffer, entryId: Uint8Array, entry: Uint8Array): Buffer {
   assertLength('entryId', entryId, ENTRY_ID_BYTES);
   assertLength('entry', entry, ENTRY_BYTES);
-  return createHmac('sha256', subkey).update(LABEL).update(entryId).update(entry).digest();
+  return createHmac('sha256', subkey).update(ENTRY_LABEL).update(entryId).update(entry).digest();
+}
+
+function logHeadMac(subkey: Buffer, { origin, size, root }: LogHead): Buffer {
+  assertLength('root', root, ROOT_BYTES);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64BE(BigInt(size));
+  const mac = createHmac('sha256', subkey).update(HEAD_LABEL).update(length).update(root);
+  // The origin is last and everything before it has a fixed length, so no two heads give the same bytes.
+  return mac.update(origin, 'utf8').digest();
 }

@@ -15,6 +15,7 @@ export {
   type LogTextAnswer,
   type ReceiptAnswer,
 } from './log/api.ts';
+export { judgeSeal, sealed } from './log/head-seal.ts';
 export type { LogNotice } from './log/notices.ts';
 export { type LogSetup, prepareLog } from './log/prepare.ts';
 export {

@@ -21,6 +21,7 @@ import {
   parseLogKeys,
 } from '../log/index.ts';
 import { type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
+import { sealed } from './log/head-seal.ts';
 
 /** Reads the log's keys; null if the managed file does not exist. Throws `SetupError`. */
 export function readLogKeys(origin: LogKeyOrigin): LogKeys | null {
@@ -104,7 +105,10 @@ export async function startLog(store: LedgerStore, start: NewLog): Promise<LogRe
     verifierKeys: verifierKeysText(keys),
     startedMs: nowMs,
     first,
-    firstExtension: first && extendTree({ size: 0, root: EMPTY_ROOT, tiles: [] }, [first]),
+    tree: sealed(
+      { log: keys, macs, version },
+      extendTree({ size: 0, root: EMPTY_ROOT, tiles: [] }, first ? [first] : []),
+    ),
     ...(follows && { closes: { logId: follows.logId, size: follows.size } }),
   });
   const maker = { log, macs, version };

@@ -120,7 +120,18 @@ const TAMPERINGS: readonly [
   [
     'a changed root',
     () => ledger.execute('UPDATE logs SET root = ?', UNKNOWN),
-    () => /^the root of the entries is not the stored one: keys\.example\/log$/,
+    () =>
+      /^the root of the entries is not the stored one: keys\.example\/log\nheads that no server sealed: /,
+  ],
+  [
+    'an entry that a writer of the database appended, with a tree to match',
+    () => ledger.appendUnsealed(),
+    () => /^heads that no server sealed: keys\.example\/log: 302 entries with root /,
+  ],
+  [
+    'a seal under a version that no server has',
+    () => ledger.execute('UPDATE logs SET head_version = 9'),
+    () => /^heads that no server sealed: keys\.example\/log: 301 entries /,
   ],
   [
     'a changed checkpoint',

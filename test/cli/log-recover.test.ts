@@ -142,6 +142,25 @@ describe('phm log init', () => {
     await run('log', 'check');
   });
 
+  it('signs no head that no server sealed: closes such a log at its last checkpoint', async () => {
+    await ledger.addKeys(3);
+    await ledger.publish();
+    const published = stateText();
+    await ledger.appendUnsealed();
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    const [closed, open] = await ledger.store.logs();
+    assert.match(closed?.checkpoint ?? '', /^keys\.example\/log\n4\n/);
+    const first = await ledger.store.readEntries(open?.logId ?? 0, 0, 1);
+    assert.deepEqual(Buffer.from(first), createHash('sha256').update(`${published}\n`).digest());
+  });
+
+  it('refuses to rotate behind such a head without a checkpoint', async () => {
+    rmSync(ledger.stateFile, { force: true });
+    await ledger.appendUnsealed();
+    assert.match(await refused('log', 'init', '--rotate'), /has a wrong seal: no server wrote it/);
+    assert.equal((await ledger.store.logs()).length, 1);
+  });
+
   it('rotates a log that grows meanwhile, under its last entry', async () => {
     await ledger.addKeys(3);
     await ledger.publish();
@@ -346,6 +365,24 @@ describe('phm log recover --accept', () => {
       assert.match(stderr, /does not continue a checkpoint that was published: 301 entries/);
       assert.match(stderr, /log init --rotate\n$/);
     }
+    assert.deepEqual(readFileSync(ledger.stateFile), before);
+  });
+
+  it('refuses a head that no server sealed, and one under a version that the secret lacks', async () => {
+    await ledger.addKeys(3);
+    await ledger.publish();
+    const copy = join(ledger.folder, 'copy');
+    await ledger.exportTo(copy);
+    const before = readFileSync(ledger.stateFile);
+    await ledger.appendUnsealed();
+    for (const how of [['--accept'], ['--from', copy]]) {
+      assert.match(await refused('log', 'recover', ...how), /5 entries .* has a wrong seal/);
+    }
+    ledger.execute('UPDATE logs SET head_version = 2');
+    assert.match(
+      await refused('log', 'recover', '--accept'),
+      /was sealed under version 2 of the master secret, which the given secret lacks/,
+    );
     assert.deepEqual(readFileSync(ledger.stateFile), before);
   });
 

@@ -18,6 +18,15 @@ import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
 
 export const ACCOUNT = 'acct_log';
 
+/** Returns a tree with a seal that names its head; stores do not judge seals. */
+export function withSeal<T extends { readonly size: number; readonly root: Uint8Array }>(tree: T) {
+  const mac = createHash('sha256').update(`${tree.size}`).update(tree.root).digest();
+  return { ...tree, seal: { mac, version: 1 + (tree.size % 7) } };
+}
+
+/** Extends a tree as the sequencer does. */
+const extendSealed: Extend = (edge, entries) => withSeal(extendTree(edge, entries));
+
 /** Starts a log whose first entry is `first`, if it is given. */
 export function logStart(origin: string, first: Uint8Array | null = null) {
   const empty = { size: 0, root: EMPTY_ROOT, tiles: [] };
@@ -26,7 +35,7 @@ export function logStart(origin: string, first: Uint8Array | null = null) {
     verifierKeys: `${origin}+1\n${origin}+2`,
     startedMs: NOW,
     first,
-    firstExtension: first && extendTree(empty, [first]),
+    tree: withSeal(extendTree(empty, first ? [first] : [])),
   };
 }
 
@@ -74,7 +83,7 @@ export const turnOf = (logId: number, changes: Partial<Turn> = {}): Turn => ({
   logId,
   limit: 1_000,
   judge: () => true,
-  extend: extendTree,
+  extend: extendSealed,
   ...changes,
 });
 
@@ -124,11 +133,16 @@ export async function assertSound(store: LedgerStore, logId: number): Promise<Bu
     entries.map((_, i) => i),
   );
   assert.equal(log.size, entries.length);
+  assert.deepEqual(sealBytes(log), sealBytes(withSeal(log)));
   const bytes = entries.map(({ entry }) => Buffer.from(entry));
   assert.deepEqual(Buffer.from(await store.readEntries(logId, 0, log.size)), Buffer.concat(bytes));
   assert.deepEqual(Buffer.from(log.root), rootOf(bytes));
   assert.deepEqual(await storedRoot(store, logId, log.size), rootOf(bytes));
   return bytes;
+}
+
+function sealBytes({ seal: { mac, version } }: Pick<LogRecord, 'seal'>) {
+  return { mac: Buffer.from(mac), version };
 }
 
 export async function findLog(store: LedgerStore, logId: number): Promise<LogRecord> {
@@ -343,7 +357,7 @@ export function logContract(name: string, options: LogContractOptions): void {
       const isReason = (error: unknown) => error === reason;
       await assert.rejects(store.takeTurn(turnOf(logId, { extend: fail })), isReason);
       await assert.rejects(store.takeTurn(turnOf(logId, { judge: fail })), isReason);
-      const short: Extend = (edge, entries) => extendTree(edge, entries.slice(1));
+      const short: Extend = (edge, entries) => extendSealed(edge, entries.slice(1));
       await assert.rejects(store.takeTurn(turnOf(logId, { extend: short })), /a tree of 1 entries/);
       assert.deepEqual([await pendingCount(), (await findLog(store, logId)).size], [2, 0]);
       assert.equal((await store.takeTurn(turnOf(logId))).appended, 2);
@@ -356,7 +370,7 @@ export function logContract(name: string, options: LogContractOptions): void {
       const extend: Extend = (edge, entries) => {
         const tiles = edge.tiles.map((hashes) => Buffer.from(hashes));
         tiles[0]?.fill(1);
-        return extendTree({ ...edge, tiles }, entries);
+        return extendSealed({ ...edge, tiles }, entries);
       };
       await assert.rejects(store.takeTurn(turnOf(logId, { extend })), /do not hash to the stored/);
     });
@@ -366,7 +380,7 @@ export function logContract(name: string, options: LogContractOptions): void {
       let overtake: Promise<TurnOutcome> | null = null;
       const extend: Extend = (edge, entries) => {
         overtake ??= other.takeTurn(turnOf(logId));
-        return extendTree(edge, entries);
+        return extendSealed(edge, entries);
       };
       const outcome = await store.takeTurn(turnOf(logId, { extend }));
       assert.ok(overtake);
@@ -381,7 +395,7 @@ export function logContract(name: string, options: LogContractOptions): void {
       let joined: Promise<unknown> | null = null;
       const extend: Extend = (edge, entries) => {
         joined ??= commitRows([late], other);
-        return extendTree(edge, entries);
+        return extendSealed(edge, entries);
       };
       await store.takeTurn(turnOf(logId, { extend }));
       await joined;
@@ -501,7 +515,7 @@ export function logContract(name: string, options: LogContractOptions): void {
       await takeAll(store, logId);
       const ids = await addKeys(3);
       const lost = [randomBytes(32), pendingEntry(logId, ids[1] ?? Buffer.of()).entry];
-      await store.recoverEntries(logId, [...lost, randomBytes(32)], extendTree);
+      await store.recoverEntries(logId, [...lost, randomBytes(32)], extendSealed);
       const entries = (await store.pageEntries(logId, 2, 9)).map(({ entryId, kind }) => ({
         id: entryId && Buffer.from(entryId),
         kind,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomFillSync } from 'node:crypto';
+import { createHmac, randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -363,6 +363,35 @@ describe('MACs of log entries', () => {
     own.destroy();
     assert.throws(() => own.mac(2, entryId, entry), /were destroyed/);
     assert.throws(() => own.verifies(2, entryId, entry, entry), /were destroyed/);
+  });
+});
+
+describe('MACs of heads of the log', () => {
+  const subkey = Buffer.alloc(32, 5);
+  const keys = new LogMacKeys([{ version: 3, subkey }]);
+  const head = { origin: 'keys.example/lög', size: 2 ** 40 + 1, root: Buffer.alloc(32, 2) };
+
+  it('are HMAC-SHA-256 over label, size, root and origin', () => {
+    const message = Buffer.concat([
+      Buffer.from('phm/log-head/v1\0'),
+      Buffer.from('0000010000000001', 'hex'),
+      head.root,
+      Buffer.from(head.origin, 'utf8'),
+    ]);
+    assert.deepEqual(keys.headMac(3, head), createHmac('sha256', subkey).update(message).digest());
+  });
+
+  it('fail for another head, version or MAC', () => {
+    const mac = keys.headMac(3, head);
+    assert.ok(keys.verifiesHead(3, head, mac));
+    const root = Buffer.alloc(32, 3);
+    for (const other of [{ size: 1 }, { root }, { root: root.subarray(1) }, { origin: 'x' }]) {
+      assert.equal(keys.verifiesHead(3, { ...head, ...other }, mac), false);
+    }
+    assert.equal(keys.verifiesHead(1, head, mac), false);
+    assert.equal(keys.verifiesHead(3, head, Buffer.alloc(32)), false);
+    assert.equal(keys.verifiesHead(3, head, mac.subarray(1)), false);
+    assert.throws(() => keys.headMac(1, head), RangeError);
   });
 });
 

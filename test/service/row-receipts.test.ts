@@ -17,10 +17,11 @@ import {
   type RecordedRow,
 } from '../../src/ledger/index.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import { extendTree } from '../../src/log/index.ts';
+import { EMPTY_ROOT, extendTree } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../src/proof/index.ts';
 import type { KeyTask, LogBinding } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import { withSeal } from '../ledger/log-contract.ts';
 import {
   fakeGenerator,
   fakePlainGenerator,
@@ -57,7 +58,7 @@ async function prepare(store: LedgerStore): Promise<LogBinding> {
     verifierKeys: 'a\nb',
     startedMs: atMs,
     first: null,
-    firstExtension: null,
+    tree: withSeal(extendTree({ size: 0, root: EMPTY_ROOT, tiles: [] }, [])),
   });
   const softwareId = await store.registerSoftware(SOFTWARE);
   return { logId, origin: ORIGIN, software: SOFTWARE, softwareId };
@@ -74,7 +75,7 @@ async function takePending(store: LedgerStore, logId: number): Promise<PendingEn
     logId,
     limit: 100,
     judge,
-    extend: extendTree,
+    extend: (edge, entries) => withSeal(extendTree(edge, entries)),
   });
   assert.deepEqual([appended, setAside], [taken.length, 0]);
   return taken;

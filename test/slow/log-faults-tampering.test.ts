@@ -139,6 +139,11 @@ const TAMPERINGS: readonly Tampering[] = [
     named: () => /root/i,
   },
   {
+    name: 'a changed seal',
+    change: (_, { flipped }) => `UPDATE logs SET head_mac = ${flipped('head_mac')}`,
+    named: () => /no server sealed/,
+  },
+  {
     name: 'a changed checkpoint',
     change: () => `UPDATE log_checkpoints SET note = replace(note, '— ', '— x')`,
     named: () => /signature/i,

@@ -17,6 +17,7 @@ import {
 import { storeSource, storeTiles } from '../../src/cli/log/store-source.ts';
 import { formatKeyId, keyEntry, keyStatement } from '../../src/keys/index.ts';
 import {
+  type Edge,
   type LedgerStore,
   type LogRecord,
   openSqliteStore,
@@ -33,7 +34,7 @@ import {
   writeState,
 } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys, parseMasterSecret } from '../../src/proof/index.ts';
-import { pendingEntryOf } from '../../src/service/index.ts';
+import { pendingEntryOf, sealed } from '../../src/service/index.ts';
 import { keyRequest, makeKeyId, makeRow, QUOTAS } from '../ledger/contract.ts';
 import { commandJson, type RunResult, runCommand } from './run-command.ts';
 import { type Environment, makeDataDir, removeDataDir } from './server.ts';
@@ -153,15 +154,27 @@ export class LogLedger {
 
   /** Takes one turn, and publishes nothing. */
   async takeTurn(): Promise<{ readonly logId: number; readonly head: TurnOutcome }> {
-    const { logId } = await this.openLog();
+    const log = await this.openLog();
+    const { logId } = log;
     const turn = {
       logId,
       limit: 10_000,
       judge: (entry: Parameters<Parameters<LedgerStore['takeTurn']>[0]['judge']>[0]) =>
         this.#macs.verifies(entry.secretVersion, entry.entryId, entry.entry, entry.mac),
-      extend: extendTree,
+      extend: (edge: Edge, entries: readonly Uint8Array[]) =>
+        sealed({ log, macs: this.#macs, version: 1 }, extendTree(edge, entries)),
     };
     return { logId, head: await this.#store.takeTurn(turn) };
+  }
+
+  /** Appends an entry as someone who writes to the database: with a tree to match, and the seal that was there. */
+  async appendUnsealed(): Promise<void> {
+    await this.addKeys(1);
+    const { logId } = await this.openLog();
+    const extend = (edge: Edge, entries: readonly Uint8Array[]) => {
+      return { ...extendTree(edge, entries), seal: edge.seal };
+    };
+    await this.#store.takeTurn({ logId, limit: 10_000, judge: () => true, extend });
   }
 
   /** Returns the receipt of a logged key. */

@@ -68,7 +68,7 @@ function readSecret({ masterSecret }: Config) {
 
 function needsSecret(reason: string): CommandError {
   return new CommandError(
-    'this becomes an entry of the transparency log, which needs the master secret: set PHM_MASTER_KEY_FILE or ' +
+    'this changes the transparency log, which needs the master secret: set PHM_MASTER_KEY_FILE or ' +
       `PHM_MASTER_KEY as for the servers (${reason})`,
     1,
   );

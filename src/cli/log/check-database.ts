@@ -4,7 +4,8 @@ import { MINUTE_MS } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, openVerifierKey, readState } from '../../log/index.ts';
-import { followingEntry } from '../../service/index.ts';
+import type { LogMacKeys } from '../../proof/index.ts';
+import { followingEntry, judgeSeal } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type FindingKind, Findings } from '../findings.ts';
 import { checkRows, type RowsReport } from './rows-check.ts';
@@ -37,6 +38,11 @@ const WRONG_HEAD: FindingKind = {
   problem: 'the root of the entries is not the stored one',
   remedy:
     'Entries or the head of the log were changed in the database. Restore them from a copy of the log.',
+};
+const UNSEALED: FindingKind = {
+  problem: 'heads that no server sealed',
+  remedy:
+    'A writer of the database wrote entries or the head. Servers stop the log. Restore the database.',
 };
 const WRONG_CHECKPOINT: FindingKind = {
   problem: 'stored checkpoints that the log does not have',
@@ -101,18 +107,30 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
     await checkLog(order, log, own, findings);
   }
   const macs = await findMacs(store, order.config);
-  const rows = await checkRows({
-    store,
-    logs,
-    findings,
-    sinceMs: order.sinceMs,
-    macs,
-    signal,
-    onProgress,
-  }).finally(() => macs?.destroy());
+  const { sinceMs } = order;
+  const rows = await checkSeals(store, logs, macs, findings)
+    .then(() => checkRows({ store, logs, findings, sinceMs, macs, signal, onProgress }))
+    .finally(() => macs?.destroy());
   await checkLinks(store, logs, rows.follows, findings);
   const { pending, setAside } = await checkWaiting(order, logs, findings);
   return { logs, rows, pending, setAside, findings };
+}
+
+/** Checks the seal of each head, with the master secret. A seal under a registered version that it lacks cannot be judged. */
+async function checkSeals(
+  store: LedgerStore,
+  logs: readonly LogRecord[],
+  macs: LogMacKeys | null,
+  findings: Findings,
+): Promise<void> {
+  if (macs === null) return;
+  const registered = await store.secretChecks();
+  for (const log of logs) {
+    const verdict = judgeSeal(macs, log.origin, log);
+    if (verdict === 'valid') continue;
+    if (verdict === 'unknown_version' && registered.has(log.seal.version)) continue;
+    findings.add(UNSEALED, `${log.origin}: ${describeCheckpoint(log)}`);
+  }
 }
 
 /** A signed checkpoint that its log must contain, and where it is from. */

@@ -17,13 +17,21 @@ import {
   signCheckpoint,
   writeState,
 } from '../../log/index.ts';
-import { createLogKeys, type NewLog, readLogKeys, startLog } from '../../service/index.ts';
+import type { LogMacKeys } from '../../proof/index.ts';
+import {
+  createLogKeys,
+  judgeSeal,
+  type NewLog,
+  readLogKeys,
+  startLog,
+} from '../../service/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { continues, storeTiles } from './store-source.ts';
+import { requireSeal } from './stored-seal.ts';
 
 const HELP = `
 NAME is the origin of the log: the address at which it is public, without https://, such as keys.example/log. It cannot be
@@ -91,10 +99,13 @@ async function init(context: CliContext, options: InitOptions): Promise<void> {
       refuseWrongState(config, logs);
       if (open && !options.rotate) throw isOpen(open, oldKeys);
       // Before the old keys are replaced: nothing may be wrong with the old log.
-      if (open) await lastCheckpoint(store, config, open, oldKeys);
+      if (open) await lastCheckpoint({ store, config, oldKeys, macs }, open);
       const keys = chooseKeys(config.log.keys, oldKeys, logs, options);
-      const log = await startBehind({ store, config, oldKeys }, { keys, macs, version });
-      if (open) await publishFirst(store, config, keys, log);
+      const log = await startBehind({ store, config, oldKeys, macs }, { keys, version });
+      if (open) {
+        requireSeal(macs, log);
+        await publishFirst(store, config, keys, log);
+      }
       return { log, isRotation: open !== null, config };
     } finally {
       macs.destroy();
@@ -114,6 +125,7 @@ interface Place {
   readonly config: Config;
   /** The keys of the open log, which may be replaced in their file already; null without. */
   readonly oldKeys: LogKeys | null;
+  readonly macs: LogMacKeys;
 }
 
 /** Attempts to close a log that grows: a server takes at most ten turns a second. */
@@ -121,18 +133,19 @@ const MAX_ATTEMPTS = 20;
 
 /** Starts a log behind the last checkpoint of the open one. Servers may run: if the open log grows meanwhile, it begins again. */
 async function startBehind(
-  { store, config, oldKeys }: Place,
-  start: Pick<NewLog, 'keys' | 'macs' | 'version'>,
+  place: Place,
+  start: Pick<NewLog, 'keys' | 'version'>,
 ): Promise<LogRecord> {
+  const { store, macs } = place;
   for (let attempt = 1; ; attempt++) {
     const open = (await store.logs()).find(({ closedMs }) => closedMs === null);
     const follows = open && {
       logId: open.logId,
       size: open.size,
-      checkpointText: await lastCheckpoint(store, config, open, oldKeys),
+      checkpointText: await lastCheckpoint(place, open),
     };
     try {
-      return await startLog(store, { ...start, nowMs: Date.now(), follows: follows ?? null });
+      return await startLog(store, { ...start, macs, nowMs: Date.now(), follows: follows ?? null });
     } catch (error) {
       if (!(error instanceof SetupError) || attempt === MAX_ATTEMPTS) throw error;
     }
@@ -202,13 +215,12 @@ function readStateFile({ log: { stateFile } }: Config) {
 
 /**
  * Returns the text of the last checkpoint of the open log: the newest that anyone may have seen. If its keys are here and
- * the state file fits, every entry gets under a checkpoint first, so that each has its receipt.
+ * the state file fits, every entry gets under a checkpoint first, so that each has its receipt. A head that no server
+ * sealed gets none, and closes the log at its last checkpoint; without one, throws `CommandError`.
  */
 async function lastCheckpoint(
-  store: LedgerStore,
-  config: Config,
+  { store, config, oldKeys: keys, macs }: Place,
   open: LogRecord,
-  keys: LogKeys | null,
 ): Promise<string> {
   const published = [open.checkpoint, stateNoteOf(config, open)]
     .filter((note) => note !== null)
@@ -216,10 +228,13 @@ async function lastCheckpoint(
     .sort((a, b) => b.size - a.size);
   const [newest] = published;
   const isBehind = newest === undefined || newest.size < open.size;
+  const isSealed = judgeSeal(macs, open.origin, open) === 'valid';
   // A database that was restored may hold other entries than were published.
-  const maySign = keys?.origin === open.origin && isBehind && !open.isMoved;
+  const isSound = isSealed && !open.isMoved;
+  const maySign = keys?.origin === open.origin && isBehind && isSound;
   if (!maySign || !(await continues(storeTiles(store, open), newest ?? null, open))) {
     if (newest !== undefined) return parseNote(newest.note).text;
+    requireSeal(macs, open);
     return formatCheckpoint({
       origin: open.origin,
       size: open.size,

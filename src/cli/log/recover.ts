@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import { commandLine } from '../../launcher.ts';
-import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import type { Extend, LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   extendTree,
   type LogKeys,
@@ -13,8 +13,8 @@ import {
   readState,
   signCheckpoint,
 } from '../../log/index.ts';
-import { readLogKeys } from '../../service/index.ts';
-import { auditOf } from '../admin/audit-record.ts';
+import { type EntryMaker, newAudit, readLogKeys, sealed } from '../../service/index.ts';
+import { openMacs } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';
 import { CommandError } from '../command-error.ts';
@@ -26,6 +26,7 @@ import { verifierKeysOf } from './check-database.ts';
 import { saveState } from './init.ts';
 import { openSource } from './source.ts';
 import { continues, storeTiles } from './store-source.ts';
+import { requireSeal } from './stored-seal.ts';
 import { checkTree } from './tree-check.ts';
 import { describeCheckpoint } from './trust.ts';
 
@@ -82,10 +83,13 @@ async function recover(context: CliContext, options: RecoverOptions): Promise<vo
   const result = await withStore(context, async (store, config) => {
     const log = (await store.logs()).find(({ closedMs }) => closedMs === null);
     if (!log) throw new CommandError('this ledger has no open log. To start one: phm log init', 1);
-    const work = { context, store, config, log };
-    return from === undefined
-      ? acceptDatabase(work)
-      : untilInterrupted((signal) => recoverFrom(work, from, signal));
+    const maker = { log, ...(await openMacs(store, config)) };
+    const work = { context, store, config, log, maker };
+    const recovery =
+      from === undefined
+        ? acceptDatabase(work)
+        : untilInterrupted((signal) => recoverFrom(work, from, signal));
+    return recovery.finally(() => maker.macs.destroy());
   });
   if (json) {
     const { origin, recovered, size } = result;
@@ -111,11 +115,13 @@ interface Work {
   readonly store: LedgerStore;
   readonly config: Config;
   readonly log: LogRecord;
+  /** Seals heads, and makes the audit record. */
+  readonly maker: EntryMaker;
 }
 
 /** Writes a state file for the head of the database. */
 async function acceptDatabase(work: Work): Promise<Recovery> {
-  const { context, store, config, log } = work;
+  const { context, store, config, log, maker } = work;
   const keys = requireKeys(config, log);
   const state = await readOwnState(work);
   const known = [state?.note, log.checkpoint].filter((note) => note != null);
@@ -136,6 +142,7 @@ async function acceptDatabase(work: Work): Promise<Recovery> {
       1,
     );
   }
+  requireSeal(maker.macs, log);
   context.err(
     `The next checkpoint will continue the ${counted(log.size, 'entry', 'entries')} of this database. If a later ` +
       'checkpoint was ever published, this forks the log, and anyone who has that checkpoint can prove it.\n',
@@ -214,7 +221,7 @@ const WRONG_STORED_ROOT: FindingKind = {
 const BATCH = 4_096;
 
 async function recoverFrom(work: Work, place: string, signal: AbortSignal): Promise<Recovery> {
-  const { context, store, config, log } = work;
+  const { context, store, config, log, maker } = work;
   const keys = requireKeys(config, log);
   const source = await openSource(place, signal);
   const { checkpoint } = openCopy(source.name, await source.checkpoint(), log);
@@ -249,24 +256,26 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   await checkStored(work, checkpoint, state, findings);
   tellFindings(context.err, findings.list);
   if (findings.list.length > 0) throw new CommandError('nothing was recovered', 1);
+  requireSeal(maker.macs, log);
   if (lost.length > 0) await recordRecovery(work, lost.length);
   for (let first = 0; first < lost.length; first += BATCH) {
     signal.throwIfAborted();
     const batch = lost.slice(first, first + BATCH);
-    await store.recoverEntries(log.logId, batch, extendAt(log.size + first));
+    await store.recoverEntries(log.logId, batch, extendAt(log.size + first, maker));
   }
   const now = (await store.logs()).find(({ logId }) => logId === log.logId) ?? log;
   for (const known of [checkpoint, ...(state === null ? [] : [state])]) {
     if (!(await continues(storeTiles(store, log), known, now))) throw hasGrown();
   }
+  requireSeal(maker.macs, now);
   await publish(work, keys, now);
   return { origin: log.origin, recovered: lost.length, size: now.size };
 }
 
 /** Returns an `extend` for a tree of this size. Behind entries of someone else, those of the copy would be a fork. */
-function extendAt(size: number): typeof extendTree {
+function extendAt(size: number, maker: EntryMaker): Extend {
   return (edge, entries) => {
-    if (edge.size === size) return extendTree(edge, entries);
+    if (edge.size === size) return sealed(maker, extendTree(edge, entries));
     throw hasGrown();
   };
 }
@@ -296,11 +305,9 @@ async function checkStored(
 }
 
 /** Writes the audit record first: the monitor accepts entries without a statement only where a record explains them. */
-async function recordRecovery({ store, config, log }: Work, count: number): Promise<void> {
+async function recordRecovery({ store, log, maker }: Work, count: number): Promise<void> {
   const details = { origin: log.origin, first: log.size, count };
-  await store.addAudit(
-    await auditOf(store, config, { atMs: Date.now(), action: 'log_recovered', details }),
-  );
+  await store.addAudit(newAudit(maker, { atMs: Date.now(), action: 'log_recovered', details }));
 }
 
 /** Opens the checkpoint of a copy. Throws `CommandError` unless the open log has signed it. */

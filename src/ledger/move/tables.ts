@@ -197,6 +197,8 @@ export const TABLES = {
       nullable(integer('closed_ms', TIME_MAX)),
       integer('size'),
       bytes('root', 32),
+      bytes('head_mac', 32),
+      integer('head_version', INT32_MAX),
     ],
   },
   log_checkpoints: {

@@ -13,13 +13,15 @@ import type {
   Turn,
   TurnOutcome,
 } from '../log-store.ts';
-import { asRejection, type Head, MOST_COUNTED } from '../log-turn.ts';
+import { asRejection, MOST_COUNTED } from '../log-turn.ts';
 import {
+  HEAD_COLUMNS,
   SELECT_AUDITS,
   SELECT_LOGGED_RECORDS,
   SELECT_PENDING,
   SELECT_RECORDS,
   toAuditRecord,
+  toHead,
   toLogged,
   toLogRecord,
   toPendingEntry,
@@ -59,11 +61,11 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
    */
   async #idleOutcome(logId: number): Promise<TurnOutcome | null> {
     const row = await this.connection.get(
-      `SELECT size, root, closed_ms AS "closedMs" FROM logs
+      `SELECT ${HEAD_COLUMNS} FROM logs
        WHERE log_id = $1 AND NOT EXISTS (SELECT FROM log_pending WHERE log_id = $1)`,
       logId,
     );
-    return row ? outcomeAt(row as unknown as Head) : null;
+    return row ? outcomeAt(toHead(row)) : null;
   }
 
   async recordHome(logId: number): Promise<void> {

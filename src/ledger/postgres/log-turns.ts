@@ -22,7 +22,14 @@ import {
   refuseOrigin,
   type WaitingEntry,
 } from '../log-turn.ts';
-import { SELECT_PENDING, selectLogs, toLogRecord, toPendingEntry } from '../recorded-row.ts';
+import {
+  HEAD_COLUMNS,
+  SELECT_PENDING,
+  selectLogs,
+  toHead,
+  toLogRecord,
+  toPendingEntry,
+} from '../recorded-row.ts';
 import { type Run, toBuffer } from './connection.ts';
 
 /** A head, and whether the database moved, as `LogRecord` describes. */
@@ -62,18 +69,19 @@ async function findLog(
 }
 
 async function insertLog(run: Run, start: LogStart): Promise<LogRecord> {
-  const { origin, verifierKeys, startedMs, first, firstExtension } = start;
+  const { origin, verifierKeys, startedMs, first, tree } = start;
   await run('UPDATE logs SET closed_ms = $1 WHERE closed_ms IS NULL', [startedMs]);
   await run(
-    `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root)
-     SELECT coalesce(max(log_id), 0) + 1, $1, $2, $3, NULL, 0, $4 FROM logs`,
-    [origin, verifierKeys, startedMs, emptyRoot()],
+    `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root, head_mac,
+       head_version)
+     SELECT coalesce(max(log_id), 0) + 1, $1, $2, $3, NULL, 0, $4, $5, $6 FROM logs`,
+    [origin, verifierKeys, startedMs, emptyRoot(), toBuffer(tree.seal.mac), tree.seal.version],
   );
   const started = (await findLog(run, 'closed_ms IS NULL')) as LogRecord;
-  if (first === null || firstExtension === null) return started;
+  if (first === null) return started;
   const entry = { entry: first, entryId: null, kind: 'start' } as const;
-  await append(run, started.logId, started, firstExtension, [entry]);
-  return { ...started, size: firstExtension.size, root: firstExtension.root };
+  await append(run, started.logId, started, tree, [entry]);
+  return { ...started, size: tree.size, root: tree.root };
 }
 
 /** Appends pending entries, as `LogStore.takeTurn` describes. */
@@ -96,12 +104,11 @@ export async function takeTurn(run: Run, turn: Turn): Promise<TurnOutcome> {
 /** Returns the head. Other turns, on any server, wait from here to the end of the transaction. */
 async function lockHead(run: Run, logId: number): Promise<PlacedHead> {
   const { rows } = await run(
-    `SELECT size, root, closed_ms AS "closedMs", ${IS_MOVED} AS "isMoved" FROM logs
-     WHERE log_id = $1 FOR UPDATE`,
+    `SELECT ${HEAD_COLUMNS}, ${IS_MOVED} AS "isMoved" FROM logs WHERE log_id = $1 FOR UPDATE`,
     [logId],
   );
   if (!rows[0]) throw new Error(`the ledger has no log ${logId}`);
-  return rows[0] as unknown as PlacedHead;
+  return { ...toHead(rows[0]), isMoved: rows[0].isMoved === true };
 }
 
 /** Returns what this statement sees, in a snapshot that is younger than the lock. */
@@ -164,7 +171,7 @@ async function append(
   run: Run,
   logId: number,
   head: Head,
-  { size, root, tiles }: Extension,
+  { size, root, seal, tiles }: Extension,
   entries: readonly NewEntry[],
 ): Promise<void> {
   await run(
@@ -195,8 +202,9 @@ async function append(
     );
   }
   const { rowCount } = await run(
-    'UPDATE logs SET size = $1, root = $2 WHERE log_id = $3 AND size = $4 AND closed_ms IS NULL',
-    [size, root, logId, head.size],
+    `UPDATE logs SET size = $1, root = $2, head_mac = $3, head_version = $4
+     WHERE log_id = $5 AND size = $6 AND closed_ms IS NULL`,
+    [size, root, toBuffer(seal.mac), seal.version, logId, head.size],
   );
   if (rowCount !== 1) throw new Error('another turn has moved the head');
 }

@@ -21,7 +21,14 @@ import {
   refuseOrigin,
   type WaitingEntry,
 } from '../log-turn.ts';
-import { SELECT_PENDING, selectLogs, toLogRecord, toPendingEntry } from '../recorded-row.ts';
+import {
+  HEAD_COLUMNS,
+  SELECT_PENDING,
+  selectLogs,
+  toHead,
+  toLogRecord,
+  toPendingEntry,
+} from '../recorded-row.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** All servers are on one machine: their state files show a restore. */
@@ -59,21 +66,24 @@ export class SqliteTurns {
     return this.#start(start);
   }
 
-  #start({ origin, verifierKeys, startedMs, first, firstExtension }: LogStart): LogRecord {
+  #start({ origin, verifierKeys, startedMs, first, tree }: LogStart): LogRecord {
     this.#connection.run('UPDATE logs SET closed_ms = ? WHERE closed_ms IS NULL', startedMs);
     this.#connection.run(
-      `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root)
-       SELECT coalesce(max(log_id), 0) + 1, ?, ?, ?, NULL, 0, ? FROM logs`,
+      `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root, head_mac,
+         head_version)
+       SELECT coalesce(max(log_id), 0) + 1, ?, ?, ?, NULL, 0, ?, ?, ? FROM logs`,
       origin,
       verifierKeys,
       startedMs,
       emptyRoot(),
+      tree.seal.mac,
+      tree.seal.version,
     );
     const started = this.#findLog('closed_ms IS NULL') as LogRecord;
-    if (first === null || firstExtension === null) return started;
+    if (first === null) return started;
     const entry = { entry: first, entryId: null, kind: 'start' } as const;
-    this.#append(started.logId, started, firstExtension, [entry]);
-    return { ...started, size: firstExtension.size, root: firstExtension.root };
+    this.#append(started.logId, started, tree, [entry]);
+    return { ...started, size: tree.size, root: tree.root };
   }
 
   /** Reads, judges and hashes, and changes nothing. */
@@ -192,7 +202,7 @@ export class SqliteTurns {
   }
 
   /** Writes tiles and the new head. Throws if another turn has moved the head. */
-  #grow(logId: number, head: Head, { size, root, tiles }: Extension): void {
+  #grow(logId: number, head: Head, { size, root, seal, tiles }: Extension): void {
     for (const { level, index, hashes } of tiles) {
       this.#connection.run(
         `INSERT INTO log_tiles (log_id, level, tile_index, hashes) VALUES (?, ?, ?, ?)
@@ -204,9 +214,12 @@ export class SqliteTurns {
       );
     }
     const moved = this.#connection.changes(
-      `UPDATE logs SET size = ?, root = ? WHERE log_id = ? AND size = ? AND closed_ms IS NULL`,
+      `UPDATE logs SET size = ?, root = ?, head_mac = ?, head_version = ?
+       WHERE log_id = ? AND size = ? AND closed_ms IS NULL`,
       size,
       root,
+      seal.mac,
+      seal.version,
       logId,
       head.size,
     );
@@ -245,12 +258,9 @@ export class SqliteTurns {
   }
 
   #head(logId: number): Head {
-    const row = this.#connection.get(
-      'SELECT size, root, closed_ms AS closedMs FROM logs WHERE log_id = ?',
-      logId,
-    );
+    const row = this.#connection.get(`SELECT ${HEAD_COLUMNS} FROM logs WHERE log_id = ?`, logId);
     if (!row) throw new Error(`the ledger has no log ${logId}`);
-    return row as unknown as Head;
+    return toHead(row);
   }
 
   readTile(logId: number, level: number, index: number): Uint8Array | null {

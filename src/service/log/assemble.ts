@@ -18,6 +18,7 @@ import { toFailure } from '../messages.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import { LogEngine } from './engine.ts';
 import { EntryJudge } from './entry-judge.ts';
+import { HeadSeals } from './head-seal.ts';
 import type { Head, SignedHead } from './heads.ts';
 import type { LogNotice } from './notices.ts';
 import { openCosigning } from './open-cosigning.ts';
@@ -61,12 +62,16 @@ export function assembleLog(
   const save = (kind: 'checkpoint' | 'witnessed') => (head: SignedHead) =>
     store.saveCheckpoint(logId, head.size, head.note, kind);
   const closedLogs = new ClosedLogs(store);
+  const maker: EntryMaker = { log: data.log, macs, version: data.version };
+  const registered = async () => new Set((await store.secretChecks()).keys());
+  const seals = new HeadSeals(maker, registered);
   const publisher = new Publisher({
     origin,
     verifierKeys,
     tiles,
     state,
     stored,
+    seals,
     isOfClosedLog: (note) => closedLogs.continues(note),
     sign: (head, nowSeconds) => signWith(data.keys, head, nowSeconds),
     save: save('checkpoint'),
@@ -93,11 +98,10 @@ export function assembleLog(
     logOf: (id) => (id === logId ? Promise.resolve(open) : closedLogs.get(id)),
     onAltered: (keyId, reason) => notify({ kind: 'altered', keyId, reason }),
   });
-  const judge = new EntryJudge(macs, async () => new Set((await store.secretChecks()).keys()));
-  const maker: EntryMaker = { log: data.log, macs, version: data.version };
+  const judge = new EntryJudge(macs, registered);
   return new LogEngine({
     publisher,
-    sequencer: new Sequencer({ logId, store, publisher, judge }),
+    sequencer: new Sequencer({ logId, store, publisher, judge, seals }),
     receipts,
     tiles,
     cosigning,

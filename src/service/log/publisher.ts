@@ -3,12 +3,14 @@
  *
  * Order of writes: the database holds the tree, then the state file holds the signed head (synced), then the head is
  * stored and served. After a crash between two steps the state file is as new as any served head. Only the stored head is
- * signed, after its consistency with the head in the state file was computed from the tiles (RFC 6962 §2.1.2).
+ * signed, after its consistency with the head in the state file was computed from the tiles (RFC 6962 §2.1.2), and if it
+ * carries the seal of a server.
  */
 import { FormatError } from '#tlog';
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { openCheckpoint, type TileSource } from '../../log/index.ts';
 import { isConsistent } from './consistency.ts';
+import type { HeadSeals, SealedHead } from './head-seal.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import { LogMoved, LogStopped } from './stopped.ts';
 
@@ -22,7 +24,7 @@ export interface StateFile {
 }
 
 /** What the database holds about the open log. */
-export interface StoredHead extends Head {
+export interface StoredHead extends SealedHead {
   readonly startedMs: number;
   readonly closedMs: number | null;
   /** True if the database was restored or promoted, and no operator has accepted that. */
@@ -37,6 +39,7 @@ export interface PublisherParts {
   readonly tiles: TileSource;
   readonly state: StateFile;
   readonly stored: () => Promise<StoredHead>;
+  readonly seals: Pick<HeadSeals, 'admit'>;
   /** Reports whether a note is a checkpoint of a closed log of this database, and that log continued it to its end. */
   readonly isOfClosedLog: (note: string) => Promise<boolean>;
   readonly sign: (head: Head, nowSeconds: number) => string;
@@ -82,7 +85,7 @@ export class Publisher {
   }
 
   /**
-   * Returns the stored head after it proved consistent with the last published one. Rejects with `LogStopped`, or with
+   * Returns the stored head after it proved consistent with the last published one, and sealed by a server. Rejects with `LogStopped`, or with
    * the error of the database or the file.
    */
   async admit(): Promise<StoredHead> {
@@ -112,6 +115,7 @@ export class Publisher {
     await this.#compare(base, stored);
     // Other servers may have published more than this one's state file shows.
     if (stored.isMoved) throw new LogMoved(this.#movedMessage(stored));
+    await this.#parts.seals.admit(stored);
     return { base, stored };
   }
 

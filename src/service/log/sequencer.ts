@@ -1,7 +1,8 @@
 /** Moves waiting entries into the tree and has the new head published. */
-import type { Edge, Extension, LogStore } from '../../ledger/index.ts';
+import type { Edge, LogStore } from '../../ledger/index.ts';
 import { extendTree, TreeError } from '../../log/index.ts';
 import { type EntryJudge, UnknownVersion } from './entry-judge.ts';
+import type { HeadSeals } from './head-seal.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import type { Publisher } from './publisher.ts';
 import { LogStopped } from './stopped.ts';
@@ -14,6 +15,7 @@ export interface SequencerParts {
   readonly store: Pick<LogStore, 'takeTurn'>;
   readonly publisher: Publisher;
   readonly judge: EntryJudge;
+  readonly seals: HeadSeals;
 }
 
 export interface TurnResult {
@@ -35,7 +37,7 @@ export class Sequencer {
    * published tree, and with the error of the database.
    */
   async turn(): Promise<TurnResult> {
-    const { logId, store, publisher, judge } = this.#parts;
+    const { logId, store, publisher, judge, seals } = this.#parts;
     const admitted = await publisher.admit();
     // An empty log is published before its first entry, so that the state file exists before anything can be lost.
     if (publisher.published === null) await publisher.publish();
@@ -46,7 +48,7 @@ export class Sequencer {
         judge: (entry) => judge.judge(entry),
         extend: (edge, entries) => {
           judge.requireKnown();
-          return extendAdmitted(admitted, edge, entries);
+          return seals.seal(extendAdmitted({ admitted, seals }, edge, entries));
         },
       });
     const { setAside, more } = await take().catch(async (error) => {
@@ -62,10 +64,15 @@ export class Sequencer {
  * Extends the tree behind the admitted head, or a later one: other servers take turns too, and `publish` compares
  * their heads.
  */
-function extendAdmitted(admitted: Head, edge: Edge, entries: readonly Uint8Array[]): Extension {
+function extendAdmitted(
+  { admitted, seals }: { readonly admitted: Head; readonly seals: HeadSeals },
+  edge: Edge,
+  entries: readonly Uint8Array[],
+): ReturnType<typeof extendTree> {
   if (edge.size < admitted.size || (edge.size === admitted.size && !isSameHead(edge, admitted))) {
     throw changedTables(`the tree has shrunk from ${admitted.size} to ${edge.size} entries`);
   }
+  seals.require(edge);
   try {
     return extendTree(edge, entries);
   } catch (error) {

@@ -10,7 +10,7 @@ import type { LogNotice } from '../../../src/service/log/notices.ts';
 import { pauseMs } from '../../../src/service/log/pace.ts';
 import type { Receipts } from '../../../src/service/log/receipts.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
-import { FakeFile, KEYS, newStore, startServer } from './fake-server.ts';
+import { FakeFile, KEYS, newStore, sealsOf, startServer } from './fake-server.ts';
 
 const RECEIPT: ReceiptAnswer = { kind: 'receipt', receipt: { statement: {}, proof: '' } };
 
@@ -236,7 +236,7 @@ describe('a running log', () => {
     await until(() => publisher.published?.size === 1);
     store.restore({
       ...store.backup(),
-      record: { ...store.contents.record, size: 0, root: EMPTY_ROOT },
+      record: { ...store.contents.record, ...sealsOf(1).seal({ size: 0, root: EMPTY_ROOT }) },
     });
     assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
     assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });

@@ -1,8 +1,15 @@
 /** One server's log on a fake database and a fake state file. */
 import assert from 'node:assert/strict';
 import { parseVerifierKey } from '#tlog';
-import { newLogKeysText, parseLogKeys, signCheckpoint } from '../../../src/log/index.ts';
+import {
+  EMPTY_ROOT,
+  newLogKeysText,
+  parseLogKeys,
+  signCheckpoint,
+} from '../../../src/log/index.ts';
+import { LogMacKeys } from '../../../src/proof/index.ts';
 import { EntryJudge } from '../../../src/service/log/entry-judge.ts';
+import { HeadSeals } from '../../../src/service/log/head-seal.ts';
 import { Publisher } from '../../../src/service/log/publisher.ts';
 import { Sequencer } from '../../../src/service/log/sequencer.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
@@ -13,6 +20,16 @@ export const KEYS = parseLogKeys(newLogKeysText(ORIGIN));
 export const VERIFIER_KEYS = Object.values(KEYS.verifierKeys).map(parseVerifierKey);
 
 export const NOW_MS = 1_800_000_000_000;
+
+/** The versions of the master secret that any server has registered. */
+export const REGISTERED: ReadonlySet<number> = new Set([1, 2]);
+
+/** Returns the seals of a server with version 1 of the master secret, or with the given ones. */
+export function sealsOf(...versions: readonly [number, ...number[]]): HeadSeals {
+  const keys = versions.map((version) => ({ version, subkey: Buffer.alloc(32, version) }));
+  const maker = { log: { origin: ORIGIN }, macs: new LogMacKeys(keys), version: versions[0] };
+  return new HeadSeals(maker, async () => REGISTERED);
+}
 
 /** A state file in memory. */
 export class FakeFile {
@@ -37,7 +54,7 @@ export function startServer(
   store: FakeLogStore,
   file: FakeFile,
   served: string[] = [],
-  { nowMs = NOW_MS, closedNote = '' } = {},
+  { nowMs = NOW_MS, closedNote = '', seals = sealsOf(1) } = {},
 ) {
   const tiles = new StoredTiles(store, 1);
   const publisher = new Publisher({
@@ -50,6 +67,7 @@ export function startServer(
       assert.ok(record);
       return record;
     },
+    seals,
     isOfClosedLog: async (note) => note === closedNote,
     sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
     save: async ({ size, note }) => {
@@ -63,10 +81,15 @@ export function startServer(
     verifies: (_version: number, _id: Uint8Array, _entry: Uint8Array, mac: Uint8Array) =>
       mac[0] === 1,
   };
-  const judge = new EntryJudge(macs, async () => new Set([1, 2]));
-  return { publisher, sequencer: new Sequencer({ logId: 1, store, publisher, judge }), served };
+  const judge = new EntryJudge(macs, async () => REGISTERED);
+  return {
+    publisher,
+    sequencer: new Sequencer({ logId: 1, store, publisher, judge, seals }),
+    served,
+  };
 }
 
 export function newStore(): FakeLogStore {
-  return new FakeLogStore(ORIGIN, Object.values(KEYS.verifierKeys).join('\n'));
+  const { seal } = sealsOf(1).seal({ size: 0, root: EMPTY_ROOT });
+  return new FakeLogStore(ORIGIN, Object.values(KEYS.verifierKeys).join('\n'), seal);
 }

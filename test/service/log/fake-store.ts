@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type {
   Edge,
+  HeadSeal,
   LogRecord,
   PendingEntry,
   Tile,
@@ -29,7 +30,7 @@ export class FakeLogStore {
   onCall: (name: string) => void = () => {};
   turns = 0;
 
-  constructor(origin: string, verifierKeys: string) {
+  constructor(origin: string, verifierKeys: string, seal: HeadSeal) {
     this.contents = {
       entries: [],
       entryIds: [],
@@ -44,6 +45,7 @@ export class FakeLogStore {
         closedMs: null,
         size: 0,
         root: EMPTY_ROOT,
+        seal,
         checkpoint: null,
         witnessed: null,
         isMoved: false,
@@ -96,8 +98,8 @@ export class FakeLogStore {
     for (const { level, index, hashes } of extension.tiles as Tile[]) {
       contents.tiles.set(`${level}/${index}`, hashes);
     }
-    const { size, root } = extension;
-    contents.record = { ...contents.record, size, root };
+    const { size, root, seal } = extension;
+    contents.record = { ...contents.record, size, root, seal };
     this.onCall('committed');
     const setAside = taken.length - good.length;
     return { appended: good.length, setAside, more: taken.length === limit, size, root };
@@ -124,7 +126,7 @@ export class FakeLogStore {
   }
 
   #edge(): Edge {
-    const { size, root } = this.contents.record;
+    const { size, root, seal } = this.contents.record;
     const tiles: Uint8Array[] = [];
     for (let level = 0; TILE_WIDTH ** level <= size; level++) {
       const hashes = Math.floor(size / TILE_WIDTH ** level);
@@ -132,7 +134,7 @@ export class FakeLogStore {
       const index = Math.floor(hashes / TILE_WIDTH);
       tiles.push(width === 0 ? new Uint8Array() : this.#partialTile(level, index, width));
     }
-    return { size, root, tiles };
+    return { size, root, seal, tiles };
   }
 
   #partialTile(level: number, index: number, width: number): Uint8Array {

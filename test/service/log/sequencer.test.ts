@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { FormatError } from '#tlog';
 import {
   EMPTY_ROOT,
+  leafHash,
   newLogKeysText,
   openCheckpoint,
   parseLogKeys,
@@ -13,7 +14,7 @@ import {
 } from '../../../src/log/index.ts';
 import { LogMoved, LogStopped } from '../../../src/service/log/stopped.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
-import { FakeFile, newStore, ORIGIN, startServer, VERIFIER_KEYS } from './fake-server.ts';
+import { FakeFile, newStore, ORIGIN, sealsOf, startServer, VERIFIER_KEYS } from './fake-server.ts';
 import type { FakeLogStore } from './fake-store.ts';
 
 class Crash extends Error {}
@@ -267,6 +268,52 @@ describe('the sequencer', () => {
     store.add();
     await assert.rejects(sequencer.turn(), /tables in the database were changed/);
     assert.equal(store.contents.record.size, 3);
+  });
+
+  it('signs no entry that a writer of the database appended, with a tree to match', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    store.add();
+    const { publisher, sequencer, served } = startServer(store, file);
+    await sequencer.turn();
+    store.contents.entries.push(randomBytes(32));
+    const root = await rootAt(new StoredTiles(store, 1), 2);
+    store.contents.record = { ...store.contents.record, size: 2, root };
+    await assert.rejects(publisher.publish(), LogStopped);
+    store.add();
+    await assert.rejects(sequencer.turn(), LogStopped);
+    await assert.rejects(startServer(store, file, served).publisher.publish(), LogStopped);
+    assert.equal(served.length, 2, 'an empty head and that of the first entry');
+  });
+
+  it('extends no such entry that came after the check of the head', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer } = startServer(store, file);
+    store.add();
+    store.onCall = (name) => {
+      if (name !== 'takeTurn' || store.contents.entries.length > 0) return;
+      const entry = randomBytes(32);
+      store.contents.entries.push(entry);
+      store.contents.record = { ...store.contents.record, size: 1, root: leafHash(entry) };
+    };
+    await assert.rejects(sequencer.turn(), LogStopped);
+    assert.equal(store.contents.record.size, 1);
+  });
+
+  it('waits with a head under a version that it lacks, and stops on one that no server has', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    store.add();
+    const options = { seals: sealsOf(2, 1) };
+    await startServer(store, file, [], options).sequencer.turn();
+    store.add();
+    const { sequencer } = startServer(store, file);
+    await assert.rejects(sequencer.turn(), /sealed under version 2 .* which this server lacks/);
+    assert.equal(store.contents.entries.length, 1);
+    await startServer(store, file, [], options).sequencer.turn();
+    const { seal } = store.contents.record;
+    store.contents.record = { ...store.contents.record, seal: { ...seal, version: 3 } };
+    await assert.rejects(sequencer.turn(), (error) => {
+      return error instanceof LogStopped && /version 3 .* no server registered/.test(error.message);
+    });
   });
 
   it('delays on failures of the database and of the file, and continues', async () => {

@@ -31,8 +31,9 @@ BEGIN
     CASE WHEN pg_is_in_recovery() THEN '-' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END);
 END $$;
 
--- One row per log, with the size and root of its tree. closed_ms is NULL for the open log. home is where an operator or
--- the log's start accepted the ledger; a restore brings the old value back.
+-- One row per log, with the size and root of its tree. head_mac is their MAC under the version head_version of
+-- the master secret. closed_ms is NULL for the open log. home is where an operator or the log's start accepted
+-- the ledger; a restore brings the old value back.
 CREATE TABLE logs (
   log_id integer PRIMARY KEY,
   origin text NOT NULL UNIQUE,
@@ -41,6 +42,8 @@ CREATE TABLE logs (
   closed_ms bigint,
   size bigint NOT NULL CHECK (size >= 0),
   root bytea NOT NULL CHECK (length(root) = 32),
+  head_mac bytea NOT NULL CHECK (length(head_mac) = 32),
+  head_version integer NOT NULL,
   home text NOT NULL DEFAULT ledger_home()
 );
 

@@ -13,7 +13,8 @@ CREATE TABLE software (
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- One row per log, with the size and root of its tree. closed_ms is NULL for the open log.
+-- One row per log, with the size and root of its tree. head_mac is their MAC under the version head_version of
+-- the master secret. closed_ms is NULL for the open log.
 CREATE TABLE logs (
   log_id INTEGER PRIMARY KEY,
   origin TEXT NOT NULL UNIQUE,
@@ -21,7 +22,9 @@ CREATE TABLE logs (
   started_ms INTEGER NOT NULL,
   closed_ms INTEGER,
   size INTEGER NOT NULL CHECK (size >= 0),
-  root BLOB NOT NULL CHECK (length(root) = 32)
+  root BLOB NOT NULL CHECK (length(root) = 32),
+  head_mac BLOB NOT NULL CHECK (length(head_mac) = 32),
+  head_version INTEGER NOT NULL
 ) STRICT;
 
 -- At most one log is open.
