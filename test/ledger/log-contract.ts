@@ -375,6 +375,22 @@ export function logContract(name: string, options: LogContractOptions): void {
       await assert.rejects(store.takeTurn(turnOf(logId, { extend })), /do not hash to the stored/);
     });
 
+    it('passes the stored seal to the next turn, which may refuse it', async () => {
+      await addKeys(1);
+      await takeAll(store, logId);
+      await addKeys(1);
+      const seen: unknown[] = [];
+      const extend: Extend = (edge) => {
+        seen.push(sealBytes(edge));
+        throw new Error('a wrong seal');
+      };
+      await assert.rejects(other.takeTurn(turnOf(logId, { extend })), /a wrong seal/);
+      await assert.rejects(other.recoverEntries(logId, [randomBytes(32)], extend), /a wrong seal/);
+      const log = await findLog(store, logId);
+      assert.deepEqual(seen, [sealBytes(withSeal(log)), sealBytes(log)]);
+      assert.deepEqual([log.size, await pendingCount()], [1, 1]);
+    });
+
     it('begins a turn again that another store overtakes', async () => {
       await addKeys(2);
       let overtake: Promise<TurnOutcome> | null = null;

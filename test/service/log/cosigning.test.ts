@@ -262,6 +262,8 @@ describe('a cosigned head in the database', () => {
     assert.equal(await read(note, new Tree().head(9)), null, 'of another tree');
     assert.equal(await read(tree.head(5).note, tree.head(9)), null, 'without cosignatures');
     const [line = ''] = note.split('\n').slice(-2);
-    assert.equal(await read(note.replace(line, line.replace(/A/, 'B')), tree.head(9)), null);
+    const at = line.length - 8;
+    const forged = `${line.slice(0, at)}${line[at] === 'A' ? 'B' : 'A'}${line.slice(at + 1)}`;
+    assert.equal(await read(note.replace(line, forged), tree.head(9)), null, 'with a forged one');
   });
 });
