@@ -98,7 +98,7 @@ function stories(kind: 'sqlite' | 'postgres'): void {
 
   it('rotate beside a running server, which continues with the new keys', async () => {
     const text = await site.run('log', 'init', '--print', '--origin', 'keys.example/log2');
-    const keys = kind === 'postgres' ? { PHM_LOG_KEY: text } : {};
+    const keys = kind === 'postgres' ? { PHM_LOG_KEY: text, PHM_LOG_KEY_FILE: '' } : {};
     const rotated = await site.phm(
       ['log', 'init', '--rotate', '--origin', 'keys.example/log2'],
       0,
