@@ -15,6 +15,7 @@ export {
   PhmError,
   PhmResponseError,
   PhmTimeoutError,
+  parseReceiptText,
   type ReceiptVerdict,
   type ValidationResult,
 } from '../../sdk/src/index.ts';

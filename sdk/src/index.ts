@@ -19,6 +19,7 @@ export {
 } from './key.ts';
 export type { Limit, Limits } from './limits.ts';
 export type { EvidenceReport } from './receipt/evidence.ts';
+export { parseReceiptText } from './receipt/json.ts';
 export type { KeyStatement, Receipt } from './receipt/tlog.ts';
 export type { ReceiptVerdict } from './receipt/verdict.ts';
 export { type ReceiptOptions, verifyReceipt } from './receipt/verify.ts';

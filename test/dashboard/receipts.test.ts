@@ -190,6 +190,11 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     await page.getByText('This is not a receipt: it is not JSON, or it was cut.').waitFor();
     assert.equal(await page.getByText('The policy came from this server').count(), 0);
 
+    await drop(page, `{"receipt":${TEXT.replace('"salt"', '"salt":"AA==","salt"')}}`);
+    await page.getByRole('heading', { level: 2 }).waitFor({ state: 'detached' });
+    await verify(page);
+    await page.getByText('a JSON object has the member "salt" twice.').waitFor();
+
     await drop(page, ' '.repeat(5 * 2 ** 20));
     await page.getByRole('alert').getByText('larger than 4 MiB').waitFor();
   });

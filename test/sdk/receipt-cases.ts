@@ -93,6 +93,11 @@ function right(): Case[] {
     ...levels,
     ...places,
     { name: 'the text of a receipt', receipt: JSON.stringify(receipt), policy: POLICY },
+    {
+      name: 'a text with a byte order mark',
+      receipt: `\ufeff${JSON.stringify(receipt)}`,
+      policy: POLICY,
+    },
     { name: 'a policy with the Ed25519 key', receipt, policy: policyOf([LOG_ED25519]) },
     { name: 'a policy with both keys', receipt, policy: policyOf([LOG, LOG_ED25519]) },
     {
@@ -339,6 +344,15 @@ function keys(): Case[] {
       opening,
       problems: ['The key has the wrong form: '],
     },
+    {
+      name: 'a key of half a byte more than a byte',
+      receipt: issue({ statement: { security_level: 12 } }).receipt,
+      key: 'abc',
+      opening,
+      problems: [
+        'The key has the wrong form: the receipt is for a key of 12 bits, which is 3 hexadecimal digits.',
+      ],
+    },
     { name: 'a key in upper case', key: key.toUpperCase(), opening, problems: [] },
     // HMAC pads a short key with zeros, so this one would open the commitment.
     {
@@ -360,6 +374,23 @@ function keys(): Case[] {
   ].map((one) => ({ receipt, policy: POLICY, ...one }));
 }
 
+/** Returns texts which `JSON.parse` reads as the right receipt, although a member is in them twice. */
+function repeated(text: string) {
+  const texts = [
+    { name: 'a proof twice', member: 'proof', from: '{', to: '{"proof":"",' },
+    { name: 'a salt twice', member: 'salt', from: '"salt"', to: '"salt":"AA==","salt"' },
+    { name: 'an escaped salt', member: 'salt', from: '"salt"', to: '"s\\u0061lt":{"a":[]},"salt"' },
+    { name: 'a name twice', member: 'name', from: '"name":', to: '"name" : "\\"{,", "name"\n:' },
+    {
+      name: 'a member twice within a member that is there twice',
+      member: 'x',
+      from: '"salt"',
+      to: '"salt":[{"x":1,"y":2,"x":{}}],"salt"',
+    },
+  ];
+  return texts.map(({ from, to, ...one }) => ({ ...one, text: text.replace(from, to) }));
+}
+
 function misshapen(): Case[] {
   const cut = JSON.stringify(receipt);
   const { salt, ...unsalted } = statement;
@@ -372,8 +403,40 @@ function misshapen(): Case[] {
       problems: [`${no}it is not JSON, or it was cut.`],
     },
     { name: 'nothing', receipt: '', problems: [`${no}it is not JSON, or it was cut.`] },
+    ...repeated(cut).map((one) => ({
+      name: `the text with ${one.name}`,
+      receipt: one.text,
+      problems: [`${no}a JSON object has the member "${one.member}" twice.`],
+    })),
+    ...(['utf16le', 'latin1'] as const).map((encoding) => ({
+      name: `a text that was saved as UTF-16 and read as UTF-8 (${encoding})`,
+      receipt: Buffer.from(
+        encoding === 'latin1' ? `\0${[...cut].join('\0')}` : cut,
+        encoding,
+      ).toString(),
+      problems: [`${no}it is not UTF-8 text.`],
+    })),
+    {
+      name: 'a text of UTF-16 with a byte order mark',
+      receipt: Buffer.from(`\ufeff${cut}`, 'utf16le').toString(),
+      problems: [`${no}it is not UTF-8 text.`],
+    },
     { name: 'a number', receipt: 5, problems: [no] },
-    { name: 'null', receipt: null, problems: [no] },
+    {
+      name: 'null',
+      receipt: null,
+      problems: [`${no}the receipt: expected a JSON object, got null.`],
+    },
+    {
+      name: 'a recipient that is not base64',
+      receipt: { statement: { ...statement, sealed_to: 'x' }, proof },
+      problems: [`${no}sealed_to: expected base64 of 1 to 4096 bytes, got "x".`],
+    },
+    {
+      name: 'an empty recipient',
+      receipt: { statement: { ...statement, sealed_to: '' }, proof },
+      problems: [`${no}sealed_to: expected base64 of 1 to 4096 bytes, got "".`],
+    },
     { name: 'a list', receipt: [receipt], problems: [no] },
     { name: 'a statement alone', receipt: statement, problems: [no] },
     { name: 'a receipt without its proof', receipt: { statement }, problems: [no] },
@@ -400,7 +463,12 @@ function misshapen(): Case[] {
     {
       name: 'a checkpoint without signatures',
       receipt: withProof(proof.split('\n\n—')[0] ?? ''),
-      problems: ['The proof cannot be read: '],
+      problems: ['The proof cannot be read: the checkpoint has no signature line.'],
+    },
+    {
+      name: 'a checkpoint whose signature lines were removed',
+      receipt: withProof(proof.replace(/^—.*\n/gm, '')),
+      problems: ['The proof cannot be read: the checkpoint has no signature line.'],
     },
     {
       name: 'an empty log',

@@ -73,7 +73,7 @@ describe('parseReceipt', () => {
       });
     }
     for (const [json, message] of [
-      [null, 'the receipt: expected a JSON object, got none'],
+      [null, 'the receipt: expected a JSON object, got null'],
       ['x', 'the receipt: expected a JSON object, got "x"'],
       [[], 'the receipt: expected a JSON object, got a list of 0'],
       [{}, 'the receipt has no member "statement"'],
@@ -98,7 +98,7 @@ describe('parseReceipt', () => {
       [{ security_level: 0.5 }, /^security_level/],
       [{ security_strength_bits: -1 }, /^security_strength_bits/],
       [{ key_commitment: base64(31) }, /^key_commitment: expected base64 .* of 32 bytes/],
-      [{ key_commitment: null }, /^key_commitment: expected base64 of 32 bytes, got none/],
+      [{ key_commitment: null }, /^key_commitment: expected base64 of 32 bytes, got null/],
       [{ evidence: { ...STATEMENT.evidence, digest: 'sha256:0' } }, /^digest: expected "sha256:"/],
       [{ evidence: { ...STATEMENT.evidence, verdict: 'pass' } }, /^verdict: expected PASS or FAIL/],
       [{ evidence: { ...STATEMENT.evidence, more: 1 } }, 'evidence has an unknown member "more"'],

@@ -1,6 +1,6 @@
 /** Reads what a reader drops or pastes: a receipt, or a file that contains one. */
 
-import type { EvidenceReport } from '../api.ts';
+import { type EvidenceReport, parseReceiptText } from '../api.ts';
 
 /** The parts of such a file. Texts go into the form, where the reader can change them. */
 export interface ReceiptFile {
@@ -51,7 +51,7 @@ interface Parsed {
 
 function parse(text: string): Parsed {
   try {
-    return (JSON.parse(text) as Parsed | null) ?? {};
+    return (parseReceiptText(text) as Parsed | null) ?? {};
   } catch {
     return {};
   }

@@ -16,7 +16,7 @@ export {
   parseTimestampedSignature,
   type TimestampedSignature,
 } from './cosignature.ts';
-export { FormatError } from './format-error.ts';
+export { FormatError, quoted } from './format-error.ts';
 export {
   ED25519,
   ED25519_COSIGNATURE,

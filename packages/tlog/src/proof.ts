@@ -37,6 +37,7 @@ export function parseProof(text: string): TlogProof {
   const indexAt = hasExtra ? 2 : 1;
   const index = parseIndex(lines[indexAt] ?? '', indexAt + 1);
   const hashes = parseHashes(lines.slice(indexAt + 1), indexAt + 2);
+  if (!/\n\n[^\n]/.test(checkpoint)) throw new FormatError('the checkpoint has no signature line');
   parseNote(checkpoint);
   return { extra, index, hashes, checkpoint };
 }

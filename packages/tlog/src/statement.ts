@@ -168,11 +168,20 @@ function base64(bytes: number): Check<string> {
 /** Accepts base64 of 1 to `most` bytes. */
 function base64UpTo(most: number): Check<string> {
   return (name, value) => {
-    if (typeof value !== 'string') throw mismatch(name, 'base64', value);
-    const { length } = decodeBase64(value);
+    const length = typeof value === 'string' ? bytesOf(value) : 0;
     if (length === 0 || length > most) throw mismatch(name, `base64 of 1 to ${most} bytes`, value);
-    return value;
+    return value as string;
   };
+}
+
+/** Returns the number of bytes in base64, or 0 for other text. */
+function bytesOf(text: string): number {
+  try {
+    return decodeBase64(text).length;
+  } catch (error) {
+    if (error instanceof FormatError) return 0;
+    throw error;
+  }
 }
 
 /** Accepts a finite number from `min` to `max`. */
@@ -213,8 +222,7 @@ function mismatch(name: string, expected: string, value: unknown): FormatError {
 
 function described(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (value === null || value === undefined) return 'none';
+  if (typeof value !== 'object' || value === null) return String(value);
   return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
 }
 

@@ -43,8 +43,9 @@ def test_shows_what_a_right_receipt_shows() -> None:
     assert OPENING not in repr(verdict)
 
 
-def test_takes_text_and_bytes() -> None:
-    text = json.dumps(RECEIPT, indent=2, sort_keys=True)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_takes_text_and_bytes(mark: str) -> None:
+    text = mark + json.dumps(RECEIPT, indent=2, sort_keys=True)
     opening = base64.b64decode(OPENING)
     verdict = verify_receipt(text, policy=POLICY, key=bytes.fromhex(KEY), opening=opening)
     assert verdict.valid
@@ -80,6 +81,9 @@ def test_is_never_valid_without_a_policy() -> None:
         ("", "it is not JSON, or it was cut."),
         ('{"statement": NaN}', "it is not JSON, or it was cut."),
         ("[" * 200_000, "it is not JSON, or it was cut."),
+        ('{"statement": {"a": 1, "a": 2}, "proof": ""}', 'a JSON object has the member "a" twice.'),
+        ("{\0}\0", "it is not UTF-8 text."),
+        (None, "the receipt: expected a JSON object, got null."),
         ([], "the receipt: expected a JSON object, got a list of 0."),
         ({**RECEIPT, "more": 1}, 'the receipt has an unknown member "more".'),
         ({"statement": {}, "proof": ""}, 'statement has no member "type".'),

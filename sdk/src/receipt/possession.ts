@@ -74,7 +74,7 @@ async function opens(statement: KeyStatement, key: Uint8Array, opening: Bytes): 
 
 function readKey(key: Secret, bits: number): Uint8Array | null {
   if (typeof key !== 'string') return key.length * 8 === bits ? new Uint8Array(key) : null;
-  if (key.length * 4 !== bits || !/^[0-9a-f]+$/i.test(key)) return null;
+  if (key.length * 4 !== bits || !/^(?:[0-9a-f]{2})+$/i.test(key)) return null;
   return Uint8Array.from({ length: key.length / 2 }, (_, i) =>
     Number.parseInt(key.slice(2 * i, 2 * i + 2), 16),
   );

@@ -1,4 +1,5 @@
 /** Reads a receipt with its proof and checkpoint. Nothing is verified here. */
+import { parseReceiptText } from './json.ts';
 import type { SignedCheckpoint } from './signatures.ts';
 import {
   FormatError,
@@ -23,8 +24,9 @@ export class UnreadableError extends Error {}
 
 /** Reads a parsed receipt or its JSON text. Throws `UnreadableError`. */
 export function readReceipt(receipt: unknown): ReadReceipt {
-  const value = typeof receipt === 'string' ? parseJson(receipt) : receipt;
-  const { statement, proof: text } = parsed('This is not a receipt', () => parseReceipt(value));
+  const { statement, proof: text } = parsed('This is not a receipt', () =>
+    parseReceipt(typeof receipt === 'string' ? parseReceiptText(receipt) : receipt),
+  );
   const proof = parsed('The proof cannot be read', () => parseProof(text));
   const signed = parsed('The checkpoint cannot be read', () => {
     const note = parseNote(proof.checkpoint);
@@ -32,14 +34,6 @@ export function readReceipt(receipt: unknown): ReadReceipt {
   });
   assertFits(proof, signed.checkpoint.size);
   return { statement, proof, signed };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UnreadableError('This is not a receipt: it is not JSON, or it was cut.');
-  }
 }
 
 /** Returns the result of `parse`. Throws `UnreadableError` with `what` and the parser's reason. */

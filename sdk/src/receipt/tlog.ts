@@ -26,6 +26,7 @@ export {
   parseProof,
   parseReceipt,
   parseTimestampedSignature,
+  quoted,
   type Receipt,
   readKeyId,
   rootFromInclusion,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 
 from .format_error import (
@@ -42,6 +43,8 @@ def parse_proof(text: str) -> TlogProof:
         index_at = 2
     index = _parse_index(lines[index_at] if index_at < len(lines) else "", index_at + 1)
     hashes = _parse_hashes(lines[index_at + 1 :], index_at + 2)
+    if re.search(r"\n\n[^\n]", checkpoint) is None:
+        raise FormatError("the checkpoint has no signature line")
     return TlogProof(index, hashes, parse_note(checkpoint))
 
 

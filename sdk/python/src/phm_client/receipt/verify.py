@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import datetime, timezone
@@ -14,7 +15,7 @@ from ..types import KeyStatement, NistReport, Receipt
 from .authority import CLOCK_TOLERANCE_SECONDS, AuthorityCheck
 from .canonical import canonical_json
 from .evidence import check_evidence
-from .format_error import FormatError
+from .format_error import FormatError, quoted
 from .note import Checkpoint, parse_checkpoint
 from .possession import check_possession
 from .proof import TlogProof, inclusion_sides, parse_proof, root_of
@@ -25,6 +26,9 @@ _LIMIT = (
     "That the key is random, or that the service kept no copy of it: "
     "a receipt shows what the service stated, and when."
 )
+
+# What UTF-16 looks like when it is read as UTF-8, with and without a byte order mark.
+_UTF_16 = re.compile("\ufffd|\0?{\0")
 
 
 class _UnreadableError(Exception):
@@ -140,10 +144,31 @@ def _read(receipt: object) -> tuple[dict[str, Any], TlogProof, Checkpoint]:
 
 
 def _parse_json(text: str) -> Any:
+    repeated: list[str] = []
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                repeated.append(name)
+            found[name] = value
+        return found
+
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        # RFC 8259 §8.1: a parser may ignore a byte order mark. Editors on Windows write one.
+        value = json.loads(
+            text.removeprefix("\ufeff"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=members,
+        )
     except (ValueError, RecursionError):
-        raise _UnreadableError("This is not a receipt: it is not JSON, or it was cut.") from None
+        reason = "UTF-8 text" if _UTF_16.match(text) else "JSON, or it was cut"
+        raise _UnreadableError(f"This is not a receipt: it is not {reason}.") from None
+    if repeated:
+        # RFC 8785 §3.1 forbids it, because parsers differ in the value that they take.
+        problem = f"a JSON object has the member {quoted(repeated[0])} twice"
+        raise _UnreadableError(f"This is not a receipt: {problem}.")
+    return value
 
 
 def _refuse_constant(name: str) -> None:
