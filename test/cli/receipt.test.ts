@@ -85,6 +85,56 @@ describe('phm receipt verify', () => {
     assert.match(lone ?? '', /^Only the key was given/);
   });
 
+  it('takes key and opening from the answer of phm generate --json', async () => {
+    const opening = encodeBase64(key.opening);
+    const answer = { key_id: key.keyId, key: key.key.toString('hex'), opening, receipt };
+    const { code, stdout } = await verify(answer, '--policy', policy);
+    assert.equal(code, 0, stdout);
+    assert.match(
+      stdout,
+      /The given key is the key of this receipt.*\n {2}Key and opening are from/,
+    );
+    const late = await verify(
+      { ...answer, opening: undefined },
+      '--policy',
+      policy,
+      '--opening',
+      opening,
+    );
+    assert.match(late.stdout, /\n {2}The key is from the file with the receipt\.\n/);
+    assert.equal(late.code, 0);
+    const other = { ...answer, key: '0'.repeat(64) };
+    assert.match((await problemsOf(other))[0] ?? '', /^The given key is not the key/);
+    const given = await verify(other, '--policy', policy, '--key-file', path('key'));
+    assert.equal(given.code, 0, given.stdout);
+    assert.doesNotMatch(given.stdout, /The key is from/);
+    assert.match(given.stdout, /\n {2}The opening is from the file with the receipt\.\n/);
+  });
+
+  it('refuses a file that has a member twice, in the receipt or around it', async () => {
+    const text = JSON.stringify(receipt);
+    const salt = text.replace('"salt"', '"salt":"AA==","salt"');
+    for (const content of [salt, `{"receipt":${salt}}`]) {
+      assert.deepEqual(await problemsOf(content), [
+        'This is not a receipt: a JSON object has the member "salt" twice.',
+      ]);
+    }
+    assert.deepEqual(await problemsOf(`{"receipt":${text},"receipt":${text}}`), [
+      'This is not a receipt: a JSON object has the member "receipt" twice.',
+    ]);
+  });
+
+  it('skips a byte order mark, and names another encoding', async () => {
+    for (const content of [receipt, { receipt }]) {
+      const text = `\ufeff${JSON.stringify(content)}`;
+      assert.equal((await verify(text, '--policy', policy)).code, 0);
+      writeFileSync(path('utf-16'), Buffer.from(text, 'utf16le'));
+      const { code, stdout } = await runCommand(['receipt', 'verify', path('utf-16')]);
+      assert.equal(code, 1);
+      assert.match(stdout, /\n {2}This is not a receipt: it is not UTF-8 text\.\n/);
+    }
+  });
+
   it('reads standard input', async () => {
     const args = ['receipt', 'verify', '-', '--policy', policy];
     assert.equal((await runCommandOn(JSON.stringify(receipt), args)).code, 0);
@@ -95,7 +145,7 @@ describe('phm receipt verify', () => {
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /^not valid\nProblems\n {2}Without a pinned policy nothing shows whose log this is/,
+      /^not valid\nProblems\n {2}Without a pinned policy nothing shows whose log this is.*\. Give --policy FILE\.\n/,
     );
     assert.match(stdout, /\nShown\n {2}Statement, proof and checkpoint fit together/);
   });

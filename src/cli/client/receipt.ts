@@ -1,6 +1,11 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
 import type { Command } from 'commander';
-import { type EvidenceReport, type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
+import {
+  type EvidenceReport,
+  parseReceiptText,
+  type ReceiptVerdict,
+  verifyReceipt,
+} from '../../../sdk/src/index.ts';
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
@@ -14,8 +19,8 @@ FILE has a receipt as the service returns it, the file of "phm generate --receip
 - means standard input. Nothing is sent. The verdict says what was shown and what was not.
 
 --policy names the logs and witnesses that you accept. Get it once, from an operator you trust, and keep it: without it
-nothing shows whose log this is, so the receipt is not valid. With --key-file the command also shows that the receipt is
-for that key; the opening comes from FILE or --opening.
+nothing shows whose log this is, so the receipt is not valid. With key and opening the command also shows that the receipt
+is for that key. They come from FILE, unless --key-file or --opening gives others.
 Exit code: 0 valid, 1 not valid, 2 wrong usage or unreadable file.
 
 Examples:
@@ -46,7 +51,10 @@ export function addReceiptCommands(
     .argument('<file>', 'file with the receipt; - reads standard input')
     .description('verify a receipt offline')
     .option('--policy <file>', 'policy with the logs and witnesses that you accept')
-    .option('--key-file <file>', 'file with the key, to check that the receipt is for it')
+    .option(
+      '--key-file <file>',
+      'file with the key, to check that the receipt is for it; default: the key in FILE',
+    )
     .option(
       '--opening <base64>',
       'opening of the key, or @ and the name of a file with it, also that of "phm generate --receipt"; default: from FILE',
@@ -79,23 +87,49 @@ async function verify(
   file: string,
   flags: VerifyFlags,
 ): Promise<ReceiptVerdict> {
-  if (flags.opening !== undefined && flags.keyFile === undefined) {
+  const given = file === '-' ? await readStandardInput() : readInput(file, 'the receipt');
+  const inFile = unwrap(context, given.toString('utf8'));
+  const { receipt, nistReport } = inFile;
+  const key = flags.keyFile === undefined ? inFile.key : readKey(flags.keyFile);
+  if (flags.opening !== undefined && key === undefined) {
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
-  const given = file === '-' ? await readStandardInput() : readInput(file, 'the receipt');
-  const { receipt, opening, nistReport } = unwrap(context, given.toString('utf8'));
-  const key = flags.keyFile === undefined ? undefined : readKey(flags.keyFile);
   const policy = flags.policy && readInput(flags.policy, 'the policy').toString('utf8');
-  const verdict = await withoutExperimentalWarnings(() =>
+  const found = await withoutExperimentalWarnings(() =>
     verifyReceipt(receipt, {
       ...(policy !== undefined && { policy }),
-      ...(key !== undefined && { key, opening: readOpening(flags.opening) ?? opening }),
+      ...(key !== undefined && { key, opening: readOpening(flags.opening) ?? inFile.opening }),
       ...(nistReport !== undefined && { nistReport }),
     }),
   );
+  const verdict = withFile(found, inFile, flags);
   if (flags.json) writeJson(context, toJson(verdict));
   else tell(context, verdict);
   return verdict;
+}
+
+/** Adds what the client cannot know: which file had the key, and which option gives the policy. */
+function withFile(verdict: ReceiptVerdict, inFile: Given, flags: VerifyFlags): ReceiptVerdict {
+  const { statement, problems, shown } = verdict;
+  if (statement === null) return verdict;
+  return {
+    ...verdict,
+    problems: problems.map((one) =>
+      one.startsWith('Without a pinned policy') ? `${one} Give --policy FILE.` : one,
+    ),
+    shown: [...shown, ...takenFrom(inFile, flags)],
+  };
+}
+
+/** Says which of key and opening are from the file with the receipt. */
+function takenFrom({ key, opening }: Given, flags: VerifyFlags): string[] {
+  const hasKey = key !== undefined && flags.keyFile === undefined;
+  const isAsked = key !== undefined || flags.keyFile !== undefined;
+  const hasOpening = isAsked && opening !== undefined && flags.opening === undefined;
+  if (!hasKey && !hasOpening) return [];
+  const what =
+    hasKey && hasOpening ? 'Key and opening are' : `The ${hasKey ? 'key' : 'opening'} is`;
+  return [`${what} from the file with the receipt.`];
 }
 
 /** Largest file in bytes: a receipt has some kilobytes, an answer with its report 30 kB. */
@@ -123,6 +157,7 @@ function requireShort(name: string, bytes: Buffer | null): Buffer {
 interface Given {
   /** The receipt, or text that the verification refuses with a reason. */
   readonly receipt: unknown;
+  readonly key?: string;
   readonly opening?: string;
   readonly nistReport?: EvidenceReport;
 }
@@ -130,7 +165,7 @@ interface Given {
 function unwrap(context: CliContext, text: string): Given {
   const json = parseObject(text);
   if (json === null || !('receipt' in json)) return { receipt: text };
-  const { receipt, opening, nist_report: nistReport } = json;
+  const { receipt, key, opening, nist_report: nistReport } = json;
   if (receipt === null) {
     const id = typeof json.key_id === 'string' ? json.key_id : 'KEY_ID';
     throw new CommandError(
@@ -141,6 +176,7 @@ function unwrap(context: CliContext, text: string): Given {
   }
   return {
     receipt,
+    ...(typeof key === 'string' && { key }),
     ...(typeof opening === 'string' && { opening }),
     ...(isObject(nistReport) && { nistReport: nistReport as unknown as EvidenceReport }),
   };
@@ -148,7 +184,7 @@ function unwrap(context: CliContext, text: string): Given {
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    const json: unknown = JSON.parse(text);
+    const json = parseReceiptText(text);
     return isObject(json) ? json : null;
   } catch {
     return null;
