@@ -247,6 +247,8 @@ async function placeOf(site: LogSite, keyId: string): Promise<Place> {
 async function killedWithOneWaiting(site: LogSite, watch: LogWatch): Promise<string> {
   // An earlier test restored the database, and nothing is missing.
   await site.run('log', 'recover', '--accept');
+  // A restored PostgreSQL waits for an operator.
+  await site.run('log', 'recover', '--accept');
   const server = await site.start(0, { PHM_LOG_INTERVAL_MS: '86400000' });
   // The first turn follows the start.
   await readText(server, '/log/checkpoint');
