@@ -90,6 +90,12 @@ export const ERRORS = {
     title: 'The service met an unexpected error',
     remedy: 'Try again. If the error persists, give the request ID {request_id} to the operator.',
   },
+  record_altered: {
+    status: 500,
+    title: 'The record of this key differs from its entry in the transparency log',
+    remedy:
+      'No receipt can be issued for it. Give the request ID {request_id} to the operator, who must find out who changed the record.',
+  },
   unsupported_transfer_encoding: {
     status: 501,
     title: 'The transfer encoding of the body is not supported',
@@ -124,12 +130,6 @@ export const ERRORS = {
     title: 'The transparency log has stopped',
     remedy:
       'The log publishes nothing until the operator has checked it. Keys are generated as before, and get their receipts later.',
-  },
-  record_altered: {
-    status: 503,
-    title: 'The record of this key differs from its entry in the transparency log',
-    remedy:
-      'No receipt can be issued for it. Give the request ID {request_id} to the operator, who must find out who changed the record.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

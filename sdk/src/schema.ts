@@ -309,7 +309,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "receipt_pending" | "log_stopped" | "record_altered";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "receipt_pending" | "log_stopped";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -1476,7 +1476,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description internal_error: The service met an unexpected error */
+            /** @description internal_error: The service met an unexpected error; record_altered: The record of this key differs from its entry in the transparency log */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1502,7 +1502,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped; record_altered: The record of this key differs from its entry in the transparency log */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -81,7 +81,7 @@ function apiWords(error: PhmApiError): Words {
     title,
     text: HELP[code] ?? detail,
     waitSeconds,
-    canRetry: status === 429 || status >= 500,
+    canRetry: (status === 429 || status >= 500) && code !== 'record_altered',
   };
 }
 

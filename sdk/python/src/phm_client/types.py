@@ -34,13 +34,13 @@ ErrorCode = Literal[
     "rate_limited",
     "quota_exceeded",
     "internal_error",
+    "record_altered",
     "unsupported_transfer_encoding",
     "entropy_unavailable",
     "ledger_unavailable",
     "overloaded",
     "receipt_pending",
     "log_stopped",
-    "record_altered",
 ]
 """Stable codes of the service's errors."""
 
