@@ -1,6 +1,8 @@
 /** Reads input of users in full, up to a limit. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
+export { readFailure as reasonOf } from '../files/read-failure.ts';
+
 /** Returns the content of a file; null if it is longer. Throws the error of the file system. */
 export function readBounded(path: string, maxBytes: number): Buffer | null {
   const file = openSync(path, 'r');
@@ -29,13 +31,4 @@ export async function readStreamBounded(
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-/** Says in words why a file cannot be read. `error` is of the file system. */
-export function reasonOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  if (code === 'EISDIR') return 'it is a directory';
-  return code ?? String(error);
 }

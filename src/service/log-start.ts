@@ -10,6 +10,7 @@ import type { LogKeyOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { readFailure } from '../files/read-failure.ts';
 import { auditEntry, keyEntry } from '../keys/index.ts';
 import type { LedgerStore, LogRecord, PendingEntry } from '../ledger/index.ts';
 import {
@@ -33,7 +34,7 @@ export function readLogKeys(origin: LogKeyOrigin): LogKeys | null {
     );
   } catch (error) {
     // The message of a `FormatError` quotes no key.
-    const reason = (error as Error).message;
+    const reason = error instanceof FormatError ? error.message : readFailure(error);
     throw new SetupError(`cannot use the keys of the log in ${name}: ${reason}; ${remedy(error)}`);
   }
 }
@@ -42,9 +43,13 @@ function remedy(error: unknown): string {
   if (error instanceof FormatError) {
     return 'restore them from a backup, or move the file away and rotate the log: phm log init --rotate';
   }
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-    ? 'copy the file from another server or a backup, or generate it once for all servers: phm log init'
-    : 'run this as the user of the server, or restore the file from its backup';
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return 'copy the file from another server or a backup, or generate it once for all servers: phm log init';
+  }
+  return code === 'EACCES' || code === 'EPERM'
+    ? 'the user of the server must be able to read it, and run this'
+    : 'restore the file from its backup';
 }
 
 /**

@@ -105,7 +105,7 @@ describe('phm assess-entropy', () => {
     const empty = write('empty.bin', new Uint8Array(0));
     const matrix = write('bytes-matrix.bin', aesBytes());
     const failures: [string[], number, RegExp][] = [
-      [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: no such file/],
+      [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: there is no such file/],
       [[empty], 1, /empty\.bin contains fewer than 2 samples/],
       [[short, '--restart', '--initial-entropy', '1'], 1, /contains 100 samples; --restart needs/],
       [[matrix, '--restart'], 2, /--restart and --initial-entropy need each other/],

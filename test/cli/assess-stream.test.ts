@@ -363,7 +363,12 @@ describe('phm assess with wrong usage or unusable input', () => {
       1,
       /good\.bin contains 8 sequences of 1,000 bits, fewer than --sequences 9; lower --sequences/,
     ],
-    ['a missing file', ['none.bin', '--bits', '1000'], 1, /none\.bin cannot be read: no such file/],
+    [
+      'a missing file',
+      ['none.bin', '--bits', '1000'],
+      1,
+      /none\.bin cannot be read: there is no such file/,
+    ],
     ['an empty file', ['empty.bin', '--bits', '1000'], 1, /empty\.bin is empty/],
     [
       'too short for any test',

@@ -183,7 +183,10 @@ test('phm assess rejects an empty file, a missing file and a directory, each wit
   const blank = write('blank.txt', ' \n');
   assert.equal((await failure(run(blank, { format: 'ascii' }))).message, `${blank} is empty`);
   const missing = join(folder, 'missing.bin');
-  assert.equal((await failure(run(missing))).message, `${missing} cannot be read: no such file`);
+  assert.equal(
+    (await failure(run(missing))).message,
+    `${missing} cannot be read: there is no such file`,
+  );
   assert.equal((await failure(run(folder))).message, `${folder} is a directory, not a file`);
 });
 

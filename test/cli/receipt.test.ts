@@ -215,7 +215,7 @@ describe('phm receipt verify', () => {
 
   it('exits with code 2 for files that cannot be read, and for wrong usage', async () => {
     const wrong: [string[], RegExp][] = [
-      [[path('none')], /^phm: the receipt cannot be read: \S+none: no such file\n$/],
+      [[path('none')], /^phm: the receipt cannot be read: \S+none: there is no such file\n$/],
       [[path('.')], /^phm: the receipt cannot be read: \S+: it is a directory\n$/],
       [[path('key'), '--policy', path('none')], /the policy cannot be read/],
       [[path('key'), '--key-file', path('none')], /the key cannot be read/],

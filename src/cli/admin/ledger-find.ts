@@ -7,6 +7,7 @@ import { parseKeyId } from '../../keys/index.ts';
 import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { reasonOf } from '../read-bounded.ts';
 import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';
 
@@ -88,7 +89,7 @@ async function readText(input: Readable, name: string): Promise<string> {
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`${name} cannot be read: ${(error as Error).message}`, 2);
+    throw new CommandError(`${name} cannot be read: ${reasonOf(error)}`, 2);
   }
   return Buffer.concat(chunks).toString();
 }
