@@ -221,4 +221,6 @@ export interface LogStore {
   registerSoftware(name: string): Promise<number>;
   /** Returns the audit records after an ID in its order, null from the first on. */
   audits(after: Uint8Array | null, limit: number): Promise<AuditRecord[]>;
+  /** Returns the newest audit record of an action, by its ID; null without one. */
+  lastAudit(action: AuditAction): Promise<AuditRecord | null>;
 }

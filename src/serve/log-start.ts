@@ -12,9 +12,6 @@ import {
 import type { ServerParts } from './parts.ts';
 import { logKeyExposures } from './secret-exposure.ts';
 
-/** Audit records of one query. */
-const PAGE = 1_000;
-
 /**
  * Compares the master secret with the database, opens the log, and then marks the current version of the secret as
  * activated. Returns the log; null if this server has none. Throws `SetupError`.
@@ -85,12 +82,5 @@ async function noteRetention(
 
 /** Returns the details of the last recorded retention; those of "for ever" without one. */
 async function lastRetention(store: LedgerStore): Promise<string> {
-  let last = '{"days":null}';
-  let after: Uint8Array | null = null;
-  for (;;) {
-    const page = await store.audits(after, PAGE);
-    last = page.findLast(({ action }) => action === 'retention_set')?.details ?? last;
-    after = page.at(-1)?.auditId ?? null;
-    if (page.length < PAGE) return last;
-  }
+  return (await store.lastAudit('retention_set'))?.details ?? '{"days":null}';
 }

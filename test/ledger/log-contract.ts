@@ -640,6 +640,17 @@ export function logContract(name: string, options: LogContractOptions): void {
       );
     });
 
+    it('returns the newest record of an action, by its ID', async () => {
+      assert.equal(await store.lastAudit('log_recovered'), null);
+      const newest = auditRecord(null, { action: 'log_recovered', details: '{"count":2}' });
+      await store.addAudit(newest);
+      const older = { action: 'log_recovered', auditId: makeKeyId(NOW - 9_000) } as const;
+      await store.addAudit(auditRecord(null, older));
+      await store.addAudit(auditRecord(null, { action: 'log_started' }));
+      const found = await store.lastAudit('log_recovered');
+      assert.deepEqual(comparable(found), comparable({ ...newest, pending: null }));
+    });
+
     async function allAudits(): Promise<AuditRecord[]> {
       const found: AuditRecord[] = [];
       for (;;) {

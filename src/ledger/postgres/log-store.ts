@@ -2,6 +2,7 @@
 import { keyIdMs } from '../key-time.ts';
 import type { PendingEntry, RecordedRow } from '../ledger-row.ts';
 import type {
+  AuditAction,
   AuditRecord,
   Extend,
   LogCounts,
@@ -219,6 +220,14 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
       limit,
     );
     return rows.map(toAuditRecord);
+  }
+
+  async lastAudit(action: AuditAction): Promise<AuditRecord | null> {
+    const row = await this.connection.get(
+      `${SELECT_AUDITS} WHERE action = $1 ORDER BY audit_id DESC LIMIT 1`,
+      action,
+    );
+    return row ? toAuditRecord(row) : null;
   }
 
   /** Runs `work` in one transaction. */

@@ -2,6 +2,7 @@
 import { keyIdMs } from '../key-time.ts';
 import type { PendingEntry, RecordedRow } from '../ledger-row.ts';
 import type {
+  AuditAction,
   AuditRecord,
   Extend,
   LogCounts,
@@ -215,6 +216,16 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
         )
         .map(toAuditRecord),
     );
+  }
+
+  async lastAudit(action: AuditAction): Promise<AuditRecord | null> {
+    const row = this.connection.guarded(() =>
+      this.connection.get(
+        `${SELECT_AUDITS} WHERE action = ? ORDER BY audit_id DESC LIMIT 1`,
+        action,
+      ),
+    );
+    return row ? toAuditRecord(row) : null;
   }
 
   /** Runs `work` in one transaction. */

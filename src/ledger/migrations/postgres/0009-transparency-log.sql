@@ -115,6 +115,8 @@ CREATE TABLE audit (
   salt bytea NOT NULL CHECK (length(salt) = 32)
 );
 
+CREATE INDEX audit_action ON audit (action, audit_id);
+
 -- Like write_batch_4, but also writes the receipt columns and the pending entry of each key. Writes a batch in
 -- one statement and returns the decision: the usage of each account and month before the batch with its quota,
 -- the positions of repeated keys, and the number of committed requests. Requests are decided in order of

@@ -93,3 +93,5 @@ CREATE TABLE audit (
   details TEXT NOT NULL,
   salt BLOB NOT NULL CHECK (length(salt) = 32)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX audit_action ON audit (action, audit_id);
