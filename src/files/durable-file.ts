@@ -13,11 +13,14 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { MINUTE_MS } from '../clock.ts';
 import { SetupError } from '../errors.ts';
 import { syncDirectory } from './sync.ts';
 
@@ -179,11 +182,36 @@ export function writeFailure(error: unknown): string {
   return REASONS[code] ?? (syscall === undefined ? String(error) : message.replace(/, .*/s, ''));
 }
 
+/** A younger temporary file may belong to another process that is writing it. */
+const LEFTOVER_MS = MINUTE_MS;
+
+/** What follows the start of a temporary name. */
+const TEMPORARY_END = /^[0-9a-f]{16}\.new$/;
+
+/**
+ * Removes the temporary files of `path` that killed processes left behind, as far as the file system lets it.
+ */
+export function removeLeftovers(path: string, nowMs: number): void {
+  const directory = dirname(path);
+  const start = temporaryStart(path);
+  try {
+    for (const name of readdirSync(directory)) {
+      if (!name.startsWith(start) || !TEMPORARY_END.test(name.slice(start.length))) continue;
+      const file = join(directory, name);
+      if (nowMs - statSync(file).mtimeMs > LEFTOVER_MS) rmSync(file, { force: true });
+    }
+  } catch (error) {
+    // Leftovers only take space.
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+  }
+}
+
 /**
  * Returns a name in the directory of `path`. It shortens a long name, so that the result stays within the
  * file system's limit.
  */
 function temporaryName(path: string): string {
-  const start = basename(path).slice(0, 50);
-  return join(dirname(path), `${start}.${randomBytes(8).toString('hex')}.new`);
+  return join(dirname(path), `${temporaryStart(path)}${randomBytes(8).toString('hex')}.new`);
 }
+
+const temporaryStart = (path: string): string => `${basename(path).slice(0, 50)}.`;

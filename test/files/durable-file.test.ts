@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import {
   DurableFile,
+  removeLeftovers,
   writeDurably,
   writeFailure,
   writeNewFile,
@@ -133,6 +134,19 @@ describe('a durable file', () => {
     file.discard();
     file.discard();
     assert.deepEqual(readdirSync(dirname(path)), []);
+  });
+
+  it('leaves a temporary file behind only until the leftovers are removed, a minute later', () => {
+    const folder = newFolder();
+    const path = join(folder, 'x'.repeat(60));
+    const killed = new DurableFile(path);
+    const others = ['x.new', `${'x'.repeat(50)}.0.new`, `y.${'0'.repeat(16)}.new`];
+    for (const name of others) writeFileSync(join(folder, name), '');
+    removeLeftovers(path, Date.now() + 50_000);
+    assert.ok(existsSync(killed.temporary), 'a process may still be writing it');
+    removeLeftovers(path, Date.now() + 61_000);
+    assert.deepEqual(readdirSync(folder).sort(), others.sort());
+    removeLeftovers(join(folder, 'none', 'x'), Date.now());
   });
 });
 

@@ -1,7 +1,7 @@
 /** Puts the parts of the log together on a store, for the log worker. */
 import { dirname } from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { writeFailure } from '../../files/durable-file.ts';
+import { removeLeftovers, writeFailure } from '../../files/durable-file.ts';
 import type { LedgerStore, LogRecord, StoreLocation } from '../../ledger/index.ts';
 import {
   type LogKeys,
@@ -58,6 +58,7 @@ export function assembleLog(
   const verifierKeys = data.verifierKeys.map(openVerifierKey);
   const tiles = new StoredTiles(store, logId);
   const state = stateFileAt(data.stateFile);
+  removeLeftovers(data.stateFile, systemClock.nowMs());
   const stored = () => storedLog(store, logId);
   const save = (kind: 'checkpoint' | 'witnessed') => (head: SignedHead) =>
     store.saveCheckpoint(logId, head.size, head.note, kind);
