@@ -111,7 +111,10 @@ async function lockHead(run: Run, logId: number): Promise<PlacedHead> {
   return { ...toHead(rows[0]), isMoved: rows[0].isMoved === true };
 }
 
-/** Returns what this statement sees, in a snapshot that is younger than the lock. */
+/**
+ * Returns what this statement sees, in a snapshot that is younger than the lock. It starts at the first entry ID, never
+ * above the last one seen: rows can become visible out of order.
+ */
 async function waitingOf(run: Run, { logId, limit }: Turn): Promise<WaitingEntry[]> {
   const { rows } = await run(
     `${SELECT_PENDING}, log_entries.entry_id IS NOT NULL AS "isLogged"
