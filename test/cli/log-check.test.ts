@@ -241,6 +241,11 @@ describe('phm log check beside a database', () => {
     assert.deepEqual([audit_records, pending, set_aside], [1, 0, 0]);
   });
 
+  it('is counted in the summary of an export, with its entries', async () => {
+    const { stderr } = await ledger.run('export', join(ledger.folder, 'moved'));
+    assert.match(stderr, /^Exported .*, 300 ledger rows, 1 log, 301 log entries; SHA-256 /m);
+  });
+
   it('compares the checkpoint of --state, and replaces it by the newest', async () => {
     const state = join(ledger.folder, 'seen');
     cpSync(ledger.stateFile, state);
@@ -264,6 +269,17 @@ describe('phm log check beside a database', () => {
       writeFileSync(state, text);
       assert.match((await findings('--state', state)).join(), expected);
     }
+  });
+
+  it('is what phm ledger verify suggests for a row that is missing', async () => {
+    ledger.execute('DELETE FROM ledger WHERE key_id = ?', keys[100]?.id ?? UNKNOWN);
+    const { stderr } = await ledger.run('ledger', 'verify');
+    ledger = await ledger.restore();
+    ledger.restoreState();
+    assert.match(
+      stderr,
+      /^1 key in the sums has no row, perhaps because retention removed .* To compare .* log check$/m,
+    );
   });
 
   for (const [name, change, expected] of TAMPERINGS) {
@@ -308,7 +324,11 @@ describe('phm log check after phm ledger prune', () => {
     salt: UNKNOWN,
   } as const;
   const forgeries: readonly [string, () => void, RegExp][] = [
-    ['without an entry', () => {}, /^audit records without an entry in the log: pruned /],
+    [
+      'without an entry',
+      () => {},
+      /^audit records without an entry in the log: pruned 2100-01-01T00:00:00\.000\+00:00/,
+    ],
     [
       'with a waiting entry that no server made',
       () =>

@@ -413,7 +413,7 @@ describe('the API key of key issue', () => {
       const line = url === null ? '' : `  export PHM_URL=${url}\n`;
       assert.ok(
         stderr.endsWith(
-          `metrics:\n${line}  export PHM_API_KEY=<the API key from standard output>\n`,
+          `To use it with phm:\n${line}  export PHM_API_KEY=<the API key from standard output>\n`,
         ),
         stderr,
       );

@@ -39,6 +39,11 @@ describe('verification of a ledger in SQLite', () => {
     const pruned = await verify();
     assert.deepEqual(pruned.findings, []);
     assert.ok(pruned.keysWithoutRow > 100 && pruned.rows.ledger > 100);
+    const { stderr } = await runPhm(['ledger', 'verify'], folder);
+    const missing =
+      / keys in the sums have no row, perhaps because retention removed the oldest rows\. The oldest /;
+    assert.match(stderr, missing);
+    assert.doesNotMatch(stderr, /log check/);
     await store.close();
   });
 

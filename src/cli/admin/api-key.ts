@@ -90,7 +90,7 @@ function nextStep({ env, outputIsShared }: CliContext, config: Config, apiKey: s
   const value = outputIsShared() ? apiKey : '<the API key from standard output>';
   const url = env.PHM_URL?.trim() ? null : exportUrl(config);
   const lines = [...(url === null ? [] : [url]), `export PHM_API_KEY=${value}`];
-  return `To use it with generate, validate and metrics:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  return `To use it with phm:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
 async function list(

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
+import { commandLine } from '../../launcher.ts';
 import {
   openStoreToRead,
   storeLocation,
@@ -13,7 +14,7 @@ import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { terminalLine } from '../status-line.ts';
-import { describeRows } from './row-counts.ts';
+import { counted, describeRows } from './row-counts.ts';
 import { requireLedger, tellStore } from './with-store.ts';
 
 const HELP = `
@@ -71,16 +72,11 @@ function writeResult(context: CliContext, verification: Verification, ms: number
   });
 }
 
-function tell({ err }: CliContext, verification: Verification, ms: number): void {
-  const { rows, isComplete, findings, oldestRowMs, keysWithoutRow } = verification;
+function tell(context: CliContext, verification: Verification, ms: number): void {
+  const { err } = context;
+  const { rows, isComplete, findings, keysWithoutRow } = verification;
   tellFindings(err, findings);
-  if (keysWithoutRow > 0) {
-    const since =
-      oldestRowMs === null ? '' : ` The oldest row dates from ${formatTimestamp(oldestRowMs)}.`;
-    err(
-      `${keysWithoutRow.toLocaleString('en')} keys in the sums have no row, because retention removes the oldest rows.${since}\n`,
-    );
-  }
+  if (keysWithoutRow > 0) err(describeMissing(context, verification));
   const checked = isComplete
     ? `Checked ${describeRows(rows)}, counters and sums`
     : `Part of the ledger could not be read. Checked ${describeRows(rows)}`;
@@ -90,4 +86,17 @@ function tell({ err }: CliContext, verification: Verification, ms: number): void
       'so it cannot tell if a commitment belongs to a key.\n',
   );
   if (findings.length === 0) err('No problems found.\n');
+}
+
+/** Says how many rows are missing. The sums cannot tell a pruned row from one that was deleted otherwise. The log can. */
+function describeMissing(context: CliContext, verification: Verification): string {
+  const { rows, oldestRowMs, keysWithoutRow } = verification;
+  const keys = `${counted(keysWithoutRow, 'key')} in the sums ${keysWithoutRow === 1 ? 'has' : 'have'} no row`;
+  const since =
+    oldestRowMs === null ? '' : ` The oldest row dates from ${formatTimestamp(oldestRowMs)}.`;
+  const next =
+    rows.logs === 0
+      ? ''
+      : ` To compare the rows with the log: ${commandLine(context, 'log check')}`;
+  return `${keys}, perhaps because retention removed the oldest rows.${since}${next}\n`;
 }

@@ -20,7 +20,7 @@ import {
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { describeRows } from './row-counts.ts';
+import { describeContents } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';
 
 const STANDARD_STREAM = '-';
@@ -139,5 +139,5 @@ function unreadable(path: string, cause: unknown): unknown {
 
 function tell(context: CliContext, report: MoveReport, verb: string, json = false): void {
   if (json) writeJson(context, report);
-  else context.err(`${verb} ${describeRows(report.rows)}; SHA-256 ${report.sha256}\n`);
+  else context.err(`${verb} ${describeContents(report.rows)}; SHA-256 ${report.sha256}\n`);
 }

@@ -6,6 +6,13 @@ export function describeRows({ accounts, api_keys, ledger }: RowCounts): string 
   return `${counted(accounts, 'account')}, ${counted(api_keys, 'API key')}, ${counted(ledger, 'ledger row')}`;
 }
 
+/** Describes what an export or an import moves: the ledger, and its logs if there are any. */
+export function describeContents(rows: RowCounts): string {
+  if (rows.logs === 0) return describeRows(rows);
+  const entries = counted(rows.log_entries, 'log entry', 'log entries');
+  return `${describeRows(rows)}, ${counted(rows.logs, 'log')}, ${entries}`;
+}
+
 /** Returns a number with its noun, such as `1 account` or `5,120 keys`. */
 export function counted(number: number, noun: string, many: string = `${noun}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? noun : many}`;

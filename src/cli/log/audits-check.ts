@@ -1,4 +1,5 @@
 /** Compares audit records with their entries, and collects what they say about rows and entries. */
+import { formatTimestamp } from '../../clock.ts';
 import { auditEntry } from '../../keys/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
@@ -95,7 +96,7 @@ async function isConfirmed(
   return isRight ?? false;
 }
 
-const describe = ({ action, atMs }: Audit): string => `${action} ${new Date(atMs).toISOString()}`;
+const describe = ({ action, atMs }: Audit): string => `${action} ${formatTimestamp(atMs)}`;
 
 /** Collects what a confirmed record states about rows and entries. */
 function note({ logs }: AuditsOrder, { action, details }: Audit, facts: AuditFacts): void {

@@ -1,6 +1,6 @@
 /** Checks the logs of a database, and compares them with its rows. */
 import { FormatError, parseCheckpoint, parseNote, type VerifierKey } from '#tlog';
-import { MINUTE_MS } from '../../clock.ts';
+import { formatTimestamp, MINUTE_MS } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, openVerifierKey, readState } from '../../log/index.ts';
@@ -274,7 +274,7 @@ async function checkWaiting(
     setAside += counts.setAside;
     if (counts.setAside > 0) findings.add(SET_ASIDE, `${origin}: ${counts.setAside}`);
     if (counts.oldestPendingMs === null || nowMs - counts.oldestPendingMs <= lateMs) continue;
-    const since = new Date(counts.oldestPendingMs).toISOString();
+    const since = formatTimestamp(counts.oldestPendingMs);
     const kind = closedMs === null ? LATE : STRANDED;
     findings.add(kind, `${origin}: ${counts.pending}, the oldest from ${since}`);
   }
