@@ -275,7 +275,7 @@ describe('phm generate --receipt and phm receipt get', () => {
     const { code, stdout: verdict } = await phm(args);
     assert.equal(code, 0, verdict);
     const tampered = stdout.replace(
-      /("p_value":0\.)(\d)/,
+      /("p_values":\[0\.)(\d)/,
       (_, start, digit) => `${start}${(Number(digit) + 1) % 10}`,
     );
     assert.equal((await phm([...args.slice(0, 2), file(tampered), ...args.slice(3)])).code, 1);
