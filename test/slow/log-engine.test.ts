@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseEntries } from '#tlog';
-import { EMPTY_ROOT, signCheckpoint } from '../../../src/log/index.ts';
-import type { ReceiptAnswer } from '../../../src/service/log/api.ts';
-import { LogEngine } from '../../../src/service/log/engine.ts';
-import type { LogNotice } from '../../../src/service/log/notices.ts';
-import { pauseMs } from '../../../src/service/log/pace.ts';
-import type { Receipts } from '../../../src/service/log/receipts.ts';
-import { StoredTiles } from '../../../src/service/log/tile-source.ts';
-import { FakeFile, KEYS, newStore, sealsOf, startServer } from './fake-server.ts';
+import { EMPTY_ROOT, signCheckpoint } from '../../src/log/index.ts';
+import type { ReceiptAnswer } from '../../src/service/log/api.ts';
+import { LogEngine } from '../../src/service/log/engine.ts';
+import type { LogNotice } from '../../src/service/log/notices.ts';
+import { pauseMs } from '../../src/service/log/pace.ts';
+import type { Receipts } from '../../src/service/log/receipts.ts';
+import { StoredTiles } from '../../src/service/log/tile-source.ts';
+import { FakeFile, KEYS, newStore, sealsOf, startServer } from '../service/log/fake-server.ts';
 
 const RECEIPT: ReceiptAnswer = { kind: 'receipt', receipt: { statement: {}, proof: '' } };
 

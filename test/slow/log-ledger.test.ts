@@ -18,8 +18,7 @@ import {
 } from '../../src/ledger/index.ts';
 import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import { noPostgres, Postgres } from '../support/postgres.ts';
-import { keyRequest, makeKeyId, NOW, QUOTAS } from './contract.ts';
+import { keyRequest, makeKeyId, NOW, QUOTAS } from '../ledger/contract.ts';
 import {
   ACCOUNT,
   assertSound,
@@ -31,7 +30,8 @@ import {
   storedRoot,
   takeAll,
   turnOf,
-} from './log-contract.ts';
+} from '../ledger/log-contract.ts';
+import { noPostgres, Postgres } from '../support/postgres.ts';
 
 const NEVER = new AbortController().signal;
 
