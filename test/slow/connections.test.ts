@@ -28,9 +28,9 @@ const HONEST = 20;
 const ANSWER_MS = 30_000;
 
 const [compose] = readYaml('deploy/compose/compose.yaml');
-const [deployment] = readYaml('deploy/kubernetes/deployment.yaml');
+const [statefulSet] = readYaml('deploy/kubernetes/statefulset.yaml');
 const limitBytes = Number.parseInt(compose.services['replica-a'].mem_limit, 10) * 2 ** 20;
-const { failureThreshold } = deployment.spec.template.spec.containers[0].livenessProbe;
+const { failureThreshold } = statefulSet.spec.template.spec.containers[0].livenessProbe;
 
 const group = MemoryGroup.make(limitBytes);
 
