@@ -5,17 +5,21 @@
  * commit would sleep on after it. Here it wakes at once. The gate only saves time: other processes do not know it, and
  * SQLite's lock alone keeps transactions apart.
  */
-import { BUSY_TIMEOUT_MS } from './schema.ts';
-
 const OPEN = 0;
 const TAKEN = 1;
+
+/**
+ * Far longer than a transaction, and short beside the five seconds of SQLite, which follow: a thread at the gate may
+ * itself wait for another process, and then these waits must not add up.
+ */
+const WAIT_MS = 500;
 
 export class WriteGate {
   readonly #word: Int32Array<SharedArrayBuffer>;
   readonly #waitMs: number;
 
   /** `memory` is one word of zero that all threads of the process share. */
-  constructor(memory: SharedArrayBuffer, waitMs: number = BUSY_TIMEOUT_MS) {
+  constructor(memory: SharedArrayBuffer, waitMs: number = WAIT_MS) {
     this.#word = new Int32Array(memory, 0, 1);
     this.#waitMs = waitMs;
   }
@@ -26,8 +30,8 @@ export class WriteGate {
   }
 
   /**
-   * Runs `work` while no other thread is at the gate. Waits at most as long as SQLite would, and then leaves the decision
-   * to SQLite.
+   * Runs `work` while no other thread is at the gate. Waits for half a second at most, and then leaves the decision to
+   * SQLite.
    */
   pass<T>(work: () => T): T {
     const isTaken = this.#take();
