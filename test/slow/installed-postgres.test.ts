@@ -10,7 +10,7 @@ const bin = findInstalled(['initdb', 'postgres']);
 
 const FILES = [
   'ledger/postgres.test.ts',
-  'ledger/postgres-growth.test.ts',
+  'slow/postgres-growth.test.ts',
   'slow/log-ledger.test.ts',
   'slow/servers-on-postgres.test.ts',
 ];

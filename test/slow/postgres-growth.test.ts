@@ -19,11 +19,19 @@ import {
   openPostgresStore,
   RECORDED_KEYS,
 } from '../../src/ledger/postgres/store.ts';
+import { clockContract } from '../ledger/clock-contract.ts';
+import {
+  areRecorded,
+  keyRequest,
+  MONTH,
+  makeKeyId,
+  makeRow,
+  NOW,
+  QUOTAS,
+} from '../ledger/contract.ts';
+import { logStart } from '../ledger/log-contract.ts';
+import { evidenceAt } from '../ledger/statistics-contract.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
-import { clockContract } from './clock-contract.ts';
-import { areRecorded, keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
-import { logStart } from './log-contract.ts';
-import { evidenceAt } from './statistics-contract.ts';
 
 let postgres: Postgres;
 before(async () => {
