@@ -11,7 +11,7 @@ export {
   type TreeHead,
   verifySignature,
 } from './checkpoints.ts';
-export { EMPTY_ROOT, entryOf, leafHash, nodeHash } from './hash.ts';
+export { EMPTY_ROOT, entryOf, leafHash, nodeHash, sha256 } from './hash.ts';
 export {
   checkKeyId,
   checkOrigin,

@@ -2,7 +2,7 @@
  * The signing keys of the transparency log and the start of a log in the database, for the first start of a server and
  * for `phm log init`.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FormatError } from '#tlog';
@@ -20,6 +20,7 @@ import {
   newLogKeysText,
   newOrigin,
   parseLogKeys,
+  sha256,
 } from '../log/index.ts';
 import { type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
 import { sealed } from './log/head-seal.ts';
@@ -136,7 +137,7 @@ export async function startLog(store: LedgerStore, start: NewLog): Promise<LogRe
  * so that later cosignatures do not change it.
  */
 export function followingEntry(checkpointText: string): Buffer {
-  return createHash('sha256').update(checkpointText).digest();
+  return sha256(checkpointText);
 }
 
 /** Stranded entries in one transaction. */

@@ -218,7 +218,7 @@ function tamperings(kind: 'sqlite' | 'postgres'): void {
       await assertNamed(site, keyId);
     });
 
-    it('is set aside when somebody else queued it', async () => {
+    it('is set aside when no server queued it', async () => {
       const keyId = await killedWithOneWaiting(site, watch);
       const { id } = await placeOf(site, keyId);
       const { bytes } = DIALECTS[kind];
