@@ -33,6 +33,12 @@ export const ERRORS = {
     remedy:
       'Check the API key: it is mistyped, unknown or revoked. The operator can issue a new one.',
   },
+  sealed_only: {
+    status: 403,
+    title: 'This account generates sealed keys only',
+    remedy:
+      'Send the request to /api/v2/generate/sealed, or a batch to /api/v2/generate/sealed/batch, with "seal_to". The operator can lift the rule with "phm account set --sealed-only off".',
+  },
   not_found: {
     status: 404,
     title: 'There is no endpoint at this path',
@@ -54,10 +60,26 @@ export const ERRORS = {
     title: 'The request did not arrive in time',
     remedy: 'The server waited too long for the rest of the request. Send it without pauses.',
   },
+  idempotency_in_progress: {
+    status: 409,
+    title: 'A request with this Idempotency-Key is in progress',
+    remedy: 'Send the same request again in {wait}, to get the outcome of the first one.',
+  },
+  key_already_made: {
+    status: 409,
+    title: 'The first request with this Idempotency-Key has generated its key already',
+    remedy:
+      'The key is not stored, so it cannot be sent again, and no second one was generated. If the first response is lost, discard the key_id and generate a new key with a new Idempotency-Key. Sealed keys can be sent again.',
+  },
   payload_too_large: {
     status: 413,
     title: 'The request body is too large',
     remedy: 'Send a body of at most 16,384 bytes.',
+  },
+  batch_too_large: {
+    status: 413,
+    title: 'The batch has too many keys',
+    remedy: 'Send a smaller "count", and the rest in further requests.',
   },
   unsupported_media_type: {
     status: 415,
@@ -68,6 +90,12 @@ export const ERRORS = {
     status: 417,
     title: 'The expectation in the Expect header cannot be met',
     remedy: 'Omit the Expect header, or send "100-continue".',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'This Idempotency-Key belongs to a different request',
+    remedy:
+      'Send a new Idempotency-Key with a new request. Repeat an old one only with the same method, path and fields.',
   },
   headers_too_large: {
     status: 431,
@@ -141,6 +169,16 @@ export interface FieldError {
   message: string;
 }
 
+/** Members of some problems, for programs. */
+export interface ProblemMembers {
+  /** The key that the first request generated (`key_already_made`). */
+  key_id?: string;
+  /** The keys that the first request, a batch, generated (`key_already_made`). */
+  key_ids?: string[];
+  /** Largest `count` that the service accepts for such a batch (`batch_too_large`). */
+  max_count?: number;
+}
+
 /** Details of one error beyond its table row. `detail` is public and MUST NOT hold caller secrets. */
 export interface ErrorDetails {
   detail?: string;
@@ -151,6 +189,8 @@ export interface ErrorDetails {
   reason?: string;
   retryAfterSeconds?: number;
   allow?: string[];
+  /** Members of the problem beyond those of every problem (RFC 9457 §3.2). */
+  members?: ProblemMembers;
   cause?: unknown;
 }
 

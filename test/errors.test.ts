@@ -90,7 +90,7 @@ interface OpenApi {
 }
 
 /** Errors before routing, which no operation can document. */
-const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
+const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'batch_too_large'];
 const KEYED = [
   '/api/v2/generate',
   '/api/v2/validate',

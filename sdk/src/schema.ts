@@ -309,7 +309,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "receipt_pending" | "log_stopped";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "sealed_only" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "receipt_pending" | "log_stopped";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -696,6 +696,12 @@ export interface components {
              */
             timestamp: string;
             errors?: components["schemas"]["FieldError"][];
+            /** @description with key_already_made: the key of the first request */
+            key_id?: string;
+            /** @description with key_already_made: the keys of the first request, a batch, in its order */
+            key_ids?: string[];
+            /** @description with batch_too_large: the largest count that the service accepts */
+            max_count?: number;
         };
         /** Randomness */
         Randomness: {
@@ -1074,10 +1080,36 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description sealed_only: This account generates sealed keys only */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress; key_already_made: The first request with this Idempotency-Key has generated its key already */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
@@ -1115,6 +1147,19 @@ export interface operations {
             417: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_key_reused: This Idempotency-Key belongs to a different request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };

@@ -28,7 +28,7 @@ interface Occurrence {
 /** Returns the problem body of an error. */
 export function problemBody(error: AppError, occurrence: Occurrence): ProblemBody {
   const { status, title } = ERRORS[error.code];
-  const { fields } = error.details;
+  const { fields, members } = error.details;
   return {
     success: false,
     type: `urn:phm:error:${error.code}`,
@@ -41,6 +41,7 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
     request_id: occurrence.requestId,
     timestamp: formatTimestamp(occurrence.nowMs),
     ...(fields && { errors: listed(fields) }),
+    ...members,
   };
 }
 
@@ -74,7 +75,7 @@ export function problemHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (status === 401) headers['www-authenticate'] = 'ApiKey realm="phm", header="X-API-Key"';
   if (status === 405) headers.allow = error.details.allow?.join(', ') ?? '';
-  if (status === 429 || status === 503) {
+  if (status === 429 || status === 503 || error.code === 'idempotency_in_progress') {
     headers['retry-after'] = String(retryAfter(error));
   }
   return headers;

@@ -32,6 +32,21 @@ export const Problem = Type.Object(
         ),
       ),
     ),
+    key_id: Type.Optional(
+      Type.String({ description: 'with key_already_made: the key of the first request' }),
+    ),
+    key_ids: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'with key_already_made: the keys of the first request, a batch, in its order',
+      }),
+    ),
+    max_count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: 'with batch_too_large: the largest count that the service accepts',
+      }),
+    ),
   },
   { title: 'Problem' },
 );
