@@ -16,6 +16,8 @@ const WAIT_BUCKETS = [
   0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+/** Numbers of keys, up to the largest batch that a request may ask for. */
+const BATCH_REQUEST_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 /** Registers one metric for each kind of event. */
 export function defineEventMetrics(registry: Registry) {
@@ -39,6 +41,23 @@ export function defineEventMetrics(registry: Registry) {
       name: 'phm_keys_generated_total',
       help: 'Keys recorded and released',
       labelNames: ['security_level', 'source', 'modulation', 'validated'],
+    }),
+    sealedKeys: new Counter({
+      registers,
+      name: 'phm_keys_sealed_total',
+      help: 'Keys recorded and released that were sealed to a recipient, by suite',
+      labelNames: ['suite'],
+    }),
+    batchRequests: new Histogram({
+      registers,
+      name: 'phm_batch_request_keys',
+      help: 'Keys of a batch that a request asked for and got',
+      buckets: BATCH_REQUEST_BUCKETS,
+    }),
+    replays: new Counter({
+      registers,
+      name: 'phm_idempotent_replays_total',
+      help: 'Requests whose Idempotency-Key had an answer, so that they made no key',
     }),
     validations: new Counter({
       registers,

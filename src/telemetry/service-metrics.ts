@@ -26,6 +26,10 @@ import { addScrapeMetrics, type ServerState } from './scrape-metrics.ts';
 
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
 
+/** Suites of sealed keys. */
+const SEAL_SUITES = ['MLKEM768-X25519', 'ML-KEM-1024'] as const;
+type SealSuiteName = (typeof SEAL_SUITES)[number];
+
 /** Reasons of failed TLS handshakes. */
 const HANDSHAKE_FAILURES = [
   'no_shared_group',
@@ -144,6 +148,20 @@ export class ServiceMetrics implements KeyObserver {
     });
   }
 
+  /** Counts a key that `keyGenerated` counts too. */
+  keySealed(suite: SealSuiteName): void {
+    this.#events.sealedKeys.inc({ suite });
+  }
+
+  /** Counts a batch of `keys` keys, each of which `keyGenerated` counts. */
+  batch(keys: number): void {
+    this.#events.batchRequests.observe(keys);
+  }
+
+  replayed(): void {
+    this.#events.replays.inc();
+  }
+
   keyValidated(verdict: ValidationVerdict): void {
     this.#events.validations.inc({ verdict: validationWord(verdict) });
   }
@@ -185,6 +203,7 @@ export class ServiceMetrics implements KeyObserver {
     for (const code of Object.keys(ERRORS)) this.#events.problems.inc({ code }, 0);
     for (const reason of HANDSHAKE_FAILURES) this.#events.handshakeFailures.inc({ reason }, 0);
     for (const verdict of VALIDATION_WORDS) this.#events.validations.inc({ verdict }, 0);
+    for (const suite of SEAL_SUITES) this.#events.sealedKeys.inc({ suite }, 0);
     for (const queue of QUEUE_NAMES) this.#events.refusals.inc({ queue }, 0);
     for (const queue of ['keys', 'suite']) this.#events.waits.zero({ queue });
     for (const result of ['ok', 'failed']) this.#events.commits.zero({ result });

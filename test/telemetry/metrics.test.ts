@@ -257,6 +257,25 @@ describe('the metrics in this process', () => {
     assert.ok(!(await metrics.expose()).includes('secret'));
   });
 
+  it('count sealed keys by suite, the keys of batches, and replays', async () => {
+    const metrics = await open();
+    metrics.keySealed('ML-KEM-1024');
+    metrics.batch(1_000);
+    metrics.batch(3);
+    metrics.replayed();
+    const page = await metrics.expose();
+    for (const [series, value] of [
+      ['phm_keys_sealed_total{suite="ML-KEM-1024"}', 1],
+      ['phm_keys_sealed_total{suite="MLKEM768-X25519"}', 0],
+      ['phm_batch_request_keys_sum', 1_003],
+      ['phm_batch_request_keys_bucket{le="5"}', 1],
+      ['phm_batch_request_keys_bucket{le="1000"}', 2],
+      ['phm_idempotent_replays_total', 1],
+    ] as const) {
+      assert.equal(sampleOf(page, series), value, series);
+    }
+  });
+
   it('have one label for unknown routes and one for unknown methods', async () => {
     const metrics = await open();
     const lines: string[] = [];
