@@ -69,6 +69,7 @@ function columnsOf({ keyId, commitment }: Pick<Columns, 'keyId' | 'commitment'>)
     entropyBits: 254.83,
     entropyJobId: null,
     evidence: null,
+    sealed: null,
   };
 }
 

@@ -131,8 +131,8 @@ function request(digest: Buffer): MeteredRequest {
     accountId: ACCOUNT,
     apiKeyId: API_KEY,
     atMs,
-    key: {
-      row: {
+    keys: [
+      {
         keyId: keyIdAt(atMs, digest),
         commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE(0) },
         securityLevel: 256,
@@ -143,10 +143,12 @@ function request(digest: Buffer): MeteredRequest {
         entropyBits: 254.65,
         entropyJobId: null,
         evidence: null,
+        sealed: null,
         receipt: null,
       },
-      counts: { streams: 0, streamsPassed: 0 },
-    },
+    ],
+    counts: { streams: 0, streamsPassed: 0 },
+    idempotency: null,
   };
 }
 

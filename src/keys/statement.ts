@@ -53,7 +53,8 @@ function canonicalKeyStatement(record: RecordedRow, origin: string): string {
     `,"modulation":${quoted(record.modulation)}` +
     `,"row_digest":"${hash('sha256', canonicalRow(record, receipt, keyId), 'base64')}"` +
     `,"salt":"${base64(receipt.salt)}"` +
-    ',"sealed_digest":null,"sealed_to":null' +
+    `,"sealed_digest":${record.sealed ? `"${base64(record.sealed.digest)}"` : null}` +
+    `,"sealed_to":${record.sealed ? `"${base64(record.sealed.recipient)}"` : null}` +
     `,"security_level":${record.securityLevel}` +
     `,"security_strength_bits":${receipt.strengthBits}` +
     `,"service":${quoted(origin)}` +
@@ -100,8 +101,9 @@ export function evidenceDigest({ definition, gateP, pValues }: RecordedEvidence)
 }
 
 /**
- * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of all its columns. Bytes are base64,
- * the key ID and the fingerprint are text, and a column without a value is null. Throws `TypeError` for a row
+ * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of its columns. Bytes are base64, the
+ * key ID and the fingerprint are text, and a column without a value is null. The statement itself holds the columns
+ * of a sealed key. Throws `TypeError` for a row
  * without receipt columns.
  */
 export function rowDigest(record: RecordedRow): Buffer {

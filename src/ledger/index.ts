@@ -13,6 +13,7 @@ export type {
   RecordedReceipt,
   RecordedRow,
   RowReceipt,
+  RowSeal,
 } from './ledger-row.ts';
 export { describeStore, type StoreLocation, shareWrites, storeLocation } from './location.ts';
 export type {
@@ -55,9 +56,11 @@ export type {
   ApiKeyRecord,
   CommitOutcome,
   FailedRequest,
+  IdempotencyRecord,
   KeyEvidence,
   LedgerStore,
   MeteredRequest,
+  NewAccount,
   PeriodSums,
   Principal,
   ProbeOrder,
@@ -67,6 +70,7 @@ export type {
   Retirement,
   SecretCheck,
   SeriesQuery,
+  StoredAnswer,
   StreamCounts,
   Usage,
 } from './store.ts';

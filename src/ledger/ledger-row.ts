@@ -16,8 +16,18 @@ export interface LedgerRow {
   readonly entropyJobId: string | null;
   /** Null for a plain key. */
   readonly evidence: RecordedEvidence | null;
+  /** Null for a key that was returned in plaintext. */
+  readonly sealed: RowSeal | null;
   /** Null without a log. */
   readonly receipt: RowReceipt | null;
+}
+
+/** The recipient of a sealed key and the digest of what was sent. Independent of a log. */
+export interface RowSeal {
+  /** Thumbprint: SHA-256 of the recipient's public key, 32 bytes. */
+  readonly recipient: Uint8Array;
+  /** SHA-256 of encapsulation and ciphertext, 32 bytes. */
+  readonly digest: Uint8Array;
 }
 
 /** The ledger's record of the evidence for a validated key. */

@@ -6,7 +6,7 @@
  * the two.
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
-import type { CommitOutcome } from './store.ts';
+import type { CommitOutcome, MeteredRequest } from './store.ts';
 
 /** Monthly quota by plan name; null is unlimited. */
 export type Quotas = Readonly<Record<string, number | null>>;
@@ -19,18 +19,29 @@ export interface Counter {
   readonly quota: number | null;
 }
 
+/** Returns what a request takes from the quota: one for each key, and one for a validation. */
+export function meteredUnits({ keys }: Pick<MeteredRequest, 'keys'>): number {
+  return Math.max(1, keys.length);
+}
+
 /**
- * Decides one request and counts it. `record` writes its row and returns false if the ledger already holds
- * its commitment. It is not called for a request that the quota refuses.
+ * Decides one request that takes `units` and counts it. `record` writes its rows and returns false if the ledger
+ * already holds one of their commitments. It is not called for a request that the quota refuses.
  */
-export function decide(counter: Counter, record: () => boolean): CommitOutcome {
+export function decide(counter: Counter, units: number, record: () => boolean): CommitOutcome {
   const { month, used, quota } = counter;
-  if (quota !== null && used >= quota) {
+  if (quota !== null && used + units > quota) {
     return { kind: 'quota_exceeded', usage: { month, used, quota } };
   }
   if (!record()) return { kind: 'repeated_key' };
-  counter.used = used + 1;
+  counter.used = used + units;
   return { kind: 'committed', usage: { month, used: counter.used, quota } };
+}
+
+/** Throws `TypeError` for a request that the schema has no columns for yet. */
+export function requireKnown({ keys, idempotency }: MeteredRequest): void {
+  if (idempotency === null && keys.every(({ sealed }) => sealed === null)) return;
+  throw new TypeError('"request" expected no idempotency record and no sealed key, got one');
 }
 
 /** Returns the quota of an account's plan. Throws if the table has no such plan. */

@@ -96,6 +96,7 @@ export function toRecordedRow(row: Row): RecordedRow {
     entropyBits: Number(row.entropyBits),
     entropyJobId: row.entropyJobId as string | null,
     evidence: toEvidence(row),
+    sealed: null,
     receipt: toReceipt(row),
   };
 }

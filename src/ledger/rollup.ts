@@ -1,6 +1,7 @@
 /** Sums by account and period, collected over a batch and written once. */
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { countLatency } from './latency.ts';
+import { meteredUnits } from './quota-decision.ts';
 import type { FailedRequest, MeteredRequest } from './store.ts';
 
 /** What one batch adds to one account's period. */
@@ -49,13 +50,14 @@ export class Rollup {
 
   addRequest(request: MeteredRequest): void {
     const delta = this.#at(request.accountId, request.atMs);
-    delta.metered += 1;
-    if (!request.key) return;
-    delta.keys += 1;
-    delta.latencyUs += request.key.row.latencyUs;
-    countLatency(delta.latencies, request.key.row.latencyUs);
-    delta.streams += request.key.counts.streams;
-    delta.streamsPassed += request.key.counts.streamsPassed;
+    delta.metered += meteredUnits(request);
+    delta.keys += request.keys.length;
+    for (const { latencyUs } of request.keys) {
+      delta.latencyUs += latencyUs;
+      countLatency(delta.latencies, latencyUs);
+    }
+    delta.streams += request.counts.streams;
+    delta.streamsPassed += request.counts.streamsPassed;
   }
 
   addFailure(failure: FailedRequest): void {

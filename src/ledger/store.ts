@@ -18,14 +18,39 @@ export interface StreamCounts {
 }
 
 /**
- * One metered request: a generated key with its row, or a validation without one. The store decides on the
+ * One metered request: generated keys with their rows, or a validation without any. The store decides on the
  * month: PostgreSQL by its own clock at the commit, SQLite by `atMs`.
  */
 export interface MeteredRequest {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly atMs: number;
-  readonly key: { readonly row: LedgerRow; readonly counts: StreamCounts } | null;
+  /** Up to 1,000 rows, which are written together or not at all. A validation has none. */
+  readonly keys: readonly LedgerRow[];
+  /** Streams of all keys together. */
+  readonly counts: StreamCounts;
+  /** Null for a request without an `Idempotency-Key`. */
+  readonly idempotency: IdempotencyRecord | null;
+}
+
+/** The part of a request that a retry with the same `Idempotency-Key` needs. The commit stores it. */
+export interface IdempotencyRecord {
+  /** 1 to 255 visible ASCII characters, unique within the account for 24 hours. */
+  readonly key: string;
+  /** SHA-256 of the request, 32 bytes. The store compares nothing: the caller does. */
+  readonly requestHash: Uint8Array;
+  /** The response body without receipts, at most 4 MiB; null for plaintext keys, which are not kept. */
+  readonly body: string | null;
+}
+
+/** The stored outcome of an earlier request with the same `Idempotency-Key`. */
+export interface StoredAnswer {
+  readonly requestHash: Uint8Array;
+  /** In the order of the request's rows. */
+  readonly keyIds: readonly Uint8Array[];
+  /** `atMs` of the earlier request. */
+  readonly createdMs: number;
+  readonly body: string | null;
 }
 
 /** A generate call that was answered 5xx. The next commit counts it. */
@@ -42,7 +67,7 @@ export interface Usage {
   readonly quota: number | null;
 }
 
-/** The account's quota for this month is used up. */
+/** The account's quota for this month has no room for all keys of the request. */
 export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
   readonly usage: Usage;
@@ -51,7 +76,9 @@ export interface QuotaExceeded {
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly usage: Usage }
   | QuotaExceeded
-  /** The ledger already holds this commitment: the generator has repeated a key. Nothing was written. */
+  /** An earlier request with the same `Idempotency-Key` was committed. Nothing was written or counted. */
+  | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
+  /** The ledger already holds one of the commitments: the generator has repeated a key. Nothing was written. */
   | { readonly kind: 'repeated_key' };
 
 export interface Account {
@@ -60,7 +87,12 @@ export interface Account {
   readonly plan: string;
   readonly demo: boolean;
   readonly createdMs: number;
+  /** True if the account may only generate sealed keys. */
+  readonly sealedOnly: boolean;
 }
+
+/** A new account may generate plaintext keys until `setSealedOnly`. */
+export type NewAccount = Omit<Account, 'sealedOnly'>;
 
 export interface ApiKeyRecord {
   readonly apiKeyId: string;
@@ -76,6 +108,8 @@ export interface Principal {
   readonly accountId: string;
   readonly plan: string;
   readonly demo: boolean;
+  /** True if the account may only generate sealed keys. */
+  readonly sealedOnly: boolean;
   readonly usage: Usage;
 }
 
@@ -195,7 +229,7 @@ export interface AccountStore {
    */
   authenticate(keyHashes: readonly Uint8Array[], nowMs: number): Promise<(Principal | undefined)[]>;
   /** Adds an account. Returns false and changes nothing if the ID is taken. */
-  addAccount(account: Account, audit?: AuditRecord | null): Promise<boolean>;
+  addAccount(account: NewAccount, audit?: AuditRecord | null): Promise<boolean>;
   listAccounts(): Promise<Account[]>;
   /** Returns false if there is no such account. */
   setPlan(accountId: string, plan: string, audit?: AuditRecord | null): Promise<boolean>;

@@ -139,8 +139,8 @@ class Commitments {
 
 function ledgerOf(commitments: Commitments): LedgerStore {
   const usage = { month: 1, used: 1, quota: null };
-  const outcome = ({ key }: MeteredRequest): CommitOutcome =>
-    key && commitments.isNew(key.row.commitment.digest)
+  const outcome = ({ keys: [row] }: MeteredRequest): CommitOutcome =>
+    row && commitments.isNew(row.commitment.digest)
       ? { kind: 'committed', usage }
       : { kind: 'repeated_key' };
   return {

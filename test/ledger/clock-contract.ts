@@ -120,7 +120,7 @@ export function clockContract(
 
     it('keeps a row and its p-values while its key ID or creation time is recent', async () => {
       const old = NOW - 90 * DAY_MS;
-      const evidence = evidenceAt(ACCOUNT, old, 1).key?.row.evidence ?? null;
+      const evidence = evidenceAt(ACCOUNT, old, 1).keys[0]?.evidence ?? null;
       const young = makeRow({ keyId: makeKeyId(old), createdMs: NOW, evidence });
       const found = await fill(rowAt(old), rowAt(old, NOW), rowAt(NOW, old));
       await fill(young);
@@ -167,7 +167,7 @@ export function clockContract(
       const month = utcMonth(next);
       const used = async (atMs: number) => {
         await setClock(atMs);
-        const request = { ...keyRequest(ACCOUNT, rowAt(atMs), atMs), key: null };
+        const request = { ...keyRequest(ACCOUNT, rowAt(atMs), atMs), keys: [] };
         const [outcome] = await store.commit([request], []);
         return outcome?.kind === 'committed' ? outcome.usage : undefined;
       };

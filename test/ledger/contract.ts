@@ -63,6 +63,7 @@ export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     entropyBits: 255.1,
     entropyJobId: null,
     evidence: null,
+    sealed: null,
     receipt: null,
     ...changes,
   };
@@ -73,15 +74,15 @@ export function keyRequest(accountId: string, row = makeRow(), atMs = NOW): Mete
     accountId,
     apiKeyId: `key_${accountId}`,
     atMs,
-    key: { row, counts: { streams: 0, streamsPassed: 0 } },
+    keys: [row],
+    counts: { streams: 0, streamsPassed: 0 },
+    idempotency: null,
   };
 }
 
 const validation = (accountId: string, atMs = NOW): MeteredRequest => ({
-  accountId,
-  apiKeyId: `key_${accountId}`,
-  atMs,
-  key: null,
+  ...keyRequest(accountId, makeRow(), atMs),
+  keys: [],
 });
 
 /**
@@ -407,7 +408,7 @@ export function ledgerContract(
       const validated = keyRequest(id, makeRow({ latencyUs: 2_500 }), since + minute);
       await store.commit(
         [
-          { ...validated, key: { row: validated.key?.row ?? makeRow(), counts: judged } },
+          { ...validated, counts: judged },
           keyRequest(id, makeRow({ latencyUs: 500 }), NOW),
           validation(id, NOW),
           // The period includes the minute that holds `since`, but not the minute before.
@@ -438,6 +439,7 @@ export function ledgerContract(
         accountId: id,
         plan: 'research',
         demo: false,
+        sealedOnly: false,
         usage: { month: MONTH, used: 0, quota: 1_000 },
       });
       const other = await account('enterprise');

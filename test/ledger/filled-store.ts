@@ -59,7 +59,7 @@ export async function fillStore(
   }
   await setClock?.(NOW);
   await store.commit([], [{ accountId: 'acct_b', atMs: NOW, counts }]);
-  await store.commit([{ ...keyRequest('acct_a'), key: null }], []);
+  await store.commit([{ ...keyRequest('acct_a'), keys: [] }], []);
   return { rows };
 }
 

@@ -367,7 +367,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
   });
 
   it('counts a validation with a lost answer once, and repeats a lost refusal', async () => {
-    const validation = { ...keyRequest(id), key: null };
+    const validation = { ...keyRequest(id), keys: [] };
     way.cut = 'answer';
     const outcomes = await store.commit([validation, validation], []);
     assert.equal(way.cut, null, 'the answer was cut off');

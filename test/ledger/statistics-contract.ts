@@ -24,7 +24,7 @@ const QUIET: PeriodSums = {
 
 const validation = (accountId: string, atMs: number): MeteredRequest => ({
   ...keyRequest(accountId, makeRow(), atMs),
-  key: null,
+  keys: [],
 });
 
 const keyAt = (accountId: string, atMs: number, latencyUs = 1_000) =>
@@ -36,7 +36,7 @@ export function evidenceAt(accountId: string, atMs: number, fill: number): Meter
   const evidence = { definition: 2, gateP: 1, testsPassed: 15, totalTests: 15, pValues };
   const request = keyRequest(accountId, makeRow({ keyId: makeKeyId(atMs), evidence }), atMs);
   const counts = { streams: 1, streamsPassed: 1 };
-  return { ...request, key: request.key && { ...request.key, counts } };
+  return { ...request, counts };
 }
 
 /** Declares the tests. `run` changes the database directly, not through the store. */
@@ -232,9 +232,8 @@ export function statisticsContract(
       const outcomes = await store.commit(requests, []);
       assert.equal(outcomes.at(-1)?.kind, 'quota_exceeded');
       const generous = await account();
-      const twin = { ...evidenceAt(generous, START, 9), key: requests[0]?.key ?? null };
-      const again = { ...twin, key: twin.key && { ...twin.key, row: { ...twin.key.row } } };
-      assert.deepEqual(await store.commit([again], []), [{ kind: 'repeated_key' }]);
+      const twin = { ...evidenceAt(generous, START, 9), keys: requests[0]?.keys ?? [] };
+      assert.deepEqual(await store.commit([twin], []), [{ kind: 'repeated_key' }]);
       assert.equal((await store.keyEvidence(id, 10)).length, 3);
       assert.deepEqual(await store.keyEvidence(generous, 10), []);
     });

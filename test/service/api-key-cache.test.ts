@@ -12,6 +12,7 @@ const principal: Principal = {
   accountId: 'a',
   plan: 'research',
   demo: false,
+  sealedOnly: false,
   usage,
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));

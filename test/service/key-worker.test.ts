@@ -114,7 +114,7 @@ describe('key worker', () => {
     const key = Buffer.from(result.generated.key);
     assert.ok(holds({ deep: [result.generated.key] }, key), 'the search finds a key');
     assert.equal(holds(seen, key), false);
-    assert.deepEqual(seen[0]?.key?.row.commitment, keyring.commit(key));
+    assert.deepEqual(seen[0]?.keys[0]?.commitment, keyring.commit(key));
     assert.match(result.keyId, /^phm_[0-9]+$/);
   });
 

@@ -104,7 +104,7 @@ describe('the opening of a key', () => {
     assert.equal(holds(seen, Buffer.from(key)), false);
     assert.deepEqual(
       keyCommitment(opening, result.keyId, key),
-      Buffer.from(seen[0]?.key?.row.receipt?.keyCommitment ?? []),
+      Buffer.from(seen[0]?.keys[0]?.receipt?.keyCommitment ?? []),
     );
     assert.deepEqual(secretBuffers(result.generated), [key.buffer, opening.buffer]);
     assert.deepEqual(
@@ -225,7 +225,7 @@ describe('a key worker without a log', () => {
     };
     const { results } = await worker.run({ id: 1, tasks: [task, recorded], failures: [] });
     assert.deepEqual(
-      seen.map(({ key }) => key?.row.receipt),
+      seen.map(({ keys }) => keys[0]?.receipt),
       [null, null],
     );
     assert.ok(results[0]?.kind === 'generated' && results[0].generated.opening === null);

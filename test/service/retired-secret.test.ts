@@ -178,7 +178,7 @@ describe('a leaked version of the master secret', () => {
     assert.equal(refused.failure.code, 'ledger_unavailable');
     assert.match(refused.failure.reason, /version 1 of the master secret is retired$/);
     assert.deepEqual(
-      committed.map(({ key }) => key !== null),
+      committed.map(({ keys }) => keys.length > 0),
       [true, false],
     );
     retire(null);

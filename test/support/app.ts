@@ -27,6 +27,7 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     accountId: 'acct',
     plan,
     demo: false,
+    sealedOnly: false,
     usage: USAGE,
   };
   const service = {

@@ -10,6 +10,7 @@ import type {
   Account,
   AccountStore,
   ApiKeyRecord,
+  NewAccount,
   Principal,
   Retirement,
   SecretCheck,
@@ -29,7 +30,7 @@ export class PostgresAccountStore implements AccountStore {
   async authenticate(keyHashes: readonly Uint8Array[]): Promise<(Principal | undefined)[]> {
     const rows = await this.connection.all(
       `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId",
-         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo,
+         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo, false AS "sealedOnly",
          coalesce(usage.used, 0) AS used, this.month AS month
        FROM (SELECT ledger_month() AS month OFFSET 0) AS this CROSS JOIN api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
        LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = this.month
@@ -47,7 +48,7 @@ export class PostgresAccountStore implements AccountStore {
     };
   }
 
-  async addAccount(account: Account, audit: AuditRecord | null = null): Promise<boolean> {
+  async addAccount(account: NewAccount, audit: AuditRecord | null = null): Promise<boolean> {
     const { accountId, name, plan, demo, createdMs } = account;
     const sql = `INSERT INTO accounts (account_id, name, plan, demo, created_ms)
        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id) DO NOTHING RETURNING true AS is_new`;
@@ -58,7 +59,7 @@ export class PostgresAccountStore implements AccountStore {
 
   async listAccounts(): Promise<Account[]> {
     return (await this.connection.all(
-      `SELECT account_id AS "accountId", name, plan, demo, created_ms AS "createdMs"
+      `SELECT account_id AS "accountId", name, plan, demo, created_ms AS "createdMs", false AS "sealedOnly"
        FROM accounts ORDER BY created_ms, account_id`,
     )) as unknown as Account[];
   }

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import { latencyBucket } from '../latency.ts';
 import type { RowReceipt } from '../ledger-row.ts';
-import { decide, type Quotas } from '../quota-decision.ts';
+import { decide, meteredUnits, type Quotas, requireKnown } from '../quota-decision.ts';
 import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
 import {
   isConflict,
@@ -220,10 +220,10 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
       { month: counter.month, used: Number(counter.used), quota: counter.quota },
     ]),
   );
-  const outcomes = requests.map(({ accountId }, position) => {
-    const counter = counters.get(accountId);
+  const outcomes = requests.map((request, position) => {
+    const counter = counters.get(request.accountId);
     if (!counter) throw new Error('the database omitted an account of the batch');
-    return decide(counter, () => !repeated.has(position));
+    return decide(counter, meteredUnits(request), () => !repeated.has(position));
   });
   const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
   if (committed !== decision.committed) throw new Error('the database decided otherwise');
@@ -232,14 +232,21 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
 
 /** Returns a request in the form that `commit_batch_5` reads. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
-  const { accountId, apiKeyId, atMs, key } = request;
-  const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs };
-  if (!key) return { ...metered, streams: 0, streams_passed: 0 };
-  const { row, counts } = key;
-  return {
-    ...metered,
+  requireKnown(request);
+  const { accountId, apiKeyId, atMs, keys, counts } = request;
+  const [row, ...more] = keys;
+  if (more.length > 0) throw new TypeError('"keys" expected at most one row');
+  const metered = {
+    position,
+    account_id: accountId,
+    api_key_id: apiKeyId,
+    at_ms: atMs,
     streams: counts.streams,
     streams_passed: counts.streamsPassed,
+  };
+  if (!row) return metered;
+  return {
+    ...metered,
     key_id: bytea(row.keyId),
     fingerprint: String(row.commitment.fingerprint),
     commitment: bytea(row.commitment.digest),

@@ -11,6 +11,7 @@ import type {
   Account,
   AccountStore,
   ApiKeyRecord,
+  NewAccount,
   Principal,
   Retirement,
   SecretCheck,
@@ -53,11 +54,12 @@ export class SqliteAccountStore implements AccountStore {
       accountId,
       plan: String(found.plan),
       demo: found.demo === 1,
+      sealedOnly: false,
       usage: this.#usage(accountId, month),
     };
   }
 
-  async addAccount(account: Account, audit: AuditRecord | null = null): Promise<boolean> {
+  async addAccount(account: NewAccount, audit: AuditRecord | null = null): Promise<boolean> {
     return this.#audited(audit, () =>
       this.connection.changes(
         `INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES (?, ?, ?, ?, ?)
@@ -78,7 +80,11 @@ export class SqliteAccountStore implements AccountStore {
           `SELECT account_id AS accountId, name, plan, demo, created_ms AS createdMs
          FROM accounts ORDER BY created_ms, account_id`,
         )
-        .map((row) => ({ ...(row as unknown as Account), demo: row.demo === 1 })),
+        .map((row) => ({
+          ...(row as unknown as Account),
+          demo: row.demo === 1,
+          sealedOnly: false,
+        })),
     );
   }
 

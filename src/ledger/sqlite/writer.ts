@@ -9,7 +9,13 @@ import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { formatCounts } from '../latency.ts';
 import type { LedgerRow } from '../ledger-row.ts';
-import { type Counter, decide, type Quotas } from '../quota-decision.ts';
+import {
+  type Counter,
+  decide,
+  meteredUnits,
+  type Quotas,
+  requireKnown,
+} from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
@@ -104,6 +110,7 @@ export class SqliteWriter {
 
   /** Counts a request and inserts its row if the quota has room. `counters` include the batch so far. */
   #decide(request: MeteredRequest, counters: Map<string, AccountCounter>): CommitOutcome {
+    requireKnown(request);
     const { accountId } = request;
     const month = utcMonth(request.atMs);
     const name = `${accountId}/${month}`;
@@ -113,7 +120,7 @@ export class SqliteWriter {
       used: readUsed(this.#connection, accountId, month),
       quota: readQuota(this.#connection, this.#quotas, accountId),
     };
-    const outcome = decide(counter, () => this.#insertRow(request));
+    const outcome = decide(counter, meteredUnits(request), () => this.#insertRows(request));
     if (outcome.kind === 'committed') counters.set(name, counter);
     return outcome;
   }
@@ -131,12 +138,26 @@ export class SqliteWriter {
   }
 
   /**
-   * Inserts the row. Returns false if its commitment exists already, which only a broken generator causes.
+   * Inserts the rows. Returns false and inserts none if one of their commitments exists already, which only a
+   * broken generator causes.
    */
-  #insertRow({ accountId, apiKeyId, key }: MeteredRequest): boolean {
-    if (!key) return true;
-    const { row } = key;
-    if (this.#isRepeated(row.commitment)) return false;
+  #insertRows(request: MeteredRequest): boolean {
+    if (this.#hasRepeated(request.keys)) return false;
+    for (const row of request.keys) this.#insertRow(request, row);
+    return true;
+  }
+
+  #hasRepeated(rows: readonly LedgerRow[]): boolean {
+    const names = rows.map(({ commitment: { version, fingerprint, digest } }) =>
+      rows.length === 1 ? '' : `${version}/${fingerprint}/${Buffer.from(digest).toString('hex')}`,
+    );
+    return (
+      new Set(names).size < names.length ||
+      rows.some(({ commitment }) => this.#isRepeated(commitment))
+    );
+  }
+
+  #insertRow({ accountId, apiKeyId }: MeteredRequest, row: LedgerRow): void {
     this.#connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
@@ -178,7 +199,6 @@ export class SqliteWriter {
     }
     const pending = row.receipt?.pending;
     if (pending) insertPending(this.#connection, row.keyId, 'key', pending);
-    return true;
   }
 
   #addRollup(table: 'rollup_minute' | 'rollup_hour', rollup: Rollup): void {
@@ -242,6 +262,7 @@ function probeRequest(atMs: number): MeteredRequest {
       totalTests: 0,
       pValues: Buffer.alloc(0),
     },
+    sealed: null,
     receipt: {
       keyCommitment: digest,
       salt: digest,
@@ -259,5 +280,5 @@ function probeRequest(atMs: number): MeteredRequest {
     },
   };
   const counts = { streams: 0, streamsPassed: 0 };
-  return { accountId, apiKeyId: accountId, atMs, key: { row, counts } };
+  return { accountId, apiKeyId: accountId, atMs, keys: [row], counts, idempotency: null };
 }

@@ -103,7 +103,7 @@ export class Drafts {
   ): MeteredRequest {
     const columns = rowColumns(requester, order, generated);
     const receipt = this.#receipts?.receiptOf(requester, columns, generated) ?? null;
-    return metered(requester, { row: { ...columns, receipt }, counts });
+    return metered(requester, [{ ...columns, receipt }], counts);
   }
 
   /** Examines a key, and wipes it. */
@@ -121,7 +121,7 @@ export class Drafts {
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
       isPlainKey: false,
-      request: metered(requester, null),
+      request: metered(requester, [], NO_STREAMS),
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
       discard: () => {},
     };
@@ -150,8 +150,12 @@ async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
   });
 }
 
-function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
-  return { ...requester, key };
+function metered(
+  requester: Requester,
+  keys: readonly LedgerRow[],
+  counts: StreamCounts,
+): MeteredRequest {
+  return { ...requester, keys, counts, idempotency: null };
 }
 
 /** Returns the columns of a key's row that do not depend on a log. */
@@ -171,5 +175,6 @@ function rowColumns(
     entropyBits: generated.entropyBits,
     entropyJobId: generated.entropyJobId,
     evidence: generated.evidence,
+    sealed: null,
   };
 }

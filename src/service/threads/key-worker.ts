@@ -127,7 +127,7 @@ export class KeyWorker {
     const { latched } = this.#plain.generator;
     const mayRelease = this.#plain.mayRelease();
     return prepared.map((one) => {
-      if (!isDraft(one) || !one.request.key) return one;
+      if (!isDraft(one) || one.request.keys.length === 0) return one;
       if (!latched && (mayRelease || !one.isPlainKey)) return one;
       one.discard();
       return latched
@@ -140,7 +140,7 @@ export class KeyWorker {
   #dropRetired(prepared: readonly Prepared[]): readonly Prepared[] {
     if (!this.#retirements.isCurrentRetired) return prepared;
     return prepared.map((one) => {
-      if (!isDraft(one) || !one.request.key) return one;
+      if (!isDraft(one) || one.request.keys.length === 0) return one;
       one.discard();
       return { kind: 'failed', failure: toFailure(retiredError(this.#keyring.currentVersion)) };
     });
@@ -211,9 +211,10 @@ export class KeyWorker {
     try {
       this.#requireSound();
       const committed = await this.#store.commit(requests, failures);
-      const keys = requests.filter(
-        ({ key }, i) => key && committed[i]?.kind === 'committed',
-      ).length;
+      const keys = requests.reduce(
+        (sum, request, i) => sum + (committed[i]?.kind === 'committed' ? request.keys.length : 0),
+        0,
+      );
       this.#probe.noteCommitted(accountIds, keys);
       const commit = { startMs, endMs: monotonicMs(), failure: null, keys };
       const outcomes = drafts.map((draft, i) => this.#settle(draft, committed[i]));
@@ -232,6 +233,9 @@ export class KeyWorker {
     if (outcome.kind === 'committed') return draft.finish(outcome);
     draft.discard();
     if (outcome.kind === 'quota_exceeded') return outcome;
+    if (outcome.kind === 'replayed') {
+      return { kind: 'failed', failure: toFailure(new Error('a replay of no request')) };
+    }
     this.#plain.generator.latch(REPEATED_KEY);
     return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
   }

@@ -13,6 +13,7 @@ const PRINCIPAL = {
   apiKeyId: 'key',
   accountId: 'acct',
   plan: 'research',
+  sealedOnly: false,
   usage: { month: 0, used: 0, quota: null },
 };
 
