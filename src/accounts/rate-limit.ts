@@ -16,7 +16,7 @@ export interface RateDecision {
   readonly remaining: number;
   /** Seconds until the bucket is full again. */
   readonly resetSeconds: number;
-  /** Seconds until the next request is allowed; 0 when `remaining` is positive. */
+  /** Seconds until the next request is allowed, or the refused one is; 0 if it is allowed at once. */
   readonly retryAfterSeconds: number;
 }
 
@@ -34,20 +34,39 @@ export class RateLimiter {
   }
 
   /** Takes one request for `key` at `nowMs`, a time that does not run backwards for long. */
-  take(key: string, { ratePerSecond, burst }: RateLimit, nowMs: number): RateDecision {
+  take(key: string, limit: RateLimit, nowMs: number): RateDecision {
+    return this.#take(key, limit, nowMs, 1, 1);
+  }
+
+  /**
+   * Takes the rest of a batch's tokens, or none of them: the batch has taken one by `take`, and it takes `total` (1 to
+   * `burst`). The wait of a refusal is for `total` tokens, because the next attempt takes its first one again.
+   */
+  takeRest(key: string, limit: RateLimit, nowMs: number, total: number): RateDecision {
+    return this.#take(key, limit, nowMs, total - 1, total);
+  }
+
+  #take(
+    key: string,
+    { ratePerSecond, burst }: RateLimit,
+    nowMs: number,
+    tokens: number,
+    total: number,
+  ): RateDecision {
     const intervalMs = 1000 / ratePerSecond;
     const fullAt = Math.max(this.#fullAtMs.get(key) ?? 0, nowMs);
-    const allowed = fullAt - nowMs <= (burst - 1) * intervalMs + 1e-6;
-    const next = allowed ? fullAt + intervalMs : fullAt;
+    const allowed = fullAt - nowMs <= (burst - tokens) * intervalMs + 1e-6;
+    const next = allowed ? fullAt + tokens * intervalMs : fullAt;
     if (allowed) this.#store(key, next, nowMs);
     const remaining = Math.max(0, Math.floor(burst - (next - nowMs) / intervalMs + 1e-6));
-    const waitMs = next - nowMs - (burst - 1) * intervalMs;
+    const wanted = allowed ? 1 : total;
+    const waitMs = next - nowMs - (burst - wanted) * intervalMs;
     return {
       allowed,
       limit: burst,
       remaining,
       resetSeconds: Math.ceil((next - nowMs) / 1000),
-      retryAfterSeconds: remaining > 0 ? 0 : Math.max(1, Math.ceil(waitMs / 1000)),
+      retryAfterSeconds: remaining >= wanted ? 0 : Math.max(1, Math.ceil(waitMs / 1000)),
     };
   }
 

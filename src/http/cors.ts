@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Response headers that a page may read. */
 const EXPOSED_HEADERS =
-  'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Preference-Applied';
+  'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Preference-Applied, Idempotent-Replayed';
 
 /** Request headers that a page may send, besides those that are always allowed. */
-const ALLOWED_HEADERS = 'X-API-Key, Content-Type, X-Request-Id, Prefer';
+const ALLOWED_HEADERS = 'X-API-Key, Content-Type, X-Request-Id, Prefer, Idempotency-Key';
 
 /** Seconds for which a browser may cache the response to a preflight. */
 const PREFLIGHT_SECONDS = 600;

@@ -139,16 +139,35 @@ describe('the rate limit', () => {
     assert.equal(limiter.take('other', limit, start).allowed, true);
   });
 
+  it('takes the tokens of a batch together or not at all, and names the wait for all of them', () => {
+    const limiter = new RateLimiter();
+    limiter.take('k', limit, start);
+    const batch = limiter.takeRest('k', limit, start, 15);
+    assert.deepEqual([batch.allowed, batch.remaining, batch.retryAfterSeconds], [true, 5, 0]);
+    limiter.take('k', limit, start);
+    const refused = limiter.takeRest('k', limit, start, 20);
+    assert.deepEqual([refused.allowed, refused.remaining], [false, 4]);
+    // 16 of 20 tokens are missing, and ten arrive in a second.
+    assert.equal(refused.retryAfterSeconds, 2);
+    const later = start + 2_000;
+    assert.equal(limiter.take('k', limit, later).allowed, true);
+    const full = limiter.takeRest('k', limit, later, 20);
+    assert.deepEqual([full.allowed, full.remaining, full.retryAfterSeconds], [true, 0, 1]);
+  });
+
   it('never admits more than burst + rate·time, whatever the arrivals', () => {
-    const arrivals = fc.array(fc.nat(400), { minLength: 1, maxLength: 300 });
+    const arrival = fc.tuple(fc.nat(400), fc.integer({ min: 1, max: 20 }));
+    const arrivals = fc.array(arrival, { minLength: 1, maxLength: 300 });
     fc.assert(
-      fc.property(arrivals, (gaps) => {
+      fc.property(arrivals, (all) => {
         const limiter = new RateLimiter();
         let now = start;
         let allowed = 0;
-        for (const gap of gaps) {
+        for (const [gap, total] of all) {
           now += gap;
-          if (limiter.take('k', limit, now).allowed) allowed += 1;
+          if (!limiter.take('k', limit, now).allowed) continue;
+          allowed += 1;
+          if (limiter.takeRest('k', limit, now, total).allowed) allowed += total - 1;
           const most = limit.burst + ((now - start) / 1000) * limit.ratePerSecond;
           assert.ok(allowed <= most + 1e-6);
         }

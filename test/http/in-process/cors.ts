@@ -80,7 +80,7 @@ describe('a preflight', () => {
         assert.equal(headers['access-control-allow-methods'], methods);
         assert.equal(
           headers['access-control-allow-headers'],
-          'X-API-Key, Content-Type, X-Request-Id, Prefer',
+          'X-API-Key, Content-Type, X-Request-Id, Prefer, Idempotency-Key',
         );
         assert.equal(headers['access-control-max-age'], '600');
         assert.equal(headers['access-control-allow-credentials'], undefined);
@@ -128,6 +128,7 @@ describe('a cross-origin answer', () => {
       assert.ok(names.includes(name), name);
     }
     assert.ok(names.includes('preference-applied'));
+    assert.ok(names.includes('idempotent-replayed'));
     return answer;
   };
 
