@@ -8,10 +8,21 @@ export { formatKeyId, parseKeyId } from './key-id.ts';
 export { keyCommitment, wipeKey } from './key-receipt.ts';
 export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
+  type BatchTooLarge,
   type Evidence,
+  type GeneratedOutcome,
   type GenerateOutcome,
+  type Idempotency,
+  type KeyFacts,
   type KeyOrder,
+  type KeyRequest,
+  MAX_BATCH_KEYS,
+  type Recipient,
+  type ReleasedKey,
   SECURITY_LEVELS,
+  type SealedOutcome,
+  type SealedResponseKey,
+  type SealTo,
   type SecurityLevel,
   type StreamReport,
 } from './order.ts';

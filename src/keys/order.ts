@@ -4,7 +4,9 @@ import type { SourceName } from '../entropy/index.ts';
 import type { QuotaExceeded, RecordedEvidence, StreamCounts, Usage } from '../ledger/index.ts';
 import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
+import { formatKeyId } from './key-id.ts';
 import type { KeyReceipt } from './key-receipt.ts';
+import type { SealedKey, SealSuiteName } from './seal-types.ts';
 
 export const SECURITY_LEVELS = [128, 256, 384] as const;
 export type SecurityLevel = (typeof SECURITY_LEVELS)[number];
@@ -63,8 +65,39 @@ export interface GeneratedKey {
   readonly latencyMs: number;
 }
 
-/** A generated key as it leaves the process, after the commit. */
-export type ReleasedKey = Omit<GeneratedKey, 'keyId' | 'commitment' | 'receipt'>;
+/** What the response says about a key besides the key. */
+export interface KeyFacts
+  extends Pick<
+    GeneratedKey,
+    'securityStrengthBits' | 'entropyBits' | 'entropyJobId' | 'evidence' | 'report' | 'latencyMs'
+  > {
+  /** Key ID as text. */
+  readonly keyId: string;
+}
+
+/** A generated key as it leaves the process, after the commit. The receiver MUST pass it to `wipeKey`. */
+export interface ReleasedKey
+  extends KeyFacts,
+    Pick<GeneratedKey, 'key' | 'opening' | 'hashProof'> {}
+
+/** Returns what leaves the process of a key. It shares the buffers. */
+export function releasedKey(generated: GeneratedKey): ReleasedKey {
+  const { keyId, commitment: _, receipt: __, ...released } = generated;
+  return { ...released, keyId: formatKeyId(keyId) };
+}
+
+/** A sealed key for the response. It holds no secret: only the recipient can open `sealedKey`. */
+export interface SealedResponseKey extends KeyFacts {
+  readonly sealedKey: SealedKey;
+}
+
+/** What sealing leaves of a key: its response, and the columns of its row that bind recipient and ciphertext. */
+export interface SealedMaterial extends SealedResponseKey {
+  /** SHA-256 of the recipient's public key, 32 bytes. */
+  readonly thumbprint: Uint8Array;
+  /** SHA-256 of enc ‖ ciphertext, 32 bytes. */
+  readonly digest: Uint8Array;
+}
 
 /** Data for the ledger: never the key or its opening, and of the report only the summary and the p-values. */
 export type KeyToRecord = Omit<GeneratedKey, 'key' | 'opening' | 'report'>;
@@ -72,14 +105,86 @@ export type KeyToRecord = Omit<GeneratedKey, 'key' | 'opening' | 'report'>;
 /** Counts judged streams while a key is generated, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };
 
-/** Outcome of a request for a key: a recorded key or a quota refusal. The receiver MUST pass `generated` to `wipeKey`. */
+/** The public key that keys are sealed to. */
+export interface Recipient {
+  readonly suite: SealSuiteName;
+  /** The KEM's raw serialisation. */
+  readonly publicKey: Uint8Array;
+}
+
+/** A recipient by its public key, or by the name that the account registered. */
+export type SealTo = Recipient | { readonly recipient: string };
+
+/** What makes a request safe to retry. */
+export interface Idempotency {
+  /** The caller's `Idempotency-Key`: 1 to 255 visible ASCII characters. */
+  readonly key: string;
+  /** SHA-256 of what the request asks for, 32 bytes. */
+  readonly requestHash: Uint8Array;
+}
+
+/** A request for one key or a batch of equal keys. */
+export interface KeyRequest {
+  readonly order: KeyOrder;
+  /** 1 to 1,000. */
+  readonly count: number;
+  /** True for the batch endpoints, even if `count` is 1. */
+  readonly isBatch: boolean;
+  /** Null for keys in plaintext. */
+  readonly sealTo: SealTo | null;
+  /** Null without an `Idempotency-Key`. */
+  readonly idempotency: Idempotency | null;
+}
+
+/** Most keys of one request. */
+export const MAX_BATCH_KEYS = 1_000;
+
+/** Keys in plaintext, recorded. The receiver MUST pass each to `wipeKey`. */
+export interface GeneratedOutcome {
+  readonly kind: 'generated';
+  /** The rows' time: when the request was accepted, in ms. */
+  readonly createdMs: number;
+  /** In the order of their generation. */
+  readonly keys: readonly ReleasedKey[];
+  readonly usage: Usage;
+}
+
+/** Sealed keys, recorded now or by an earlier request with the same `Idempotency-Key`. */
+export interface SealedOutcome {
+  readonly kind: 'sealed';
+  readonly createdMs: number;
+  readonly keyIds: readonly string[];
+  /** The response without receipts, as the first answer had it. */
+  readonly body: string;
+  readonly usage: Usage;
+  readonly replayed: boolean;
+}
+
+/** Outcome of a request for keys. */
 export type GenerateOutcome =
+  | GeneratedOutcome
+  | SealedOutcome
+  /** An earlier request with the same `Idempotency-Key` got these keys in plaintext, and they cannot be given again. */
   | {
-      readonly kind: 'generated';
-      readonly keyId: string;
-      /** The row's time: when the request was accepted, in ms. */
+      readonly kind: 'key_already_made';
+      readonly keyIds: readonly string[];
       readonly createdMs: number;
-      readonly generated: ReleasedKey;
       readonly usage: Usage;
     }
+  /** The account has no recipient of this name. */
+  | { readonly kind: 'unknown_recipient' }
+  /** `problem` completes the sentence "public_key …". */
+  | { readonly kind: 'invalid_public_key'; readonly problem: string }
+  | BatchTooLarge
   | QuotaExceeded;
+
+export interface BatchTooLarge {
+  readonly kind: 'batch_too_large';
+  /** Largest count that fits, at least 1. */
+  readonly maxCount: number;
+  /**
+   * `validation`: the suite workers cannot judge so many keys within the time limit of a request. `stored_answer`: the
+   * response would be too large to keep for retries.
+   */
+  readonly reason: 'validation' | 'stored_answer';
+}

@@ -36,6 +36,7 @@ export {
   rotateMasterSecret,
 } from './master-secret.ts';
 export type { RetiredVersion } from './messages.ts';
+export type { GenerateOptions } from './metered-requests.ts';
 export {
   type KeyObserver,
   QUEUE_NAMES,

@@ -6,7 +6,7 @@ import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
-import type { GeneratedKey, GenerateOutcome, KeyOrder, KeyToRecord } from '../keys/order.ts';
+import type { GeneratedKey, GeneratedOutcome, KeyOrder, KeyToRecord } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountActivity,
@@ -14,6 +14,7 @@ import type {
   FailedRequest,
   PeriodSums,
   Principal,
+  QuotaExceeded,
   SeriesQuery,
   StreamCounts,
   Usage,
@@ -71,14 +72,10 @@ export type KeyTask =
     };
 
 export type KeyTaskResult =
-  | GenerateOutcome
+  | GeneratedOutcome
+  | QuotaExceeded
   | ValidateOutcome
-  | {
-      readonly kind: 'recorded';
-      readonly keyId: string;
-      readonly createdMs: number;
-      readonly usage: Usage;
-    }
+  | { readonly kind: 'recorded'; readonly usage: Usage }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }

@@ -9,7 +9,14 @@ import { AppError, ERRORS } from '../errors.ts';
 import { latchedError } from '../keys/generator.ts';
 import { wipeKey } from '../keys/key-receipt.ts';
 import type { Latch } from '../keys/latch.ts';
-import type { GeneratedKey, GenerateOutcome, KeyOrder, ReleasedKey } from '../keys/order.ts';
+import {
+  type GeneratedKey,
+  type GenerateOutcome,
+  type KeyRequest,
+  type ReleasedKey,
+  releasedKey,
+  type SealedResponseKey,
+} from '../keys/order.ts';
 import { parseKey, type ValidateOutcome } from '../keys/validate.ts';
 import type { Principal, QuotaExceeded } from '../ledger/index.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
@@ -35,6 +42,18 @@ interface Parts {
   readonly observer: KeyObserver | undefined;
 }
 
+/** What the caller of `generate` adds to a request. */
+export interface GenerateOptions {
+  /** Returns true if the client has disconnected while the request waits. */
+  readonly abandoned: () => boolean;
+  readonly onStage?: StageListener | undefined;
+  /**
+   * Returns the body of the response to a sealed request, without receipts. It is called after sealing and before the
+   * commit, and the store keeps its result with an `Idempotency-Key`. Required for sealed requests.
+   */
+  readonly render?: ((keys: readonly SealedResponseKey[], createdMs: number) => string) | undefined;
+}
+
 export class MeteredRequests {
   readonly #parts: Parts;
   #released = 0;
@@ -49,36 +68,36 @@ export class MeteredRequests {
   }
 
   /**
-   * Generates and records a key. `abandoned` returns true if the client disconnected while the request waited. If the
-   * latch was set after the key's row became durable, the key is wiped here and its row stays.
+   * Generates and records keys. If the latch was set after their rows became durable, the keys are wiped here and the
+   * rows stay.
    */
   async generate(
     principal: Principal,
-    order: KeyOrder,
-    abandoned: () => boolean,
-    onStage?: StageListener,
+    request: KeyRequest,
+    options: GenerateOptions,
   ): Promise<GenerateOutcome> {
-    const outcome = await this.#generate(principal, order, abandoned, onStage);
+    const { order, count, sealTo, idempotency } = request;
+    if (count !== 1 || sealTo || idempotency) throw new Error('not built yet');
+    const outcome = await this.#generate(principal, request, options);
     if (outcome.kind === 'generated') {
-      this.#refuseIfLatched(outcome.generated);
+      this.#refuseIfLatched(outcome.keys);
       this.#released += 1;
       this.#parts.observer?.keyGenerated(order);
     }
     return outcome;
   }
 
-  #refuseIfLatched(generated: ReleasedKey): void {
+  #refuseIfLatched(keys: readonly ReleasedKey[]): void {
     const defect = this.#parts.latch.read();
     if (!defect) return;
-    wipeKey(generated);
+    for (const key of keys) wipeKey(key);
     throw latchedError(defect);
   }
 
   async #generate(
     principal: Principal,
-    order: KeyOrder,
-    abandoned: () => boolean,
-    onStage: StageListener | undefined,
+    { order }: KeyRequest,
+    { abandoned, onStage }: GenerateOptions,
   ): Promise<GenerateOutcome> {
     const requester = this.#requester(principal);
     const exhausted = this.#exhausted(principal);
@@ -124,9 +143,10 @@ export class MeteredRequests {
   /** Records a key of a suite worker. The key is released only when its row is durable. */
   async #record(
     task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
-    { key, opening, report, ...generated }: GeneratedKey,
+    made: GeneratedKey,
     onStage: StageListener | undefined,
   ): Promise<GenerateOutcome> {
+    const { key, opening, report, ...generated } = made;
     let recorded = false;
     try {
       const result = await this.#parts.queue.submit({ ...task, generated }, undefined, onStage);
@@ -134,7 +154,8 @@ export class MeteredRequests {
       if (result.kind === 'recorded') {
         recorded = true;
         this.#parts.apiKeys.noteUsage(task.requester.accountId, result.usage);
-        return { ...result, kind: 'generated', generated: { key, opening, report, ...generated } };
+        const { atMs: createdMs } = task.requester;
+        return { kind: 'generated', createdMs, keys: [releasedKey(made)], usage: result.usage };
       }
       if (result.kind === 'quota_exceeded') return result;
       throw unexpected(result);

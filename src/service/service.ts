@@ -11,7 +11,7 @@ import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
 import { AppError, SetupError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { Latch } from '../keys/latch.ts';
-import type { GenerateOutcome, KeyOrder } from '../keys/order.ts';
+import type { GenerateOutcome, KeyRequest } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountActivity,
@@ -38,7 +38,7 @@ import {
   toError,
   unexpected,
 } from './messages.ts';
-import { MeteredRequests } from './metered-requests.ts';
+import { type GenerateOptions, MeteredRequests } from './metered-requests.ts';
 import type { ServiceLoad, StageListener } from './observer.ts';
 import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
@@ -154,16 +154,15 @@ export class KeyService {
   }
 
   /**
-   * Generates and records a key. `abandoned` returns true if the client disconnected while the request waited. If the
-   * latch was set after the key's row became durable, the key is wiped and its row stays.
+   * Generates and records the keys of a request: all of them, or none. If the latch was set after their rows became
+   * durable, the keys are wiped and the rows stay.
    */
   generate(
     principal: Principal,
-    order: KeyOrder,
-    abandoned: () => boolean,
-    onStage?: StageListener,
+    request: KeyRequest,
+    options: GenerateOptions,
   ): Promise<GenerateOutcome> {
-    return this.#metered.generate(principal, order, abandoned, onStage);
+    return this.#metered.generate(principal, request, options);
   }
 
   /** Validates a key given as text, and counts the request. */

@@ -158,7 +158,7 @@ describe('plain keys', () => {
     assert.deepEqual([cause, test], ['gate', 'rank']);
     assert.match(detail, /generator of plain keys/);
     assert.ok(drbg.destroyed);
-    const ids = released.flatMap((one) => (one.kind === 'generated' ? [one.keyId] : []));
+    const ids = released.flatMap((one) => (one.kind === 'generated' ? [one.keys[0]?.keyId] : []));
     assert.equal(ids.length, 3);
     assert.deepEqual(plain.unvouchedKeys(), ids);
   });
@@ -249,7 +249,7 @@ describe('plain keys', () => {
     for (let i = 0; i < 2; i++) samples.shift()?.answer(verdict(false));
     assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
     assert.equal(generator.latched?.cause, 'gate');
-    assert.deepEqual(plain.unvouchedKeys(), [released.keyId]);
+    assert.deepEqual(plain.unvouchedKeys(), [released.keys[0]?.keyId]);
   });
 
   it('fail while no sample can be drawn, then recover', async () => {

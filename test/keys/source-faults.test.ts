@@ -17,7 +17,7 @@ import { openOsSource } from '../../src/entropy/sources/os.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import type { GenerateOutcome } from '../../src/keys/index.ts';
-import type { KeyOrder } from '../../src/keys/order.ts';
+import { type KeyRequest, releasedKey } from '../../src/keys/order.ts';
 import { FakeIbm } from '../entropy/fake-ibm.ts';
 import { FakeQrng } from '../entropy/fake-qrng.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
@@ -39,9 +39,10 @@ class Site {
     const drbg = new RecordingDrbg();
     const extras = new Map([[extra.name, extra]]);
     const generator = new Generator(parts({ os, extras, drbg }));
-    const generate = async (_: unknown, order: KeyOrder): Promise<GenerateOutcome> => {
+    const generate = async (_: unknown, { order }: KeyRequest): Promise<GenerateOutcome> => {
       const generated = generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 });
-      return { kind: 'generated', keyId: 'phm_1', createdMs: 0, generated, usage: NO_USAGE };
+      const keys = [releasedKey(generated)];
+      return { kind: 'generated', createdMs: 0, keys, usage: NO_USAGE };
     };
     const entropySources: SourceName[] = ['os', extra.name];
     const app = await buildTestApp({

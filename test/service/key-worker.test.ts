@@ -111,11 +111,13 @@ describe('key worker', () => {
     const { results } = await worker.run(batch(generateTask));
     const result = results[0];
     assert.ok(result?.kind === 'generated');
-    const key = Buffer.from(result.generated.key);
-    assert.ok(holds({ deep: [result.generated.key] }, key), 'the search finds a key');
+    const [released] = result.keys;
+    assert.ok(released);
+    const key = Buffer.from(released.key);
+    assert.ok(holds({ deep: [released.key] }, key), 'the search finds a key');
     assert.equal(holds(seen, key), false);
     assert.deepEqual(seen[0]?.keys[0]?.commitment, keyring.commit(key));
-    assert.match(result.keyId, /^phm_[0-9]+$/);
+    assert.match(released.keyId, /^phm_[0-9]+$/);
   });
 
   it('answers ledger_unavailable, wipes the batch’s keys and keeps its failures if the commit fails', async () => {

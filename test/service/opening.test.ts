@@ -94,8 +94,11 @@ describe('the opening of a key', () => {
     });
     const reply = await run(worker);
     const [result] = reply.results;
-    assert.ok(result?.kind === 'generated' && result.generated.opening);
-    const { key, opening } = result.generated;
+    assert.ok(result?.kind === 'generated');
+    const [released] = result.keys;
+    assert.ok(released);
+    const { key, opening } = released;
+    assert.ok(opening);
     assert.equal(opening, made[0]?.opening);
     assert.equal(opening.length, 32);
     const bytes = Buffer.from(opening);
@@ -103,10 +106,10 @@ describe('the opening of a key', () => {
     assert.equal(holds(seen, bytes), false);
     assert.equal(holds(seen, Buffer.from(key)), false);
     assert.deepEqual(
-      keyCommitment(opening, result.keyId, key),
+      keyCommitment(opening, released.keyId, key),
       Buffer.from(seen[0]?.keys[0]?.receipt?.keyCommitment ?? []),
     );
-    assert.deepEqual(secretBuffers(result.generated), [key.buffer, opening.buffer]);
+    assert.deepEqual(secretBuffers(released), [key.buffer, opening.buffer]);
     assert.deepEqual(
       [key, opening].map(({ buffer }) => buffer.byteLength),
       [32, 32],
@@ -228,6 +231,6 @@ describe('a key worker without a log', () => {
       seen.map(({ keys }) => keys[0]?.receipt),
       [null, null],
     );
-    assert.ok(results[0]?.kind === 'generated' && results[0].generated.opening === null);
+    assert.ok(results[0]?.kind === 'generated' && results[0].keys[0]?.opening === null);
   });
 });

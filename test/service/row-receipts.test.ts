@@ -104,11 +104,12 @@ function theSameOn(name: string, open: () => Promise<LedgerStore>, skip: string 
     const { results } = await worker.run({ id: 1, tasks, failures: [] });
     const [plain, recorded] = results;
     assert.ok(plain?.kind === 'generated' && recorded?.kind === 'recorded');
-    assert.ok(plain.generated.opening && opening);
+    const [released] = plain.keys;
+    assert.ok(released?.opening && opening);
 
     const pending = await takePending(store, log.logId);
     const records: RecordedRow[] = [];
-    for (const { keyId } of [plain, recorded]) {
+    for (const keyId of [released.keyId, formatKeyId(generated.keyId)]) {
       const record = await store.findRecord(parseKeyId(keyId) ?? Buffer.alloc(0));
       assert.ok(record);
       records.push(record);
@@ -119,7 +120,7 @@ function theSameOn(name: string, open: () => Promise<LedgerStore>, skip: string 
     const [first, second] = records.map((record) => keyStatement(record, ORIGIN));
     assert.ok(first && second);
     for (const statement of [first, second]) parseReceipt({ statement, proof: '' });
-    assert.equal(first.key_id, plain.keyId);
+    assert.equal(first.key_id, released.keyId);
     assert.deepEqual(first.sources, [
       { name: 'os', credit_bits: 256 },
       { name: 'ibm-quantum', credit_bits: 25 },
@@ -129,7 +130,7 @@ function theSameOn(name: string, open: () => Promise<LedgerStore>, skip: string 
     assert.equal(first.evidence, null);
     assert.equal(second.evidence?.tests_passed, generated.evidence?.testsPassed);
     for (const [statement, opened, bytes] of [
-      [first, plain.generated.opening, plain.generated.key],
+      [first, released.opening, released.key],
       [second, opening, key],
     ] as const) {
       const commitment = keyCommitment(opened, statement.key_id, bytes).toString('base64');

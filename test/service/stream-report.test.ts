@@ -12,8 +12,10 @@ import type { KeyBatch } from '../../src/service/messages.ts';
 import type { KeyService } from '../../src/service/service.ts';
 import {
   fakeGenerator,
+  keyRequest,
   keyring,
   order,
+  PRESENT,
   RecordingDrbg,
   SCREEN_REQUESTS,
   SCREEN_RESEEDS,
@@ -124,9 +126,9 @@ describe('the report between the threads', () => {
   });
 
   async function generated(changes: Partial<KeyOrder>): Promise<ReleasedKey> {
-    const outcome = await service.generate(principal, order(changes), () => false);
+    const outcome = await service.generate(principal, keyRequest(changes), PRESENT);
     assert.ok(outcome.kind === 'generated');
-    return outcome.generated;
+    return outcome.keys[0] ?? assert.fail();
   }
 
   it('leaves the suite worker only on request', async () => {

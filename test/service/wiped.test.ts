@@ -12,11 +12,11 @@ import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
-import { order, STAGED } from '../support/fakes.ts';
+import { keyRequest, PRESENT, STAGED } from '../support/fakes.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const ORDER = order({ withEvidence: true });
+const REQUEST = keyRequest({ withEvidence: true });
 const USAGE = { month: 0, used: 1, quota: null };
 const KEY_TEXT = '1b'.repeat(32);
 
@@ -46,12 +46,15 @@ describe('keys in the service', () => {
       const [key, opening] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
       const reply = {
         counts: { streams: 1, streamsPassed: 1 },
-        result: { kind: 'generated', generated: { key, opening, report: null } },
+        result: {
+          kind: 'generated',
+          generated: { keyId: Buffer.alloc(16, 1), key, opening, report: null },
+        },
       };
       t.mock.method(SuitePool.prototype, 'submit', async () => reply);
       t.mock.method(KeyQueue.prototype, 'submit', answer);
       t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
-      const [settled] = await Promise.allSettled([service.generate(principal, ORDER, () => false)]);
+      const [settled] = await Promise.allSettled([service.generate(principal, REQUEST, PRESENT)]);
       assert.ok(settled.status === 'rejected' || settled.value.kind === 'quota_exceeded');
       assert.ok(isWiped(key) && isWiped(opening));
     });
@@ -66,7 +69,7 @@ describe('keys in the service', () => {
       const { submit: submitJob } = SuitePool.prototype;
       t.mock.method(KeyQueue.prototype, 'submit', async function (this: KeyQueue, task: KeyTask) {
         const result = await submit.call(this, task);
-        if (result.kind === 'generated') keys.push(result.generated.key);
+        if (result.kind === 'generated') keys.push(...result.keys.map(({ key }) => key));
         // The row is durable now, and the answer is not written yet.
         t.mock.method(Latch.prototype, 'read', () => STAGED);
         return result;
@@ -80,10 +83,9 @@ describe('keys in the service', () => {
           return reply;
         },
       );
-      await assert.rejects(
-        service.generate(principal, order({ withEvidence }), () => false),
-        { code: 'entropy_unavailable' },
-      );
+      await assert.rejects(service.generate(principal, keyRequest({ withEvidence }), PRESENT), {
+        code: 'entropy_unavailable',
+      });
       assert.deepEqual([keys.length, keys.every(isWiped)], [1, true]);
       const { keys: rows, metered, failures } = await service.activity(since);
       assert.deepEqual(
@@ -126,16 +128,18 @@ describe('an answered key', () => {
     const [key, opening] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
     const outcome = {
       kind: 'generated',
-      keyId: 'phm_1',
       createdMs: 0,
-      generated: {
-        key,
-        opening,
-        evidence: null,
-        report: null,
-        entropyBits: 256,
-        entropyJobId: null,
-      },
+      keys: [
+        {
+          keyId: 'phm_1',
+          key,
+          opening,
+          evidence: null,
+          report: null,
+          entropyBits: 256,
+          entropyJobId: null,
+        },
+      ],
       usage: USAGE,
     } as unknown as GenerateOutcome;
     const app = await buildTestApp({

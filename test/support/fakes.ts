@@ -4,7 +4,7 @@ import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
-import type { KeyOrder } from '../../src/keys/order.ts';
+import type { KeyOrder, KeyRequest } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { Keyring } from '../../src/proof/index.ts';
 import type { ServiceSources } from '../../src/service/index.ts';
@@ -165,3 +165,21 @@ export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
     ...changes,
   };
 }
+
+/** A request for one plaintext key, without `Idempotency-Key`. */
+export function keyRequest(
+  ordered: Partial<KeyOrder> = {},
+  changes: Partial<KeyRequest> = {},
+): KeyRequest {
+  return {
+    order: order(ordered),
+    count: 1,
+    isBatch: false,
+    sealTo: null,
+    idempotency: null,
+    ...changes,
+  };
+}
+
+/** Options of a request whose client waits. */
+export const PRESENT = { abandoned: () => false };

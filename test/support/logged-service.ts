@@ -14,7 +14,7 @@ import {
   type LogSetup,
   prepareLog,
 } from '../../src/service/index.ts';
-import { order } from './fakes.ts';
+import { keyRequest, PRESENT } from './fakes.ts';
 import { secretOfTests, startKeyService } from './key-service.ts';
 import { makeDataDir, removeDataDir } from './server.ts';
 
@@ -70,9 +70,9 @@ export class LoggedService {
 
 /** Generates a key and returns its ID. */
 export async function generate(service: KeyService, principal: Principal): Promise<string> {
-  const outcome = await service.generate(principal, order({ receipt: true }), () => false);
-  assert.equal(outcome.kind, 'generated');
-  return outcome.kind === 'generated' ? outcome.keyId : '';
+  const outcome = await service.generate(principal, keyRequest({ receipt: true }), PRESENT);
+  assert.ok(outcome.kind === 'generated');
+  return outcome.keys[0]?.keyId ?? assert.fail();
 }
 
 export async function receiptOf(

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { isSourceName, sourceKind } from '../../entropy/index.ts';
 import { AppError } from '../../errors.ts';
-import { type Evidence, type GenerateOutcome, type KeyOrder, wipeKey } from '../../keys/index.ts';
+import { type Evidence, type KeyOrder, type ReleasedKey, wipeKey } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
@@ -56,23 +56,26 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
       const order = toOrder(request.body, context);
       const outcome = await service.generate(
         authenticator.principal(request),
-        order,
-        () => request.raw.socket.destroyed,
-        observer.stages(request),
+        { order, count: 1, isBatch: false, sealTo: null, idempotency: null },
+        { abandoned: () => request.raw.socket.destroyed, onStage: observer.stages(request) },
       );
+      if (outcome.kind !== 'generated' && outcome.kind !== 'quota_exceeded') {
+        throw new Error(`a request for one key got ${outcome.kind}`);
+      }
       authenticator.noteUsage(reply, outcome.usage);
       if (outcome.kind === 'quota_exceeded') {
         throw quotaExceeded(outcome.usage, service.quotaNowMs());
       }
+      const [key] = outcome.keys;
       try {
-        const receipt = order.receipt && (await readReceipt(request, outcome.keyId, context));
+        const receipt = order.receipt && (await readReceipt(request, key.keyId, context));
         return {
-          ...toResponse(order, outcome),
-          ...(receipt !== false && receiptFields(receipt, outcome, context.basePath)),
+          ...toResponse(order, key, outcome.createdMs),
+          ...(receipt !== false && receiptFields(receipt, key, context.basePath)),
           ...warningsOf(request),
         };
       } finally {
-        wipeKey(outcome.generated);
+        wipeKey(key);
       }
     },
   );
@@ -140,7 +143,7 @@ async function readReceipt(
 
 function receiptFields(
   receipt: ReceiptBody | null,
-  { keyId, generated: { opening } }: GenerateOutcome & { kind: 'generated' },
+  { keyId, opening }: ReleasedKey,
   basePath: string,
 ): Pick<GeneratedKeyResponse, 'receipt' | 'receipt_url' | 'opening'> {
   return {
@@ -153,9 +156,10 @@ function receiptFields(
 /** Returns the response. The caller wipes the bytes of the key: only the string remains. */
 function toResponse(
   order: KeyOrder,
-  { keyId, createdMs, generated }: GenerateOutcome & { kind: 'generated' },
+  generated: ReleasedKey,
+  createdMs: number,
 ): GeneratedKeyResponse {
-  const { key, evidence, report } = generated;
+  const { keyId, key, evidence, report } = generated;
   return {
     success: true,
     key_id: keyId,

@@ -5,9 +5,8 @@
 import { wipe } from '../../bytes.ts';
 import { AppError } from '../../errors.ts';
 import { generateKey } from '../../keys/generate.ts';
-import { formatKeyId } from '../../keys/key-id.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
-import type { KeyOrder, KeyToRecord } from '../../keys/order.ts';
+import { type KeyOrder, type KeyToRecord, releasedKey } from '../../keys/order.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import {
   concludeExamination,
@@ -70,15 +69,13 @@ export class Drafts {
     );
     if (!made) return undefined;
     const { key: generated, number } = made;
-    const { keyId, commitment: _, receipt: __, ...released } = generated;
-    const text = formatKeyId(keyId);
+    const released = releasedKey(generated);
     return {
       isPlainKey: true,
       request: this.#recording(requester, order, generated, NO_STREAMS),
       finish: ({ usage }) => {
-        this.#plain.keyReleased(number, text);
-        const { atMs: createdMs } = requester;
-        return { kind: 'generated', keyId: text, createdMs, generated: released, usage };
+        this.#plain.keyReleased(number, released.keyId);
+        return { kind: 'generated', createdMs: requester.atMs, keys: [released], usage };
       },
       discard: () => wipeKey(released),
     };
@@ -86,11 +83,10 @@ export class Drafts {
 
   /** Prepares the row of a key from a suite worker. */
   record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
-    const keyId = formatKeyId(generated.keyId);
     return {
       isPlainKey: false,
       request: this.#recording(requester, order, generated, counts),
-      finish: ({ usage }) => ({ kind: 'recorded', keyId, createdMs: requester.atMs, usage }),
+      finish: ({ usage }) => ({ kind: 'recorded', usage }),
       discard: () => {},
     };
   }

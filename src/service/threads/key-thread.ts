@@ -61,7 +61,7 @@ class RemoteSuite {
 /** Returns the buffers of keys and their openings in the reply, which are transferred. */
 function transferList(reply: KeyBatchReply): ArrayBuffer[] {
   return reply.results.flatMap((result) =>
-    result.kind === 'generated' ? secretBuffers(result.generated) : [],
+    result.kind === 'generated' ? result.keys.flatMap(secretBuffers) : [],
   );
 }
 

@@ -157,7 +157,7 @@ export class KeyWorker {
     const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
     return results.map((result) => {
       if (result.kind !== 'generated') return result;
-      wipeKey(result.generated);
+      for (const key of result.keys) wipeKey(key);
       return failed;
     });
   }

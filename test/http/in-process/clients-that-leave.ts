@@ -11,7 +11,7 @@ it('a waiting request reports whether its client has disconnected', {
   timeout: 10_000,
 }, async () => {
   const arrived = Promise.withResolvers<() => boolean>();
-  const generate: KeyService['generate'] = async (_principal, _order, abandoned) => {
+  const generate: KeyService['generate'] = async (_principal, _order, { abandoned }) => {
     arrived.resolve(abandoned);
     while (!abandoned()) await new Promise((resolve) => setTimeout(resolve, 5));
     throw new AppError('request_timeout');

@@ -12,7 +12,7 @@ import {
   RECEIPT,
   RECEIPTED_KEY,
 } from '../../../src/http/openapi/receipt-example.ts';
-import type { GenerateOutcome, KeyOrder } from '../../../src/keys/index.ts';
+import type { KeyOrder, ReleasedKey } from '../../../src/keys/index.ts';
 import {
   absentLog,
   type KeyService,
@@ -28,8 +28,6 @@ const OPENING = Buffer.alloc(32, 0x5a).toString('base64');
 const KEY_ID = 'phm_2170429376983703449351416931714616409';
 const PAGE = 'https://app.example';
 const apiKey = newApiKey('live');
-
-type ReleasedKey = (GenerateOutcome & { kind: 'generated' })['generated'];
 
 /** The answer of the log, or the error that it rejects with. */
 let answer: ReceiptAnswer | Error = { kind: 'receipt', receipt: RECEIPT };
@@ -48,9 +46,10 @@ const LOG: LogApi = {
 let released: ReleasedKey;
 let ordered: KeyOrder;
 
-const generate: KeyService['generate'] = async (_, order) => {
+const generate: KeyService['generate'] = async (_, { order }) => {
   ordered = order;
   released = {
+    keyId: KEY_ID,
     key: Buffer.alloc(32, 0xa5),
     opening: order.receipt ? Buffer.alloc(32, 0x5a) : null,
     securityStrengthBits: 256,
@@ -62,7 +61,7 @@ const generate: KeyService['generate'] = async (_, order) => {
     latencyMs: 1,
   };
   const usage = { month: 0, used: 1, quota: null };
-  return { kind: 'generated', keyId: KEY_ID, createdMs: CREATED_MS, generated: released, usage };
+  return { kind: 'generated', createdMs: CREATED_MS, keys: [released], usage };
 };
 
 let app: FastifyInstance;

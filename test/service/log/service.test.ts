@@ -8,7 +8,7 @@ import { MONTHLY_QUOTAS } from '../../../src/accounts/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../../src/ledger/index.ts';
 import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
 import type { KeyService } from '../../../src/service/index.ts';
-import { order } from '../../support/fakes.ts';
+import { keyRequest, PRESENT } from '../../support/fakes.ts';
 import {
   generate,
   LoggedService,
@@ -32,7 +32,7 @@ describe('the log of a service', () => {
     const index = verifyReceipt(receipt, service);
     assert.equal(receipt.statement.key_id, keyId);
     await Promise.all(
-      Array.from({ length: 300 }, () => service.generate(principal, order(), () => false)),
+      Array.from({ length: 300 }, () => service.generate(principal, keyRequest(), PRESENT)),
     );
     await until(() => service.log.status().size > 300);
     const later = await receiptOf(service, keyId, 0);
@@ -150,7 +150,7 @@ describe('a state file that cannot be written', () => {
     const reasons = site.notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
     assert.match(reasons[0] ?? '', /cannot be read or written: .*able to write files in .*missing/);
     assert.match(reasons[0] ?? '', /PHM_LOG_STATE_FILE/);
-    const outcome = await service.generate(principal, order({ receipt: true }), () => false);
+    const outcome = await service.generate(principal, keyRequest({ receipt: true }), PRESENT);
     assert.equal(outcome.kind, 'generated');
     mkdirSync(folder);
     await until(() => service.log.status().size > 1);
