@@ -15,6 +15,7 @@ for (const part of [
   'packages/sp800-22/src',
   'packages/sp800-90b/src',
   'packages/tlog/src',
+  'packages/sealing/src',
   'docs/examples',
   'package.json',
 ]) {

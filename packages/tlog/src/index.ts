@@ -44,6 +44,19 @@ export {
 } from './policy.ts';
 export { formatProof, parseProof, type TlogProof } from './proof.ts';
 export {
+  base64,
+  type Check,
+  keyId,
+  literal,
+  mismatch,
+  number,
+  object,
+  origin,
+  orNull,
+  text,
+  time,
+} from './shape.ts';
+export {
   AUDIT_STATEMENT,
   type AuditStatement,
   type EntropyCredit,

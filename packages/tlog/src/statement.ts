@@ -1,9 +1,23 @@
 /** Statements of the PHM key service, whose hashes are the entries of its log, and receipts (docs/receipts.md). */
-import { decodeBase64, decodeBase64Of } from './base64.ts';
 import { assertInteger, utf8 } from './bytes.ts';
 import type { JsonObject } from './canonical.ts';
-import { FormatError, quoted } from './format-error.ts';
 import { MAX_NOTE_LENGTH } from './note.ts';
+import {
+  base64,
+  base64UpTo,
+  type Check,
+  keyId,
+  list,
+  literal,
+  mismatch,
+  number,
+  object,
+  origin,
+  orNull,
+  text,
+  time,
+  word,
+} from './shape.ts';
 
 // Type aliases, not interfaces: only they fit `JsonValue`.
 
@@ -95,9 +109,6 @@ export function keyCommitmentMessage(bits: number, keyId: string, key: Uint8Arra
   return message;
 }
 
-/** Checks the form of a value and returns it. `name` begins the message of the `FormatError`. */
-type Check<T> = (name: string, value: unknown) => T;
-
 /**
  * Returns a receipt from parsed JSON. Throws `FormatError` that names the first member which is missing,
  * unknown, or of the wrong form. It verifies nothing.
@@ -109,89 +120,6 @@ export function parseReceipt(json: unknown): Receipt {
 /** Returns an audit statement from parsed JSON. Throws `FormatError` as `parseReceipt` does. */
 export function parseAuditStatement(json: unknown): AuditStatement {
   return auditStatementOf('the statement', json);
-}
-
-/** Accepts an object with exactly these members. */
-function object<T>(members: { readonly [K in keyof T]: Check<T[K]> }): Check<T> {
-  const names = Object.keys(members) as (keyof T & string)[];
-  return (name, value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw mismatch(name, 'a JSON object', value);
-    }
-    const unknown = Object.keys(value).find((one) => !Object.hasOwn(members, one));
-    if (unknown !== undefined)
-      throw new FormatError(`${name} has an unknown member ${quoted(unknown)}`);
-    const entries = names.map((member) => {
-      if (!Object.hasOwn(value, member)) throw new FormatError(`${name} has no member "${member}"`);
-      return [member, members[member](member, (value as T)[member])];
-    });
-    return Object.fromEntries(entries) as T;
-  };
-}
-
-function orNull<T>(check: Check<T>): Check<T | null> {
-  return (name, value) => (value === null ? null : check(name, value));
-}
-
-function list<T>(check: Check<T>, most: number): Check<readonly T[]> {
-  return (name, value) => {
-    if (!Array.isArray(value) || value.length > most) {
-      throw mismatch(name, `a list of at most ${most}`, value);
-    }
-    return value.map((one) => check(`an item of ${name}`, one));
-  };
-}
-
-function literal<T extends string>(expected: T): Check<T> {
-  return (name, value) => {
-    if (value !== expected) throw mismatch(name, `"${expected}"`, value);
-    return expected;
-  };
-}
-
-/** Accepts text of this form. `expected` describes it. */
-function text(expected: string, form: RegExp): Check<string> {
-  return (name, value) => {
-    if (typeof value !== 'string' || !form.test(value)) throw mismatch(name, expected, value);
-    return value;
-  };
-}
-
-function base64(bytes: number): Check<string> {
-  return (name, value) => {
-    if (typeof value !== 'string') throw mismatch(name, `base64 of ${bytes} bytes`, value);
-    decodeBase64Of(bytes, name, value);
-    return value;
-  };
-}
-
-/** Accepts base64 of 1 to `most` bytes. */
-function base64UpTo(most: number): Check<string> {
-  return (name, value) => {
-    const length = typeof value === 'string' ? bytesOf(value) : 0;
-    if (length === 0 || length > most) throw mismatch(name, `base64 of 1 to ${most} bytes`, value);
-    return value as string;
-  };
-}
-
-/** Returns the number of bytes in base64, or 0 for other text. */
-function bytesOf(text: string): number {
-  try {
-    return decodeBase64(text).length;
-  } catch (error) {
-    if (error instanceof FormatError) return 0;
-    throw error;
-  }
-}
-
-/** Accepts a finite number from `min` to `max`. */
-function number(min: number, max: number, isValid = Number.isFinite): Check<number> {
-  return (name, value) => {
-    if (typeof value !== 'number' || !isValid(value) || value < min || value > max) {
-      throw mismatch(name, `a number from ${min} to ${max}`, value);
-    }
-    return value;
-  };
 }
 
 /** Accepts an object of JSON, at most `depth` levels deep. */
@@ -216,32 +144,13 @@ function isJson(value: unknown, depth: number): boolean {
   );
 }
 
-function mismatch(name: string, expected: string, value: unknown): FormatError {
-  return new FormatError(`${name}: expected ${expected}, got ${described(value)}`);
-}
-
-function described(value: unknown): string {
-  if (typeof value === 'string') return quoted(value);
-  if (typeof value !== 'object' || value === null) return String(value);
-  return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
-}
-
-const origin = text('the origin of a log', /^[^\p{White_Space}\p{Cc}\p{Surrogate}+]{1,255}$/u);
-const time = text(
-  'a time such as 2026-01-31T12:00:00.000+00:00',
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00$/,
-);
-const word = text(
-  'a word of lower-case letters, digits, "-" and "_"',
-  /^[a-z0-9][a-z0-9_-]{0,63}$/,
-);
 const printable = text('up to 255 printable ASCII characters', /^[!-~]{1,255}$/);
 const count = number(0, 1000, Number.isSafeInteger);
 
 const keyStatementOf = object<KeyStatement>({
   type: literal(KEY_STATEMENT),
   service: origin,
-  key_id: text('a key ID such as phm_1', /^phm_[1-9][0-9]{0,38}$/),
+  key_id: keyId,
   time,
   security_level: number(1, 2 ** 16 - 1, Number.isSafeInteger),
   security_strength_bits: number(0, 2 ** 16 - 1, Number.isSafeInteger),

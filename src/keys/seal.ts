@@ -1,0 +1,60 @@
+/** Seals a generated key to its recipient, in the thread that generated it: the key itself goes no further. */
+import { type Recipient, type SealedKey, seal } from '#sealing';
+import { encodeBase64 } from '#tlog';
+import { formatTimestamp } from '../clock.ts';
+import { formatKeyId } from './key-id.ts';
+import { wipeKey } from './key-receipt.ts';
+import type { GeneratedKey, SecurityLevel } from './order.ts';
+
+/** A sealed key with all that is recorded and answered about it, without any secret. */
+export interface SealedMaterial extends Omit<GeneratedKey, 'key' | 'opening' | 'hashProof'> {
+  readonly sealedKey: SealedKey;
+  /** SHA-256 of the recipient's raw public key, 32 bytes: `sealed_to` of the statement. */
+  readonly sealedTo: Uint8Array;
+  /** SHA-256(enc ‖ ciphertext), 32 bytes: `sealed_digest` of the statement. */
+  readonly sealedDigest: Uint8Array;
+}
+
+/** What the header states beside the key's own values. */
+export interface SealingFacts {
+  /** Origin of the log, or null without a log. */
+  readonly service: string | null;
+  /** The row's time: when the request was accepted, in ms. */
+  readonly createdMs: number;
+  readonly securityLevel: SecurityLevel;
+}
+
+/**
+ * Seals a key, and always wipes it and its opening. Rejects with `SealError` if the recipient's public key is refused, and
+ * with `TypeError` for a key without opening and commitment.
+ */
+export async function sealKey(
+  generated: GeneratedKey,
+  { suite, publicKey }: Recipient,
+  { service, createdMs, securityLevel }: SealingFacts,
+): Promise<SealedMaterial> {
+  const { key, opening, hashProof, ...rest } = generated;
+  try {
+    if (opening === null || rest.receipt === null) {
+      throw new TypeError(
+        '"generated" expected a key with opening and commitment, got one without',
+      );
+    }
+    const header = {
+      service,
+      key_id: formatKeyId(rest.keyId),
+      security_level: securityLevel,
+      time: formatTimestamp(createdMs),
+      key_commitment: encodeBase64(rest.receipt.keyCommitment),
+    };
+    const sealed = await seal({ suite, publicKey, header, key, opening, hashProof });
+    return {
+      ...rest,
+      sealedKey: sealed.sealedKey,
+      sealedTo: sealed.thumbprint,
+      sealedDigest: sealed.digest,
+    };
+  } finally {
+    wipeKey({ key, opening });
+  }
+}

@@ -1,0 +1,62 @@
+/** The last step of a sealed key: nothing of the key is left. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newRecipient, open, parseSealedKey, SealError } from '#sealing';
+import { hexToBytes } from '../../src/bytes.ts';
+import { commitToKey } from '../../src/keys/key-receipt.ts';
+import type { GeneratedKey } from '../../src/keys/order.ts';
+import { sealKey } from '../../src/keys/seal.ts';
+
+const FACTS = { service: null, createdMs: 1_795_000_000_123, securityLevel: 256 } as const;
+
+function generated(): GeneratedKey {
+  const key = Buffer.alloc(32, 0xa5);
+  const keyId = hexToBytes('019ad2f07c317b529a645e0f3f6f3c11');
+  const { opening, receipt } = commitToKey(key, keyId, [{ name: 'os', creditBits: 256 }]);
+  return {
+    keyId,
+    key,
+    opening,
+    receipt,
+    securityStrengthBits: 256,
+    entropyBits: 256,
+    entropyJobId: null,
+    evidence: null,
+    report: null,
+    hashProof: 'phm_proof',
+    commitment: { version: 1, digest: Buffer.alloc(32), fingerprint: 1n },
+    latencyMs: 1,
+  };
+}
+
+describe('sealKey', () => {
+  it('seals the key with its facts, keeps the rest, and wipes key and opening', async () => {
+    const recipientKey = await newRecipient();
+    const order = generated();
+    const material = await sealKey(order, recipientKey, FACTS);
+    assert.ok([...order.key, ...(order.opening ?? [])].every((byte) => byte === 0));
+    for (const secret of ['key', 'opening', 'hashProof']) assert.ok(!(secret in material), secret);
+    assert.equal(material.receipt, order.receipt);
+    const opened = await open({ sealedKey: parseSealedKey(material.sealedKey), recipientKey });
+    assert.deepEqual(Buffer.from(opened.key), Buffer.alloc(32, 0xa5));
+    assert.equal(opened.hashProof, 'phm_proof');
+    assert.equal(opened.header.time, '2026-11-18T11:06:40.123+00:00');
+    assert.equal(opened.header.key_id, 'phm_2133120071211010559770987629370096657');
+    assert.equal(opened.header.service, null);
+    assert.deepEqual(opened.digest, material.sealedDigest);
+  });
+
+  it('wipes the key also if the public key is refused, or the key has no opening', async () => {
+    const recipientKey = await newRecipient();
+    const zero = { ...recipientKey, publicKey: new Uint8Array(1216) };
+    const refused = generated();
+    await assert.rejects(sealKey(refused, zero, FACTS), SealError);
+    const { opening: _, ...rest } = generated();
+    const closed = { ...rest, opening: null };
+    await assert.rejects(sealKey(closed, recipientKey, FACTS), {
+      name: 'TypeError',
+      message: '"generated" expected a key with opening and commitment, got one without',
+    });
+    for (const { key } of [refused, closed]) assert.ok(key.every((byte) => byte === 0));
+  });
+});

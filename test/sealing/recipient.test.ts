@@ -1,0 +1,91 @@
+/** Files of recipients, and base64url. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  decodeBase64Url,
+  encodeBase64Url,
+  formatRecipient,
+  formatRecipientKey,
+  newRecipient,
+  parseRecipient,
+  parseRecipientKey,
+  SEAL_SUITES,
+} from '#sealing';
+import { FormatError } from '#tlog';
+
+describe('base64url', () => {
+  it('is that of Node, and has one encoding for each byte string', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
+        const text = encodeBase64Url(bytes);
+        assert.equal(text, Buffer.from(bytes).toString('base64url'));
+        assert.deepEqual(decodeBase64Url(text), bytes);
+      }),
+    );
+  });
+
+  it('refuses padding, other alphabets and unused bits', () => {
+    for (const wrong of ['A', 'AA=', 'AA==', 'AB', 'A A', '+/8', 'AAA\n', 'é']) {
+      assert.throws(() => decodeBase64Url(wrong), FormatError, wrong);
+    }
+  });
+});
+
+describe('the file of a recipient', () => {
+  for (const { name, publicKeyBytes, privateKeyBytes } of SEAL_SUITES) {
+    it(`holds public and private key: ${name}`, async () => {
+      const key = await newRecipient(name);
+      assert.equal(key.publicKey.length, publicKeyBytes);
+      assert.equal(key.privateKey.length, privateKeyBytes);
+      const { privateKey, ...recipient } = key;
+      const file = formatRecipient(key);
+      assert.match(
+        file,
+        /^\{"type":"phm-recipient\/v1","suite":"[^"]+","public_key":"[\w-]+"\}\n$/,
+      );
+      assert.deepEqual(parseRecipient(file), recipient);
+      assert.ok(!file.includes(encodeBase64Url(privateKey)));
+      const secret = formatRecipientKey(key);
+      assert.match(secret, /^\{"type":"phm-recipient-key\/v1",.*,"private_key":"[\w-]+"\}\n$/);
+      assert.deepEqual(parseRecipientKey(secret), key);
+    });
+  }
+
+  it('is refused in any other form, and the private key is never quoted', async () => {
+    const key = await newRecipient();
+    const good = JSON.parse(formatRecipientKey(key));
+    const { type: _, ...untyped } = good;
+    for (const [wrong, message] of [
+      ['', /the recipient key: expected a JSON object, got other text/],
+      [`{${good.private_key}`, /expected a JSON object, got other text/],
+      ['null', /the recipient key: expected a JSON object/],
+      [JSON.stringify(untyped), /unknown member|no member "type"/],
+      [formatRecipient(key), /type: expected "phm-recipient-key\/v1"|no member "private_key"/],
+      [
+        JSON.stringify({ ...good, private_key: `${good.private_key}=` }),
+        /^private_key: expected base64url/,
+      ],
+      [
+        JSON.stringify({ ...good, private_key: encodeBase64Url(new Uint8Array(33)) }),
+        /^private_key: expected 32 bytes/,
+      ],
+      [
+        JSON.stringify({ ...good, suite: 'ML-KEM-1024' }),
+        /^public_key: A public key of ML-KEM-1024/,
+      ],
+      [JSON.stringify({ ...good, public_key: good.private_key }), /^public_key: A public key of/],
+    ] as const) {
+      assert.throws(
+        () => parseRecipientKey(wrong),
+        (error) => {
+          assert.ok(error instanceof FormatError);
+          assert.match(error.message, message);
+          assert.ok(!error.message.includes(good.private_key.slice(0, 8)), error.message);
+          return true;
+        },
+      );
+    }
+    assert.throws(() => parseRecipient(formatRecipientKey(key)), FormatError);
+  });
+});
