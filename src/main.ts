@@ -6,6 +6,7 @@ import { fstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { stackFrames } from './errors.ts';
+import { dropWebCryptoWarnings } from './experimental-warnings.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 process.umask(0o077);
@@ -47,6 +48,7 @@ function outputIsShared(): boolean {
 }
 
 process.on('uncaughtException', endAtOnce);
+dropWebCryptoWarnings();
 // Lost messages do no harm, but lost data fails the command. If a reader such as head closes the pipe, the command exits
 // with 141, as after SIGPIPE.
 process.stderr.on('error', () => {});

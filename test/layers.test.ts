@@ -50,6 +50,7 @@ const RANKS: Record<string, number> = {
   config: 0,
   files: 0,
   errors: 0,
+  'experimental-warnings': 0,
   bytes: 0,
   clock: 0,
   'compile-cache': 0,

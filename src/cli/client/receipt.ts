@@ -95,13 +95,11 @@ async function verify(
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
   const policy = flags.policy && readInput(flags.policy, 'the policy').toString('utf8');
-  const found = await withoutExperimentalWarnings(() =>
-    verifyReceipt(receipt, {
-      ...(policy !== undefined && { policy }),
-      ...(key !== undefined && { key, opening: readOpening(flags.opening) ?? inFile.opening }),
-      ...(nistReport !== undefined && { nistReport }),
-    }),
-  );
+  const found = await verifyReceipt(receipt, {
+    ...(policy !== undefined && { policy }),
+    ...(key !== undefined && { key, opening: readOpening(flags.opening) ?? inFile.opening }),
+    ...(nistReport !== undefined && { nistReport }),
+  });
   const verdict = withFile(found, inFile, flags);
   if (flags.json) writeJson(context, toJson(verdict));
   else tell(context, verdict);
@@ -209,19 +207,6 @@ function readOpening(given: string | undefined): string | undefined {
   // The file of "generate --receipt", from before the log had the entry.
   const inObject = parseObject(text)?.opening;
   return typeof inObject === 'string' ? inObject : text;
-}
-
-/** Node says once per process that ML-DSA is experimental in the Web Crypto API. That is no news for the user. */
-async function withoutExperimentalWarnings<T>(work: () => Promise<T>): Promise<T> {
-  const emit = process.emitWarning;
-  process.emitWarning = (...args: unknown[]) => {
-    if (args[1] !== 'ExperimentalWarning') Reflect.apply(emit, process, args);
-  };
-  try {
-    return await work();
-  } finally {
-    process.emitWarning = emit;
-  }
 }
 
 function toJson(verdict: ReceiptVerdict) {

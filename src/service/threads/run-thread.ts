@@ -1,6 +1,7 @@
 /** Shared code of the service's worker threads: startup, shutdown and lower priority. */
 import { setPriority } from 'node:os';
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { dropWebCryptoWarnings } from '../../experimental-warnings.ts';
 import type { WorkerUp } from '../messages.ts';
 
 /**
@@ -13,6 +14,7 @@ export async function runThread(
 ): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error(`${import.meta.url} runs in worker threads only`);
+  dropWebCryptoWarnings();
   try {
     await start(port);
   } catch (error) {
