@@ -68,6 +68,19 @@ RECEIPTED: dict[str, Any] = {
     "receipt_url": "/api/v2/keys/phm_2170353998975470955695595929441419327/receipt",
     "opening": OPENING,
 }
+SEALED_KEY: dict[str, Any] = {
+    "suite": "MLKEM768-X25519",
+    "kem_id": 25722,
+    "kdf_id": 1,
+    "aead_id": 2,
+    "enc": "AA",
+    "ciphertext": "AA",
+    "header": "AA",
+}
+SEALED: dict[str, Any] = {
+    **{name: value for name, value in GENERATED.items() if name not in ("key", "hash_proof")},
+    "sealed_key": SEALED_KEY,
+}
 METRICS: dict[str, Any] = {
     "metrics": {
         "performance": {
@@ -161,8 +174,20 @@ def answers(body: Mapping[str, Any] = ANYTHING, **headers: str) -> Step:
     return sends(200, content, {**kind, **_named(headers)})
 
 
-def fails(code: str, status: int = 503, errors: Any = None, **headers: str) -> Step:
-    """An error of the service."""
+def batch(*numbers: int, form: Mapping[str, Any] = GENERATED) -> Step:
+    """A batch whose keys have these numbers."""
+    keys = [{**form, "key_id": f"phm_{number}"} for number in numbers]
+    return answers({"timestamp": TIMESTAMP, "count": len(keys), "keys": keys})
+
+
+def fails(
+    code: str,
+    status: int = 503,
+    errors: Any = None,
+    more: Mapping[str, Any] | None = None,
+    **headers: str,
+) -> Step:
+    """An error of the service, with further members of its problem."""
     body = {
         "success": False,
         "type": f"urn:phm:error:{code}",
@@ -173,6 +198,7 @@ def fails(code: str, status: int = 503, errors: Any = None, **headers: str) -> S
         "request_id": "request-of-the-test",
         "timestamp": TIMESTAMP,
     }
+    body.update(more or {})
     if errors is not None:
         body["errors"] = errors
     kind = {"Content-Type": "application/problem+json", "X-Request-Id": "request-of-the-test"}

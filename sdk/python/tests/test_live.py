@@ -178,7 +178,7 @@ def test_generate_takes_what_the_openapi_document_offers(service: str) -> None:
     body = document["paths"]["/api/v2/generate"]["post"]["requestBody"]["content"]
     properties = resolved(body["application/json"]["schema"], document)["properties"]
     hints = get_type_hints(PhmClient.generate)
-    own = {"request_id", "timeout", "return"}
+    own = {"idempotency_key", "request_id", "timeout", "return"}
     assert hints.keys() - own == properties.keys()
     for name in ("security_level", "modulation_type", "entropy_source"):
         (choices,) = [

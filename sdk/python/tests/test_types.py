@@ -29,8 +29,9 @@ def test_satisfies(tool: list[str]) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_needs_one_package_and_one_more_for_receipts() -> None:
+def test_needs_one_package_and_one_more_for_receipts_and_sealed_keys() -> None:
     assert requires("phm-client") == [
         "httpx<1,>=0.27",
         "cryptography>=48; extra == 'receipts'",
+        "cryptography>=48; extra == 'sealing'",
     ]

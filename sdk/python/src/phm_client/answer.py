@@ -10,7 +10,7 @@ import httpx
 
 from .call import Call
 from .decode import Mismatch, decode
-from .errors import FieldError, PhmApiError, PhmError, PhmResponseError
+from .errors import FieldError, PhmApiError, PhmError, PhmKeyLostError, PhmResponseError
 from .options import is_request_id
 from .retry import read_retry_after
 
@@ -36,7 +36,8 @@ def read_answer(
     if parsed is not None and _is_answer(status, parsed, call):
         return _decoded(parsed, call, status, request_id)
     if parsed is not None and _is_problem(parsed):
-        return PhmApiError(
+        kind = PhmKeyLostError if parsed["code"] == "key_already_made" else PhmApiError
+        return kind(
             status=status,
             code=parsed["code"],
             title=parsed["title"],
@@ -44,6 +45,8 @@ def read_answer(
             errors=_field_errors(parsed.get("errors")),
             request_id=request_id,
             retry_after_seconds=retry_after,
+            key_ids=_key_ids(parsed),
+            max_count=_max_count(parsed),
         )
     return PhmResponseError(
         _describe(status, headers, address),
@@ -103,6 +106,18 @@ def _field_errors(errors: object) -> tuple[FieldError, ...]:
         if isinstance(pointer, str) and isinstance(message, str):
             found.append(FieldError(pointer, message))
     return tuple(found)
+
+
+def _key_ids(body: _JsonObject) -> tuple[str, ...]:
+    """Return ``key_ids`` of a batch, or ``key_id`` of a single key."""
+    several = body.get("key_ids")
+    given = cast("list[object]", several) if isinstance(several, list) else [body.get("key_id")]
+    return tuple(one for one in given if isinstance(one, str))
+
+
+def _max_count(body: _JsonObject) -> int | None:
+    count = body.get("max_count")
+    return count if type(count) is int else None
 
 
 def _describe(status: int, headers: Mapping[str, str], address: str) -> str:

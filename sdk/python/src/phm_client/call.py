@@ -24,5 +24,7 @@ class Call(Generic[T]):
     authenticated: bool = True
     also_answers: int | None = None
     """A status besides 2xx whose body is a result and not an error."""
+    idempotency_key: str | None = None
+    """Value of ``Idempotency-Key``. The service executes a call with it at most once."""
     request_id: str | None = None
     timeout: float | None = None

@@ -1,15 +1,17 @@
-"""The client: one method for each endpoint."""
+"""The client: one method for each endpoint. ``generation`` and ``batches`` generate keys."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar
 
 import httpx
 
+from .batches import BatchCalls
 from .call import Call
+from .generation import given
 from .hooks import RequestEvent, RetryEvent
 from .limits import Limits
 from .options import (
@@ -24,37 +26,23 @@ from .options import (
     check_retries,
     check_seconds,
     check_text,
-    read_include,
 )
 from .transport import TransportOptions, send
 from .turns import Turns
 from .types import (
-    EntropySource,
-    GeneratedKey,
     Health,
     Metrics,
     MetricsSeries,
-    ModulationType,
     Randomness,
     ReceiptResult,
-    ReportedKey,
-    SecurityLevel,
     StepMinutes,
-    ValidatedKey,
     ValidationResult,
 )
 
 T = TypeVar("T")
 
-Report = Literal["nist_report"] | tuple[Literal["nist_report"]]
-ReceiptOnly = Literal["receipt"] | tuple[Literal["receipt"]]
-ReportAndReceipt = (
-    tuple[Literal["nist_report"], Literal["receipt"]]
-    | tuple[Literal["receipt"], Literal["nist_report"]]
-)
 
-
-class PhmClient:
+class PhmClient(BatchCalls):
     """A client of one service with one API key.
 
     Share it among threads: calls wait in one queue that keeps to the API key's rate limit. After
@@ -142,87 +130,6 @@ class PhmClient:
         """Limits from the latest response; empty before the first."""
         return self._limits
 
-    @overload
-    def generate(
-        self,
-        security_level: SecurityLevel,
-        *,
-        enable_nist_validation: Literal[True],
-        include: Report | ReportAndReceipt,
-        modulation_type: ModulationType | None = None,
-        entropy_source: EntropySource | None = None,
-        request_id: str | None = None,
-        timeout: float | None = None,
-    ) -> ReportedKey: ...
-
-    @overload
-    def generate(
-        self,
-        security_level: SecurityLevel,
-        *,
-        enable_nist_validation: Literal[True],
-        include: ReceiptOnly | None = None,
-        modulation_type: ModulationType | None = None,
-        entropy_source: EntropySource | None = None,
-        request_id: str | None = None,
-        timeout: float | None = None,
-    ) -> ValidatedKey: ...
-
-    @overload
-    def generate(
-        self,
-        security_level: SecurityLevel,
-        *,
-        enable_nist_validation: bool = False,
-        include: ReceiptOnly | None = None,
-        modulation_type: ModulationType | None = None,
-        entropy_source: EntropySource | None = None,
-        request_id: str | None = None,
-        timeout: float | None = None,
-    ) -> GeneratedKey: ...
-
-    def generate(
-        self,
-        security_level: SecurityLevel,
-        *,
-        enable_nist_validation: bool = False,
-        include: Report | ReceiptOnly | ReportAndReceipt | None = None,
-        modulation_type: ModulationType | None = None,
-        entropy_source: EntropySource | None = None,
-        request_id: str | None = None,
-        timeout: float | None = None,
-    ) -> GeneratedKey:
-        """Generate a key.
-
-        The client retries only if the service cannot have generated one. If a call fails with
-        ``outcome_unknown``, a key may have been generated and counted, but the response was lost.
-
-        Args:
-            security_level: Length of the key in bits.
-            enable_nist_validation: Run the SP 800-22 suite on the stream that the key is cut from.
-                The method then returns a ``ValidatedKey``.
-            include: ``"nist_report"`` adds the suite's full report and needs
-                ``enable_nist_validation``. The method then returns a ``ReportedKey``.
-                ``"receipt"`` adds ``receipt``, ``receipt_url`` and ``opening``. For both, give a
-                tuple.
-            modulation_type: None selects the service's default, as for ``entropy_source``.
-            entropy_source: Source mixed in besides the operating system.
-            request_id: See the class.
-            timeout: See the class.
-        """
-        included = read_include(include)
-        body = _given(
-            security_level=security_level,
-            enable_nist_validation=enable_nist_validation or None,
-            include=included,
-            modulation_type=modulation_type,
-            entropy_source=entropy_source,
-        )
-        form: type[GeneratedKey] = GeneratedKey
-        if enable_nist_validation:
-            form = ReportedKey if "nist_report" in (included or ()) else ValidatedKey
-        return self._post("/api/v2/generate", form, body, request_id, timeout, repeatable=False)
-
     def validate(
         self,
         key: str,
@@ -239,7 +146,7 @@ class PhmClient:
         check_text("key", key)
         if hash_proof is not None:
             check_text("hash_proof", hash_proof)
-        body = _given(key=key, hash_proof=hash_proof)
+        body = given(key=key, hash_proof=hash_proof)
         return self._post("/api/v2/validate", ValidationResult, body, request_id, timeout)
 
     def receipt(
@@ -322,6 +229,7 @@ class PhmClient:
         timeout: float | None,
         *,
         repeatable: bool = True,
+        idempotency_key: str | None = None,
     ) -> T:
         return self._send(
             Call(
@@ -329,6 +237,7 @@ class PhmClient:
                 path=path,
                 answer=answer,
                 repeatable=repeatable,
+                idempotency_key=idempotency_key,
                 body=json.dumps(body, allow_nan=False).encode(),
                 query={},
                 request_id=request_id,
@@ -349,7 +258,7 @@ class PhmClient:
                 method="GET",
                 path=path,
                 answer=answer,
-                query={name: str(value) for name, value in _given(**query).items()},
+                query={name: str(value) for name, value in given(**query).items()},
                 request_id=request_id,
                 timeout=timeout,
             )
@@ -365,10 +274,6 @@ class PhmClient:
 
     def _note_limits(self, limits: Limits) -> None:
         self._limits = limits
-
-
-def _given(**arguments: Any) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _new_http_client() -> httpx.Client:

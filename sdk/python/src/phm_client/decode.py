@@ -35,6 +35,8 @@ def _decoder(hint: Any) -> _Decode:
     if dataclasses.is_dataclass(hint):
         return _object(cast(type, hint))
     origin, arguments = get_origin(hint), get_args(hint)
+    if dataclasses.is_dataclass(origin):
+        return _object(cast(type, origin), arguments)
     if origin is Literal:
         return _plain(*(one for one in _PLAIN if any(type(value) is one for value in arguments)))
     if origin in (Union, types.UnionType):
@@ -46,8 +48,12 @@ def _decoder(hint: Any) -> _Decode:
     return _time if hint is datetime else _plain(hint)
 
 
-def _object(kind: type) -> _Decode:
+def _object(kind: type, arguments: tuple[Any, ...] = ()) -> _Decode:
     hints = get_type_hints(kind)
+    for name, hint in hints.items():
+        # A member of a generic class: `tuple[K, ...]` becomes a tuple of the given type.
+        if getattr(hint, "__parameters__", ()):
+            hints[name] = hint[arguments]
     members = [
         (one.name, _decoder(hints[one.name]), one.default is dataclasses.MISSING)
         for one in dataclasses.fields(kind)

@@ -26,6 +26,8 @@ class PhmError(Exception):
     """Request ID to give to the operator: from the response, otherwise your own, or None."""
     outcome_unknown: bool
     """True if the service may have executed the call, although no response arrived."""
+    idempotency_key: str | None = None
+    """``Idempotency-Key`` of the call. Make the same call with it again to learn the outcome."""
 
     def __init__(self, message: str, *, request_id: str | None, outcome_unknown: bool) -> None:
         super().__init__(message if request_id is None else f"{message} (request {request_id})")
@@ -62,6 +64,10 @@ class PhmApiError(PhmError):
     """The wrong fields, for ``invalid_request``; otherwise empty."""
     retry_after_seconds: int | None
     """Seconds to wait before the next attempt; None if the response names none."""
+    key_ids: tuple[str, ...]
+    """For ``key_already_made``: the keys that the first request generated; otherwise empty."""
+    max_count: int | None
+    """For ``batch_too_large``: the largest ``count`` that the service accepts now."""
 
     def __init__(
         self,
@@ -73,6 +79,8 @@ class PhmApiError(PhmError):
         errors: tuple[FieldError, ...] = (),
         request_id: str | None = None,
         retry_after_seconds: int | None = None,
+        key_ids: tuple[str, ...] = (),
+        max_count: int | None = None,
     ) -> None:
         # The detail already names one wrong field, usually the first.
         named = next((i for i, error in enumerate(errors) if error.message in detail), None)
@@ -93,6 +101,16 @@ class PhmApiError(PhmError):
         self.detail = detail
         self.errors = errors
         self.retry_after_seconds = retry_after_seconds
+        self.key_ids = key_ids
+        self.max_count = max_count
+
+
+class PhmKeyLostError(PhmApiError):
+    """The first request with the ``Idempotency-Key`` generated its keys, and its response was lost.
+
+    The code is ``key_already_made``. Discard the keys named in ``key_ids``: the service cannot send
+    them again, and it generated no others.
+    """
 
 
 class PhmResponseError(PhmError):

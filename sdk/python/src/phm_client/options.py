@@ -121,3 +121,13 @@ def check_retries(value: object) -> int:
     if not 0 <= value <= _MAX_RETRIES:
         raise ValueError(f"max_retries must be from 0 to {_MAX_RETRIES}, got {value}")
     return value
+
+
+def check_whole(name: str, value: object, most: int | None = None) -> int:
+    """Return a number from 1 to ``most``. Raises TypeError or ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
+    if value < 1 or (most is not None and value > most):
+        bound = "at least 1" if most is None else f"from 1 to {most}"
+        raise ValueError(f"{name} must be {bound}, got {value}")
+    return value

@@ -21,6 +21,7 @@ _PASSING: frozenset[ErrorCode] = frozenset(
         "ledger_unavailable",
         "overloaded",
         "receipt_pending",
+        "idempotency_in_progress",
     }
 )
 

@@ -46,7 +46,11 @@ class TransportOptions:
 
 def send(call: Call[T], options: TransportOptions) -> T:
     """Return the response to a call. Raises PhmError."""
-    return _Sending(call, options).run()
+    try:
+        return _Sending(call, options).run()
+    except PhmError as error:
+        error.idempotency_key = call.idempotency_key
+        raise
 
 
 class _TooLarge(Exception):
@@ -181,6 +185,8 @@ class _Sending(Generic[T]):
             headers["Prefer"] = "handling=strict"
         if call.authenticated:
             headers.update(self._options.credential)
+        if call.idempotency_key is not None:
+            headers["Idempotency-Key"] = call.idempotency_key
         if call.request_id is not None:
             headers["X-Request-Id"] = call.request_id
         return headers

@@ -10,11 +10,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 SecurityLevel = Literal[128, 256, 384]
 ModulationType = Literal["phase", "frequency", "amplitude", "none"]
 EntropySource = Literal["os", "quantum-simulator", "jitter", "device", "ibm-quantum", "qrng"]
+SealSuite = Literal["MLKEM768-X25519", "ML-KEM-1024"]
 StepMinutes = Literal[1, 5, 15, 60, 360, 1440]
 
 ErrorCode = Literal[
@@ -148,15 +149,10 @@ class ReceiptResult(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedKey(Answer):
-    """A generated key.
-
-    ``repr()``, comparison and ``hash()`` ignore ``key`` and ``opening``; ``key_id`` identifies it.
-    """
+class _KeyFacts(Answer):
+    """What responses say of a key, besides the key itself."""
 
     key_id: str
-    key: str = field(repr=False, compare=False)
-    """The key in lowercase hexadecimal; ``key_bytes`` returns its bytes."""
     security_level: SecurityLevel
     security_strength_bits: int
     entropy_bits: float
@@ -164,12 +160,46 @@ class GeneratedKey(Answer):
     source: str
     quantum_hardware: bool
     entropy_job_id: str | None
-    hash_proof: str
     receipt: Receipt | None = None
     """With ``include="receipt"``. None if it takes over 2 s: ``PhmClient.receipt`` has it then."""
     receipt_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedKey(_KeyFacts):
+    """A generated key.
+
+    ``repr()``, comparison and ``hash()`` ignore ``key`` and ``opening``; ``key_id`` identifies it.
+    """
+
+    key: str = field(repr=False, compare=False)
+    """The key in lowercase hexadecimal; ``key_bytes`` returns its bytes."""
+    hash_proof: str
     opening: str | None = field(default=None, repr=False, compare=False)
     """With ``include="receipt"``: opens ``key_commitment``. Keep it as secret as the key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedKey:
+    """A key, its proof and its opening, encrypted to one recipient (``docs/sealing.md``).
+
+    ``open_sealed_key`` opens it. ``enc``, ``ciphertext`` and ``header`` are base64url.
+    """
+
+    suite: SealSuite
+    kem_id: int
+    kdf_id: int
+    aead_id: int
+    enc: str
+    ciphertext: str
+    header: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedSealedKey(_KeyFacts):
+    """A key that only its recipient can open: ``open_sealed_key`` returns it."""
+
+    sealed_key: SealedKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +215,15 @@ class NistValidation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedKey(GeneratedKey):
     """A key with ``enable_nist_validation``."""
+
+    nist_validation: NistValidation
+    nist_score: int
+    nist_grade: Literal["A", "B", "C", "D", "F"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidatedSealedKey(GeneratedSealedKey):
+    """A sealed key with ``enable_nist_validation``."""
 
     nist_validation: NistValidation
     nist_score: int
@@ -257,6 +296,24 @@ class ReportedKey(ValidatedKey):
     """A key with ``enable_nist_validation`` and ``include="nist_report"``."""
 
     nist_report: NistReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedSealedKey(ValidatedSealedKey):
+    """A sealed key with ``enable_nist_validation`` and ``include="nist_report"``."""
+
+    nist_report: NistReport
+
+
+K = TypeVar("K", bound="GeneratedKey | GeneratedSealedKey")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyBatch(Answer, Generic[K]):
+    """Response to one request for a batch: all of its keys."""
+
+    count: int
+    keys: tuple[K, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

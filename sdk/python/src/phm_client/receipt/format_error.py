@@ -12,7 +12,7 @@ _SHOWN_CHARACTERS = 60
 _MAX_SAFE = 2**53 - 1
 
 
-class FormatError(Exception):
+class FormatError(ValueError):
     """A text has not the form of its format. The message says what was expected, and what came."""
 
 

@@ -1,0 +1,262 @@
+"""The calls that generate many keys, as iterators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, TypeVar, cast, overload
+
+from .errors import PhmApiError
+from .generation import (
+    Include,
+    KeyCalls,
+    ReceiptOnly,
+    Report,
+    ReportAndReceipt,
+    key_body,
+    key_form,
+    seal_to_member,
+)
+from .idempotency import new_idempotency_key, read_idempotency_key
+from .options import check_request_id, check_seconds, check_text, check_whole
+from .sealing.recipient import Recipient
+from .types import (
+    EntropySource,
+    GeneratedKey,
+    GeneratedSealedKey,
+    KeyBatch,
+    ModulationType,
+    ReportedKey,
+    ReportedSealedKey,
+    SecurityLevel,
+    ValidatedKey,
+    ValidatedSealedKey,
+)
+
+K = TypeVar("K", bound="GeneratedKey | GeneratedSealedKey")
+
+# Most keys that the service generates in one request.
+_MAX_BATCH = 1000
+
+
+class BatchCalls(KeyCalls):
+    """The methods of ``PhmClient`` that generate many keys."""
+
+    @overload
+    def generate_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        enable_nist_validation: Literal[True],
+        include: Report | ReportAndReceipt,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[ReportedKey]: ...
+
+    @overload
+    def generate_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        enable_nist_validation: Literal[True],
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[ValidatedKey]: ...
+
+    @overload
+    def generate_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        enable_nist_validation: bool = False,
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[GeneratedKey]: ...
+
+    def generate_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[GeneratedKey]:
+        """Return an iterator over ``count`` new keys, which it fetches ``chunk`` at a time.
+
+        Each request has an ``Idempotency-Key`` of its own, so the client retries after a lost
+        response. If the service had generated those keys, the iterator raises ``PhmKeyLostError``
+        with their IDs. Keys that it returned before are not affected.
+
+        Args:
+            security_level: Length of the keys in bits.
+            count: Number of keys, at least 1.
+            enable_nist_validation: As for ``generate``.
+            include: As for ``generate``.
+            modulation_type: As for ``generate``.
+            entropy_source: As for ``generate``.
+            chunk: Most keys in one request, 1 to 1000; with ``include`` at most 100. If the service
+                cannot generate so many in time, the iterator asks for as many as it can.
+            idempotency_key: Value of ``Idempotency-Key`` for the one request that then is sent;
+                ``count`` must not exceed ``chunk``. Within 24 hours no second request with this
+                value generates keys.
+            request_id: See the class; all requests have it.
+            timeout: Seconds for each request with its retries.
+        """
+        body = key_body(
+            security_level, enable_nist_validation, include, modulation_type, entropy_source
+        )
+        form = key_form(body, GeneratedKey, ValidatedKey, ReportedKey)
+        path = "/api/v2/generate/batch"
+        return self._batches(path, form, body, count, chunk, idempotency_key, request_id, timeout)
+
+    @overload
+    def generate_sealed_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        seal_to: Recipient | str,
+        enable_nist_validation: Literal[True],
+        include: Report | ReportAndReceipt,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[ReportedSealedKey]: ...
+
+    @overload
+    def generate_sealed_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        seal_to: Recipient | str,
+        enable_nist_validation: Literal[True],
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[ValidatedSealedKey]: ...
+
+    @overload
+    def generate_sealed_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        seal_to: Recipient | str,
+        enable_nist_validation: bool = False,
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[GeneratedSealedKey]: ...
+
+    def generate_sealed_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        seal_to: Recipient | str,
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        chunk: int = 100,
+        idempotency_key: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[GeneratedSealedKey]:
+        """Return an iterator over ``count`` new keys, all sealed to one recipient.
+
+        It works as ``generate_batch`` does, with ``seal_to`` as for ``generate_sealed``. The
+        service sends a lost response again, so no key is lost.
+        """
+        body = {
+            **key_body(
+                security_level, enable_nist_validation, include, modulation_type, entropy_source
+            ),
+            "seal_to": seal_to_member(seal_to),
+        }
+        form = key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
+        path = "/api/v2/generate/sealed/batch"
+        return self._batches(path, form, body, count, chunk, idempotency_key, request_id, timeout)
+
+    def _batches(
+        self,
+        path: str,
+        form: type[K],
+        body: dict[str, Any],
+        count: int,
+        chunk: int,
+        idempotency_key: str | None,
+        request_id: str | None,
+        timeout: float | None,
+    ) -> Iterator[K]:
+        """Check the arguments now; the iterator sends its first request when it is first used."""
+        check_whole("count", count)
+        check_whole("chunk", chunk, _MAX_BATCH)
+        check_request_id(request_id)
+        if timeout is not None:
+            check_seconds("timeout", timeout)
+        if idempotency_key is not None:
+            check_text("idempotency_key", idempotency_key)
+            read_idempotency_key(idempotency_key)
+            if count > chunk:
+                raise ValueError("with idempotency_key, count must be at most chunk: one request")
+        answer = cast("type[KeyBatch[K]]", cast(Any, KeyBatch)[form])
+
+        def request(keys: int) -> KeyBatch[K]:
+            unique = idempotency_key or new_idempotency_key()
+            whole = {**body, "count": keys}
+            return self._generate(path, answer, whole, unique, request_id, timeout)
+
+        return _iterate(request, count, chunk, may_split=idempotency_key is None)
+
+
+def _iterate(
+    request: Callable[[int], KeyBatch[K]], count: int, chunk: int, *, may_split: bool
+) -> Iterator[K]:
+    left = count
+    while left > 0:
+        wanted = min(left, chunk)
+        try:
+            batch = request(wanted)
+        except PhmApiError as error:
+            most = error.max_count or 0
+            if error.code != "batch_too_large" or not may_split or not 0 < most < wanted:
+                raise
+            chunk = most
+            continue
+        left -= wanted
+        yield from batch.keys

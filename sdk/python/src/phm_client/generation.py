@@ -1,0 +1,283 @@
+"""The calls that generate one key. ``batches`` has those that generate many."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Literal, TypeVar, overload
+
+from .idempotency import read_idempotency_key
+from .options import read_include
+from .sealing.base64url import encode_base64url
+from .sealing.recipient import Recipient
+from .types import (
+    EntropySource,
+    GeneratedKey,
+    GeneratedSealedKey,
+    ModulationType,
+    ReportedKey,
+    ReportedSealedKey,
+    SecurityLevel,
+    ValidatedKey,
+    ValidatedSealedKey,
+)
+
+T = TypeVar("T")
+
+Report = Literal["nist_report"] | tuple[Literal["nist_report"]]
+ReceiptOnly = Literal["receipt"] | tuple[Literal["receipt"]]
+ReportAndReceipt = (
+    tuple[Literal["nist_report"], Literal["receipt"]]
+    | tuple[Literal["receipt"], Literal["nist_report"]]
+)
+Include = Report | ReceiptOnly | ReportAndReceipt
+
+
+class KeyCalls(ABC):
+    """The methods of ``PhmClient`` that generate one key."""
+
+    @overload
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: Literal[True],
+        include: Report | ReportAndReceipt,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ReportedKey: ...
+
+    @overload
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: Literal[True],
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ValidatedKey: ...
+
+    @overload
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: bool = False,
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedKey: ...
+
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedKey:
+        """Generate a key.
+
+        Without ``idempotency_key`` the client retries only if the service cannot have generated
+        one. If a call fails with ``outcome_unknown``, a key may have been generated and counted,
+        but the response was lost.
+
+        With ``idempotency_key`` the client also retries after a lost response, and the service
+        never generates a second key. If it had generated the first, the call raises
+        ``PhmKeyLostError`` with its ID: the key itself cannot be sent again.
+
+        Args:
+            security_level: Length of the key in bits.
+            enable_nist_validation: Run the SP 800-22 suite on the stream that the key is cut from.
+                The method then returns a ``ValidatedKey``.
+            include: ``"nist_report"`` adds the suite's full report and needs
+                ``enable_nist_validation``. The method then returns a ``ReportedKey``.
+                ``"receipt"`` adds ``receipt``, ``receipt_url`` and ``opening``. For both, give a
+                tuple.
+            modulation_type: None selects the service's default, as for ``entropy_source``.
+            entropy_source: Source mixed in besides the operating system.
+            idempotency_key: Value of ``Idempotency-Key``, 1 to 255 visible ASCII characters, or
+                True for a new UUID. The service remembers it for 24 hours.
+            request_id: See the class.
+            timeout: See the class.
+        """
+        body = key_body(
+            security_level, enable_nist_validation, include, modulation_type, entropy_source
+        )
+        form = key_form(body, GeneratedKey, ValidatedKey, ReportedKey)
+        unique = read_idempotency_key(idempotency_key)
+        return self._generate("/api/v2/generate", form, body, unique, request_id, timeout)
+
+    @overload
+    def generate_sealed(
+        self,
+        security_level: SecurityLevel,
+        *,
+        seal_to: Recipient | str,
+        enable_nist_validation: Literal[True],
+        include: Report | ReportAndReceipt,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ReportedSealedKey: ...
+
+    @overload
+    def generate_sealed(
+        self,
+        security_level: SecurityLevel,
+        *,
+        seal_to: Recipient | str,
+        enable_nist_validation: Literal[True],
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ValidatedSealedKey: ...
+
+    @overload
+    def generate_sealed(
+        self,
+        security_level: SecurityLevel,
+        *,
+        seal_to: Recipient | str,
+        enable_nist_validation: bool = False,
+        include: ReceiptOnly | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedSealedKey: ...
+
+    def generate_sealed(
+        self,
+        security_level: SecurityLevel,
+        *,
+        seal_to: Recipient | str,
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedSealedKey:
+        """Generate a key that only its recipient can open, with ``open_sealed_key``.
+
+        The client also retries after a lost response: the service then sends the same sealed key
+        again and generates no second one.
+
+        Args:
+            security_level: Length of the key in bits.
+            seal_to: The recipient, or the name under which the operator registered it.
+            enable_nist_validation: As for ``generate``; the method then returns a
+                ``ValidatedSealedKey``.
+            include: As for ``generate``; with ``"nist_report"`` the method returns a
+                ``ReportedSealedKey``. The opening is always in the sealed key.
+            modulation_type: None selects the service's default, as for ``entropy_source``.
+            entropy_source: Source mixed in besides the operating system.
+            idempotency_key: Value of ``Idempotency-Key``, 1 to 255 visible ASCII characters. True
+                selects a new UUID, False sends none. Within 24 hours the same call with the same
+                value returns the same sealed key.
+            request_id: See the class.
+            timeout: See the class.
+        """
+        body = {
+            **key_body(
+                security_level, enable_nist_validation, include, modulation_type, entropy_source
+            ),
+            "seal_to": seal_to_member(seal_to),
+        }
+        form = key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
+        unique = read_idempotency_key(idempotency_key)
+        return self._generate("/api/v2/generate/sealed", form, body, unique, request_id, timeout)
+
+    @abstractmethod
+    def _post(
+        self,
+        path: str,
+        answer: type[T],
+        body: dict[str, Any],
+        request_id: str | None,
+        timeout: float | None,
+        *,
+        repeatable: bool = True,
+        idempotency_key: str | None = None,
+    ) -> T: ...
+
+    def _generate(
+        self,
+        path: str,
+        form: type[T],
+        body: dict[str, Any],
+        idempotency_key: str | None,
+        request_id: str | None,
+        timeout: float | None,
+    ) -> T:
+        return self._post(
+            path,
+            form,
+            body,
+            request_id,
+            timeout,
+            repeatable=idempotency_key is not None,
+            idempotency_key=idempotency_key,
+        )
+
+
+def given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def key_body(
+    security_level: object,
+    enable_nist_validation: bool,
+    include: object,
+    modulation_type: object,
+    entropy_source: object,
+) -> dict[str, Any]:
+    """Return the members that all requests for keys share."""
+    return given(
+        security_level=security_level,
+        enable_nist_validation=enable_nist_validation or None,
+        include=read_include(include),
+        modulation_type=modulation_type,
+        entropy_source=entropy_source,
+    )
+
+
+def key_form(
+    body: dict[str, Any], plain: type[T], validated: type[T], reported: type[T]
+) -> type[T]:
+    """Return the form of the response to a request."""
+    if not body.get("enable_nist_validation"):
+        return plain
+    return reported if "nist_report" in body.get("include", ()) else validated
+
+
+def seal_to_member(recipient: object) -> dict[str, str]:
+    """Return the member ``seal_to`` of a request."""
+    if isinstance(recipient, Recipient):
+        return {"suite": recipient.suite, "public_key": encode_base64url(recipient.public_key)}
+    if not isinstance(recipient, str):
+        got = type(recipient).__name__
+        raise TypeError(f"seal_to must be a Recipient or the name of a registered one, got {got}")
+    return {"recipient": recipient}
