@@ -6,6 +6,7 @@
  * series named by a table exist from startup, at zero.
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { SEAL_SUITES, type SealSuiteName } from '#sealing';
 import { SECOND_MS } from '../clock.ts';
 import { SOURCE_EVENTS, type SourceEvent, type SourceName } from '../entropy/index.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
@@ -25,10 +26,6 @@ import { METHODS } from './methods.ts';
 import { addScrapeMetrics, type ServerState } from './scrape-metrics.ts';
 
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
-
-/** Suites of sealed keys. */
-const SEAL_SUITES = ['MLKEM768-X25519', 'ML-KEM-1024'] as const;
-type SealSuiteName = (typeof SEAL_SUITES)[number];
 
 /** Reasons of failed TLS handshakes. */
 const HANDSHAKE_FAILURES = [
@@ -203,7 +200,7 @@ export class ServiceMetrics implements KeyObserver {
     for (const code of Object.keys(ERRORS)) this.#events.problems.inc({ code }, 0);
     for (const reason of HANDSHAKE_FAILURES) this.#events.handshakeFailures.inc({ reason }, 0);
     for (const verdict of VALIDATION_WORDS) this.#events.validations.inc({ verdict }, 0);
-    for (const suite of SEAL_SUITES) this.#events.sealedKeys.inc({ suite }, 0);
+    for (const { name: suite } of SEAL_SUITES) this.#events.sealedKeys.inc({ suite }, 0);
     for (const queue of QUEUE_NAMES) this.#events.refusals.inc({ queue }, 0);
     for (const queue of ['keys', 'suite']) this.#events.waits.zero({ queue });
     for (const result of ['ok', 'failed']) this.#events.commits.zero({ result });

@@ -122,7 +122,10 @@ function keysOf(suite: string, seed: Buffer): RecipientKeys {
       asymmetricKeyType: 'x25519',
     });
     const hash = createHash('sha3-256').update(decapsulate(dk, enc.subarray(0, 1088)));
-    hash.update(diffieHellman({ privateKey: x, publicKey: theirs })).update(ctX).update(pkX);
+    hash
+      .update(diffieHellman({ privateKey: x, publicKey: theirs }))
+      .update(ctX)
+      .update(pkX);
     return hash.update(Buffer.from('5c2e2f2f5e5c', 'hex')).digest();
   };
   return { publicKey: Buffer.concat([rawPublicKey(dk), pkX]), sharedSecret };
@@ -141,7 +144,8 @@ export function keySchedule(ids: Omit<Suite, 'seedBytes' | 'encBytes'>, ss: Buff
     u16be(ids.kdf_id),
     u16be(ids.aead_id),
   ]);
-  const labeled = (label: string) => Buffer.concat([Buffer.from('HPKE-v1'), suiteId, Buffer.from(label)]);
+  const labeled = (label: string) =>
+    Buffer.concat([Buffer.from('HPKE-v1'), suiteId, Buffer.from(label)]);
   const extract = (salt: Buffer, label: string, x: Buffer): Buffer => hmac(salt, labeled(label), x);
   // One block of HKDF-Expand is enough: 32 and 12 bytes.
   const expand = (prk: Buffer, label: string, x: Buffer, length: number): Buffer =>
@@ -153,7 +157,10 @@ export function keySchedule(ids: Omit<Suite, 'seedBytes' | 'encBytes'>, ss: Buff
     extract(none, 'info_hash', info),
   ]);
   const secret = extract(ss, 'secret', none);
-  return { key: expand(secret, 'key', context, 32), nonce: expand(secret, 'base_nonce', context, 12) };
+  return {
+    key: expand(secret, 'key', context, 32),
+    nonce: expand(secret, 'base_nonce', context, 12),
+  };
 }
 
 function readHeader(bytes: Buffer, sealedKey: Json): Json {

@@ -1,0 +1,105 @@
+/** docs/sealing.md: its steps are enough to open a sealed key, in any language, and they refuse every other one. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newRecipient, SEAL_SUITES, type SealOrder, type SealSuiteName, seal } from '#sealing';
+import { contentOf } from './sealing/order.ts';
+import { codeBlocks, readPage } from './support/markdown.ts';
+import type { Json } from './support/receipt-by-the-page.ts';
+import { openByThePage } from './support/sealed-key-by-the-page.ts';
+
+const PAGE = readPage('docs/sealing.md');
+
+/** Returns a key that was sealed to a new recipient, with the recipient's seed. */
+async function sealed(
+  suite: SealSuiteName,
+  change: Partial<SealOrder> = {},
+): Promise<{ sealedKey: Json; seed: Buffer; thumbprint: Uint8Array; digest: Uint8Array }> {
+  const { publicKey, privateKey } = await newRecipient(suite);
+  const made = await seal({ suite, publicKey, ...contentOf(256), ...change });
+  return { ...made, seed: Buffer.from(privateKey) };
+}
+
+/** Returns base64url text with one bit of its byte `at` flipped. */
+function flipped(text: string, at: number): string {
+  const bytes = Buffer.from(text, 'base64url');
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes.toString('base64url');
+}
+
+/** Returns the sealed key with other members of its header. */
+function withHeader(sealedKey: Json, change: Json): Json {
+  const header = JSON.parse(Buffer.from(sealedKey.header, 'base64url').toString());
+  const text = JSON.stringify({ ...header, ...change });
+  return { ...sealedKey, header: Buffer.from(text).toString('base64url') };
+}
+
+describe('"How to open" of docs/sealing.md', () => {
+  for (const { name } of SEAL_SUITES) {
+    it(`opens what the service seals with ${name}, at every level`, async () => {
+      for (const bits of [128, 256, 384] as const) {
+        const content = contentOf(bits);
+        const { sealedKey, seed, thumbprint, digest } = await sealed(name, content);
+        const opened = openByThePage(sealedKey, seed);
+        assert.deepEqual(opened.key, Buffer.from(content.key));
+        assert.deepEqual(opened.opening, Buffer.from(content.opening));
+        assert.equal(opened.hashProof, content.hashProof);
+        assert.equal(opened.header.key_id, content.header.key_id);
+        assert.equal(opened.sealedTo, Buffer.from(thumbprint).toString('base64'));
+        assert.equal(opened.sealedDigest, Buffer.from(digest).toString('base64'));
+      }
+    });
+
+    it(`refuses every other sealed key of ${name}, at the step that the page names`, async () => {
+      const { sealedKey, seed } = await sealed(name);
+      const refused = (changed: Json, step: RegExp, privateKey = seed) =>
+        assert.throws(() => openByThePage(changed, privateKey), step);
+      refused({ ...sealedKey, kdf_id: 2 }, /^Error: 1/);
+      refused({ ...sealedKey, more: 1 }, /^Error: 1/);
+      refused({ ...sealedKey, enc: `${sealedKey.enc}==` }, /^Error: 1/);
+      refused({ ...sealedKey, enc: sealedKey.enc.slice(4) }, /^Error: 1/);
+      refused(withHeader(sealedKey, { more: 1 }), /^Error: 2/);
+      refused(withHeader(sealedKey, { type: 'phm-sealed-key/v2' }), /^Error: 2/);
+      refused(withHeader(sealedKey, { kem_id: 32 }), /^Error: 2/);
+      refused(sealedKey, /^Error: 3/, Buffer.alloc(seed.length, 7));
+      refused({ ...sealedKey, enc: flipped(sealedKey.enc, 0) }, /^Error: 4/);
+      refused({ ...sealedKey, ciphertext: flipped(sealedKey.ciphertext, 0) }, /^Error: 4/);
+      for (const change of [{ security_level: 128 }, { key_id: 'phm_1' }, { service: null }]) {
+        refused(withHeader(sealedKey, change), /^Error: 4/);
+      }
+    });
+  }
+
+  it('refuses another key than the one that the header commits to', async () => {
+    const { sealedKey, seed } = await sealed('MLKEM768-X25519', { key: new Uint8Array(32) });
+    assert.throws(() => openByThePage(sealedKey, seed), /^Error: 6/);
+  });
+});
+
+describe('docs/sealing.md', () => {
+  it('gives the numbers and lengths of every suite', () => {
+    for (const suite of SEAL_SUITES) {
+      const row =
+        PAGE.text.split('\n').find((line) => line.startsWith(`| \`${suite.name}\``)) ?? '';
+      const hex = suite.kemId.toString(16).padStart(4, '0');
+      for (const words of [
+        `${suite.kemId} (0x${hex})`,
+        `| ${suite.kdfId}, `,
+        `| ${suite.aeadId}, `,
+        `${suite.publicKeyBytes.toLocaleString('en')} bytes`,
+        `${suite.privateKeyBytes} bytes`,
+        `${suite.encBytes.toLocaleString('en')} bytes |`,
+      ]) {
+        assert.ok(row.includes(words), `${suite.name}: no "${words}" in ${row}`);
+      }
+    }
+  });
+
+  it('shows the members of a sealed key and of its header in their order', async () => {
+    const { sealedKey } = await sealed('MLKEM768-X25519');
+    const samples = codeBlocks(PAGE).filter(({ language }) => language === 'json');
+    const [shown, header] = samples.map(({ code }) => JSON.parse(code));
+    assert.deepEqual(Object.keys(shown), Object.keys(sealedKey));
+    const made = JSON.parse(Buffer.from(sealedKey.header, 'base64url').toString());
+    assert.deepEqual(Object.keys(header), Object.keys(made));
+  });
+});
