@@ -66,6 +66,8 @@ export type {
   ProbeOrder,
   PruneReport,
   QuotaExceeded,
+  RecipientAddition,
+  RecipientRecord,
   RecordedKey,
   Retirement,
   SecretCheck,

@@ -138,6 +138,9 @@ export interface LogCounts {
 export type AuditAction =
   | 'account_created'
   | 'plan_set'
+  | 'sealed_only_set'
+  | 'recipient_added'
+  | 'recipient_removed'
   | 'api_key_issued'
   | 'api_key_revoked'
   | 'secret_activated'

@@ -34,6 +34,13 @@ const FIRST_WITH_OLDEST_PROGRAM = 6;
 
 const OLDEST_PROGRAM = /^-- oldest-program: ([1-9]\d*)\n/;
 
+/**
+ * Records that the ledger holds a sealed key or an account with `sealed_only`, in the transaction that brings it.
+ * Programs before version 10 do not know these, and refuse to open the ledger from then on.
+ */
+export const REQUIRE_SEALING_PROGRAM =
+  'UPDATE schema_version SET oldest_program = 10 WHERE oldest_program < 10';
+
 /** Returns the version after all migrations of a list. */
 export function newestVersion(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0;

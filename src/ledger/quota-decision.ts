@@ -2,11 +2,11 @@
  * The final decision on a quota, inside the transaction that records the key.
  *
  * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
- * `write_batch_N` of `migrations/postgres/` (`0009-transparency-log.sql`), and `postgres/writer.ts` compares
+ * `write_batch_N` and its `decide_batch` of `migrations/postgres/` (`0010-sealed-keys.sql`), and `postgres/writer.ts` compares
  * the two.
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
-import type { CommitOutcome, MeteredRequest } from './store.ts';
+import type { CommitOutcome, MeteredRequest, StoredAnswer } from './store.ts';
 
 /** Monthly quota by plan name; null is unlimited. */
 export type Quotas = Readonly<Record<string, number | null>>;
@@ -24,24 +24,33 @@ export function meteredUnits({ keys }: Pick<MeteredRequest, 'keys'>): number {
   return Math.max(1, keys.length);
 }
 
-/**
- * Decides one request that takes `units` and counts it. `record` writes its rows and returns false if the ledger
- * already holds one of their commitments. It is not called for a request that the quota refuses.
- */
-export function decide(counter: Counter, units: number, record: () => boolean): CommitOutcome {
+/** What the ledger knows about one request. */
+export interface Facts {
+  /** The answer of an earlier request with the same `Idempotency-Key`; null without one. */
+  readonly answer: StoredAnswer | null;
+  /**
+   * Writes the request's rows and its record. Returns false, and writes nothing, if the ledger already holds one
+   * of the commitments. Not called for a request that is replayed or refused.
+   */
+  record(): boolean;
+}
+
+/** Decides one request and counts it: a replay first, then the quota, then a repeated key. */
+export function decide(
+  counter: Counter,
+  request: Pick<MeteredRequest, 'keys'>,
+  facts: Facts,
+): CommitOutcome {
   const { month, used, quota } = counter;
+  const { answer } = facts;
+  if (answer) return { kind: 'replayed', answer, usage: { month, used, quota } };
+  const units = meteredUnits(request);
   if (quota !== null && used + units > quota) {
     return { kind: 'quota_exceeded', usage: { month, used, quota } };
   }
-  if (!record()) return { kind: 'repeated_key' };
+  if (!facts.record()) return { kind: 'repeated_key' };
   counter.used = used + units;
   return { kind: 'committed', usage: { month, used: counter.used, quota } };
-}
-
-/** Throws `TypeError` for a request that the schema has no columns for yet. */
-export function requireKnown({ keys, idempotency }: MeteredRequest): void {
-  if (idempotency === null && keys.every(({ sealed }) => sealed === null)) return;
-  throw new TypeError('"request" expected no idempotency record and no sealed key, got one');
 }
 
 /** Returns the quota of an account's plan. Throws if the table has no such plan. */

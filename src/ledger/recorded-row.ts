@@ -1,6 +1,12 @@
 /** Converts rows of the ledger, the log and the audit table for both stores. */
 
-import type { PendingEntry, RecordedEvidence, RecordedReceipt, RecordedRow } from './ledger-row.ts';
+import type {
+  PendingEntry,
+  RecordedEvidence,
+  RecordedReceipt,
+  RecordedRow,
+  RowSeal,
+} from './ledger-row.ts';
 import type { AuditRecord, HeadSeal, Logged, LogRecord } from './log-store.ts';
 import type { Head } from './log-turn.ts';
 
@@ -24,6 +30,8 @@ const COLUMNS = {
   totalTests: 'ledger.total_tests',
   definition: 'ledger.evidence_definition',
   pValues: 'validated_keys.p_values',
+  sealedTo: 'ledger.sealed_to',
+  sealedDigest: 'ledger.sealed_digest',
   keyCommitment: 'ledger.key_commitment',
   salt: 'ledger.salt',
   strengthBits: 'ledger.strength_bits',
@@ -96,7 +104,7 @@ export function toRecordedRow(row: Row): RecordedRow {
     entropyBits: Number(row.entropyBits),
     entropyJobId: row.entropyJobId as string | null,
     evidence: toEvidence(row),
-    sealed: null,
+    sealed: toRowSeal(row),
     receipt: toReceipt(row),
   };
 }
@@ -111,6 +119,11 @@ function toEvidence(row: Row): RecordedEvidence | null {
     totalTests: Number(row.totalTests),
     pValues: (row.pValues as Uint8Array | null) ?? new Uint8Array(0),
   };
+}
+
+function toRowSeal({ sealedTo, sealedDigest }: Row): RowSeal | null {
+  if (sealedTo === null || sealedDigest === null) return null;
+  return { recipient: sealedTo as Uint8Array, digest: sealedDigest as Uint8Array };
 }
 
 function toReceipt(row: Row): RecordedReceipt | null {

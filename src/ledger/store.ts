@@ -102,6 +102,20 @@ export interface ApiKeyRecord {
   readonly revokedMs: number | null;
 }
 
+/** A public key that an account registered by name. */
+export interface RecipientRecord {
+  readonly accountId: string;
+  /** Unique within the account. */
+  readonly name: string;
+  readonly suite: string;
+  /** Raw serialisation of the suite's KEM. */
+  readonly publicKey: Uint8Array;
+  readonly createdMs: number;
+}
+
+/** `taken`: the account already has a recipient of this name. */
+export type RecipientAddition = 'added' | 'taken' | 'unknown_account';
+
 /** An active API key, its account, and the account's usage this month. */
 export interface Principal {
   readonly apiKeyId: string;
@@ -233,6 +247,18 @@ export interface AccountStore {
   listAccounts(): Promise<Account[]>;
   /** Returns false if there is no such account. */
   setPlan(accountId: string, plan: string, audit?: AuditRecord | null): Promise<boolean>;
+  /**
+   * Sets if the account may only generate sealed keys. Returns false if there is no such account. Once an account
+   * has this set, programs that do not know it refuse to open the ledger.
+   */
+  setSealedOnly(accountId: string, on: boolean, audit?: AuditRecord | null): Promise<boolean>;
+  /** Adds a recipient. Changes nothing unless it returns `added`. */
+  addRecipient(record: RecipientRecord, audit?: AuditRecord | null): Promise<RecipientAddition>;
+  /** Returns false if the account has no recipient of this name. */
+  removeRecipient(accountId: string, name: string, audit?: AuditRecord | null): Promise<boolean>;
+  /** Returns the recipients of one account, or all, by account and name. */
+  listRecipients(accountId?: string): Promise<RecipientRecord[]>;
+  findRecipient(accountId: string, name: string): Promise<RecipientRecord | null>;
   /** Adds an API key. Returns false and changes nothing if the ID is taken or the account is unknown. */
   addApiKey(
     record: ApiKeyRecord,
@@ -274,13 +300,23 @@ export interface AccountStore {
 export interface LedgerStore extends AccountStore, LogStore {
   /**
    * Commits a batch in one transaction and resolves only when it is durable. Each request either moves its
-   * account's counter and writes its row, or is refused and leaves nothing. Requests are decided in order,
-   * so the last place of a quota goes to the first.
+   * account's counter and writes all its rows, or is replayed or refused and leaves nothing. Requests are decided
+   * in order, so the last places of a quota go to the first that fit, and of two requests with one
+   * `Idempotency-Key` the first commits. Each is judged for a replay, then by its quota, then for repeated keys.
    */
   commit(
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]>;
+  /**
+   * Returns the answer of a request of the last 24 hours with this `Idempotency-Key`; null without one. PostgreSQL
+   * uses its own clock instead of `nowMs`, and returns only an answer that is as durable as a confirmed commit.
+   */
+  findAnswer(
+    accountId: string,
+    idempotencyKey: string,
+    nowMs: number,
+  ): Promise<StoredAnswer | null>;
   /**
    * Shows whether a key could be recorded now: writes what a key writes and rolls it back. Rejects with
    * `ledger_unavailable` if not. Returns true if another session locks a row of one of the accounts,
@@ -312,8 +348,8 @@ export interface LedgerStore extends AccountStore, LogStore {
    */
   acceptClock(clock: Clock): Promise<void>;
   /**
-   * Does the daily upkeep, cheap and safe to repeat: creates months ahead, removes traces of servers that
-   * are gone, and with SQLite compares the clock and remembers the result.
+   * Does the daily upkeep, safe to repeat: creates months ahead, removes traces of servers that are gone and
+   * expired idempotency records, and with SQLite compares the clock and remembers the result.
    */
   maintain(clock: Clock): Promise<void>;
   /**

@@ -153,7 +153,7 @@ describe('a ledger move', () => {
     const definition2 = lines.findIndex((line) => /^\["acct_b",.*,2\]$/.test(line)) + 1;
     const wrong: [number, readonly string[], RegExp][] = [
       [1, lines.with(0, '{"format":"other"}'), /not the first line of an export/],
-      [1, lines.with(0, (lines[0] ?? '').replace('"version":2', '"version":3')), /versions 1 to 2/],
+      [1, lines.with(0, (lines[0] ?? '').replace('"version":3', '"version":4')), /versions 1 to 3/],
       [1, lines.with(0, (lines[0] ?? '').replace(/,"logs":\d+/, '')), /"rows" must hold/],
       [1, lines.with(0, (lines[0] ?? '').replace('"usage"', '"use"')), /"rows" must hold/],
       [2, lines.with(1, '["acct_a"]'), /name of the table must precede/],
@@ -167,7 +167,7 @@ describe('a ledger move', () => {
         /column "name" is missing/,
       ],
       [2, lines.with(1, (lines[1] ?? '').replace(']', ',"more"]')), /knows the columns/],
-      [3, lines.with(2, '["acct_a"]'), /a row of 5 values/],
+      [3, lines.with(2, '["acct_a"]'), /a row of 6 values/],
       [first.account, value(first.account, 0, 'a b'), /account_id must be 1 to 100 ASCII/],
       [first.account, value(first.account, 1, 'x'.repeat(201)), /name must be 1 to 200 printable/],
       [first.account, value(first.account, 1, 'a\u0000b'), /name must be/],
@@ -212,7 +212,7 @@ describe('a ledger move', () => {
       ],
       [lines.length - 1, lines.toSpliced(first.row - 1, 1), /rows are missing/],
       [lineOf('{"table":"usage"'), lines.toSpliced(lineOf('{"table":"usage"') - 1, 2), /./],
-      [3, lines.with(2, `["${'x'.repeat(2 ** 21)}"]`), /longer than 2097152 bytes/],
+      [3, lines.with(2, `["${'x'.repeat(2 ** 24)}"]`), /longer than 16777216 bytes/],
       [first.row, value(first.row, 16, 'ab'.repeat(32)), /only some of key_commitment, salt, /],
     ];
     for (const [line, changed, words] of wrong) {
@@ -272,8 +272,8 @@ describe('a ledger move', () => {
     await target.close();
   });
 
-  /** Returns the file as version 1 of the format, without these tables and columns. */
-  function olderFile(tables: readonly string[], columns: readonly string[]): string {
+  /** Returns the file as an earlier version of the format, without these tables and columns. */
+  function olderFile(tables: readonly string[], columns: readonly string[], version = 1): string {
     const header = JSON.parse(lines[0] ?? '');
     const trailer = JSON.parse(lines.at(-1) ?? '');
     const older: string[] = [];
@@ -296,19 +296,31 @@ describe('a ledger move', () => {
       delete trailer.rows[table];
     }
     return sealed([
-      JSON.stringify({ ...header, version: 1 }),
+      JSON.stringify({ ...header, version }),
       ...older,
       JSON.stringify({ ...trailer, sha256: '' }),
     ]);
   }
 
+  const SEALING_TABLES = ['recipients', 'idempotency'];
+  const SEALING = ['sealed_only', 'sealed_to', 'sealed_digest'];
   const LOG_TABLES = TABLE_NAMES.filter((name) => /^log|^audit$|^software$/.test(name));
   const RECEIPT = ['key_commitment', 'salt', 'strength_bits', 'sources', 'software_id'];
+
+  it('reads a file of version 2, without sealed keys and idempotency records', async () => {
+    const path = newPath();
+    const target = open(path);
+    await importText(path, olderFile(SEALING_TABLES, SEALING, 2));
+    await assertSameStore(store, target, filled);
+    await target.close();
+    const missing = olderFile(['recipients', 'software'], SEALING, 2);
+    await assert.rejects(importText(newPath(), missing), /"rows" must hold/);
+  });
 
   it('reads a file of version 1, without the tables and columns of the log', async () => {
     const path = newPath();
     const target = open(path);
-    await importText(path, olderFile(LOG_TABLES, RECEIPT));
+    await importText(path, olderFile([...LOG_TABLES, ...SEALING_TABLES], [...RECEIPT, ...SEALING]));
     await assertSameStore(store, target, filled);
     assert.deepEqual(await target.logs(), []);
     await target.close();
@@ -317,8 +329,9 @@ describe('a ledger move', () => {
   it('reads a file of an early release, without latencies and p-values', async () => {
     const path = newPath();
     const target = open(path);
-    const columns = ['latency_counts', 'evidence_definition', ...RECEIPT];
-    await importText(path, olderFile(['validated_keys', ...LOG_TABLES], columns));
+    const columns = ['latency_counts', 'evidence_definition', ...RECEIPT, ...SEALING];
+    const tables = ['validated_keys', ...LOG_TABLES, ...SEALING_TABLES];
+    await importText(path, olderFile(tables, columns));
     const metrics = (one: LedgerStore) => one.activity('acct_a', NOW - 90 * 86_400_000);
     assert.deepEqual(await metrics(target), await metrics(store));
     assert.deepEqual(await target.keyEvidence('acct_b', 10), []);

@@ -31,6 +31,7 @@ import {
   QUOTAS,
 } from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
+import { sealingContract } from './sealing-contract.ts';
 import { statisticsContract } from './statistics-contract.ts';
 import { verifyContract } from './verify-contract.ts';
 
@@ -40,6 +41,7 @@ before(async () => {
 });
 after(() => postgres?.remove());
 
+let sealing: string | null = null;
 const when = { skip: noPostgres };
 
 /** Listens to the statements of every client, like the log of a server with `log_statement = all`. */
@@ -69,6 +71,17 @@ statisticsContract(
   'PostgreSQL',
   async () => open(await postgres.createLedger('statistics')),
   (sql) => postgres.query('statistics', sql),
+  when,
+);
+
+sealingContract(
+  'PostgreSQL',
+  async () => {
+    sealing ??= await postgres.createLedger('sealing');
+    return open(sealing);
+  },
+  (atMs) => postgres.setClock('sealing', atMs),
+  (sql) => postgres.query('sealing', sql) as Promise<Record<string, unknown>[]>,
   when,
 );
 
@@ -430,7 +443,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT commit_batch_5('${writer}', ${turn}, '{}', '[]', '[]', '{}')`,
+        `SELECT commit_batch_6('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}')`,
       ),
       /given this batch up/,
     );
@@ -745,7 +758,7 @@ describe('the probe of a PostgreSQL store', when, () => {
     store = await open(url);
     await addAccount(store, 'enterprise');
     await addAccount(store, 'research');
-    const impatient = `ALTER FUNCTION probe_commit_2 SET lock_timeout = '50ms'`;
+    const impatient = `ALTER FUNCTION probe_commit_3 SET lock_timeout = '50ms'`;
     await postgres.query(database, impatient);
   });
   after(() => store.close());
@@ -754,7 +767,8 @@ describe('the probe of a PostgreSQL store', when, () => {
     const tables = 'SELECT oid::text FROM pg_class ORDER BY oid';
     const counts = `SELECT (SELECT count(*) FROM ledger) + (SELECT count(*) FROM usage)
       + (SELECT count(*) FROM validated_keys) + (SELECT count(*) FROM rollup_minute)
-      + (SELECT count(*) FROM rollup_hour) + (SELECT count(*) FROM log_pending) AS rows, (SELECT count(*) FROM accounts) AS accounts`;
+      + (SELECT count(*) FROM rollup_hour) + (SELECT count(*) FROM log_pending)
+      + (SELECT count(*) FROM idempotency) AS rows, (SELECT count(*) FROM accounts) AS accounts`;
     const before = await postgres.query(database, tables);
     for (const room of [false, true]) await store.probe({ ...order, room });
     assert.deepEqual(await postgres.query(database, tables), before);
@@ -764,7 +778,7 @@ describe('the probe of a PostgreSQL store', when, () => {
   it('fails while a table is locked, and names the table', async () => {
     const session = await postgres.connect(database);
     const tables = ['ledger', 'usage', 'rollup_minute', 'rollup_hour', 'validated_keys'];
-    for (const table of [...tables, 'log_pending']) {
+    for (const table of [...tables, 'log_pending', 'idempotency']) {
       await session.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
       await assert.rejects(store.probe(order), (error) => {
         return isUnavailable(error) && String((error as Error).cause).includes(table);
@@ -801,7 +815,7 @@ describe('the probe of a PostgreSQL store', when, () => {
       counts: { streams: 0, streamsPassed: 0 },
     });
     const failures = async (id: string) => (await store.activity(id, NOW)).failures;
-    await postgres.query(database, `ALTER FUNCTION commit_batch_5 SET lock_timeout = '50ms'`);
+    await postgres.query(database, `ALTER FUNCTION commit_batch_6 SET lock_timeout = '50ms'`);
     await store.commit(
       [keyRequest('acct_research')],
       [failure('acct_enterprise'), failure('acct_research')],
@@ -810,7 +824,7 @@ describe('the probe of a PostgreSQL store', when, () => {
     await session.query('ROLLBACK');
     await store.commit([], []);
     assert.deepEqual([await failures('acct_enterprise'), await failures('acct_research')], [1, 1]);
-    await postgres.query(database, 'ALTER FUNCTION commit_batch_5 RESET lock_timeout');
+    await postgres.query(database, 'ALTER FUNCTION commit_batch_6 RESET lock_timeout');
     await session.end();
   });
 

@@ -28,6 +28,7 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
+import { sealingContract } from './sealing-contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
@@ -88,6 +89,18 @@ statisticsContract(
     const database = new DatabaseSync(join(directory, 'statistics.db'));
     database.exec(sql);
     database.close();
+  },
+);
+
+sealingContract(
+  'SQLite',
+  async () => open('sealing.db'),
+  async () => {},
+  async (sql) => {
+    const database = new DatabaseSync(join(directory, 'sealing.db'));
+    const rows = database.prepare(sql).all();
+    database.close();
+    return rows;
   },
 );
 

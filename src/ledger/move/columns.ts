@@ -22,12 +22,19 @@ export const INT32_MAX = 2 ** 31 - 1;
 export const TIME_MAX = 253_402_300_799_999;
 
 export function id(name: string): Column {
+  return token(name, 100);
+}
+
+/** Visible ASCII characters. */
+export function token(name: string, longest: number): Column {
   return {
     name,
     kind: 'text',
     read: (json) =>
-      typeof json === 'string' && /^[\x21-\x7e]{1,100}$/.test(json) ? json : undefined,
-    expected: '1 to 100 ASCII characters without spaces',
+      typeof json === 'string' && json.length <= longest && /^[\x21-\x7e]+$/.test(json)
+        ? json
+        : undefined,
+    expected: `1 to ${longest} ASCII characters without spaces`,
   };
 }
 
@@ -102,6 +109,20 @@ export function bytes(name: string, length: number): Column {
     kind: 'bytes',
     read: (json) => readBytes(json, length),
     expected: `${2 * length} hexadecimal digits, lower-case`,
+  };
+}
+
+/** Bytes in units of this length, 1 to `most` of them. */
+export function bytesUpTo(name: string, unit: number, most: number): Column {
+  return {
+    name,
+    kind: 'bytes',
+    read: (json) => {
+      const length = typeof json === 'string' ? json.length / 2 : 0;
+      const fits = length > 0 && length <= unit * most && length % unit === 0;
+      return fits ? readBytes(json, length) : undefined;
+    },
+    expected: `1 to ${most} times ${2 * unit} hexadecimal digits, lower-case`,
   };
 }
 

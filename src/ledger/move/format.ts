@@ -1,12 +1,13 @@
 /**
  * The file format of a move, newline-delimited JSON:
  *
- *   {"format":"phm-ledger","version":2,"taken_at":…,"rows":{"accounts":2,…}}     the header
+ *   {"format":"phm-ledger","version":3,"taken_at":…,"rows":{"accounts":2,…}}     the header
  *   {"table":"accounts","columns":["account_id",…]}                              then, for each table,
  *   ["acct_1",…]                                                                 a line for each row
  *   {"end":"phm-ledger","rows":{"accounts":2,…},"sha256":…}                      the trailer
  *
- * Files of version 1 have no tables of the transparency log.
+ * Files of version 1 have no tables of the transparency log. Those of version 2 have no recipients and no idempotency
+ * records.
  *
  * `sha256` covers all lines before the trailer. It detects damage; it is not a signature. Bytes are
  * lower-case hexadecimal.
@@ -14,13 +15,13 @@
 import { type RowCounts, TABLE_NAMES, type Value } from './tables.ts';
 
 export const FORMAT = 'phm-ledger';
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 /** The oldest version that can be read. */
 export const OLDEST_VERSION = 1;
 
-/** Limit of the length of a line, with its line end. The longest one holds a checkpoint and its signatures. */
-export const MAX_LINE_BYTES = 2 ** 21;
+/** Limit of the length of a line, with its line end. The longest one holds a body of 4 MiB as a string. */
+export const MAX_LINE_BYTES = 2 ** 24;
 
 export interface Header {
   readonly format: typeof FORMAT;

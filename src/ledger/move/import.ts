@@ -145,7 +145,7 @@ class Import {
         `this program reads versions ${OLDEST_VERSION} to ${FORMAT_VERSION} of the format`,
       );
     }
-    this.#mayLack = version === OLDEST_VERSION ? mayBeAbsent : () => false;
+    this.#mayLack = (table) => mayBeAbsent(table, version);
     this.#announced = this.#readCounts(json.rows);
     this.#tables = TABLE_NAMES.filter((table) => Object.hasOwn(json.rows as object, table));
   }

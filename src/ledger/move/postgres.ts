@@ -5,7 +5,13 @@
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
 import { keyIdMs } from '../key-time.ts';
-import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import {
+  isNewerSchema,
+  newestVersion,
+  REQUIRE_SEALING_PROGRAM,
+  readMigrations,
+  refuseNewerExport,
+} from '../migrations.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
 import { readSchema } from '../postgres/schema.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
@@ -16,7 +22,9 @@ import {
   columnsOf,
   fingerprintOf,
   keyColumns,
+  needsSealingProgram,
   type RowCounts,
+  slotOf,
   TABLE_NAMES,
   type TableName,
   type Value,
@@ -126,7 +134,7 @@ async function commit(client: pg.Client): Promise<void> {
 }
 
 async function countRows(client: pg.Client): Promise<RowCounts> {
-  const sums = TABLE_NAMES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`);
+  const sums = TABLE_NAMES.map((table) => `(SELECT count(*) FROM ${sourceOf(table)}) AS ${table}`);
   return (await query<RowCounts>(client, `SELECT ${sums.join(', ')}`))[0] as RowCounts;
 }
 
@@ -142,7 +150,7 @@ async function* readRows(
   const order = keyColumns(table).map((name, i) =>
     columnsOf(table)[i]?.kind === 'text' ? `${name} COLLATE "C"` : name,
   );
-  const rows = `SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${order.join(', ')}`;
+  const rows = `SELECT ${columns.join(', ')} FROM ${sourceOf(table)} ORDER BY ${order.join(', ')}`;
   await query(client, `DECLARE moved NO SCROLL CURSOR FOR ${rows}`);
   const fetch = () => {
     const fetched = client
@@ -161,6 +169,13 @@ async function* readRows(
   await query(client, 'CLOSE moved');
 }
 
+/** Returns what to read of a table. Of the records with one idempotency key only the newest counts. */
+function sourceOf(table: TableName): string {
+  if (table !== 'idempotency') return table;
+  const key = 'account_id, idempotency_key';
+  return `(SELECT DISTINCT ON (${key}) * FROM ${table} ORDER BY ${key}, made_ms DESC) AS ${table}`;
+}
+
 async function insertRows(client: pg.Client, table: TableName, rows: Rows): Promise<void> {
   const columns = columnsOf(table).map(({ name, kind }, i) => ({
     name,
@@ -170,6 +185,12 @@ async function insertRows(client: pg.Client, table: TableName, rows: Rows): Prom
   if (table === 'ledger') {
     const values = rows.map((row) => String(fingerprintOf(row)));
     columns.push({ name: 'fingerprint', type: 'bigint', values });
+  }
+  if (table === 'idempotency') {
+    columns.push({ name: 'slot', type: 'smallint', values: rows.map(slotOf) });
+  }
+  if (rows.some((row) => needsSealingProgram(table, row))) {
+    await query(client, REQUIRE_SEALING_PROGRAM);
   }
   await query(
     client,

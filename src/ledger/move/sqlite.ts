@@ -4,7 +4,13 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
-import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import {
+  isNewerSchema,
+  newestVersion,
+  REQUIRE_SEALING_PROGRAM,
+  readMigrations,
+  refuseNewerExport,
+} from '../migrations.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import type {
   EmptyStore,
@@ -21,6 +27,7 @@ import {
   fingerprintOf,
   keyColumns,
   mayBeAbsent,
+  needsSealingProgram,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
@@ -85,7 +92,7 @@ export function countRows(database: DatabaseSync): RowCounts {
   const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = new Set(found.map(({ name }) => name));
   const sums = TABLE_NAMES.map((table) =>
-    mayBeAbsent(table) && !names.has(table)
+    mayBeAbsent(table, 0) && !names.has(table)
       ? `0 AS ${table}`
       : `(SELECT count(*) FROM ${table}) AS ${table}`,
   );
@@ -143,6 +150,7 @@ function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void 
   if (table === 'ledger') names.push('fingerprint');
   const places = names.map(() => '?').join(', ');
   const insert = database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`);
+  if (rows.some((row) => needsSealingProgram(table, row))) database.exec(REQUIRE_SEALING_PROGRAM);
   for (const row of rows) {
     const values = row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
     const derived: SQLInputValue[] = table === 'ledger' ? [fingerprintOf(row)] : [];

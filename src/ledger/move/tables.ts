@@ -3,8 +3,10 @@
  * value for rows from older files.
  */
 
+import { DAY_MS } from '../../clock.ts';
 import {
   bytes,
+  bytesUpTo,
   COUNTS,
   type Column,
   flag,
@@ -22,6 +24,7 @@ import {
   summed,
   TIME_MAX,
   text,
+  token,
   type Value,
 } from './columns.ts';
 
@@ -31,10 +34,10 @@ export interface Table {
   /** All columns. The first `keyLength` form the primary key, which orders the rows. */
   readonly columns: readonly Column[];
   readonly keyLength: number;
-  /** True if files of version 1 of the format, and databases of earlier releases, may lack the table. */
-  readonly absent?: true;
-  /** True for rows of several kilobytes, of which fewer are held at a time. */
-  readonly isWide?: true;
+  /** The version of the format that brought the table. Files of earlier ones, and databases, may lack it. */
+  readonly since?: number;
+  /** How many short rows count as one of this table, if its rows are long. */
+  readonly weight?: number;
   /** Returns what is wrong with a row of valid values; undefined if nothing is. */
   readonly misfit?: (row: readonly Value[]) => string | undefined;
 }
@@ -42,8 +45,13 @@ export interface Table {
 /** Limit of the length of a checkpoint with its signatures (c2sp.org/signed-note has none). */
 const MAX_NOTE = 2 ** 20;
 
-/** How many short rows count as one wide row. */
-const WIDE_SHARE = 50;
+/** Weight of rows of up to 8 KiB, and of rows that may hold a body. */
+const WIDE = 50;
+const HUGE = 500;
+
+/** Limits of an idempotency record. The ledger's callers keep to them. */
+const MAX_BODY = 4 * 2 ** 20;
+const MAX_KEYS = 1_000;
 
 /**
  * Length of the p-values in bytes by the definition of the evidence, 4 each: 188, and from the second on
@@ -70,8 +78,12 @@ const P_VALUES: Column = {
   expected: `${P_VALUES_BYTES.map((length) => 2 * length).join(' or ')} hexadecimal digits, lower-case`,
 };
 
-/** Position of the first receipt column of `ledger`. The others follow it. */
-const RECEIPT_START = 16;
+/** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
+const RECEIPT = [16, 21] as const;
+const SEAL = [21, 23] as const;
+
+/** Position of `sealed_only` in `accounts`. */
+const SEALED_ONLY = 5;
 
 const LOG_ID = integer('log_id', INT32_MAX);
 
@@ -108,6 +120,7 @@ export const TABLES = {
       text('plan', 100),
       flag('demo'),
       integer('created_ms', TIME_MAX),
+      { ...flag('sealed_only'), absent: false },
     ],
   },
   api_keys: {
@@ -140,7 +153,7 @@ export const TABLES = {
   rollup_hour: ROLLUP,
   software: {
     keyLength: 1,
-    absent: true,
+    since: 2,
     columns: [integer('software_id', INT32_MAX), text('name', 1_000)],
   },
   ledger: {
@@ -168,16 +181,20 @@ export const TABLES = {
       nullable(integer('strength_bits', INT32_MAX)),
       nullable(text('sources', 1_000)),
       nullable(integer('software_id', INT32_MAX)),
+      nullable(bytes('sealed_to', 32)),
+      nullable(bytes('sealed_digest', 32)),
     ],
     misfit: (row) => {
-      const set = row.slice(RECEIPT_START).filter((value) => value !== null).length;
-      if (set === 0 || set === row.length - RECEIPT_START) return undefined;
-      return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
+      if (isTorn(row.slice(...RECEIPT))) {
+        return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
+      }
+      if (isTorn(row.slice(...SEAL))) return 'only one of sealed_to and sealed_digest is set';
+      return undefined;
     },
   },
   validated_keys: {
     keyLength: 2,
-    absent: true,
+    since: 2,
     columns: [id('account_id'), KEY_ID, P_VALUES, { ...DEFINITION, absent: 1 }],
     // Such a row would make the account's metrics unreadable.
     misfit: ([, , pValues, definition]) => {
@@ -188,7 +205,7 @@ export const TABLES = {
   },
   logs: {
     keyLength: 1,
-    absent: true,
+    since: 2,
     columns: [
       LOG_ID,
       text('origin', 255),
@@ -203,8 +220,8 @@ export const TABLES = {
   },
   log_checkpoints: {
     keyLength: 2,
-    absent: true,
-    isWide: true,
+    since: 2,
+    weight: WIDE,
     columns: [
       LOG_ID,
       oneOf('kind', ['checkpoint', 'witnessed']),
@@ -214,7 +231,7 @@ export const TABLES = {
   },
   log_entries: {
     keyLength: 2,
-    absent: true,
+    since: 2,
     columns: [
       LOG_ID,
       integer('entry_index'),
@@ -225,18 +242,18 @@ export const TABLES = {
   },
   log_tiles: {
     keyLength: 3,
-    absent: true,
-    isWide: true,
+    since: 2,
+    weight: WIDE,
     columns: [LOG_ID, integer('level', 7), integer('tile_index'), HASHES],
   },
   log_pending: {
     keyLength: 1,
-    absent: true,
+    since: 2,
     columns: [bytes('entry_id', 16), ...PENDING_COLUMNS],
   },
   log_set_aside: {
     keyLength: 1,
-    absent: true,
+    since: 2,
     columns: [
       bytes('set_aside_id', 16),
       bytes('entry_id', 16),
@@ -246,13 +263,38 @@ export const TABLES = {
   },
   audit: {
     keyLength: 1,
-    absent: true,
+    since: 2,
     columns: [
       bytes('audit_id', 16),
       integer('at_ms', TIME_MAX),
       text('action', 100),
       text('details', 100_000),
       bytes('salt', 32),
+    ],
+  },
+  recipients: {
+    keyLength: 2,
+    since: 3,
+    columns: [
+      id('account_id'),
+      text('name', 200),
+      text('suite', 100),
+      bytesUpTo('public_key', 1, 4_096),
+      integer('created_ms', TIME_MAX),
+    ],
+  },
+  idempotency: {
+    keyLength: 2,
+    since: 3,
+    weight: HUGE,
+    columns: [
+      id('account_id'),
+      token('idempotency_key', 255),
+      integer('made_ms', TIME_MAX),
+      bytes('request_hash', 32),
+      bytesUpTo('key_ids', 16, MAX_KEYS),
+      integer('created_ms', TIME_MAX),
+      nullable(lines('body', MAX_BODY)),
     ],
   },
 } as const satisfies Record<string, Table>;
@@ -270,12 +312,12 @@ export function columnsOf(table: TableName): readonly Column[] {
 
 /** Rows of a table to hold at a time, `most` if they are short. */
 export function batchRows(table: TableName, most: number): number {
-  return (TABLES[table] as Table).isWide ? Math.ceil(most / WIDE_SHARE) : most;
+  return Math.ceil(most / ((TABLES[table] as Table).weight ?? 1));
 }
 
-/** Reports whether an earlier release lacks the table. */
-export function mayBeAbsent(table: TableName): boolean {
-  return (TABLES[table] as Table).absent === true;
+/** Reports whether files of a version of the format may lack the table. */
+export function mayBeAbsent(table: TableName, version: number): boolean {
+  return ((TABLES[table] as Table).since ?? 0) > version;
 }
 
 /** Returns the names of the primary key's columns. */
@@ -288,6 +330,23 @@ export function keyColumns(table: TableName): string[] {
 /** Returns the position of the account column, by which sums are grouped; -1 for a table without one. */
 export function accountColumn(table: TableName): number {
   return columnsOf(table).findIndex(({ name }) => name === 'account_id');
+}
+
+/** Reports whether only some of the values are set. */
+function isTorn(values: readonly Value[]): boolean {
+  const set = values.filter((value) => value !== null).length;
+  return set > 0 && set < values.length;
+}
+
+/** Reports whether only programs that know sealed keys can work with the row. */
+export function needsSealingProgram(table: TableName, row: readonly Value[]): boolean {
+  const value = { ledger: row[SEAL[0]], accounts: row[SEALED_ONLY] }[table as string];
+  return value instanceof Uint8Array || value === true;
+}
+
+/** Returns the slot of an idempotency record in PostgreSQL: the day of `made_ms`, modulo 3. */
+export function slotOf(row: readonly Value[]): number {
+  return Math.floor(Number(row[2]) / DAY_MS) % 3;
 }
 
 /** Returns the fingerprint of a ledger row: the first 64 bits of its commitment, signed. */

@@ -4,6 +4,7 @@
  */
 
 import type { AuditRecord } from '../log-store.ts';
+import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
@@ -12,11 +13,16 @@ import type {
   ApiKeyRecord,
   NewAccount,
   Principal,
+  RecipientAddition,
+  RecipientRecord,
   Retirement,
   SecretCheck,
 } from '../store.ts';
 import { auditStatement, type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
+
+const SELECT_RECIPIENTS = `SELECT account_id AS "accountId", name, suite, public_key AS "publicKey",
+    created_ms AS "createdMs" FROM recipients`;
 
 export class PostgresAccountStore implements AccountStore {
   protected readonly connection: PostgresConnection;
@@ -30,7 +36,8 @@ export class PostgresAccountStore implements AccountStore {
   async authenticate(keyHashes: readonly Uint8Array[]): Promise<(Principal | undefined)[]> {
     const rows = await this.connection.all(
       `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId",
-         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo, false AS "sealedOnly",
+         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo,
+         accounts.sealed_only AS "sealedOnly",
          coalesce(usage.used, 0) AS used, this.month AS month
        FROM (SELECT ledger_month() AS month OFFSET 0) AS this CROSS JOIN api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
        LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = this.month
@@ -59,7 +66,8 @@ export class PostgresAccountStore implements AccountStore {
 
   async listAccounts(): Promise<Account[]> {
     return (await this.connection.all(
-      `SELECT account_id AS "accountId", name, plan, demo, created_ms AS "createdMs", false AS "sealedOnly"
+      `SELECT account_id AS "accountId", name, plan, demo, created_ms AS "createdMs",
+         sealed_only AS "sealedOnly"
        FROM accounts ORDER BY created_ms, account_id`,
     )) as unknown as Account[];
   }
@@ -74,6 +82,57 @@ export class PostgresAccountStore implements AccountStore {
          WHERE account_id = $2 FOR UPDATE) AS old
        WHERE account_id = old.id RETURNING old.is_new`;
     return this.#change(withAudit({ sql, values: [plan, accountId] }, audit));
+  }
+
+  async setSealedOnly(
+    accountId: string,
+    on: boolean,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    const sql = `UPDATE accounts SET sealed_only = $1
+       FROM (SELECT account_id AS id, sealed_only <> $1 AS is_new FROM accounts
+         WHERE account_id = $2 FOR UPDATE) AS old
+       WHERE account_id = old.id RETURNING old.is_new`;
+    const also = on ? REQUIRE_SEALING_PROGRAM : undefined;
+    return this.#change(withAudit({ sql, values: [on, accountId], also }, audit));
+  }
+
+  async addRecipient(
+    record: RecipientRecord,
+    audit: AuditRecord | null = null,
+  ): Promise<RecipientAddition> {
+    const { accountId, name, suite, publicKey, createdMs } = record;
+    const sql = `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
+       SELECT account_id, $1, $2, $3, $4 FROM accounts WHERE account_id = $5
+       ON CONFLICT DO NOTHING RETURNING true AS is_new`;
+    const values = [name, suite, publicKey, createdMs, accountId];
+    if (await this.#change(withAudit({ sql, values }, audit))) return 'added';
+    const find = 'SELECT FROM accounts WHERE account_id = $1';
+    return (await this.connection.get(find, accountId)) ? 'taken' : 'unknown_account';
+  }
+
+  async removeRecipient(
+    accountId: string,
+    name: string,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    const sql =
+      'DELETE FROM recipients WHERE account_id = $1 AND name = $2 RETURNING true AS is_new';
+    return this.#change(withAudit({ sql, values: [accountId, name] }, audit));
+  }
+
+  async listRecipients(accountId?: string): Promise<RecipientRecord[]> {
+    return (await this.connection.all(
+      `${SELECT_RECIPIENTS} WHERE $1::text IS NULL OR account_id = $1
+       ORDER BY account_id COLLATE "C", name COLLATE "C"`,
+      accountId ?? null,
+    )) as unknown as RecipientRecord[];
+  }
+
+  async findRecipient(accountId: string, name: string): Promise<RecipientRecord | null> {
+    const find = `${SELECT_RECIPIENTS} WHERE account_id = $1 AND name = $2`;
+    const row = await this.connection.get(find, accountId, name);
+    return (row as RecipientRecord | undefined) ?? null;
   }
 
   async addApiKey(

@@ -4,6 +4,8 @@ import type { AuditRecord } from '../log-store.ts';
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
+  /** A further change of the same transaction, without values. */
+  readonly also?: string | undefined;
 }
 
 /** Returns a statement that writes an audit record and its pending entry, and returns one row. */
@@ -20,6 +22,7 @@ export function auditStatement(audit: AuditRecord): Statement {
 export function withAudit(change: Statement, audit: AuditRecord | null): Statement {
   const parts = [`changed AS (${change.sql})`];
   const values = [...change.values];
+  if (change.also !== undefined) parts.push(`also_changed AS (${change.also})`);
   /** Adds a part that inserts `columns`, with values of these types, for a changed row. */
   const insert = (table: string, columns: Readonly<Record<string, readonly [string, unknown]>>) => {
     const selected = Object.values(columns).map(([type, value]) => {

@@ -313,6 +313,11 @@ function describe(url: string): string {
   return `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`;
 }
 
+/** Returns the hexadecimal input form of a bytea. */
+export function bytea(bytes: Uint8Array): string {
+  return `\\x${toBuffer(bytes).toString('hex')}`;
+}
+
 /** Returns the same bytes as a Buffer, which the driver needs in arrays. */
 export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

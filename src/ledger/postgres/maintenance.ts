@@ -9,6 +9,7 @@ import { requireBelieved } from '../clock-check.ts';
 import { keyIdBound, keyIdMs } from '../key-time.ts';
 import { type PruneBounds, pruneBounds } from '../prune-bounds.ts';
 import type { PruneOrder, PruneReport } from '../store.ts';
+import { unavailable } from '../unavailable.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import {
   isConflict,
@@ -26,6 +27,9 @@ const CHUNK = 2_000;
 /** Attempts at the lock for dropping a partition. Commits must not wait for it long. */
 const MAX_DROP_ATTEMPTS = 5;
 const DROP_PAUSE_MS = 2_000;
+
+/** The tables of idempotency records, by day modulo 3. */
+const SLOTS = [0, 1, 2];
 
 /**
  * Matches rows that are old by both times. A row stays while one of them is young, because a wrong clock
@@ -66,6 +70,23 @@ export async function removeUnusedWriters(connection: PostgresConnection): Promi
 }
 
 /**
+ * Empties the table of idempotency records that is neither today's nor yesterday's. Its lock is not available while
+ * another session reads all tables (a backup): then a later run empties it, and until then no lookup heeds its
+ * records.
+ */
+export async function removeExpiredAnswers(connection: PostgresConnection): Promise<void> {
+  for (let attempt = 1; attempt <= MAX_DROP_ATTEMPTS; attempt++) {
+    try {
+      for (const slot of SLOTS) await connection.run('SELECT empty_idempotency_slot($1)', [slot]);
+      return;
+    } catch (error) {
+      if (!isLockTimeout(error) && !isConflict(error)) throw unavailable(error);
+      if (attempt < MAX_DROP_ATTEMPTS) await delay(DROP_PAUSE_MS);
+    }
+  }
+}
+
+/**
  * Removes old rows: whole months as tables, the rest in small transactions. It holds no lock
  * between these. A concurrent run takes other rows, or finds them gone.
  */
@@ -93,6 +114,7 @@ export async function prunePostgres(
     }
   }
   await removePValues(connection, beforeMs, order.signal);
+  await removeExpiredAnswers(connection);
   const minuteSums = await removeMinuteSums(connection, bounds.beforeMinute, order.signal);
   return { rows, minuteSums, partitions: dropped, beforeMs, isPartial };
 }

@@ -119,11 +119,15 @@ async function apply(
 ): Promise<void> {
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
   await client.query(sql);
+  const { oldestProgram: needed } = await readSchema(client);
   await client.query('DELETE FROM schema_version');
   await client.query('INSERT INTO schema_version (version) VALUES ($1)', [version]);
   const oldest = oldestProgram(migrations, version);
+  // What the ledger holds may need newer programs than its schema does.
   if (oldest !== null)
-    await client.query('UPDATE schema_version SET oldest_program = $1', [oldest]);
+    await client.query('UPDATE schema_version SET oldest_program = $1', [
+      Math.max(oldest, needed ?? 0),
+    ]);
 }
 
 /** Returns the schema that a connection sees. */

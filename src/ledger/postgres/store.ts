@@ -4,6 +4,7 @@ import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { type AnswerRow, toAnswer } from '../idempotency.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import {
   type Migration,
@@ -27,12 +28,19 @@ import type {
   PruneReport,
   RecordedKey,
   SeriesQuery,
+  StoredAnswer,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
+import { CONFIRMED_ANSWER } from './answers.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
 import { PostgresLogStore } from './log-store.ts';
-import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './maintenance.ts';
+import {
+  makeMonthsAhead,
+  prunePostgres,
+  removeExpiredAnswers,
+  removeUnusedWriters,
+} from './maintenance.ts';
 import { losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
 import { PostgresWriter } from './writer.ts';
 
@@ -139,6 +147,14 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     return this.#writer.commit(requests, failures);
   }
 
+  async findAnswer(accountId: string, idempotencyKey: string): Promise<StoredAnswer | null> {
+    const { rows } = await this.connection.guarded(() =>
+      this.connection.commit(CONFIRMED_ANSWER, [accountId, idempotencyKey]),
+    );
+    const [newest] = rows.toSorted((a, b) => Number(b.madeMs) - Number(a.madeMs));
+    return newest ? toAnswer(newest as unknown as AnswerRow) : null;
+  }
+
   probe(order: ProbeOrder): Promise<boolean> {
     return this.#writer.probe(order);
   }
@@ -217,6 +233,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
   async maintain(): Promise<void> {
     await makeMonthsAhead(this.connection, await databaseNowMs(this.connection));
     await removeUnusedWriters(this.connection);
+    await removeExpiredAnswers(this.connection);
   }
 
   /** Runs on its own connection, whose statements may run long but wait only briefly for locks. */

@@ -1,7 +1,7 @@
 /**
  * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_5` (in the ninth migration) locks the accounts of a batch in order, decides and writes. So
+ * `commit_batch_6` (in the tenth migration) locks the accounts of a batch in order, decides and writes. So
  * a batch costs one round trip, and no lock is held while data crosses the network.
  *
  * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the
@@ -10,22 +10,40 @@
  * decision. If it moves now, the batch can never be committed, even if it is still on its way to the
  * server. A committed batch is answered only when this second commit is confirmed, by the synchronous
  * standbys too.
+ *
+ * The decision names the replayed requests. Their stored answers, of up to 4 MiB, come beside it; after a lost
+ * answer the writer reads them.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
+import { type AnswerRow, toAnswer } from '../idempotency.ts';
 import { latencyBucket } from '../latency.ts';
 import type { RowReceipt } from '../ledger-row.ts';
-import { decide, meteredUnits, type Quotas, requireKnown } from '../quota-decision.ts';
-import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
+import { decide, type Quotas } from '../quota-decision.ts';
+import type {
+  CommitOutcome,
+  FailedRequest,
+  MeteredRequest,
+  ProbeOrder,
+  StoredAnswer,
+} from '../store.ts';
 import {
+  ANSWER,
+  type AnswerJson,
+  answersOf,
+  keyedRequests,
+  madeAnswer,
+  recordColumns,
+} from './answers.ts';
+import {
+  bytea,
   isConflict,
   isRefusal,
   isUnknownWriter,
   NotSentError,
   type PostgresConnection,
   type Row,
-  toBuffer,
 } from './connection.ts';
 
 /** Attempts at a batch that conflicts with those of other servers. */
@@ -38,7 +56,7 @@ const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** Decision of `commit_batch_5`: usage before the batch, and the repeated keys. */
+/** Decision of `commit_batch_6`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -46,11 +64,19 @@ interface Decision {
     readonly used: number;
     readonly quota: number | null;
   }[];
-  /** Positions in the batch. */
+  /** Positions in the batch of requests with a stored answer. */
+  readonly answered: readonly number[];
+  /** Positions in the batch of requests with a repeated key. */
   readonly repeated: readonly number[];
   readonly committed: number;
   /** Accounts whose rows other sessions lock. Their failed requests were left out. */
   readonly deferred: readonly string[];
+}
+
+/** A decision, with the stored answers by position. */
+interface Decided {
+  readonly decision: Decision;
+  readonly answers: ReadonlyMap<number, StoredAnswer>;
 }
 
 /** The result of a statement, or the failure of its last attempt. */
@@ -83,31 +109,56 @@ export class PostgresWriter {
   ): Promise<CommitOutcome[]> {
     const outcomes = this.#idle.then(async () => {
       const failed = [...this.#deferred, ...failures];
+      const keyed = keyedRequests(requests);
       const batch = [
         [...new Set(requests.map(({ accountId }) => accountId))],
         JSON.stringify(requests.map(requestColumns)),
+        JSON.stringify(requests.flatMap(keyColumns)),
+        JSON.stringify(keyed.map(recordColumns)),
+        keyed.flatMap(({ record }) => (record.body === null ? [] : [record.body])),
         JSON.stringify(failed.map(failureColumns)),
         JSON.stringify(this.#quotas),
       ];
-      const decision = await this.#connection.guarded(() => this.#commitBatch(batch));
-      const locked = new Set(decision.deferred);
+      const decided = await this.#connection.guarded(() => this.#commitBatch(requests, batch));
+      const locked = new Set(decided.decision.deferred);
       this.#deferred = failed.filter(({ accountId }) => locked.has(accountId)).slice(-MAX_DEFERRED);
-      return outcomesOf(requests, decision);
+      return outcomesOf(requests, decided);
     });
     this.#idle = outcomes.catch(() => {});
     return outcomes;
   }
 
-  async #commitBatch(batch: readonly unknown[]): Promise<Decision> {
+  async #commitBatch(
+    requests: readonly MeteredRequest[],
+    batch: readonly unknown[],
+  ): Promise<Decided> {
     const turn = await this.#takeTurn();
     const attempted = await this.#attempt(
-      'SELECT commit_batch_5($1, $2, $3, $4, $5, $6) AS decision',
+      'SELECT * FROM commit_batch_6($1, $2, $3, $4, $5, $6, $7, $8, $9)',
       [this.#id, turn, ...batch],
     );
-    if ('row' in attempted) return attempted.row?.decision as Decision;
+    if ('row' in attempted) {
+      const { decision, answers } = attempted.row as { decision: Decision; answers: unknown };
+      return { decision, answers: answersOf(answers as readonly AnswerJson[] | null) };
+    }
     const { failure } = attempted;
     if (isRefusal(failure) || failure instanceof NotSentError) throw failure;
-    return await this.#resolve(turn, failure);
+    const decision = await this.#resolve(turn, failure);
+    return { decision, answers: await this.#readAnswers(requests, decision) };
+  }
+
+  /** Reads the stored answers of a decision whose own answer was lost. */
+  async #readAnswers(
+    requests: readonly MeteredRequest[],
+    { answered }: Decision,
+  ): Promise<ReadonlyMap<number, StoredAnswer>> {
+    const found = new Map<number, StoredAnswer>();
+    for (const position of answered) {
+      const { accountId, idempotency } = requests[position] as MeteredRequest;
+      const { rows } = await this.#connection.run(ANSWER, [accountId, idempotency?.key]);
+      if (rows[0]) found.set(position, toAnswer(rows[0] as unknown as AnswerRow));
+    }
+    return found;
   }
 
   /**
@@ -124,7 +175,7 @@ export class PostgresWriter {
 
   async #probe(order: readonly unknown[]): Promise<boolean> {
     const turn = await this.#takeTurn();
-    const attempted = await this.#attempt('SELECT probe_commit_2($1, $2, $3, $4) AS locked', [
+    const attempted = await this.#attempt('SELECT probe_commit_3($1, $2, $3, $4) AS locked', [
       this.#id,
       turn,
       ...order,
@@ -211,8 +262,12 @@ export class PostgresWriter {
   }
 }
 
-/** Converts the decision to one outcome per request, by the rule of `commit_batch_5`. */
-function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
+/** Converts the decision to one outcome per request, by the rule of `commit_batch_6`. */
+function outcomesOf(
+  requests: readonly MeteredRequest[],
+  { decision, answers }: Decided,
+): CommitOutcome[] {
+  const answered = new Set(decision.answered);
   const repeated = new Set(decision.repeated);
   const counters = new Map(
     decision.counters.map((counter) => [
@@ -220,33 +275,43 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
       { month: counter.month, used: Number(counter.used), quota: counter.quota },
     ]),
   );
+  /** Answers of requests that this batch has committed, by account and key. */
+  const made = new Map<string, StoredAnswer>();
   const outcomes = requests.map((request, position) => {
-    const counter = counters.get(request.accountId);
+    const { accountId, idempotency } = request;
+    const counter = counters.get(accountId);
     if (!counter) throw new Error('the database omitted an account of the batch');
-    return decide(counter, meteredUnits(request), () => !repeated.has(position));
+    const name = idempotency && `${accountId} ${idempotency.key}`;
+    const answer = answers.get(position) ?? (name === null ? null : made.get(name));
+    if (answered.has(position) && !answer) throw new Error('a stored answer has expired');
+    const record = () => !repeated.has(position);
+    const outcome = decide(counter, request, { answer: answer ?? null, record });
+    if (outcome.kind === 'committed' && name !== null) made.set(name, madeAnswer(request));
+    return outcome;
   });
   const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
   if (committed !== decision.committed) throw new Error('the database decided otherwise');
   return outcomes;
 }
 
-/** Returns a request in the form that `commit_batch_5` reads. */
+/** Returns a request in the form that `commit_batch_6` reads. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
-  requireKnown(request);
-  const { accountId, apiKeyId, atMs, keys, counts } = request;
-  const [row, ...more] = keys;
-  if (more.length > 0) throw new TypeError('"keys" expected at most one row');
-  const metered = {
+  const { accountId, apiKeyId, atMs, keys, counts, idempotency } = request;
+  return {
     position,
     account_id: accountId,
     api_key_id: apiKeyId,
     at_ms: atMs,
+    keys: keys.length,
     streams: counts.streams,
     streams_passed: counts.streamsPassed,
+    idempotency_key: idempotency?.key,
   };
-  if (!row) return metered;
-  return {
-    ...metered,
+}
+
+function keyColumns({ keys }: MeteredRequest, position: number): Record<string, unknown>[] {
+  return keys.map((row) => ({
+    position,
     key_id: bytea(row.keyId),
     fingerprint: String(row.commitment.fingerprint),
     commitment: bytea(row.commitment.digest),
@@ -264,8 +329,10 @@ function requestColumns(request: MeteredRequest, position: number): Record<strin
     total_tests: row.evidence?.totalTests ?? null,
     p_values: row.evidence && bytea(row.evidence.pValues),
     evidence_definition: row.evidence?.definition ?? null,
+    sealed_to: row.sealed && bytea(row.sealed.recipient),
+    sealed_digest: row.sealed && bytea(row.sealed.digest),
     ...(row.receipt && receiptColumns(row.receipt)),
-  };
+  }));
 }
 
 /** The entry ID is the key ID. */
@@ -293,9 +360,4 @@ function failureColumns({ accountId, atMs, counts }: FailedRequest): Record<stri
     streams: counts.streams,
     streams_passed: counts.streamsPassed,
   };
-}
-
-/** Returns the hexadecimal input form of a bytea. */
-function bytea(bytes: Uint8Array): string {
-  return `\\x${toBuffer(bytes).toString('hex')}`;
 }

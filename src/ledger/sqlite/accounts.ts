@@ -5,6 +5,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { utcMonth } from '../../clock.ts';
 import type { AuditRecord } from '../log-store.ts';
+import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
@@ -13,12 +14,17 @@ import type {
   ApiKeyRecord,
   NewAccount,
   Principal,
+  RecipientAddition,
+  RecipientRecord,
   Retirement,
   SecretCheck,
   Usage,
 } from '../store.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
+
+const SELECT_RECIPIENTS = `SELECT account_id AS accountId, name, suite, public_key AS publicKey,
+    created_ms AS createdMs FROM recipients`;
 
 export class SqliteAccountStore implements AccountStore {
   protected readonly connection: SqliteConnection;
@@ -42,7 +48,8 @@ export class SqliteAccountStore implements AccountStore {
   #authenticate(keyHash: Uint8Array, month: number): Principal | undefined {
     const found = this.connection.get(
       `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
-         accounts.plan AS plan, accounts.demo AS demo
+         accounts.plan AS plan, accounts.demo AS demo,
+         accounts.sealed_only AS sealedOnly
        FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
        WHERE api_keys.key_hash = ? AND api_keys.revoked_ms IS NULL`,
       keyHash,
@@ -54,7 +61,7 @@ export class SqliteAccountStore implements AccountStore {
       accountId,
       plan: String(found.plan),
       demo: found.demo === 1,
-      sealedOnly: false,
+      sealedOnly: found.sealedOnly === 1,
       usage: this.#usage(accountId, month),
     };
   }
@@ -77,13 +84,14 @@ export class SqliteAccountStore implements AccountStore {
     return this.connection.guarded(() =>
       this.connection
         .all(
-          `SELECT account_id AS accountId, name, plan, demo, created_ms AS createdMs
+          `SELECT account_id AS accountId, name, plan, demo, created_ms AS createdMs,
+           sealed_only AS sealedOnly
          FROM accounts ORDER BY created_ms, account_id`,
         )
         .map((row) => ({
           ...(row as unknown as Account),
           demo: row.demo === 1,
-          sealedOnly: false,
+          sealedOnly: row.sealedOnly === 1,
         })),
     );
   }
@@ -101,6 +109,75 @@ export class SqliteAccountStore implements AccountStore {
       },
       () => this.#has('accounts WHERE account_id = ? AND plan <> ?', accountId, plan),
     );
+  }
+
+  async setSealedOnly(
+    accountId: string,
+    on: boolean,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    return this.#audited(
+      audit,
+      () => {
+        if (on) this.connection.run(REQUIRE_SEALING_PROGRAM);
+        const update = 'UPDATE accounts SET sealed_only = ? WHERE account_id = ?';
+        return this.connection.changes(update, Number(on), accountId);
+      },
+      () => this.#has('accounts WHERE account_id = ? AND sealed_only <> ?', accountId, Number(on)),
+    );
+  }
+
+  async addRecipient(
+    { accountId, name, suite, publicKey, createdMs }: RecipientRecord,
+    audit: AuditRecord | null = null,
+  ): Promise<RecipientAddition> {
+    const isAdded = this.#audited(audit, () =>
+      this.connection.changes(
+        `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
+         SELECT account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ? ON CONFLICT DO NOTHING`,
+        name,
+        suite,
+        publicKey,
+        createdMs,
+        accountId,
+      ),
+    );
+    if (isAdded) return 'added';
+    const isKnown = this.connection.guarded(() =>
+      this.#has('accounts WHERE account_id = ?', accountId),
+    );
+    return isKnown ? 'taken' : 'unknown_account';
+  }
+
+  async removeRecipient(
+    accountId: string,
+    name: string,
+    audit: AuditRecord | null = null,
+  ): Promise<boolean> {
+    return this.#audited(audit, () => {
+      const removal = 'DELETE FROM recipients WHERE account_id = ? AND name = ?';
+      return this.connection.changes(removal, accountId, name);
+    });
+  }
+
+  async listRecipients(accountId?: string): Promise<RecipientRecord[]> {
+    return this.connection.guarded(() =>
+      this.connection
+        .all(
+          `${SELECT_RECIPIENTS} WHERE ? IS NULL OR account_id = ? ORDER BY account_id, name`,
+          accountId ?? null,
+          accountId ?? null,
+        )
+        .map((row) => ({ ...(row as unknown as RecipientRecord) })),
+    );
+  }
+
+  async findRecipient(accountId: string, name: string): Promise<RecipientRecord | null> {
+    return this.connection.guarded(() => {
+      const find = `${SELECT_RECIPIENTS} WHERE account_id = ? AND name = ?`;
+      const row = this.connection.get(find, accountId, name);
+      return row ? { ...(row as unknown as RecipientRecord) } : null;
+    });
   }
 
   async addApiKey(

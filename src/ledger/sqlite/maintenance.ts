@@ -5,6 +5,7 @@ import { keyIdBound, keyIdMs } from '../key-time.ts';
 import { type PruneBounds, pruneBounds } from '../prune-bounds.ts';
 import type { PruneOrder, PruneReport } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
+import { removeExpired } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -63,6 +64,7 @@ export async function pruneSqlite(
       bound,
     ),
   );
+  await removeExpiredAnswers(connection, clock.nowMs(), signal);
   const minuteSums = await inChunks(connection, signal, () =>
     connection.run(
       `DELETE FROM rollup_minute WHERE (account_id, period) IN
@@ -71,6 +73,20 @@ export async function pruneSqlite(
     ),
   );
   return { rows, minuteSums, partitions: [], beforeMs, isPartial };
+}
+
+/** Removes expired idempotency records, a few at a time. The caller trusts the clock. */
+export async function removeExpiredAnswers(
+  connection: SqliteConnection,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let after: number | null = 0; after !== null && !signal?.aborted; ) {
+    const began = performance.now();
+    const from: number = after;
+    after = inTransaction(connection, () => removeExpired(connection, from, nowMs));
+    if (after !== null) await delay(Math.max(MIN_PAUSE_MS, performance.now() - began));
+  }
 }
 
 /** Checks the clock and records the result, or the operator's acceptance. A dry run records nothing. */
@@ -153,12 +169,12 @@ async function inChunks(
   }
 }
 
-function inTransaction(connection: SqliteConnection, remove: () => number): number {
+function inTransaction<T>(connection: SqliteConnection, remove: () => T): T {
   try {
     connection.begin();
-    const count = remove();
+    const result = remove();
     connection.commit();
-    return count;
+    return result;
   } catch (error) {
     connection.rollBack();
     throw unavailable(error);

@@ -222,8 +222,13 @@ function migrate(
     const from = schemaVersion(database);
     const to = isNewerDatabase(database, path, migrations) ? from : program;
     const missing = migrations.filter(({ version }) => version > from);
+    // What the ledger holds may need newer programs than its schema does.
+    const { oldestProgram: needed } = readSchema(database);
+    const oldest = oldestProgram(migrations, program);
     for (const { sql } of missing) database.exec(sql);
-    if (missing.length > 0) writeVersion(database, program, oldestProgram(migrations, program));
+    if (missing.length > 0) {
+      writeVersion(database, program, oldest === null ? null : Math.max(oldest, needed ?? 0));
+    }
     database.exec('COMMIT');
     return { from, to, program };
   } catch (error) {

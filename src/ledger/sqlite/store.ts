@@ -21,11 +21,13 @@ import type {
   PruneReport,
   RecordedKey,
   SeriesQuery,
+  StoredAnswer,
 } from '../store.ts';
+import { readAnswer } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
 import { SqliteLogStore } from './log-store.ts';
-import { pruneSqlite } from './maintenance.ts';
+import { pruneSqlite, removeExpiredAnswers } from './maintenance.ts';
 import { WriteGate } from './write-gate.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -79,6 +81,16 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     return this.#writer.commit(requests, failures);
   }
 
+  async findAnswer(
+    accountId: string,
+    idempotencyKey: string,
+    nowMs: number,
+  ): Promise<StoredAnswer | null> {
+    return this.connection.guarded(() =>
+      readAnswer(this.connection, accountId, idempotencyKey, nowMs),
+    );
+  }
+
   async probe(order: ProbeOrder): Promise<boolean> {
     return this.#writer.probe(order);
   }
@@ -120,7 +132,8 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
   }
 
   async maintain(clock: Clock): Promise<void> {
-    noteClockInSqlite(this.connection, clock);
+    const { doubt } = noteClockInSqlite(this.connection, clock);
+    if (doubt === null) await removeExpiredAnswers(this.connection, clock.nowMs());
   }
 
   async prune(order: PruneOrder): Promise<PruneReport> {

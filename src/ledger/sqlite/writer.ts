@@ -7,19 +7,22 @@
 import { randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
+import { joinKeyIds } from '../idempotency.ts';
 import { formatCounts } from '../latency.ts';
 import type { LedgerRow } from '../ledger-row.ts';
-import {
-  type Counter,
-  decide,
-  meteredUnits,
-  type Quotas,
-  requireKnown,
-} from '../quota-decision.ts';
+import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
+import { type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
-import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
+import type {
+  CommitOutcome,
+  FailedRequest,
+  MeteredRequest,
+  ProbeOrder,
+  StoredAnswer,
+} from '../store.ts';
 import { unavailable } from '../unavailable.ts';
 import { readQuota, readUsed } from './accounts.ts';
+import { readAnswer, writeAnswer } from './answers.ts';
 import { insertPending } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -110,7 +113,6 @@ export class SqliteWriter {
 
   /** Counts a request and inserts its row if the quota has room. `counters` include the batch so far. */
   #decide(request: MeteredRequest, counters: Map<string, AccountCounter>): CommitOutcome {
-    requireKnown(request);
     const { accountId } = request;
     const month = utcMonth(request.atMs);
     const name = `${accountId}/${month}`;
@@ -120,7 +122,10 @@ export class SqliteWriter {
       used: readUsed(this.#connection, accountId, month),
       quota: readQuota(this.#connection, this.#quotas, accountId),
     };
-    const outcome = decide(counter, meteredUnits(request), () => this.#insertRows(request));
+    const outcome = decide(counter, request, {
+      answer: this.#answerOf(request),
+      record: () => this.#record(request),
+    });
     if (outcome.kind === 'committed') counters.set(name, counter);
     return outcome;
   }
@@ -137,13 +142,27 @@ export class SqliteWriter {
     }
   }
 
+  /** Returns the answer of an earlier request with the same `Idempotency-Key`, also of this batch. */
+  #answerOf({ accountId, idempotency, atMs }: MeteredRequest): StoredAnswer | null {
+    return idempotency && readAnswer(this.#connection, accountId, idempotency.key, atMs);
+  }
+
   /**
-   * Inserts the rows. Returns false and inserts none if one of their commitments exists already, which only a
-   * broken generator causes.
+   * Inserts the rows and the idempotency record. Returns false and inserts nothing if one of the commitments
+   * exists already, which only a broken generator causes.
    */
-  #insertRows(request: MeteredRequest): boolean {
-    if (this.#hasRepeated(request.keys)) return false;
-    for (const row of request.keys) this.#insertRow(request, row);
+  #record(request: MeteredRequest): boolean {
+    const { accountId, keys, atMs, idempotency } = request;
+    if (this.#hasRepeated(keys)) return false;
+    for (const row of keys) this.#insertRow(request, row);
+    if (keys.some(({ sealed }) => sealed)) this.#connection.run(REQUIRE_SEALING_PROGRAM);
+    if (idempotency) {
+      const { key, requestHash, body } = idempotency;
+      writeAnswer(this.#connection, accountId, key, {
+        ...{ requestHash, body },
+        ...{ keyIds: joinKeyIds(keys), createdMs: atMs },
+      });
+    }
     return true;
   }
 
@@ -161,9 +180,9 @@ export class SqliteWriter {
     this.#connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
-         gate_p, tests_passed, total_tests, evidence_definition, key_commitment, salt, strength_bits,
-         sources, software_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         gate_p, tests_passed, total_tests, evidence_definition, sealed_to, sealed_digest, key_commitment,
+         salt, strength_bits, sources, software_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.keyId,
       row.commitment.fingerprint,
       row.commitment.digest,
@@ -181,6 +200,8 @@ export class SqliteWriter {
       row.evidence?.testsPassed ?? null,
       row.evidence?.totalTests ?? null,
       row.evidence?.definition ?? null,
+      row.sealed?.recipient ?? null,
+      row.sealed?.digest ?? null,
       row.receipt?.keyCommitment ?? null,
       row.receipt?.salt ?? null,
       row.receipt?.strengthBits ?? null,
@@ -262,7 +283,7 @@ function probeRequest(atMs: number): MeteredRequest {
       totalTests: 0,
       pValues: Buffer.alloc(0),
     },
-    sealed: null,
+    sealed: { recipient: digest, digest },
     receipt: {
       keyCommitment: digest,
       salt: digest,
@@ -280,5 +301,6 @@ function probeRequest(atMs: number): MeteredRequest {
     },
   };
   const counts = { streams: 0, streamsPassed: 0 };
-  return { accountId, apiKeyId: accountId, atMs, keys: [row], counts, idempotency: null };
+  const idempotency = { key: 'probe', requestHash: digest, body: '' };
+  return { accountId, apiKeyId: accountId, atMs, keys: [row], counts, idempotency };
 }

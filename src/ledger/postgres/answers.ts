@@ -1,0 +1,79 @@
+/** Idempotency records in PostgreSQL, in the forms of `commit_batch_6`. */
+import { ANSWER_COLUMNS, joinKeyIds, toAnswer } from '../idempotency.ts';
+import type { IdempotencyRecord, MeteredRequest, StoredAnswer } from '../store.ts';
+import { bytea } from './connection.ts';
+
+/** Selects the newest answer, also one that has just expired: a committed batch has decided on it. */
+export const ANSWER = `SELECT ${ANSWER_COLUMNS} FROM idempotency
+  WHERE account_id = $1 AND idempotency_key = $2 ORDER BY made_ms DESC LIMIT 1`;
+
+/**
+ * Returns the answer of a record that counts. It writes the record again: a visible record is certain to be on this
+ * server's disk, but the wait for the standbys may have been cut short. A standby that confirms this later commit
+ * has the record.
+ */
+export const CONFIRMED_ANSWER = `UPDATE idempotency SET made_ms = made_ms
+  WHERE account_id = $1 AND idempotency_key = $2
+    AND made_ms > (SELECT ledger_clock_ms() - 86400000 OFFSET 0)
+  RETURNING made_ms AS "madeMs", ${ANSWER_COLUMNS}`;
+
+/** A stored answer in the form of `commit_batch_6`. Bytes are hexadecimal. */
+export interface AnswerJson {
+  readonly position: number;
+  readonly requestHash: string;
+  readonly keyIds: string;
+  readonly createdMs: number;
+  readonly body: string | null;
+}
+
+/** Returns the answers by position. */
+export function answersOf(
+  answers: readonly AnswerJson[] | null,
+): ReadonlyMap<number, StoredAnswer> {
+  return new Map(
+    answers?.map(({ position, requestHash, keyIds, ...answer }) => {
+      const bytes = {
+        requestHash: Buffer.from(requestHash, 'hex'),
+        keyIds: Buffer.from(keyIds, 'hex'),
+      };
+      return [position, toAnswer({ ...answer, ...bytes })];
+    }),
+  );
+}
+
+/** Returns the answer that a committed request has stored. */
+export function madeAnswer({ keys, atMs, idempotency }: MeteredRequest): StoredAnswer {
+  const { requestHash, body } = idempotency as IdempotencyRecord;
+  return { requestHash, keyIds: keys.map(({ keyId }) => keyId), createdMs: atMs, body };
+}
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly position: number;
+  readonly request: MeteredRequest;
+  readonly record: IdempotencyRecord;
+  /** Position of its body among the bodies, from 1; null without a body. */
+  readonly bodyAt: number | null;
+}
+
+export function keyedRequests(requests: readonly MeteredRequest[]): KeyedRequest[] {
+  let bodies = 0;
+  return requests.flatMap((request, position) => {
+    const record = request.idempotency;
+    if (!record) return [];
+    return [{ position, request, record, bodyAt: record.body === null ? null : ++bodies }];
+  });
+}
+
+/** Returns a record in the form that `commit_batch_6` reads, without its body. */
+export function recordColumns({ position, request, record, bodyAt }: KeyedRequest): object {
+  return {
+    position,
+    account_id: request.accountId,
+    idempotency_key: record.key,
+    request_hash: bytea(record.requestHash),
+    key_ids: bytea(joinKeyIds(request.keys)),
+    created_ms: request.atMs,
+    body_at: bodyAt,
+  };
+}

@@ -1,0 +1,74 @@
+/** Idempotency records in SQLite: read, written and removed. */
+import { ANSWER_COLUMNS, type AnswerRow, expiredMs, toAnswer } from '../idempotency.ts';
+import type { StoredAnswer } from '../store.ts';
+import type { SqliteConnection } from './connection.ts';
+
+/** Records per transaction. Each may hold a body of 4 MiB, whose pages the transaction frees. */
+const CHUNK = 100;
+
+/** Returns the answer of the record, unless it has expired. One from a clock that was set back has not. */
+export function readAnswer(
+  connection: SqliteConnection,
+  accountId: string,
+  idempotencyKey: string,
+  nowMs: number,
+): StoredAnswer | null {
+  const row = connection.get(
+    `SELECT ${ANSWER_COLUMNS} FROM idempotency
+     WHERE account_id = ? AND idempotency_key = ? AND made_ms > ?`,
+    accountId,
+    idempotencyKey,
+    expiredMs(nowMs),
+  );
+  return row ? toAnswer(row as unknown as AnswerRow) : null;
+}
+
+/** Writes a record, within a transaction that found none that counts. An expired one is replaced. */
+export function writeAnswer(
+  connection: SqliteConnection,
+  accountId: string,
+  idempotencyKey: string,
+  { requestHash, keyIds, createdMs, body }: AnswerRow,
+): void {
+  connection.run(
+    `INSERT INTO idempotency (account_id, idempotency_key, made_ms, request_hash, key_ids, created_ms,
+       body)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (account_id, idempotency_key) DO UPDATE SET made_ms = excluded.made_ms,
+       request_hash = excluded.request_hash, key_ids = excluded.key_ids,
+       created_ms = excluded.created_ms, body = excluded.body`,
+    accountId,
+    idempotencyKey,
+    createdMs,
+    requestHash,
+    keyIds,
+    createdMs,
+    body,
+  );
+}
+
+/**
+ * Removes expired records among the next `CHUNK` after a rowid, within a transaction. Returns the last rowid that it
+ * looked at; null at the end, or if all of them still count: later ones are younger.
+ */
+export function removeExpired(
+  connection: SqliteConnection,
+  after: number,
+  nowMs: number,
+): number | null {
+  const found = connection.all(
+    `SELECT rowid AS id, made_ms <= ? AS isExpired FROM idempotency
+     WHERE rowid > ? ORDER BY rowid LIMIT ${CHUNK}`,
+    expiredMs(nowMs),
+    after,
+  );
+  const last = found.at(-1);
+  if (!last || !found.some(({ isExpired }) => isExpired === 1)) return null;
+  connection.run(
+    'DELETE FROM idempotency WHERE rowid > ? AND rowid <= ? AND made_ms <= ?',
+    after,
+    Number(last.id),
+    expiredMs(nowMs),
+  );
+  return Number(last.id);
+}
