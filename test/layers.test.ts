@@ -298,7 +298,7 @@ describe('layers', () => {
     }
   });
 
-  it('allows the client in sdk/ only the formats of the log from outside, and one package later', () => {
+  it('allows the client in sdk/ only the formats of the log and of sealed keys from outside, and one package later', () => {
     const outside = [...readSources('sdk/src')].flatMap(([path, text]) =>
       [...text.matchAll(/\sfrom\s+'([^']+)'|\bimport\('([^']+)'\)/g)]
         .map(([, fixed, loaded]) => ({ specifier: fixed ?? loaded ?? '', isLater: !fixed }))
@@ -314,6 +314,9 @@ describe('layers', () => {
     assert.deepEqual(outside.sort(), [
       'receipt/ml-dsa-44.ts: @noble/post-quantum/ml-dsa.js, later',
       'receipt/tlog.ts: ../../../packages/tlog/src/index.ts',
+      'sealing/formats.ts: ../../../packages/sealing/src/index.ts',
+      'sealing/kems.ts: @noble/post-quantum/hybrid.js, later',
+      'sealing/kems.ts: @noble/post-quantum/ml-kem.js, later',
     ]);
   });
 

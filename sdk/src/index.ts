@@ -23,6 +23,28 @@ export { parseReceiptText } from './receipt/json.ts';
 export type { KeyStatement, Receipt } from './receipt/tlog.ts';
 export type { ReceiptVerdict } from './receipt/verdict.ts';
 export { type ReceiptOptions, verifyReceipt } from './receipt/verify.ts';
+export {
+  formatRecipient,
+  formatRecipientKey,
+  parseRecipient,
+  parseRecipientKey,
+  publicKeyProblem,
+  type Recipient,
+  type RecipientKey,
+  SEAL_SUITES,
+  type SealedKey,
+  type SealHeader,
+  type SealSuite,
+  type SealSuiteName,
+  thumbprintOf,
+} from './sealing/formats.ts';
+export {
+  type OpenedSealedKey,
+  type OpenOptions,
+  openSealedKey,
+  SealedKeyError,
+} from './sealing/open.ts';
+export { newRecipient, sealTo } from './sealing/recipient.ts';
 export type {
   ErrorCode,
   GeneratedKey,

@@ -123,6 +123,9 @@ export interface IssueOptions {
   readonly time?: number;
   /** Name in the checkpoint; the statement's service by default. */
   readonly origin?: string;
+  /** Random by default. */
+  readonly key?: Buffer;
+  readonly opening?: Buffer;
 }
 
 export interface Issued {
@@ -142,9 +145,9 @@ export function issue({
   signers = [LOG_ED25519, LOG],
   time = SIGNED_AT,
   origin,
+  key = randomBytes(bits / 8),
+  opening = randomBytes(32),
 }: IssueOptions = {}): Issued {
-  const key = randomBytes(bits / 8);
-  const opening = randomBytes(32);
   const statement = makeStatement(key, opening, changes);
   const entries: Buffer[] = Array.from({ length: size }, () => randomBytes(32));
   entries[index] = sha256(canonicalJson(statement));

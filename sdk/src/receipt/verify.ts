@@ -134,7 +134,7 @@ function describeStatement(
   statement: KeyStatement,
   signedAt: number | null,
 ): void {
-  const { evidence, key_id: id, security_level: level, time } = statement;
+  const { evidence, key_id: id, security_level: level, sealed_to: sealedTo, time } = statement;
   const tests =
     evidence === null
       ? 'without statistical tests of its own'
@@ -142,6 +142,11 @@ function describeStatement(
   shown.push(
     `The log's statement is that it generated the ${level}-bit key ${id} at ${time}, ${tests}.`,
   );
+  if (sealedTo !== null) {
+    shown.push(
+      `The log's statement is also that the key was sealed to the recipient with the thumbprint ${sealedTo}.`,
+    );
+  }
   if (signedAt !== null && Date.parse(time) / 1000 > signedAt + CLOCK_TOLERANCE_SECONDS) {
     notShown.push('When the key was generated: the stated time is later than the signature.');
   }

@@ -1,0 +1,45 @@
+/** Sealed keys with their answers and receipts, as a service gives them. */
+import { randomBytes } from 'node:crypto';
+import { seal } from '#sealing';
+import { encodeBase64 } from '#tlog';
+import type { KeyStatement, Receipt, Recipient, SealedKey } from '../../sdk/src/index.ts';
+import { issue } from './receipts.ts';
+
+export const HASH_PROOF: string = `phm_v1.${'0a'.repeat(32)}`;
+
+export interface SealedAnswer {
+  readonly key_id: string;
+  readonly security_level: number;
+  readonly sealed_key: SealedKey;
+  readonly receipt: Receipt;
+}
+
+/** Returns an answer that is right in every part, and its secrets. `statement` changes the receipt alone. */
+export async function sealedAnswer(
+  { suite, publicKey }: Recipient,
+  {
+    bits = 256,
+    statement: changes = {},
+  }: { bits?: number; statement?: Partial<KeyStatement> } = {},
+): Promise<{ readonly answer: SealedAnswer; readonly key: Buffer; readonly opening: Buffer }> {
+  const secrets = { key: randomBytes(bits / 8), opening: randomBytes(32) };
+  const { statement } = issue(secrets).receipt;
+  const { service, key_id, security_level, time, key_commitment } = statement;
+  const sealed = await seal({
+    suite,
+    publicKey,
+    ...secrets,
+    hashProof: HASH_PROOF,
+    header: { service, key_id, security_level, time, key_commitment },
+  });
+  const { receipt } = issue({
+    ...secrets,
+    statement: {
+      sealed_to: encodeBase64(sealed.thumbprint),
+      sealed_digest: encodeBase64(sealed.digest),
+      ...changes,
+    },
+  });
+  const answer = { key_id, security_level, sealed_key: sealed.sealedKey, receipt };
+  return { answer, ...secrets };
+}

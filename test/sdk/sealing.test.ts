@@ -1,0 +1,216 @@
+/** The client opens sealed keys: with both implementations of the KEMs, and refuses what does not fit. */
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { newRecipient as newByPlatform, open, seal } from '#sealing';
+import {
+  formatRecipientKey,
+  newRecipient,
+  openSealedKey,
+  parseRecipient,
+  type RecipientKey,
+  SEAL_SUITES,
+  SealedKeyError,
+  sealTo,
+  verifyReceipt,
+} from '../../sdk/src/index.ts';
+import { loadNobleKems } from '../../sdk/src/sealing/kems.ts';
+import { LOG_ED25519, NOW, POLICY, policyOf } from './receipts.ts';
+import { HASH_PROOF, sealedAnswer } from './sealed-keys.ts';
+
+const CHECKED = { policy: POLICY, now: NOW };
+
+/** Rejects with a `SealedKeyError` of this one sentence. */
+async function refuses(promise: Promise<unknown>, message: RegExp): Promise<SealedKeyError> {
+  const error = await promise.then(
+    () => assert.fail('it was opened'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof SealedKeyError, String(error));
+  assert.match(error.message, message);
+  assert.match(error.message, /^[A-Z][^\n]*\.$/);
+  return error;
+}
+
+describe('openSealedKey', () => {
+  let recipient: RecipientKey;
+
+  before(async () => {
+    recipient = await newRecipient();
+  });
+
+  for (const { name } of SEAL_SUITES) {
+    for (const bits of [128, 256, 384]) {
+      it(`opens an answer, and verifies its receipt: ${name}, ${bits} bits`, async () => {
+        const recipientKey = await newRecipient(name);
+        const { answer, key, opening } = await sealedAnswer(recipientKey, { bits });
+        const opened = await openSealedKey(answer, recipientKey, CHECKED);
+        assert.deepEqual(Buffer.from(opened.key), key);
+        assert.deepEqual(Buffer.from(opened.opening), opening);
+        assert.equal(opened.hashProof, HASH_PROOF);
+        assert.equal(opened.header.key_id, answer.key_id);
+        assert.equal(opened.verdict?.valid, true);
+      });
+    }
+
+    it(`has two implementations of the KEM that agree: ${name}`, async () => {
+      const noble = await loadNobleKems();
+      const { answer, key, opening } = await sealedAnswer(await newByPlatform(name));
+      const { service, key_id, security_level, time, key_commitment } = answer.receipt.statement;
+      const header = { service, key_id, security_level, time, key_commitment };
+      for (const [generating, sealing, opening_] of [
+        [noble, undefined, noble],
+        [undefined, noble, undefined],
+        [noble, noble, undefined],
+        [undefined, undefined, noble],
+      ]) {
+        const recipientKey = await newByPlatform(name, generating);
+        const order = { ...recipientKey, header, key, opening, hashProof: HASH_PROOF };
+        const { sealedKey } = await seal(order, sealing);
+        const opened = await open({ sealedKey, recipientKey }, opening_);
+        assert.deepEqual(Buffer.from(opened.key), key);
+      }
+    });
+  }
+
+  it('uses noble where the platform lacks the algorithms', async (t) => {
+    const { answer, key } = await sealedAnswer(recipient);
+    const subtle = Object.getPrototypeOf(crypto.subtle);
+    for (const method of ['importKey', 'generateKey']) {
+      const original = subtle[method];
+      t.mock.method(subtle, method, function (this: unknown, ...args: unknown[]) {
+        const names = args.map((arg) => (arg as { name?: string })?.name ?? arg);
+        if (names.some((name) => /ML-?KEM/.test(String(name)))) {
+          throw new DOMException('Unrecognized name.', 'NotSupportedError');
+        }
+        return Reflect.apply(original, this, args);
+      });
+    }
+    await assert.rejects(newByPlatform(), { name: 'NotSupportedError' });
+    assert.deepEqual(Buffer.from((await openSealedKey(answer, recipient)).key), key);
+    const other = await newRecipient('ML-KEM-1024');
+    t.mock.restoreAll();
+    const { answer: second, key: secondKey } = await sealedAnswer(other);
+    assert.deepEqual(Buffer.from((await openSealedKey(second, other)).key), secondKey);
+  });
+
+  it('takes the answer or the sealed key, as object or text, and the text of the recipient key', async () => {
+    const { answer, key } = await sealedAnswer(recipient);
+    for (const sealed of [
+      answer,
+      answer.sealed_key,
+      JSON.stringify(answer, null, 2),
+      JSON.stringify(answer.sealed_key),
+    ]) {
+      for (const own of [recipient, formatRecipientKey(recipient)]) {
+        const opened = await openSealedKey(sealed, own);
+        assert.deepEqual(Buffer.from(opened.key), key);
+        assert.equal(opened.verdict, null);
+      }
+    }
+    const opened = await openSealedKey(answer.sealed_key, recipient, {
+      ...CHECKED,
+      receipt: JSON.stringify(answer.receipt),
+    });
+    assert.equal(opened.verdict?.valid, true);
+  });
+
+  it('refuses what cannot be read, and another recipient', async () => {
+    const { answer } = await sealedAnswer(recipient);
+    const other = await newRecipient();
+    await refuses(openSealedKey('{', recipient), /^This is not a sealed key: it is not JSON/);
+    await refuses(openSealedKey({ key: '00' }, recipient), /^This is not a sealed key: .*unknown/);
+    await refuses(openSealedKey(undefined, recipient), /^This is not a sealed key: .*undefined/);
+    const twice = JSON.stringify(answer.sealed_key).replace('{', '{"enc":"",');
+    await refuses(openSealedKey(twice, recipient), /has the member "enc" twice/);
+    await refuses(openSealedKey(answer, '{}'), /^This is not the key of a recipient: /);
+    await refuses(openSealedKey(answer, other), /^The key is sealed to another recipient/);
+    await refuses(
+      openSealedKey(answer, await newRecipient('ML-KEM-1024')),
+      /^The key is sealed with MLKEM768-X25519/,
+    );
+  });
+
+  it('refuses an answer that names another key', async () => {
+    const { answer } = await sealedAnswer(recipient);
+    await refuses(
+      openSealedKey({ ...answer, key_id: 'phm_1' }, recipient),
+      /^The answer states the key_id "phm_1", but the sealed key is of phm_\d+\.$/,
+    );
+    await refuses(
+      openSealedKey({ ...answer, security_level: 128 }, recipient),
+      /^The answer states the security_level 128, but the sealed key is of 256\.$/,
+    );
+  });
+
+  it('refuses a receipt of another key, recipient or ciphertext', async () => {
+    const { answer } = await sealedAnswer(recipient);
+    const { answer: other } = await sealedAnswer(recipient);
+    const zeros = Buffer.alloc(32).toString('base64');
+    for (const [statement, message] of [
+      [{ sealed_to: null, sealed_digest: null }, /^The receipt is of a key that was not sealed\.$/],
+      [
+        { sealed_to: zeros },
+        /^The receipt names another recipient: its sealed_to is A+=, and your/,
+      ],
+      [{ sealed_digest: zeros }, /^The receipt is of another ciphertext/],
+      [{ sealed_digest: null }, /^The receipt is of another ciphertext/],
+      [{ time: '2027-01-15T07:59:59.124+00:00' }, /^The receipt is of another key: its time is/],
+    ] as const) {
+      const { answer } = await sealedAnswer(recipient, { statement });
+      const error = await refuses(openSealedKey(answer, recipient, CHECKED), message);
+      assert.equal(error.verdict?.valid, true, 'the receipt itself is right');
+    }
+    const options = { ...CHECKED, receipt: other.receipt };
+    await refuses(openSealedKey(answer, recipient, options), /its key_commitment is/);
+  });
+
+  it('refuses a receipt that does not verify, and one without a policy', async () => {
+    const { answer } = await sealedAnswer(recipient);
+    const { receipt } = answer;
+    const policy = policyOf([LOG_ED25519]).replace(
+      /^log \S+/,
+      `log ${LOG_ED25519.vkey.replace('keys', 'key2')}`,
+    );
+    for (const [options, message] of [
+      [{ receipt }, /^Without a pinned policy/],
+      [{ ...CHECKED, receipt: '{' }, /^This is not a receipt/],
+      [{ ...CHECKED, policy }, /^The policy does not list the log/],
+      [{ ...CHECKED, now: new Date(0) }, /in the future/],
+    ] as const) {
+      const error = await refuses(openSealedKey(answer, recipient, options), message);
+      assert.equal(error.verdict?.valid, false);
+    }
+  });
+
+  it('rejects arguments of a wrong type', async () => {
+    const { answer } = await sealedAnswer(recipient);
+    for (const call of [
+      () => openSealedKey(answer.sealed_key, recipient, { policy: POLICY }),
+      () => openSealedKey(answer, recipient, { policy: 1 as unknown as string }),
+      () => openSealedKey(answer, 1 as unknown as string),
+      () => openSealedKey(answer, recipient, 1 as unknown as object),
+    ]) {
+      await assert.rejects(call, TypeError);
+    }
+  });
+});
+
+describe('sealTo', () => {
+  it('is what a request names, without a secret', async () => {
+    const recipient = await newRecipient();
+    const named = sealTo(recipient);
+    assert.deepEqual(Object.keys(named), ['suite', 'public_key']);
+    const file = JSON.stringify({ type: 'phm-recipient/v1', ...named });
+    assert.deepEqual(parseRecipient(file).publicKey, recipient.publicKey);
+  });
+});
+
+describe('verifyReceipt', () => {
+  it('accepts the receipt of a sealed key, and says to whom', async () => {
+    const { answer, key, opening } = await sealedAnswer(await newRecipient());
+    const verdict = await verifyReceipt(answer.receipt, { ...CHECKED, key, opening });
+    assert.deepEqual(verdict.problems, []);
+    const { sealed_to } = answer.receipt.statement;
+    assert.ok(verdict.shown.some((sentence) => sentence.endsWith(`the thumbprint ${sealed_to}.`)));
+  });
+});
