@@ -54,8 +54,10 @@ export class Newcomer {
     mkdirSync(this.clone);
     const pack = ['pack', '--silent', '--workspace', 'sdk', '--pack-destination', this.clone];
     await promisify(execFile)('npm', pack, { cwd: ROOT });
-    const from = join(ROOT, 'node_modules/@noble');
-    cpSync(from, join(this.project, 'node_modules/@noble'), { recursive: true });
+    for (const name of ['@noble', 'hpke']) {
+      const folder = join('node_modules', name);
+      cpSync(join(ROOT, folder), join(this.project, folder), { recursive: true });
+    }
     const make = COMMANDS.install.map((line) => line.replace(/^mkdir /, 'mkdir -p '));
     await this.shell(make, { npm_config_offline: 'true' }, this.clone);
   }

@@ -4,21 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { build } from 'vite';
 import { type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
 import { Newcomer, ROOT } from '../sdk/newcomer.ts';
 import { CASES } from '../sdk/receipt-cases.ts';
 import { NOW } from '../sdk/receipts.ts';
 import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
-import { findNode20 } from '../support/node-20.ts';
-import { fetchNode22 } from '../support/node-22.ts';
+import { ClientPage, clientNodes } from '../support/client-page.ts';
 
 /** Verifies all cases and returns the verdicts as JSON. */
 const VERIFY_ALL = `
@@ -56,13 +49,7 @@ const WITHOUT_ML_DSA = `{
 
 const INPUT = JSON.stringify({ cases: CASES, now: NOW.getTime() });
 
-const node22 = await fetchNode22();
-const node20 = findNode20();
-const NODES = [
-  ['Node 20', node20 ?? '', node20 === undefined && "there is no Node 20 on this machine's PATH"],
-  ['Node 22', node22.path, node22.skip],
-  ['Node 26', process.execPath, false],
-] as const;
+const NODES = await clientNodes();
 
 let expected: readonly ReceiptVerdict[];
 
@@ -103,41 +90,16 @@ describe('receipts in the installed package', () => {
 });
 
 describe('receipts in a browser', { skip: NO_CHROMIUM }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'receipts-'));
-  const requested: string[] = [];
-  const server = createServer((request, response) => {
-    const path = request.url?.slice(1) ?? '';
-    requested.push(path);
-    const type = path.endsWith('.js') ? 'text/javascript' : 'text/html';
-    response.setHeader('content-type', type);
-    response.end(path.endsWith('.js') ? readFileSync(join(folder, 'out', path)) : PAGE_HTML);
-  });
-  const PAGE_HTML = '<!doctype html><script type="module" src="page.js"></script>';
+  let site: ClientPage;
   let browser: Awaited<ReturnType<typeof launchBrowser>>;
 
   before(async () => {
-    writeFileSync(join(folder, 'page.js'), PAGE);
-    writeFileSync(join(folder, 'verify-all.mjs'), VERIFY_ALL);
-    await build({
-      configFile: false,
-      logLevel: 'warn',
-      root: folder,
-      build: {
-        outDir: 'out',
-        modulePreload: { polyfill: false },
-        rolldownOptions: {
-          input: join(folder, 'page.js'),
-          output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
-        },
-      },
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    site = await ClientPage.start(PAGE, { 'verify-all.mjs': VERIFY_ALL });
     browser = await launchBrowser();
   });
   after(async () => {
     await browser?.close();
-    server.close();
-    rmSync(folder, { recursive: true, force: true });
+    site?.close();
   });
 
   for (const [platform, script, loaded] of [
@@ -148,16 +110,14 @@ describe('receipts in a browser', { skip: NO_CHROMIUM }, () => {
       const context = await browser.newContext();
       if (script) await context.addInitScript(script);
       const page = await context.newPage();
-      requested.length = 0;
-      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      await page.goto(site.visit());
       await page.waitForFunction('window.verifyAll');
       const supports = "globalThis.SubtleCrypto.supports?.('verify', 'ML-DSA-44')";
       if (!script && !(await page.evaluate(supports))) t.skip('this browser has none');
       else {
         compare(await page.evaluate(`(({ cases, now }) => verifyAll(cases, now))(${INPUT})`));
-        const chunks = readdirSync(join(folder, 'out')).filter((file) => file !== 'page.js');
-        assert.equal(chunks.length, 1, 'the library is in a file of its own');
-        assert.equal(requested.filter((path) => chunks.includes(path)).length, loaded);
+        assert.equal(site.chunks.length, 1, 'the library is in a file of its own');
+        assert.equal(site.loaded.length, loaded);
       }
       await context.close();
     });

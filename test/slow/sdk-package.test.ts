@@ -66,18 +66,19 @@ describe('the package in sdk/', () => {
     newcomer.remove();
   });
 
-  it('contains code and types, and depends on one library', () => {
+  it('contains code and types, and depends on two libraries', () => {
     const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
     const packages = Object.keys(lock.packages).map((path) => path.replace('node_modules/', ''));
-    // The library's own packages are of the same authors.
-    const library = ['ciphers', 'curves', 'hashes', 'post-quantum'].map((name) => `@noble/${name}`);
-    assert.deepEqual(packages, ['', ...library, 'phm-client']);
+    // Those of noble are of the same authors.
+    const noble = ['ciphers', 'curves', 'hashes', 'post-quantum'].map((name) => `@noble/${name}`);
+    assert.deepEqual(packages, ['', ...noble, 'hpke', 'phm-client']);
     const folder = join(project, 'node_modules/phm-client');
     const files = execFileSync('find', ['.', '-type', 'f'], { cwd: folder, encoding: 'utf8' });
     const names = files.trim().split('\n').sort();
     const modules = names.filter((file) => file.endsWith('.js'));
     assert.ok(modules.includes('./dist/sdk/src/index.js'));
     assert.ok(modules.includes('./dist/packages/tlog/src/index.js'));
+    assert.ok(modules.includes('./dist/packages/sealing/src/index.js'));
     assert.deepEqual(
       names,
       [
