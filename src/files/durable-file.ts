@@ -75,12 +75,17 @@ export class DurableFile {
     fchownSync(this.#descriptor, uid, gid);
   }
 
-  /** Syncs the content and gives the file its final name. */
-  putInPlace({ replace, mayBeLost = false }: Placement): void {
+  /** Syncs the content and gives the file its final name, which is durable after a sync of the directory. */
+  place({ replace }: Pick<Placement, 'replace'>): void {
     fsyncSync(this.#descriptor);
     if (replace) renameSync(this.temporary, this.path);
     else linkSync(this.temporary, this.path);
     this.discard();
+  }
+
+  /** Like `place`, and syncs the directory. */
+  putInPlace({ replace, mayBeLost = false }: Placement): void {
+    this.place({ replace });
     try {
       syncDirectory(dirname(this.path));
     } catch (error) {

@@ -1,0 +1,144 @@
+/**
+ * Fills a directory with keys, a call at a time. Each call is durable in the state file before it is sent, and the IDs
+ * of its keys before their files are written. So every interruption leaves one of these states:
+ *
+ * | State of the call      | The next run                                                                  |
+ * |------------------------|-------------------------------------------------------------------------------|
+ * | none                   | makes the next call                                                           |
+ * | without key IDs        | repeats it with its Idempotency-Key: the answer, or the IDs of the lost keys  |
+ * | with key IDs           | sealed keys: repeats it for the missing files; plain keys: counts them as lost |
+ */
+import { randomUUID } from 'node:crypto';
+import { wipe } from '../../../bytes.ts';
+import { CommandError } from '../../command-error.ts';
+import type { KeyContent, KeyDirectory } from './directory.ts';
+import { type BatchState, isStale, type PendingCall } from './state.ts';
+
+/** What the service answered to one call. */
+export type CallOutcome =
+  | { readonly kind: 'keys'; readonly keys: readonly KeyContent[] }
+  /** A plain call was answered before: its keys cannot be given again. */
+  | { readonly kind: 'lost'; readonly keyIds: readonly string[] }
+  /** The service refused the call. `maxCount` is smaller than the count of the call. */
+  | { readonly kind: 'too_large'; readonly maxCount: number };
+
+export interface BatchWork {
+  /** Keys to make. */
+  readonly count: number;
+  /** True if the service gives the same answer again: for sealed keys. */
+  readonly isReplayable: boolean;
+  /** Makes one call. Rejects if no answer came or the service refused. */
+  readonly send: (call: PendingCall) => Promise<CallOutcome>;
+  /** Gets the number of files after each call. */
+  readonly onProgress: (made: number) => void;
+  /** Gets the IDs of keys that no file will have. */
+  readonly onLost: (keyIds: readonly string[]) => void;
+  /** Gets the number of keys of a call whose outcome no one knows any more. */
+  readonly onUnknown: (count: number) => void;
+  /** Ends the run between two calls. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+}
+
+/** Most keys of a call. */
+const CALL_KEYS = 100;
+
+export class BatchRun {
+  readonly #directory: KeyDirectory;
+  readonly #work: BatchWork;
+  #state: BatchState;
+  #callKeys = CALL_KEYS;
+
+  constructor(directory: KeyDirectory, state: BatchState, work: BatchWork) {
+    this.#directory = directory;
+    this.#state = state;
+    this.#work = work;
+  }
+
+  get state(): BatchState {
+    return this.#state;
+  }
+
+  /** Makes the rest of the keys. Rejects if it cannot, or with the reason of the signal; the state file then has the rest. */
+  async finish(): Promise<void> {
+    const { count, now, onProgress, signal } = this.#work;
+    if (this.#state.call) await this.#resume(this.#state.call);
+    while (this.#state.made < count) {
+      onProgress(this.#state.made);
+      signal.throwIfAborted();
+      await this.#ask(this.#begin(Math.min(this.#callKeys, count - this.#state.made)));
+    }
+    this.#save({ completedMs: now() });
+  }
+
+  #save(change: Partial<BatchState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#directory.saveState(this.#state);
+  }
+
+  #begin(count: number): PendingCall {
+    const sentMs = this.#work.now();
+    const call = { idempotencyKey: randomUUID(), count, sentMs, keyIds: null };
+    this.#save({ call });
+    return call;
+  }
+
+  async #resume(call: PendingCall): Promise<void> {
+    const { isReplayable, now } = this.#work;
+    const { keyIds, count } = call;
+    const isKnown = !isStale(call, now());
+    if (keyIds === null && isKnown) return this.#ask(call);
+    if (keyIds === null) return this.#forget(count);
+    const isComplete = keyIds.every((keyId) => this.#directory.has(keyId));
+    if (isReplayable && isKnown && !isComplete) return this.#ask(call);
+    this.#end(keyIds);
+  }
+
+  #forget(count: number): void {
+    this.#save({ call: null, unknown: this.#state.unknown + count });
+    this.#work.onUnknown(count);
+  }
+
+  async #ask(call: PendingCall): Promise<void> {
+    const outcome = await this.#work.send(call);
+    if (outcome.kind === 'too_large') {
+      this.#callKeys = outcome.maxCount;
+      this.#save({ call: null });
+      return;
+    }
+    // The largest count depends on the load of the service.
+    this.#callKeys = Math.min(CALL_KEYS, 2 * this.#callKeys);
+    if (outcome.kind === 'lost') this.#end(outcome.keyIds);
+    else this.#write(call, outcome.keys);
+  }
+
+  #write(call: PendingCall, keys: readonly KeyContent[]): void {
+    const keyIds = keys.map(({ keyId }) => keyId);
+    try {
+      this.#save({ call: { ...call, keyIds } });
+      this.#directory.write(keys);
+    } catch (error) {
+      throw this.#withLoss(error, keyIds);
+    } finally {
+      wipe(...keys.map(({ content }) => content));
+    }
+    this.#end(keyIds);
+  }
+
+  /** Adds what a failed write loses. The next run comes to the same result from the state file. */
+  #withLoss(error: unknown, keyIds: readonly string[]): unknown {
+    if (!(error instanceof CommandError) || this.#work.isReplayable) return error;
+    const lost = keyIds.filter((keyId) => !this.#directory.has(keyId));
+    this.#work.onLost(lost);
+    return error;
+  }
+
+  /** Ends a call: each of its keys has a file or is lost. */
+  #end(keyIds: readonly string[]): void {
+    const { made, lostKeyIds } = this.#state;
+    const lost = keyIds.filter((keyId) => !this.#directory.has(keyId));
+    const written = keyIds.length - lost.length;
+    this.#save({ call: null, made: made + written, lostKeyIds: [...lostKeyIds, ...lost] });
+    if (lost.length > 0) this.#work.onLost(lost);
+  }
+}

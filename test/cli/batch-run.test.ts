@@ -1,0 +1,325 @@
+/** A run of `phm generate --output-dir` that is interrupted anywhere ends with the right number of files. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { KeyDirectory } from '../../src/cli/client/batch/directory.ts';
+import { BatchRun, type BatchWork, type CallOutcome } from '../../src/cli/client/batch/run.ts';
+import {
+  difference,
+  formatState,
+  newState,
+  type PendingCall,
+  parseState,
+} from '../../src/cli/client/batch/state.ts';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'batch-'));
+after(() => rmSync(FOLDER, { recursive: true, force: true }));
+
+const HOUR_MS = 3_600_000;
+
+/** Generates keys like the service: an Idempotency-Key makes keys once and is known for a day. */
+class Service {
+  readonly isSealed: boolean;
+  readonly keyIds: string[] = [];
+  readonly #answers = new Map<string, { keyIds: string[]; atMs: number }>();
+  nowMs = 1e12;
+  maxCount = 100;
+
+  constructor(isSealed: boolean) {
+    this.isSealed = isSealed;
+  }
+
+  send({ idempotencyKey, count }: PendingCall): CallOutcome {
+    const known = this.#answers.get(idempotencyKey);
+    if (known && this.nowMs - known.atMs < 24 * HOUR_MS) {
+      const { keyIds } = known;
+      return this.isSealed ? toOutcome(keyIds) : { kind: 'lost', keyIds };
+    }
+    if (count > this.maxCount) return { kind: 'too_large', maxCount: this.maxCount };
+    const first = this.keyIds.length + 1;
+    const keyIds = Array.from({ length: count }, (_, i) => `phm_${first + i}`);
+    this.#answers.set(idempotencyKey, { keyIds, atMs: this.nowMs });
+    this.keyIds.push(...keyIds);
+    return toOutcome(keyIds);
+  }
+}
+
+function toOutcome(keyIds: readonly string[]): CallOutcome {
+  return {
+    kind: 'keys',
+    keys: keyIds.map((keyId) => ({ keyId, content: Buffer.from(`content of ${keyId}\n`) })),
+  };
+}
+
+interface Told {
+  lost: string[];
+  unknown: number;
+}
+
+const never = new AbortController().signal;
+
+function workOf(service: Service, count: number, told: Told): BatchWork {
+  return {
+    count,
+    isReplayable: service.isSealed,
+    send: async (call) => service.send(call),
+    onProgress: () => {},
+    onLost: (keyIds) => told.lost.push(...keyIds),
+    onUnknown: (keys) => {
+      told.unknown += keys;
+    },
+    signal: never,
+    now: () => service.nowMs,
+  };
+}
+
+const OPTIONS = { '--count': 7 };
+const noneTold = (): Told => ({ lost: [], unknown: 0 });
+const newPath = (): string => join(mkdtempSync(join(FOLDER, 'd-')), 'keys');
+
+class Killed extends Error {}
+
+/** Lets a process die at its `at`-th step: before or after a step's effect, or in the middle of the files. */
+function dieAt(at: number, directory: KeyDirectory, work: BatchWork): BatchWork {
+  let step = 0;
+  const dies = (): void => {
+    if (step++ === at) throw new Killed();
+  };
+  const { saveState, write } = directory;
+  directory.saveState = (state) => {
+    dies();
+    saveState.call(directory, state);
+    dies();
+  };
+  directory.write = (keys) => {
+    dies();
+    write.call(directory, keys.slice(0, keys.length / 2));
+    dies();
+    write.call(directory, keys);
+    dies();
+  };
+  const send: BatchWork['send'] = async (call) => {
+    dies();
+    const outcome = await work.send(call);
+    dies();
+    return outcome;
+  };
+  return { ...work, send };
+}
+
+/** Runs the command once, as far as it gets. Returns true if it ended. */
+async function runOnce(
+  path: string,
+  service: Service,
+  count: number,
+  told: Told,
+  at = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  const directory = KeyDirectory.open(path, '.key');
+  const state = directory.readState() ?? newState(OPTIONS, 'f');
+  const work = dieAt(at, directory, workOf(service, count, told));
+  try {
+    await new BatchRun(directory, state, work).finish();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+    return false;
+  }
+}
+
+const filesIn = (path: string): string[] => readdirSync(path).filter((name) => /key$/.test(name));
+
+/** Each key of the service has one complete file or is known to be lost. */
+function assertAccounts(path: string, service: Service, count: number): void {
+  const files = filesIn(path);
+  assert.equal(files.length, count);
+  const state = parseState(readFileSync(join(path, 'batch.json'), 'utf8'));
+  assert.ok(state?.completedMs);
+  const accounted = [...files.map((name) => name.replace('.key', '')), ...state.lostKeyIds];
+  assert.deepEqual(accounted.toSorted(), service.keyIds.toSorted());
+  for (const name of files) {
+    const keyId = name.replace('.key', '');
+    assert.equal(readFileSync(join(path, name), 'utf8'), `content of ${keyId}\n`);
+    assert.equal(statSync(join(path, name)).mode & 0o777, 0o600);
+  }
+}
+
+describe('a run that fills a directory', () => {
+  for (const isSealed of [true, false]) {
+    it(`accounts for each key if it dies anywhere: ${isSealed ? 'sealed' : 'plain'}`, async () => {
+      // Deaths one after the other, then a whole run.
+      const deaths = fc.array(fc.nat(24), { maxLength: 5 });
+      await fc.assert(
+        fc.asyncProperty(deaths, fc.constantFrom(3, 100), async (steps, maxCount) => {
+          const path = newPath();
+          const service = new Service(isSealed);
+          service.maxCount = maxCount;
+          const told = noneTold();
+          for (const at of steps) await runOnce(path, service, 7, told, at);
+          assert.ok(await runOnce(path, service, 7, told));
+          assertAccounts(path, service, 7);
+          assert.equal(told.unknown, 0);
+          if (isSealed) assert.equal(service.keyIds.length, 7);
+          for (const keyId of told.lost) assert.ok(!filesIn(path).includes(`${keyId}.key`));
+        }),
+        { numRuns: 30 },
+      );
+    });
+  }
+
+  it('names plain keys that were lost between answer and files, and replaces them', async () => {
+    const path = newPath();
+    const service = new Service(false);
+    const told = noneTold();
+    // Steps 0 and 1 save the call, 2 and 3 surround it: the answer is lost.
+    assert.equal(await runOnce(path, service, 3, told, 3), false);
+    assert.deepEqual(filesIn(path), []);
+    assert.ok(await runOnce(path, service, 3, told));
+    assert.deepEqual(told, { lost: ['phm_1', 'phm_2', 'phm_3'], unknown: 0 });
+    assertAccounts(path, service, 3);
+  });
+
+  it('says that keys may be lost if the service no longer knows the call', async () => {
+    for (const isSealed of [true, false]) {
+      const path = newPath();
+      const service = new Service(isSealed);
+      const told = noneTold();
+      await runOnce(path, service, 3, told, 3);
+      service.nowMs += 30 * HOUR_MS;
+      assert.ok(await runOnce(path, service, 3, told));
+      assert.deepEqual(told, { lost: [], unknown: 3 });
+      assert.equal(filesIn(path).length, 3);
+      assert.equal(service.keyIds.length, 6);
+    }
+  });
+
+  it('names sealed keys whose files it cannot complete in time', async () => {
+    const path = newPath();
+    const service = new Service(true);
+    const told = noneTold();
+    // Step 7 is in the middle of the files.
+    await runOnce(path, service, 4, told, 7);
+    assert.equal(filesIn(path).length, 2);
+    service.nowMs += 30 * HOUR_MS;
+    assert.ok(await runOnce(path, service, 4, told));
+    assert.deepEqual(told, { lost: ['phm_3', 'phm_4'], unknown: 0 });
+    assertAccounts(path, service, 4);
+  });
+
+  it('ends between two calls when it is interrupted', async () => {
+    const path = newPath();
+    const service = new Service(false);
+    const directory = KeyDirectory.open(path, '.key');
+    const controller = new AbortController();
+    const work = workOf(service, 250, noneTold());
+    const send: BatchWork['send'] = (call) => {
+      controller.abort('interrupted');
+      return work.send(call);
+    };
+    const run = new BatchRun(directory, newState(OPTIONS, 'f'), {
+      ...work,
+      send,
+      signal: controller.signal,
+    });
+    await assert.rejects(run.finish(), (reason) => reason === 'interrupted');
+    assert.equal(filesIn(path).length, 100);
+    assert.deepEqual([run.state.made, run.state.call], [100, null]);
+  });
+});
+
+describe('the directory of a run', () => {
+  it('removes the unfinished files of a killed process', () => {
+    const path = newPath();
+    const directory = KeyDirectory.open(path, '.key');
+    const left = ['phm_1.key.0123456789abcdef.new', 'batch.json.0123456789abcdef.new'];
+    const others = ['mine.new', 'phm_1.key.new', 'notes'];
+    for (const name of [...left, ...others]) writeFileSync(join(path, name), 'x');
+    directory.close();
+    KeyDirectory.open(path, '.key').close();
+    assert.deepEqual(readdirSync(path).toSorted(), others.toSorted());
+  });
+
+  it('belongs to one process, until that ends', () => {
+    const path = newPath();
+    KeyDirectory.open(path, '.key');
+    const lock = join(path, 'batch.lock');
+    const { pid, host } = JSON.parse(readFileSync(lock, 'utf8'));
+    assert.equal(pid, process.pid);
+    writeFileSync(lock, JSON.stringify({ pid: 1, host }));
+    assert.throws(() => KeyDirectory.open(path, '.key'), /another phm \(process 1\) fills .*keys/);
+    writeFileSync(lock, JSON.stringify({ pid: 2 ** 30, host: `${host}x` }));
+    assert.throws(() => KeyDirectory.open(path, '.key'), /If it no longer runs, remove .*lock$/);
+    writeFileSync(lock, JSON.stringify({ pid: 2 ** 30, host }));
+    KeyDirectory.open(path, '.key').close();
+    assert.deepEqual(readdirSync(path), []);
+  });
+
+  it('is refused if it is a file, has no parent, or holds another state file', () => {
+    const path = newPath();
+    writeFileSync(path, 'x');
+    assert.throws(() => KeyDirectory.open(path, '.key'), /keys exists and is not a directory/);
+    const missing = join(newPath(), 'keys');
+    assert.throws(() => KeyDirectory.open(missing, '.key'), /there is no such directory/);
+    const other = newPath();
+    const directory = KeyDirectory.open(other, '.key');
+    for (const content of ['', '{}', '[1]', '{"type":"phm-batch/v2"}', '\0']) {
+      writeFileSync(join(other, 'batch.json'), content);
+      assert.throws(() => directory.readState(), /batch\.json is not a state file of this version/);
+    }
+  });
+});
+
+describe('the state file', () => {
+  const call = { idempotencyKey: 'a', count: 3, sentMs: 1e12, keyIds: ['phm_1'] };
+  const state = {
+    ...newState({ '--count': 7, '--validate': true, '--include': ['receipt'] }, 'f'),
+    made: 4,
+    lostKeyIds: ['phm_2'],
+    unknown: 2,
+    completedMs: 1e12 + 1,
+    call,
+  };
+
+  it('is read as it was written', () => {
+    for (const one of [
+      state,
+      { ...state, call: null },
+      { ...state, call: { ...call, keyIds: null } },
+      newState({}, 'f'),
+    ]) {
+      assert.deepEqual(parseState(formatState(one)), one);
+    }
+  });
+
+  it('is refused if a member is missing or wrong', () => {
+    const json = JSON.parse(formatState(state));
+    for (const name of Object.keys(json)) {
+      assert.equal(parseState(JSON.stringify({ ...json, [name]: undefined })), null, name);
+      assert.equal(parseState(JSON.stringify({ ...json, [name]: [-1] })), null, name);
+    }
+    for (const name of Object.keys(json.call)) {
+      const wrong = { ...json, call: { ...json.call, [name]: [-1] } };
+      assert.equal(parseState(JSON.stringify(wrong)), null, name);
+    }
+    // A key ID becomes the name of a file.
+    const path = { ...json, call: { ...json.call, key_ids: ['phm_1/../../x'] } };
+    assert.equal(parseState(JSON.stringify(path)), null);
+  });
+
+  it('names the option in which two runs differ', () => {
+    const there = { '--count': 10, '--validate': true, '--include': ['receipt'] };
+    assert.equal(difference(there, { ...there }), null);
+    assert.equal(difference(there, { ...there, '--count': 11 }), '--count is 10 there and 11 here');
+    assert.equal(
+      difference(there, { '--count': 10, '--include': ['receipt'] }),
+      '--validate is set there and not set here',
+    );
+    assert.equal(
+      difference(there, { ...there, '--include': ['receipt', 'nist_report'] }),
+      '--include is receipt there and receipt nist_report here',
+    );
+  });
+});
