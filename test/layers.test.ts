@@ -322,7 +322,7 @@ describe('layers', () => {
 
   it('loads the server only for `serve`, and remote answer checks only for remote sources', () => {
     assert.deepEqual(packagesLoadedBy('main.ts'), []);
-    assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander']);
+    assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander', 'hpke']);
     assert.deepEqual(packagesLoadedBy('service/threads/key-thread.ts'), []);
     // `hpke` once the suite worker seals.
     assert.ok(packagesLoadedBy('service/threads/suite-worker.ts').every((name) => name === 'hpke'));

@@ -17,6 +17,7 @@ import { addAuditCommands } from './admin/audit.ts';
 import { addLedgerCommands } from './admin/ledger.ts';
 import { addMigrateCommand } from './admin/migrate.ts';
 import { addMoveCommands } from './admin/move.ts';
+import { addRecipientCommands } from './admin/recipient.ts';
 import { addSecretCommands } from './admin/secret.ts';
 import { addAssessCommand } from './assess/command.ts';
 import { addAssessEntropyCommand } from './assess/entropy-command.ts';
@@ -80,6 +81,7 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
   addMetricsCommand(program, context);
   addAccountCommands(program, context);
   addApiKeyCommands(program, context);
+  addRecipientCommands(program, context);
   addSecretCommands(program, context);
   addMigrateCommand(program, context);
   addLedgerCommands(program, context);

@@ -29,6 +29,7 @@ const CREATE = ['account', 'create', '--name', 'A', '--plan', 'research'];
 /** Commands that change nothing. */
 const READING = [
   ['account', 'list'],
+  ['recipient', 'list'],
   ['key', 'list'],
   ['ledger', 'prune', '--older-than', '1', '--dry-run'],
   ['ledger', 'find', 'phm_1'],
@@ -41,6 +42,8 @@ const READING = [
 const CHANGING = [
   CREATE,
   ['account', 'set-plan', 'acct_1', 'research'],
+  ['account', 'set', 'acct_1', '--sealed-only', 'on'],
+  ['recipient', 'remove', 'backup', '--account', 'acct_1'],
   ['key', 'issue', '--account', 'acct_1'],
   ['key', 'revoke', 'key_1'],
   ['ledger', 'prune', '--older-than', '1'],

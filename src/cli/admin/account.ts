@@ -7,6 +7,7 @@ import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { auditOf } from './audit-record.ts';
+import { unknownAccount } from './known-account.ts';
 import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './with-store.ts';
 
 const MAX_NAME = 200;
@@ -14,7 +15,7 @@ const MAX_NAME = 200;
 export function addAccountCommands(program: Command, context: CliContext): void {
   const account = program
     .command('account')
-    .description('create and list accounts, and set their plan');
+    .description('create and list accounts, and change their settings');
   account
     .command('create')
     .description('create an account')
@@ -39,6 +40,16 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .description('move an account to another plan')
     .option('--json', 'write the result as JSON')
     .action((accountId, plan, options) => setPlan(context, accountId, plan, options));
+  account
+    .command('set <account>')
+    .description('change the settings of an account')
+    .addOption(
+      new Option('--sealed-only <state>', 'on: refuse keys in plaintext to its callers')
+        .choices(['on', 'off'])
+        .makeOptionMandatory(),
+    )
+    .option('--json', 'write the result as JSON')
+    .action((accountId, options) => setSealedOnly(context, accountId, options));
 }
 
 function parsePlan(text: string): PlanName {
@@ -86,23 +97,25 @@ async function create(
 async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
   const accounts = await withStoreToRead(context, (store) => store.listAccounts());
   if (options.json) {
-    const rows = accounts.map(({ accountId, name, plan, demo, createdMs }) => ({
+    const rows = accounts.map(({ accountId, name, plan, demo, sealedOnly, createdMs }) => ({
       account_id: accountId,
       name,
       plan,
       demo,
+      sealed_only: sealedOnly,
       created_at: formatTimestamp(createdMs),
     }));
     writeJson(context, { accounts: rows });
     return;
   }
-  const rows = accounts.map(({ accountId, plan, createdMs, name }) => [
+  const rows = accounts.map(({ accountId, plan, sealedOnly, createdMs, name }) => [
     accountId,
     plan,
+    sealedOnly ? 'sealed only' : 'all',
     formatTimestamp(createdMs),
     name,
   ]);
-  writeTable(context, ['ACCOUNT', 'PLAN', 'CREATED', 'NAME'], rows);
+  writeTable(context, ['ACCOUNT', 'PLAN', 'KEYS', 'CREATED', 'NAME'], rows);
 }
 
 async function setPlan(
@@ -119,8 +132,32 @@ async function setPlan(
     });
     return store.setPlan(accountId, plan, audit);
   });
-  if (!changed)
-    throw new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
+  if (!changed) throw unknownAccount(accountId);
   if (options.json) writeJson(context, { account_id: accountId, plan });
   else context.err(`Account ${accountId} is now on the ${PLANS[plan].label} plan.\n`);
+}
+
+async function setSealedOnly(
+  context: CliContext,
+  accountId: string,
+  { sealedOnly, json }: { sealedOnly: 'on' | 'off'; json?: boolean },
+): Promise<void> {
+  const isOn = sealedOnly === 'on';
+  const changed = await withStore(context, async (store, config) => {
+    const audit = await auditOf(store, config, {
+      atMs: Date.now(),
+      action: 'sealed_only_set',
+      details: { account_id: accountId, sealed_only: isOn },
+    });
+    return store.setSealedOnly(accountId, isOn, audit);
+  });
+  if (!changed) throw unknownAccount(accountId);
+  if (json) {
+    writeJson(context, { account_id: accountId, sealed_only: isOn });
+    return;
+  }
+  const effect = isOn
+    ? 'now gets only sealed keys. Running servers refuse it keys in plaintext within 2 seconds'
+    : 'may get keys in plaintext again. Running servers allow it within 2 seconds';
+  context.err(`Account ${accountId} ${effect}.\n`);
 }

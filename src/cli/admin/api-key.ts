@@ -11,6 +11,7 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
 import { auditOf } from './audit-record.ts';
+import { requireAccount, unknownAccount } from './known-account.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
 export function addApiKeyCommands(program: Command, context: CliContext): void {
@@ -159,17 +160,6 @@ async function revoke(
   } else {
     context.err(`Revoked ${record.apiKeyId}. Running servers refuse it within 2 seconds.\n`);
   }
-}
-
-async function requireAccount(store: LedgerStore, accountId: string | undefined): Promise<void> {
-  if (accountId === undefined) return;
-  const accounts = await store.listAccounts();
-  if (accounts.some((account) => account.accountId === accountId)) return;
-  throw unknownAccount(accountId);
-}
-
-function unknownAccount(accountId: string): CommandError {
-  return new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
 }
 
 async function readApiKey({ err }: CliContext): Promise<string> {

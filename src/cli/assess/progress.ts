@@ -1,12 +1,7 @@
 /** The progress bar of `phm assess`, shown only on a terminal. */
 import { grouped } from '#sp800-22/report';
-import { StatusLine } from '../status-line.ts';
+import { barOf, REDRAW_MS, StatusLine, timeText } from '../status-line.ts';
 import type { AssessProgress } from './run.ts';
-
-const BAR_WIDTH = 24;
-
-/** Often enough to show progress, rarely enough to cost nothing. */
-const REDRAW_MS = 100;
 
 /** Returns the progress as one line: the rate and, if the number of sequences is known, a bar and the time left. */
 export function progressLine(
@@ -18,18 +13,8 @@ export function progressLine(
   const megabits = (perSecond * bitsPerSequence) / 1e6;
   const rate = `${perSecond.toFixed(1)}/s  ${megabits.toFixed(1)} Mbit/s`;
   if (expected === undefined) return `${grouped(finished)} sequences  ${rate}`;
-  const filled = Math.floor((BAR_WIDTH * finished) / expected);
-  const bar = '#'.repeat(filled).padEnd(BAR_WIDTH, '.');
   const left = timeText((expected - finished) / perSecond);
-  return `[${bar}] ${grouped(finished)} of ${grouped(expected)}  ${rate}  ${left} left`;
-}
-
-/** Formats 75 seconds as 1:15. */
-function timeText(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  if (parts[0] === 0) parts.shift();
-  return parts.map((part, i) => (i === 0 ? `${part}` : `${part}`.padStart(2, '0'))).join(':');
+  return `${barOf(finished, expected)} ${grouped(finished)} of ${grouped(expected)}  ${rate}  ${left} left`;
 }
 
 export class ProgressBar {

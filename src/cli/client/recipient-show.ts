@@ -1,0 +1,37 @@
+/** `phm recipient show`: prints the thumbprint of a file, to compare it with the one that its owner tells. */
+import type { Command } from 'commander';
+import { type CliContext, writeJson } from '../context.ts';
+import { readEither, thumbprintText } from './recipient-file.ts';
+
+const HELP = `
+Standard output gets the thumbprint: base64 of the public key's SHA-256, as headers and receipts name the recipient. Compare it with
+the one that the owner tells you by another way before you seal keys to the file.
+
+Example:
+  phm recipient show backup.recipient
+`;
+
+export function addRecipientShowCommand(recipient: Command, context: CliContext): void {
+  recipient
+    .command('show')
+    .argument('<file>', 'file of "phm recipient new", public or secret')
+    .description('print the thumbprint of a recipient')
+    .option('--json', 'write suite and thumbprint as JSON')
+    .addHelpText('after', HELP)
+    .action((file: string, options: { json?: boolean }) => show(context, file, options));
+}
+
+async function show(
+  context: CliContext,
+  file: string,
+  { json }: { json?: boolean },
+): Promise<void> {
+  const { suite, publicKey } = readEither(file);
+  const thumbprint = await thumbprintText(publicKey);
+  if (json) {
+    writeJson(context, { suite, thumbprint });
+    return;
+  }
+  context.out(`${thumbprint}\n`);
+  context.err(`Suite: ${suite}\n`);
+}
