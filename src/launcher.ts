@@ -17,7 +17,7 @@ const CALLED_AS = '_PHM';
 const STORE_VARIABLES = ['PHM_DATABASE_URL_FILE', 'PHM_DATA_DIR'] as const;
 
 /** Commands that call a running service; all others work on a store. */
-const CLIENT_COMMANDS = ['generate', 'validate', 'metrics', 'receipt'];
+const CLIENT_COMMANDS = ['generate', 'open', 'validate', 'metrics', 'receipt'];
 
 /** Returns the words that start this program again from the user's directory. */
 export function findLauncher(

@@ -23,6 +23,7 @@ import { addAssessCommand } from './assess/command.ts';
 import { addAssessEntropyCommand } from './assess/entropy-command.ts';
 import { addGenerateCommand } from './client/generate.ts';
 import { addMetricsCommand } from './client/metrics.ts';
+import { addOpenCommand } from './client/open.ts';
 import { addReceiptCommands } from './client/receipt.ts';
 import { addValidateCommand } from './client/validate.ts';
 import { CommandError } from './command-error.ts';
@@ -76,6 +77,7 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
       );
     });
   addGenerateCommand(program, context);
+  addOpenCommand(program, context);
   addValidateCommand(program, context, onExitCode);
   addReceiptCommands(program, context, onExitCode);
   addMetricsCommand(program, context);

@@ -62,6 +62,7 @@ const COMMANDS = [
   ['audit', 'list'],
   ['audit', 'verify'],
   ['receipt', 'verify'],
+  ['open'],
   ['assess'],
   ['assess-entropy'],
   ['sources'],

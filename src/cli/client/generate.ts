@@ -1,5 +1,5 @@
 /** `phm generate`: gets a key from a running service. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { GeneratedKey, GenerateRequest } from '../../../sdk/src/index.ts';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
 import { SECURITY_LEVELS } from '../../keys/index.ts';
@@ -8,13 +8,17 @@ import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
-import { encodeKey, KEY_FORMATS, type KeyFormat, VARIABLE_NAME } from './key-formats.ts';
+import {
+  DEFAULT_VARIABLE,
+  encodeKey,
+  KEY_FORMATS,
+  type KeyFormat,
+  parseVariable,
+} from './key-formats.ts';
 import { saveReceipt } from './receipt-file.ts';
 import { testsOf, writeDetails } from './terminal.ts';
 
 const INCLUDES = ['hash_proof', 'nist_report', 'receipt'];
-
-const DEFAULT_VARIABLE = 'PHM_KEY';
 
 const LOST =
   'A key may have been generated and counted, but you did not get it. The next run gets another key.';
@@ -229,11 +233,4 @@ async function deliver(
   } finally {
     content.fill(0);
   }
-}
-
-function parseVariable(text: string): string {
-  if (!VARIABLE_NAME.test(text)) {
-    throw new InvalidArgumentError('use letters, digits and "_", and do not start with a digit.');
-  }
-  return text;
 }

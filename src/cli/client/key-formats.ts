@@ -1,11 +1,18 @@
 /** The formats of keys that `phm generate` writes and `phm validate` reads. */
+import { InvalidArgumentError } from 'commander';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 
 export const KEY_FORMATS = ['hex', 'base64', 'raw', 'jwk', 'env'] as const;
 export type KeyFormat = (typeof KEY_FORMATS)[number];
 
-/** A valid name of a shell variable. */
-export const VARIABLE_NAME: RegExp = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Name of the shell variable in the format `env`, without `--env-name`. */
+export const DEFAULT_VARIABLE = 'PHM_KEY';
+
+/** Reads `--env-name`. */
+export function parseVariable(text: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
+  throw new InvalidArgumentError('use letters, digits and "_", and do not start with a digit.');
+}
 
 /** Bytes of a key of 128, 256 and 384 bits. */
 const KEY_BYTES: readonly number[] = [16, 32, 48];

@@ -1,18 +1,12 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
 import type { Command } from 'commander';
-import {
-  type EvidenceReport,
-  parseReceiptText,
-  type ReceiptVerdict,
-  verifyReceipt,
-} from '../../../sdk/src/index.ts';
-import { commandLine } from '../../launcher.ts';
+import { type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { readBounded, readStreamBounded, reasonOf } from '../read-bounded.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
+import { type Given, parseObject, readInput, readStandardInput, unwrap } from './receipt-input.ts';
 
 const VERIFY_HELP = `
 FILE has a receipt as the service returns it, the file of "phm generate --receipt", or an answer of "phm generate --json";
@@ -128,69 +122,6 @@ function takenFrom({ key, opening }: Given, flags: VerifyFlags): string[] {
   const what =
     hasKey && hasOpening ? 'Key and opening are' : `The ${hasKey ? 'key' : 'opening'} is`;
   return [`${what} from the file with the receipt.`];
-}
-
-/** Largest file in bytes: a receipt has some kilobytes, an answer with its report 30 kB. */
-const MAX_BYTES = 2 ** 22;
-
-function readInput(path: string, what: string): Buffer {
-  try {
-    return requireShort(path, readBounded(path, MAX_BYTES));
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${what} cannot be read: ${path}: ${reasonOf(error)}`, 2);
-  }
-}
-
-async function readStandardInput(): Promise<Buffer> {
-  return requireShort('standard input', await readStreamBounded(process.stdin, MAX_BYTES));
-}
-
-function requireShort(name: string, bytes: Buffer | null): Buffer {
-  if (bytes !== null) return bytes;
-  throw new CommandError(`${name} is longer than the 4 MiB that it may have`, 2);
-}
-
-/** Parts of a file that has a receipt, perhaps within an answer of the service. */
-interface Given {
-  /** The receipt, or text that the verification refuses with a reason. */
-  readonly receipt: unknown;
-  readonly key?: string;
-  readonly opening?: string;
-  readonly nistReport?: EvidenceReport;
-}
-
-function unwrap(context: CliContext, text: string): Given {
-  const json = parseObject(text);
-  if (json === null || !('receipt' in json)) return { receipt: text };
-  const { receipt, key, opening, nist_report: nistReport } = json;
-  if (receipt === null) {
-    const id = typeof json.key_id === 'string' ? json.key_id : 'KEY_ID';
-    throw new CommandError(
-      'the file has no receipt: the log did not have the entry of the key in time. To get it: ' +
-        commandLine(context, `receipt get ${id}`),
-      1,
-    );
-  }
-  return {
-    receipt,
-    ...(typeof key === 'string' && { key }),
-    ...(typeof opening === 'string' && { opening }),
-    ...(isObject(nistReport) && { nistReport: nistReport as unknown as EvidenceReport }),
-  };
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const json = parseReceiptText(text);
-    return isObject(json) ? json : null;
-  } catch {
-    return null;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readKey(path: string): string {

@@ -1,0 +1,78 @@
+/** The files that `phm open` reads: answers of the service with sealed keys, and receipts. */
+import { type EvidenceReport, parseReceiptText } from '../../../sdk/src/index.ts';
+import { CommandError } from '../command-error.ts';
+import { readBounded, readStreamBounded, reasonOf } from '../read-bounded.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A sealed key and where it came from. */
+export interface SealedInput {
+  /** Name of the file for messages. */
+  readonly file: string;
+  /** The answer with `sealed_key`, or `sealed_key` alone. */
+  readonly sealed: Json;
+  /** The receipt in the answer: undefined if it was not asked for, null if it came too late. */
+  readonly receipt: unknown;
+  readonly nistReport: EvidenceReport | undefined;
+}
+
+/** Largest file in MiB. The answer to a batch of 1,000 keys has 4 MB. */
+const MAX_MIB = 16;
+
+/** Reads the sealed keys of a file: one answer, the answer to a batch, or only `sealed_key`. Throws `CommandError`. */
+export async function readSealed(path: string): Promise<SealedInput[]> {
+  const file = path === '-' ? 'standard input' : path;
+  const json = parse(file, await readText(path, file));
+  if (!isObject(json)) throw notSealed(file);
+  const answers: readonly unknown[] = Array.isArray(json.keys) ? json.keys : [json];
+  return answers.map((answer, i) => {
+    const name = answers.length === 1 ? file : `key ${i + 1} of ${file}`;
+    return toInput(name, answer);
+  });
+}
+
+function toInput(file: string, answer: unknown): SealedInput {
+  if (!isObject(answer)) throw notSealed(file);
+  const { receipt, nist_report: report } = answer;
+  // The client checks the members of the report.
+  const nistReport = isObject(report) ? (report as unknown as EvidenceReport) : undefined;
+  if ('sealed_key' in answer) return { file, sealed: answer, receipt, nistReport };
+  if ('ciphertext' in answer) return { file, sealed: answer, receipt: undefined, nistReport };
+  throw notSealed(file);
+}
+
+function notSealed(file: string): CommandError {
+  return new CommandError(
+    `${file} has no sealed key: give the file of "phm generate --seal-to", or another answer of the service with sealed_key`,
+    1,
+  );
+}
+
+/** Reads a text file of at most 16 MiB; - is standard input. Throws `CommandError`. */
+export async function readText(path: string, what: string): Promise<string> {
+  const maxBytes = MAX_MIB * 2 ** 20;
+  const bytes =
+    path === '-' ? await readStreamBounded(process.stdin, maxBytes) : readFile(path, maxBytes);
+  if (bytes !== null) return bytes.toString('utf8');
+  throw new CommandError(`${what} is longer than the ${MAX_MIB} MiB that it may have`, 1);
+}
+
+function readFile(path: string, maxBytes: number): Buffer | null {
+  try {
+    return readBounded(path, maxBytes);
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, 1);
+  }
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return parseReceiptText(text);
+  } catch (error) {
+    throw new CommandError(`${file} has no sealed key: ${(error as Error).message}`, 1);
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
