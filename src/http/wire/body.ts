@@ -2,18 +2,37 @@
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { AppError } from '../../errors.ts';
+import { bodyPointer } from './field-names.ts';
 import { noteUnknownFields, refuseUnknownFields } from './unknown-fields.ts';
 
+/** Fields that a body must not have, because ignoring them would be harmful, with the path that takes them. */
+export type FieldsElsewhere = Readonly<Record<string, string>>;
+
 /** Returns the hooks of a route with a body of this schema and no query. `smallest` is a valid body, for messages. */
-export function takesBody(schema: TObject, smallest: string) {
-  const known = { body: Object.keys(schema.properties), query: [] };
+export function takesBody(schema: TObject, smallest: string, elsewhere: FieldsElsewhere = {}) {
+  const known = { body: Object.keys(schema.properties), within: fieldsWithin(schema), query: [] };
   return {
     preValidation: async (request: FastifyRequest): Promise<void> => {
       if (request.body === undefined) throw missingBody(smallest);
+      const name = Object.keys(elsewhere).find((one) => Object.hasOwn(Object(request.body), one));
+      if (name !== undefined) throw misplacedField(name, elsewhere[name] ?? '');
       noteUnknownFields(request, known);
     },
     preHandler: refuseUnknownFields,
   };
+}
+
+/** Returns the names of the fields of those fields that are objects. */
+function fieldsWithin({ properties }: TObject): Record<string, readonly string[]> {
+  const objects = Object.entries(properties).filter(([, schema]) => 'properties' in schema);
+  return Object.fromEntries(
+    objects.map(([name, schema]) => [name, Object.keys(Object((schema as TObject).properties))]),
+  );
+}
+
+function misplacedField(name: string, path: string): AppError {
+  const message = `is a field of ${path}: send the request there`;
+  return new AppError('invalid_request', { fields: [{ pointer: bodyPointer(name), message }] });
 }
 
 function missingBody(smallest: string): AppError {

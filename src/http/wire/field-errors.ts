@@ -20,6 +20,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   '#/entropy_source': '. Ask the operator for other sources (PHM_ENTROPY_SOURCES)',
 };
 
+/** Advice that follows the list of allowed values, by the value received. */
+const ADVICE_ON_VALUE: ReadonlyMap<unknown, string> = new Map([
+  ['hash_proof', '. The proof of a sealed key is inside "sealed_key"'],
+]);
+
 /** Returns one error per field. A failed enumeration wins over a wrong type, because its list of values says more. */
 export function toFieldErrors(
   issues: readonly Issue[],
@@ -65,12 +70,16 @@ function describe({ keyword, params, message }: Issue, pointer: string, value: u
     case 'enum': {
       // null means that the field is left out, so it is no choice to offer.
       const allowed = (params.allowedValues as readonly unknown[]).filter((one) => one !== null);
-      return `must be one of ${allowed.join(', ')}; got ${describeChoice(value)}${ADVICE[pointer] ?? ''}`;
+      const advice = ADVICE[pointer] ?? ADVICE_ON_VALUE.get(value) ?? '';
+      return `must be one of ${allowed.join(', ')}; got ${describeChoice(value)}${advice}`;
     }
     case 'type':
       return describeWrongType(String(params.type).replace(/,null$/, ''), value, pointer);
     case 'maxLength':
       return `must have at most ${params.limit} characters; got ${describeType(value)}`;
+    case 'minimum':
+    case 'maximum':
+      return `must be at ${keyword === 'minimum' ? 'least' : 'most'} ${params.limit}; got ${describeChoice(value)}`;
     case 'maxItems':
       return `must have at most ${params.limit} items; got ${(value as unknown[]).length}`;
     default:
@@ -80,6 +89,11 @@ function describe({ keyword, params, message }: Issue, pointer: string, value: u
 
 function describeWrongType(type: string, value: unknown, pointer: string): string {
   if (pointer === '#') return `must be a JSON object; got ${describeType(value)}`;
+  if (type === 'integer') {
+    const got = typeof value === 'number' ? value : describeType(value);
+    return `must be a whole number; got ${got}`;
+  }
+  if (type === 'object') return `must be an object; got ${describeType(value)}`;
   if (type === 'boolean') return `must be true or false; got ${describeChoice(value)}`;
   return `must be ${type === 'array' ? 'an array' : `a ${type}`}; got ${describeType(value)}`;
 }

@@ -16,16 +16,24 @@ function cut(name: string): string {
 
 /** Returns a name in double quotes, shortened and with visible characters only. */
 export function quoteName(name: string): string {
-  return JSON.stringify(cut(name)).replace(
+  return quote(cut(name));
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
     INVISIBLE,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 }
 
-/** Returns `#/name`: a JSON Pointer as a URI fragment (RFC 6901 §6), as in field errors. */
-export function bodyPointer(name: string): string {
+/**
+ * Returns `#/name`, or `#/within/name` for a field of the object `within`: a JSON Pointer as a URI fragment (RFC 6901
+ * §6), as in field errors.
+ */
+export function bodyPointer(name: string, within?: string): string {
   const escaped = cut(name).replaceAll('~', '~0').replaceAll('/', '~1');
-  return `#/${encodeURIComponent(escaped.toWellFormed())}`;
+  const start = within === undefined ? '#/' : `#/${within}/`;
+  return `${start}${encodeURIComponent(escaped.toWellFormed())}`;
 }
 
 /** Returns `?name`. */
@@ -33,9 +41,9 @@ export function queryPointer(name: string): string {
   return `?${encodeURIComponent(cut(name).toWellFormed())}`;
 }
 
-/** Returns the name in a pointer. */
+/** Returns the last name in a pointer. */
 export function nameOf(pointer: string): string {
-  return decode(pointer.replace(/^(?:#\/|\?)/, ''));
+  return decode(pointer.replace(/^(?:#.*\/|\?)/, ''));
 }
 
 /** Names the target of a pointer, as the subject of a sentence. */
@@ -43,8 +51,9 @@ export function labelOf(pointer: string): string {
   if (pointer === '#') return 'The body';
   if (pointer === '?') return 'The query';
   if (pointer.startsWith('?')) return `Query parameter ${quoteName(nameOf(pointer))}`;
-  const [name = '', ...indices] = pointer.slice(2).split('/');
-  return quoteName(decode(name) + indices.map((index) => `[${index}]`).join(''));
+  const [name = '', ...parts] = pointer.slice(2).split('/');
+  const inside = parts.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${cut(decode(part))}`));
+  return quote(cut(decode(name)) + inside.join(''));
 }
 
 function decode(part: string): string {

@@ -17,6 +17,8 @@ const MAX_NAMED = 8;
 
 export interface KnownNames {
   readonly body: readonly string[];
+  /** Fields of the body that are objects, with the names of their own fields. */
+  readonly within?: Readonly<Record<string, readonly string[]>>;
   readonly query: readonly string[];
 }
 
@@ -28,25 +30,52 @@ interface UnknownField {
 
 const noted = new WeakMap<FastifyRequest, readonly UnknownField[]>();
 
-/** Notes the unknown fields of a request's body and query. */
+/** Notes the unknown fields of a request's body, of its objects and of its query. */
 export function noteUnknownFields(request: FastifyRequest, known: KnownNames): void {
-  const body = unknownNames(request.body, known.body);
-  const query = unknownNames(request.query, known.query);
-  if (body.length === 0 && query.length === 0) return;
-  const inBody = guesser(known.body, request.body);
-  const inQuery = guesser(known.query, request.query);
-  noted.set(request, [
-    ...body.map((name, i) => {
-      const guess = i < MAX_NAMED ? inBody(name) : undefined;
-      return { pointer: bodyPointer(name), guess: guess && bodyPointer(guess) };
+  const within = Object.entries(known.within ?? {});
+  const fields = [
+    ...unknownIn(request.body, known.body, (name) => {
+      const [place] = within.find(([, names]) => names.includes(name)) ?? [];
+      return bodyPointer(name, place);
     }),
-    ...query.map((name, i) => {
-      const pointer = queryPointer(name);
-      if (known.body.includes(name)) return { pointer, guess: bodyPointer(name) };
-      const guess = i < MAX_NAMED ? inQuery(name) : undefined;
-      return { pointer, guess: guess && queryPointer(guess) };
+    ...within.flatMap(([place, names]) => {
+      const part = Object(request.body)[place];
+      return unknownIn(part, names, (name) => bodyPointer(name, place), place);
     }),
-  ]);
+    ...unknownInQuery(request.query, known),
+  ];
+  if (fields.length > 0) noted.set(request, fields);
+}
+
+/** `toPointer` returns the pointer of a known field, or of an unknown one that has its name elsewhere in the body. */
+function unknownIn(
+  part: unknown,
+  known: readonly string[],
+  toPointer: (name: string) => string,
+  place?: string,
+): UnknownField[] {
+  const names = unknownNames(part, known);
+  if (names.length === 0) return [];
+  const guess = guesser(known, part);
+  return names.map((name, i) => {
+    const pointer = bodyPointer(name, place);
+    const elsewhere = toPointer(name);
+    if (elsewhere !== pointer) return { pointer, guess: elsewhere };
+    const near = i < MAX_NAMED ? guess(name) : undefined;
+    return { pointer, guess: near && toPointer(near) };
+  });
+}
+
+function unknownInQuery(query: unknown, known: KnownNames): UnknownField[] {
+  const names = unknownNames(query, known.query);
+  if (names.length === 0) return [];
+  const guess = guesser(known.query, query);
+  return names.map((name, i) => {
+    const pointer = queryPointer(name);
+    if (known.body.includes(name)) return { pointer, guess: bodyPointer(name) };
+    const near = i < MAX_NAMED ? guess(name) : undefined;
+    return { pointer, guess: near && queryPointer(near) };
+  });
 }
 
 /** Returns `{ warnings }` for the response, or an empty object if there is nothing to warn about. */
@@ -104,6 +133,9 @@ function guesser(known: readonly string[], part: unknown) {
   return (name: string) => nearestName(name, free);
 }
 
+/** Returns the pointer to the object that has the field. */
+const placeOf = (pointer: string) => pointer.slice(0, Math.max(1, pointer.lastIndexOf('/')));
+
 const isOfBody = (pointer: string) => pointer.startsWith('#');
 
 function describe({ pointer }: UnknownField): string {
@@ -114,5 +146,7 @@ function describe({ pointer }: UnknownField): string {
 function hint({ pointer, guess }: UnknownField): string {
   if (guess === undefined) return '';
   if (isOfBody(guess) && !isOfBody(pointer)) return '; it is a field of the body';
+  const place = placeOf(guess);
+  if (place !== placeOf(pointer)) return `; it is a field of ${labelOf(place)}`;
   return `; did you mean ${quoteName(nameOf(guess))}?`;
 }
