@@ -90,9 +90,15 @@ interface OpenApi {
 }
 
 /** Errors before routing, which no operation can document. */
-const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'batch_too_large'];
-const KEYED = [
+const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
+const GENERATING = [
   '/api/v2/generate',
+  '/api/v2/generate/sealed',
+  '/api/v2/generate/batch',
+  '/api/v2/generate/sealed/batch',
+];
+const KEYED = [
+  ...GENERATING,
   '/api/v2/validate',
   '/api/v2/keys/{key_id}/receipt',
   '/api/v2/metrics',
@@ -126,7 +132,7 @@ describe('the OpenAPI document', () => {
     assert.ok(api.info.title && api.info.version);
     const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
     assert.deepEqual(Object.fromEntries(methods), {
-      '/api/v2/generate': ['post'],
+      ...Object.fromEntries(GENERATING.map((path) => [path, ['post']])),
       '/api/v2/validate': ['post'],
       '/api/v2/keys/{key_id}/receipt': ['get'],
       '/api/v2/metrics': ['get'],
@@ -156,6 +162,9 @@ describe('the OpenAPI document', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
     assert.deepEqual(ids, [
       'generate',
+      'generateSealed',
+      'generateBatch',
+      'generateSealedBatch',
       'validate',
       'receipt',
       'metrics',
@@ -215,9 +224,19 @@ describe('the OpenAPI document', () => {
         'ledger_unavailable',
       ])
         assert.ok(codes.includes(code), `${path}: ${code}`);
-      const isMetered = ['/api/v2/generate', '/api/v2/validate'].includes(path);
-      assert.equal(codes.includes('quota_exceeded'), isMetered, path);
-      assert.equal(codes.includes('entropy_unavailable'), path === '/api/v2/generate', path);
+      const generates = GENERATING.includes(path);
+      assert.equal(
+        codes.includes('quota_exceeded'),
+        generates || path === '/api/v2/validate',
+        path,
+      );
+      assert.equal(codes.includes('entropy_unavailable'), generates, path);
+      assert.equal(codes.includes('idempotency_key_reused'), generates, path);
+      const inPlaintext = generates && !path.includes('sealed');
+      for (const code of ['sealed_only', 'key_already_made']) {
+        assert.equal(codes.includes(code), inPlaintext, `${path}: ${code}`);
+      }
+      assert.equal(codes.includes('batch_too_large'), path.endsWith('/batch'), path);
     }
   });
 

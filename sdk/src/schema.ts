@@ -34,8 +34,92 @@ export interface paths {
          *       the transparency log. After that `receipt` is `null`, and `receipt_url` returns it later. Store `opening` beside the key, and as
          *       secret: with both, the receipt's `key_commitment` shows that the receipt is for this key. A server without a log answers 400.
          *     - `latency_ms` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.
+         *     - With `Idempotency-Key` the same request can be sent again. The key itself cannot be sent again, because it is not stored: if the
+         *       first request has generated it, the second gets 409 `key_already_made` with the `key_id`, and no second key is generated.
          */
         post: operations["generate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/generate/sealed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Generate a key sealed to a recipient
+         * @description Generates one key as `/api/v2/generate` does, and encrypts it to the public key of its recipient with HPKE (RFC 9180). Only
+         *     the holder of the private key can open the response: `openSealedKey` of the clients, or `phm open`.
+         *
+         *     - `seal_to` is `{"suite", "public_key"}` or `{"recipient": "<name>"}`, a name that the operator has registered for the account. The
+         *       file that `phm recipient new` writes fits as it is. The default suite is `MLKEM768-X25519`.
+         *     - The response has the fields of generate without `key`, `hash_proof` and `opening`: these are inside `sealed_key`.
+         *       `hash_proof` in `include` is therefore refused.
+         *     - HPKE's base mode does not show who sealed a key, and whoever can change your request can put in a public key of their own. A
+         *       receipt shows the recipient (`sealed_to`) and the ciphertext (`sealed_digest`): ask for it and check it, or use a registered recipient.
+         *     - With `Idempotency-Key` the same request gets the same bytes again for 24 hours, with `Idempotent-Replayed: true`, and counts
+         *       once. Receipts and warnings are added when the response is sent.
+         *     - The service generates the key, so it sees it. Validating a sealed key sends it to the service.
+         */
+        post: operations["generateSealed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/generate/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Generate a batch of keys
+         * @description Generates `count` keys of the same kind, 1 to 1,000: all of them, or none. An element of `keys` has the fields of generate's response
+         *     without `success` and `warnings`.
+         *
+         *     - A batch takes `count` requests from the quota, and `count` but at most the burst from the rate limit.
+         *     - `count` is at most 100 with `nist_report` or `receipt` in `include`.
+         *     - A batch with `enable_nist_validation` can be too large for this server: 413 `batch_too_large` with `max_count`.
+         *     - With `Idempotency-Key` a repeated request gets 409 `key_already_made` with all `key_ids`, as for a single key.
+         */
+        post: operations["generateBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/generate/sealed/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Generate a batch of sealed keys
+         * @description Generates `count` keys, 1 to 1,000, all sealed to one recipient: all of them, or none. An element of `keys` has the fields of the
+         *     sealed response without `success` and `warnings`.
+         *
+         *     - Quota, rate limit and largest `count` are those of the plain batch.
+         *     - With `Idempotency-Key` the response is kept and sent again, byte for byte. It may then have at most 4 MiB: beyond that 413
+         *       `batch_too_large` with `max_count`.
+         */
+        post: operations["generateSealedBatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -294,6 +378,101 @@ export interface components {
             performance: components["schemas"]["PerformanceMetrics"];
             usage: components["schemas"]["UsageMetrics"];
         };
+        /** BatchKey */
+        BatchKey: {
+            /** @description identifier of the key */
+            key_id: string;
+            /** @description the key in lowercase hexadecimal; shown once and never stored */
+            key: string;
+            /** @description the requested level */
+            security_level: number;
+            /** @description the smaller of the requested level and the generator's security strength */
+            security_strength_bits: number;
+            /**
+             * Format: double
+             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             */
+            entropy_bits: number;
+            /**
+             * Format: double
+             * @description from acceptance of the request until key and proof are ready
+             */
+            latency_ms: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description entropy source of this key besides the operating system; os: no other */
+            source: string;
+            /** @description true if the provider of source says that it is quantum hardware; credited with 0 bits by default */
+            quantum_hardware: boolean;
+            /** @description IBM Quantum job whose output is in the reseed of this key, or null */
+            entropy_job_id: string | null;
+            /** @description keyed proof that this service generated the key; does not reveal the key */
+            hash_proof: string;
+            nist_validation?: components["schemas"]["NistValidation"];
+            /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
+            nist_score?: number;
+            /**
+             * @description label for existing clients: grade of nist_score; with nist_validation
+             * @enum {string}
+             */
+            nist_grade?: "A" | "B" | "C" | "D" | "F";
+            nist_report?: components["schemas"]["NistReport"];
+            /** @description receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later */
+            receipt?: components["schemas"]["Receipt"] | null;
+            /** @description path of the receipt on this server, with its base path */
+            receipt_url?: string;
+            /** @description 32 random bytes that open key_commitment; shown once and never stored. Keep them as secret as the key */
+            opening?: string;
+        };
+        /** BatchSealedKey */
+        BatchSealedKey: {
+            /** @description identifier of the key */
+            key_id: string;
+            /** @description the requested level */
+            security_level: number;
+            /** @description the smaller of the requested level and the generator's security strength */
+            security_strength_bits: number;
+            /**
+             * Format: double
+             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             */
+            entropy_bits: number;
+            /**
+             * Format: double
+             * @description from acceptance of the request until key and proof are ready
+             */
+            latency_ms: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description entropy source of this key besides the operating system; os: no other */
+            source: string;
+            /** @description true if the provider of source says that it is quantum hardware; credited with 0 bits by default */
+            quantum_hardware: boolean;
+            /** @description IBM Quantum job whose output is in the reseed of this key, or null */
+            entropy_job_id: string | null;
+            sealed_key: components["schemas"]["SealedKey"];
+            nist_validation?: components["schemas"]["NistValidation"];
+            /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
+            nist_score?: number;
+            /**
+             * @description label for existing clients: grade of nist_score; with nist_validation
+             * @enum {string}
+             */
+            nist_grade?: "A" | "B" | "C" | "D" | "F";
+            nist_report?: components["schemas"]["NistReport"];
+            /** @description receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later */
+            receipt?: components["schemas"]["Receipt"] | null;
+            /** @description path of the receipt on this server, with its base path */
+            receipt_url?: string;
+        };
         /**
          * Checkpoint
          * @description signed note (c2sp.org/signed-note) with a checkpoint (c2sp.org/tlog-checkpoint)
@@ -318,6 +497,23 @@ export interface components {
             message: string;
         };
         /**
+         * GenerateBatchRequest
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        GenerateBatchRequest: {
+            /** @description number of keys; at most 100 with nist_report or receipt in include */
+            count: number;
+            security_level: components["schemas"]["SecurityLevel"];
+            /** @description run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer; default: false */
+            enable_nist_validation?: boolean | null;
+            /** @description modulation type; changes neither strength nor entropy; default: phase */
+            modulation_type?: components["schemas"]["ModulationType"] | null;
+            /** @description entropy source mixed in besides the operating system; default: os */
+            entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
+            include?: ("hash_proof" | "nist_report" | "receipt")[] | null;
+        };
+        /**
          * GenerateRequest
          * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
@@ -331,6 +527,40 @@ export interface components {
             entropy_source?: components["schemas"]["EntropySource"] | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("hash_proof" | "nist_report" | "receipt")[] | null;
+        };
+        /**
+         * GenerateSealedBatchRequest
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        GenerateSealedBatchRequest: {
+            /** @description number of keys; at most 100 with nist_report or receipt in include */
+            count: number;
+            seal_to: components["schemas"]["SealTo"];
+            security_level: components["schemas"]["SecurityLevel"];
+            /** @description run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer; default: false */
+            enable_nist_validation?: boolean | null;
+            /** @description modulation type; changes neither strength nor entropy; default: phase */
+            modulation_type?: components["schemas"]["ModulationType"] | null;
+            /** @description entropy source mixed in besides the operating system; default: os */
+            entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
+            include?: ("nist_report" | "receipt")[] | null;
+        };
+        /**
+         * GenerateSealedRequest
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        GenerateSealedRequest: {
+            seal_to: components["schemas"]["SealTo"];
+            security_level: components["schemas"]["SecurityLevel"];
+            /** @description run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer; default: false */
+            enable_nist_validation?: boolean | null;
+            /** @description modulation type; changes neither strength nor entropy; default: phase */
+            modulation_type?: components["schemas"]["ModulationType"] | null;
+            /** @description entropy source mixed in besides the operating system; default: os */
+            entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
+            include?: ("nist_report" | "receipt")[] | null;
         };
         /**
          * GeneratedKey
@@ -389,6 +619,58 @@ export interface components {
             /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * GeneratedSealedKey
+         * @description The fields of GeneratedKey without key, hash_proof and opening: these are inside sealed_key.
+         */
+        GeneratedSealedKey: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /** @description identifier of the key */
+            key_id: string;
+            /** @description the requested level */
+            security_level: number;
+            /** @description the smaller of the requested level and the generator's security strength */
+            security_strength_bits: number;
+            /**
+             * Format: double
+             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             */
+            entropy_bits: number;
+            /**
+             * Format: double
+             * @description from acceptance of the request until key and proof are ready
+             */
+            latency_ms: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description entropy source of this key besides the operating system; os: no other */
+            source: string;
+            /** @description true if the provider of source says that it is quantum hardware; credited with 0 bits by default */
+            quantum_hardware: boolean;
+            /** @description IBM Quantum job whose output is in the reseed of this key, or null */
+            entropy_job_id: string | null;
+            sealed_key: components["schemas"]["SealedKey"];
+            nist_validation?: components["schemas"]["NistValidation"];
+            /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
+            nist_score?: number;
+            /**
+             * @description label for existing clients: grade of nist_score; with nist_validation
+             * @enum {string}
+             */
+            nist_grade?: "A" | "B" | "C" | "D" | "F";
+            nist_report?: components["schemas"]["NistReport"];
+            /** @description receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later */
+            receipt?: components["schemas"]["Receipt"] | null;
+            /** @description path of the receipt on this server, with its base path */
+            receipt_url?: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
         /** Health */
         Health: {
             /** @description true when healthy */
@@ -409,6 +691,23 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
+        };
+        /** KeyBatch */
+        KeyBatch: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description number of keys */
+            count: number;
+            /** @description the keys */
+            keys: components["schemas"]["BatchKey"][];
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
         };
         /**
          * KeyStatement
@@ -442,9 +741,9 @@ export interface components {
             sources: components["schemas"]["StatementSource"][];
             /** @description SHA-256 of the record of the key in the ledger */
             row_digest: string;
-            /** @description reserved; null */
+            /** @description SHA-256 of the recipient's public key; null if the key was not sealed */
             sealed_to: string | null;
-            /** @description reserved; null */
+            /** @description SHA-256 of enc and ciphertext of the sealed key; null if the key was not sealed */
             sealed_digest: string | null;
             /** @description version of the service and digest of its sources */
             software: string;
@@ -788,6 +1087,61 @@ export interface components {
             warnings?: components["schemas"]["Warning"][];
         };
         /**
+         * SealSuite
+         * @enum {string}
+         */
+        SealSuite: "MLKEM768-X25519" | "ML-KEM-1024";
+        /**
+         * SealTo
+         * @description who can open the keys: either public_key, with its suite, or recipient
+         */
+        SealTo: {
+            /** @description type of a recipient file: the file of `phm recipient new` is a valid seal_to */
+            type?: "phm-recipient/v1" | null;
+            /** @description HPKE suite (RFC 9180, draft-ietf-hpke-pq) of public_key; default: MLKEM768-X25519 */
+            suite?: components["schemas"]["SealSuite"] | null;
+            /** @description the recipient's public key: the KEM's raw serialisation, 1,216 bytes for MLKEM768-X25519 and 1,568 for ML-KEM-1024, in base64url without padding */
+            public_key?: string | null;
+            /** @description name of a recipient that the operator has registered for the account, instead of suite and public_key */
+            recipient?: string | null;
+        };
+        /**
+         * SealedKey
+         * @description a key that only the holder of the private key can open
+         */
+        SealedKey: {
+            suite: components["schemas"]["SealSuite"];
+            /** @description registered number of the KEM */
+            kem_id: number;
+            /** @description registered number of the KDF */
+            kdf_id: number;
+            /** @description registered number of the AEAD */
+            aead_id: number;
+            /** @description encapsulated secret, in base64url without padding */
+            enc: string;
+            /** @description key, hash_proof and opening, encrypted, in base64url without padding */
+            ciphertext: string;
+            /** @description canonical JSON of what is bound to the key: key_id, time, thumbprint of the public key, key_commitment, in base64url without padding */
+            header: string;
+        };
+        /** SealedKeyBatch */
+        SealedKeyBatch: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description number of keys */
+            count: number;
+            /** @description the keys */
+            keys: components["schemas"]["BatchSealedKey"][];
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /**
          * SecurityLevel
          * @description length of the key in bits
          */
@@ -986,6 +1340,8 @@ export interface components {
     parameters: {
         /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
         Prefer: string;
+        /** @description Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header). */
+        IdempotencyKey: string;
         /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
         RequestId: string;
     };
@@ -1014,6 +1370,11 @@ export interface components {
          */
         "Retry-After": number;
         /**
+         * @description `true` if the response is that of an earlier request with the same `Idempotency-Key`.
+         * @example true
+         */
+        "Idempotent-Replayed": string;
+        /**
          * @description Names the header for the API key.
          * @example ApiKey realm="phm", header="X-API-Key"
          */
@@ -1031,6 +1392,8 @@ export interface operations {
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1111,6 +1474,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
+                    /** @description Seconds to wait before the next attempt; with idempotency_in_progress. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1118,6 +1483,627 @@ export interface operations {
                 };
             };
             /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type: The media type of the body is not supported */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_key_reused: This Idempotency-Key belongs to a different request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    generateSealed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GenerateSealedRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneratedSealedKey"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    /** @description Seconds to wait before the next attempt; with idempotency_in_progress. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type: The media type of the body is not supported */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_key_reused: This Idempotency-Key belongs to a different request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    generateBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GenerateBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyBatch"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description sealed_only: This account generates sealed keys only */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress; key_already_made: The first request with this Idempotency-Key has generated its key already */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    /** @description Seconds to wait before the next attempt; with idempotency_in_progress. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description payload_too_large: The request body is too large; batch_too_large: The batch has too many keys */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type: The media type of the body is not supported */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_key_reused: This Idempotency-Key belongs to a different request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    generateSealedBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GenerateSealedBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SealedKeyBatch"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    /** @description Seconds to wait before the next attempt; with idempotency_in_progress. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description payload_too_large: The request body is too large; batch_too_large: The batch has too many keys */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

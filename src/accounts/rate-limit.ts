@@ -35,29 +35,29 @@ export class RateLimiter {
 
   /** Takes one request for `key` at `nowMs`, a time that does not run backwards for long. */
   take(key: string, limit: RateLimit, nowMs: number): RateDecision {
-    return this.#take(key, limit, nowMs, 1, 1);
+    return this.#take(key, limit, nowMs, { held: 0, total: 1 });
   }
 
   /**
-   * Takes the rest of a batch's tokens, or none of them: the batch has taken one by `take`, and it takes `total` (1 to
-   * `burst`). The wait of a refusal is for `total` tokens, because the next attempt takes its first one again.
+   * Takes the rest of a batch's tokens: `take` has taken one, and the batch takes `total` (1 to `burst`). A refusal gives
+   * that one back, and its wait is for `total` tokens.
    */
   takeRest(key: string, limit: RateLimit, nowMs: number, total: number): RateDecision {
-    return this.#take(key, limit, nowMs, total - 1, total);
+    return this.#take(key, limit, nowMs, { held: 1, total });
   }
 
   #take(
     key: string,
     { ratePerSecond, burst }: RateLimit,
     nowMs: number,
-    tokens: number,
-    total: number,
+    { held, total }: { readonly held: number; readonly total: number },
   ): RateDecision {
     const intervalMs = 1000 / ratePerSecond;
-    const fullAt = Math.max(this.#fullAtMs.get(key) ?? 0, nowMs);
-    const allowed = fullAt - nowMs <= (burst - tokens) * intervalMs + 1e-6;
-    const next = allowed ? fullAt + tokens * intervalMs : fullAt;
-    if (allowed) this.#store(key, next, nowMs);
+    const before = (this.#fullAtMs.get(key) ?? 0) - held * intervalMs;
+    const fullAt = Math.max(before, nowMs);
+    const allowed = fullAt - nowMs <= (burst - total) * intervalMs + 1e-6;
+    const next = allowed ? fullAt + total * intervalMs : fullAt;
+    if (allowed || held > 0) this.#store(key, next, nowMs);
     const remaining = Math.max(0, Math.floor(burst - (next - nowMs) / intervalMs + 1e-6));
     const wanted = allowed ? 1 : total;
     const waitMs = next - nowMs - (burst - wanted) * intervalMs;

@@ -10,6 +10,7 @@ import {
   isPlanName,
   isWellFormedApiKey,
   PLANS,
+  type Plan,
   quotaPeriod,
   type RateDecision,
   RateLimiter,
@@ -65,16 +66,31 @@ export class Authenticator {
     this.#principals.set(request, principal);
     this.#options.connections.noteKeyed(request.raw);
     const decision = this.#options.rateLimits ? this.#take(principal) : undefined;
-    writeLimitHeaders(
-      reply,
-      principal,
-      this.#options.service.usageOf(principal),
-      decision,
-      this.#options.service.quotaNowMs(),
-    );
+    this.#writeLimits(reply, principal, decision);
     if (decision && !decision.allowed) {
       throw new AppError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds });
     }
+  }
+
+  /**
+   * Takes the rest of a batch's tokens after `check` has taken one: in all as many as it has keys, but no more than the
+   * burst, so that every batch can pass. Throws `rate_limited`.
+   */
+  takeBatch(request: FastifyRequest, reply: FastifyReply, count: number): void {
+    if (!this.#options.rateLimits || count === 1) return;
+    const principal = this.principal(request);
+    const plan = planOf(principal);
+    const total = Math.min(count, plan.burst);
+    const decision = this.#limiter.takeRest(principal.apiKeyId, plan, monotonicMs(), total);
+    this.#writeLimits(reply, principal, decision);
+    if (decision.allowed) return;
+    const detail = `A batch of ${count} keys takes ${total} of the ${plan.burst} requests that this API key may send at once.`;
+    throw new AppError('rate_limited', { detail, retryAfterSeconds: decision.retryAfterSeconds });
+  }
+
+  #writeLimits(reply: FastifyReply, principal: Principal, decision?: RateDecision): void {
+    const { service } = this.#options;
+    writeLimitHeaders(reply, principal, service.usageOf(principal), decision, service.quotaNowMs());
   }
 
   /** Returns true if the request had a valid API key. */
@@ -174,11 +190,14 @@ export class Authenticator {
   }
 
   #take(principal: Principal): RateDecision {
-    const { plan } = principal;
-    if (!isPlanName(plan)) throw new Error(`account ${principal.accountId} has an unknown plan`);
     // Monotonic: if a wall clock were set back, no caller would get in until it catches up.
-    return this.#limiter.take(principal.apiKeyId, PLANS[plan], monotonicMs());
+    return this.#limiter.take(principal.apiKeyId, planOf(principal), monotonicMs());
   }
+}
+
+function planOf({ plan, accountId }: Principal): Plan {
+  if (!isPlanName(plan)) throw new Error(`account ${accountId} has an unknown plan`);
+  return PLANS[plan];
 }
 
 function missingKey({ headers }: FastifyRequest): AppError {

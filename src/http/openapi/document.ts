@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
 import { PROJECT_VERSION } from '../../version.ts';
 import { problemBody } from '../wire/problem.ts';
+import { OPERATION_EXAMPLES } from './examples.ts';
 import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } from './headers.ts';
 import { NamedSchemas, type Schema } from './named-schemas.ts';
 import {
@@ -136,16 +137,19 @@ function complete(document: Document): void {
 function explain(operation: Operation): void {
   const { operationId = '', requestBody, responses = {}, parameters = [] } = operation;
   const texts = OPERATION_TEXTS[operationId];
-  if (!texts) throw new Error(`openapi/texts.ts says nothing about the operation ${operationId}`);
+  const examples = OPERATION_EXAMPLES[operationId];
+  if (!texts || !examples) {
+    throw new Error(`texts.ts or examples.ts in openapi/ lacks the operation ${operationId}`);
+  }
   const isKeyed = operation.security === undefined;
   operation.description = texts.description;
-  operation.parameters = [...parameters, ...headerParametersOf(isKeyed)];
+  operation.parameters = [...parameters, ...headerParametersOf(operationId, isKeyed)];
   operation['x-codeSamples'] = codeSamples(operationId);
-  addExamples(requestBody?.content[JSON_TYPE], texts.requests);
-  addExamples(Object.values(responses['200']?.content ?? {})[0], texts.answers);
+  addExamples(requestBody?.content[JSON_TYPE], examples.requests);
+  addExamples(Object.values(responses['200']?.content ?? {})[0], examples.answers);
   if (texts.links && responses['200']) responses['200'].links = texts.links;
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(Number(status), isKeyed);
+    response.headers = headersOf(Number(status), operationId, isKeyed);
     const codes = codesOf(status, response.description);
     const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
     addExamples(response.content[PROBLEM], Object.fromEntries(references));

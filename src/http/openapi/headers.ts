@@ -12,6 +12,14 @@ export const HEADER_PARAMETERS = {
       '`handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them.',
     schema: text,
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header).',
+    schema: text,
+  },
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
@@ -52,6 +60,12 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'integer', minimum: 0 },
     example: 1,
   },
+  'Idempotent-Replayed': {
+    description:
+      '`true` if the response is that of an earlier request with the same `Idempotency-Key`.',
+    schema: text,
+    example: 'true',
+  },
   'WWW-Authenticate': {
     required: true,
     description: 'Names the header for the API key.',
@@ -67,18 +81,37 @@ const BEFORE_LIMITS = [401, 408, 417, 431];
 
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
+/** Operations that generate keys, and so take `Idempotency-Key`. */
+const GENERATES = /^generate/;
+
+/** Operations that can answer an earlier response again. */
+const REPLAYS = /^generateSealed/;
+
+/** The seconds to wait, on a status that not all of its errors have. */
+const RETRY_AFTER = {
+  description: 'Seconds to wait before the next attempt; with idempotency_in_progress.',
+  schema: { type: 'integer', minimum: 0 },
+};
+
 /** Returns the headers of an operation's response with this status. */
-export function headersOf(status: number, isKeyed: boolean): Record<string, unknown> {
+export function headersOf(
+  status: number,
+  operationId: string,
+  isKeyed: boolean,
+): Record<string, unknown> {
   const names: HeaderName[] = ['X-Request-Id'];
   if (isKeyed && !BEFORE_LIMITS.includes(status)) names.push('RateLimit-Policy', 'RateLimit');
   if (isKeyed) names.push('Preference-Applied');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');
-  return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
+  if (status === 200 && REPLAYS.test(operationId)) names.push('Idempotent-Replayed');
+  const headers = Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
+  return status === 409 ? { ...headers, 'Retry-After': RETRY_AFTER } : headers;
 }
 
 /** Returns the header parameters of an operation. Preferences concern bodies and queries, which only keyed operations have. */
-export function headerParametersOf(isKeyed: boolean): { $ref: string }[] {
+export function headerParametersOf(operationId: string, isKeyed: boolean): { $ref: string }[] {
   const names = isKeyed ? ['Prefer', 'RequestId'] : ['RequestId'];
+  if (GENERATES.test(operationId)) names.push('IdempotencyKey');
   return names.map((name) => reference('parameters', name));
 }

@@ -1,6 +1,5 @@
 /** Texts of the OpenAPI document, by operation. Schemas and errors come from the routes. */
 import type { ErrorCode, ErrorDetails } from '../../errors.ts';
-import { CHECKPOINT, POLICY, RECEIPT, RECEIPTED_KEY } from './receipt-example.ts';
 
 export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
 before every key. On request it runs the statistical tests of SP 800-22 on the generator's output. It also validates keys that
@@ -22,6 +21,8 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
 - Every response is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
   \`code\` and a sentence that says what to do.
 - A key is shown once and never stored.
+- A sealed key is encrypted to its recipient: no response, proxy or log has it in plaintext.
+- With \`Idempotency-Key\` a lost response can be asked for again, and never costs a second key unnoticed.
 - \`"include": ["receipt"]\` adds a receipt: anyone can check with it, offline, that this service recorded the key, when, and with
   which evidence. It proves what the service asserted. It does not prove that a key is random or that no copy exists.
 - Statistical tests find gross defects of the generator; they do not prove randomness. Read \`tests_passed\` and the gate.
@@ -57,7 +58,7 @@ export const TAGS = [
   {
     name: 'keys',
     description:
-      'Generate keys, validate keys that this service generated (both metered), and read their receipts.',
+      'Generate keys, plain or sealed, one or many; validate keys that this service generated (all metered); and read their receipts.',
   },
   {
     name: 'metrics',
@@ -78,10 +79,6 @@ export const TAGS = [
 interface OperationTexts {
   /** Markdown. */
   readonly description: string;
-  /** Example request bodies, by name. */
-  readonly requests?: Readonly<Record<string, Example>>;
-  /** Example response bodies of 200, by name. */
-  readonly answers: Readonly<Record<string, Example>>;
   /** Operations that take fields of a 200 response. */
   readonly links?: Readonly<Record<string, Link>>;
 }
@@ -93,86 +90,31 @@ interface Link {
 }
 
 /**
- * Conditions between the fields of a named schema; the routes enforce them. Linters treat an object without
- * `additionalProperties` as closed, and require `items` for every `array`.
+ * A condition between fields, which the routes enforce. Linters treat an object without `additionalProperties` as closed,
+ * and require `items` for every `array`.
  */
+const REPORT_NEEDS_VALIDATION = {
+  if: {
+    properties: {
+      include: { type: 'array', items: {}, contains: { const: 'nist_report' } },
+    },
+    required: ['include'],
+    additionalProperties: true,
+  },
+  // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
+  then: {
+    properties: { enable_nist_validation: { const: true } },
+    required: ['enable_nist_validation'],
+    additionalProperties: true,
+  },
+};
+
+/** Conditions between the fields of a named schema. */
 export const CONDITIONS: Readonly<Record<string, object>> = {
-  GenerateRequest: {
-    if: {
-      properties: {
-        include: { type: 'array', items: {}, contains: { const: 'nist_report' } },
-      },
-      required: ['include'],
-      additionalProperties: true,
-    },
-    // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
-    then: {
-      properties: { enable_nist_validation: { const: true } },
-      required: ['enable_nist_validation'],
-      additionalProperties: true,
-    },
-  },
-};
-
-interface Example {
-  readonly summary: string;
-  readonly value: unknown;
-}
-
-const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
-
-const VALIDATED_KEY = {
-  success: true,
-  key_id: 'phm_2170429376983703449351416931714616409',
-  key: '628ca1957bb0e7533767739cbe80d46eb4dc4b9ced577b92d9df7fde73a0f081',
-  security_level: 256,
-  security_strength_bits: 256,
-  entropy_bits: 254.85,
-  latency_ms: 7.167,
-  timestamp: TIMESTAMP,
-  source: 'os',
-  quantum_hardware: false,
-  entropy_job_id: null,
-  hash_proof:
-    'proof_180101358710039235219691106797287890985005447079011828679586787048193400957481',
-  nist_validation: {
-    certification_status: 'PASS',
-    tests_passed: 15,
-    total_tests: 15,
-    compliance_level: 'CERTIFICATION_READY',
-  },
-  nist_score: 100,
-  nist_grade: 'A',
-};
-
-const SIMULATOR_KEY = {
-  success: true,
-  key_id: 'phm_2170337195073431729661997609353391462',
-  key: '31d16ddba0d94b53913577aa4a5cd92393ce992bb2a3961b597667384cda480950f1da3e60b3f0359d801c5c169081cd',
-  security_level: 384,
-  security_strength_bits: 256,
-  entropy_bits: 254.86,
-  latency_ms: 0.417,
-  timestamp: TIMESTAMP,
-  source: 'quantum-simulator',
-  quantum_hardware: false,
-  entropy_job_id: null,
-  hash_proof:
-    'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
-};
-
-const READY = {
-  success: true,
-  status: 'ok',
-  checks: {
-    entropy: 'ok',
-    'entropy:os': 'ok',
-    generator: 'ok',
-    ledger: 'ok',
-    master_secret: 'ok',
-    accepting: 'yes',
-  },
-  timestamp: TIMESTAMP,
+  GenerateRequest: REPORT_NEEDS_VALIDATION,
+  GenerateSealedRequest: REPORT_NEEDS_VALIDATION,
+  GenerateBatchRequest: REPORT_NEEDS_VALIDATION,
+  GenerateSealedBatchRequest: REPORT_NEEDS_VALIDATION,
 };
 
 /** By operationId. */
@@ -198,35 +140,9 @@ for every source. Only \`security_level\` is required.
 - \`"include": ["receipt"]\` adds \`receipt\`, \`receipt_url\` and \`opening\`. The response then waits up to 2 s for the next checkpoint of
   the transparency log. After that \`receipt\` is \`null\`, and \`receipt_url\` returns it later. Store \`opening\` beside the key, and as
   secret: with both, the receipt's \`key_commitment\` shows that the receipt is for this key. A server without a log answers 400.
-- \`latency_ms\` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.`,
-    requests: {
-      validated: {
-        summary: '256 bits with the 15 tests',
-        value: { security_level: 256, enable_nist_validation: true },
-      },
-      plain: { summary: '128 bits', value: { security_level: 128 } },
-      report: {
-        summary: '256 bits with the full report',
-        value: {
-          security_level: 256,
-          enable_nist_validation: true,
-          include: ['nist_report'],
-        },
-      },
-      simulator: {
-        summary: '384 bits with the quantum simulator mixed in',
-        value: { security_level: 384, entropy_source: 'quantum-simulator' },
-      },
-      receipt: {
-        summary: '256 bits with the 15 tests and a receipt',
-        value: { security_level: 256, enable_nist_validation: true, include: ['receipt'] },
-      },
-    },
-    answers: {
-      validated: { summary: '256 bits; 15 of 15 tests passed, gate passed', value: VALIDATED_KEY },
-      simulator: { summary: '384 bits with the quantum simulator mixed in', value: SIMULATOR_KEY },
-      receipt: { summary: '256 bits, validated, with a receipt', value: RECEIPTED_KEY },
-    },
+- \`latency_ms\` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.
+- With \`Idempotency-Key\` the same request can be sent again. The key itself cannot be sent again, because it is not stored: if the
+  first request has generated it, the second gets 409 \`key_already_made\` with the \`key_id\`, and no second key is generated.`,
     links: {
       receipt: {
         operationId: 'receipt',
@@ -238,6 +154,43 @@ for every source. Only \`security_level\` is required.
       },
     },
   },
+  generateSealed: {
+    description: `Generates one key as \`/api/v2/generate\` does, and encrypts it to the public key of its recipient with HPKE (RFC 9180). Only
+the holder of the private key can open the response: \`openSealedKey\` of the clients, or \`phm open\`.
+
+- \`seal_to\` is \`{"suite", "public_key"}\` or \`{"recipient": "<name>"}\`, a name that the operator has registered for the account. The
+  file that \`phm recipient new\` writes fits as it is. The default suite is \`MLKEM768-X25519\`.
+- The response has the fields of generate without \`key\`, \`hash_proof\` and \`opening\`: these are inside \`sealed_key\`.
+  \`hash_proof\` in \`include\` is therefore refused.
+- HPKE's base mode does not show who sealed a key, and whoever can change your request can put in a public key of their own. A
+  receipt shows the recipient (\`sealed_to\`) and the ciphertext (\`sealed_digest\`): ask for it and check it, or use a registered recipient.
+- With \`Idempotency-Key\` the same request gets the same bytes again for 24 hours, with \`Idempotent-Replayed: true\`, and counts
+  once. Receipts and warnings are added when the response is sent.
+- The service generates the key, so it sees it. Validating a sealed key sends it to the service.`,
+    links: {
+      receipt: {
+        operationId: 'receipt',
+        description: 'Returns the receipt for the key. Pass `key_id` of this response.',
+      },
+    },
+  },
+  generateBatch: {
+    description: `Generates \`count\` keys of the same kind, 1 to 1,000: all of them, or none. An element of \`keys\` has the fields of generate's response
+without \`success\` and \`warnings\`.
+
+- A batch takes \`count\` requests from the quota, and \`count\` but at most the burst from the rate limit.
+- \`count\` is at most 100 with \`nist_report\` or \`receipt\` in \`include\`.
+- A batch with \`enable_nist_validation\` can be too large for this server: 413 \`batch_too_large\` with \`max_count\`.
+- With \`Idempotency-Key\` a repeated request gets 409 \`key_already_made\` with all \`key_ids\`, as for a single key.`,
+  },
+  generateSealedBatch: {
+    description: `Generates \`count\` keys, 1 to 1,000, all sealed to one recipient: all of them, or none. An element of \`keys\` has the fields of the
+sealed response without \`success\` and \`warnings\`.
+
+- Quota, rate limit and largest \`count\` are those of the plain batch.
+- With \`Idempotency-Key\` the response is kept and sent again, byte for byte. It may then have at most 4 MiB: beyond that 413
+  \`batch_too_large\` with \`max_count\`.`,
+  },
   validate: {
     description: `Reports whether this service generated a key.
 
@@ -248,55 +201,6 @@ for every source. Only \`security_level\` is required.
 - \`entropy_check\` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
   keys and says nothing about the origin of a key.
 - A malformed key gets a verdict, 200 with \`valid: false\`, not an error.`,
-    requests: {
-      key: { summary: 'a key', value: { key: VALIDATED_KEY.key } },
-      proof: {
-        summary: 'a key and its proof',
-        value: { key: SIMULATOR_KEY.key, hash_proof: SIMULATOR_KEY.hash_proof },
-      },
-    },
-    answers: {
-      valid: {
-        summary: 'generated by this service',
-        value: {
-          success: true,
-          valid: true,
-          validation_details: {
-            key_format: 'valid',
-            entropy_check: 'passed',
-            proof_verification: 'passed',
-          },
-          timestamp: TIMESTAMP,
-        },
-      },
-      unconfirmed: {
-        summary: 'a proof under a retired version, without a record',
-        value: {
-          success: true,
-          valid: false,
-          validation_details: {
-            key_format: 'valid',
-            entropy_check: 'passed',
-            proof_verification: 'unconfirmed',
-            retired_secret: 'no_record',
-          },
-          timestamp: TIMESTAMP,
-        },
-      },
-      malformed: {
-        summary: 'not a key',
-        value: {
-          success: true,
-          valid: false,
-          validation_details: {
-            key_format: 'invalid',
-            entropy_check: 'skipped',
-            proof_verification: 'skipped',
-          },
-          timestamp: TIMESTAMP,
-        },
-      },
-    },
   },
   receipt: {
     description: `Returns the receipt for a key that your account generated. Not metered.
@@ -306,12 +210,6 @@ for every source. Only \`security_level\` is required.
 - \`receipt_not_found\`: your account has no such key, or the key is older than the log.
 - \`record_altered\`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
   not match its log.`,
-    answers: {
-      receipt: {
-        summary: 'the receipt for a key of 256 bits',
-        value: { success: true, receipt: RECEIPT, timestamp: TIMESTAMP },
-      },
-    },
   },
   logCheckpoint: {
     description: `Returns the newest signed checkpoint: the size and the root hash of the log. Any web page may read it.
@@ -319,17 +217,11 @@ for every source. Only \`security_level\` is required.
 The tiles of the tree are at \`/log/tile/{L}/{N}\` and its entries at \`/log/tile/entries/{N}\`, both also with \`.p/{W}\` for the last,
 partial one: 256 hashes or entries each, with the paths of c2sp.org/tlog-tiles, such as \`/log/tile/0/x001/234\`. They never change, so
 caches may keep them. OpenAPI cannot describe paths of varying length.`,
-    answers: {
-      checkpoint: { summary: 'a checkpoint', value: CHECKPOINT },
-    },
   },
   logPolicy: {
     description: `Returns the keys that sign the log's checkpoints, as a policy in the form of c2sp.org/tlog-policy: the ML-DSA-44 key in the
 \`log\` line, the Ed25519 key in a comment, and the witnesses. Keep a copy: receipts are verified against it. A copy that you fetch
 together with a receipt shows only that both come from the same server.`,
-    answers: {
-      policy: { summary: 'a log without witnesses', value: POLICY },
-    },
   },
   metrics: {
     description: `Returns sums over the last \`hours\`. The period starts on a whole minute.
@@ -338,24 +230,6 @@ together with a receipt shows only that both come from the same server.`,
 - \`nist_compliance_rate\` is the share of judged streams that passed the gate; 1 without any.
 - \`error_rate\` is generate calls with a 5xx response divided by those with 2xx or 5xx. 4xx do not count.
 - \`total_usage\` is metered requests: generated keys and validations.`,
-    answers: {
-      account: {
-        summary: 'four keys in an hour',
-        value: {
-          success: true,
-          metrics: {
-            performance: {
-              total_keys_generated: 4,
-              average_latency_ms: 64.492,
-              nist_compliance_rate: 1,
-              error_rate: 0,
-            },
-            usage: { api_key_count: 1, total_usage: 4 },
-          },
-          timestamp: TIMESTAMP,
-        },
-      },
-    },
   },
   metricsSeries: {
     description: `Returns the same sums in steps aligned to UTC. Quiet steps are present, with zeros.
@@ -363,33 +237,6 @@ together with a receipt shows only that both come from the same server.`,
 - Without \`step\` you get the shortest that gives at most 300 steps, or 1440.
 - \`keys_per_second\` divides by the step's length, in the last step by the time that has passed.
 - Percentiles come from a histogram; the schema states their relative error. \`null\` means that there are no data.`,
-    answers: {
-      steps: {
-        summary: 'one step of five minutes',
-        value: {
-          success: true,
-          series: {
-            step_minutes: 5,
-            start: '2026-01-31T11:55:00.000+00:00',
-            end: TIMESTAMP,
-            points: [
-              {
-                start: '2026-01-31T11:55:00.000+00:00',
-                keys: 12,
-                keys_per_second: 0.04,
-                requests: 15,
-                latency_ms: { mean: 1.2, p50: 1.1, p90: 2, p99: 3.1 },
-                streams: 3,
-                nist_compliance_rate: 1,
-                failures: 0,
-                error_rate: 0,
-              },
-            ],
-          },
-          timestamp: TIMESTAMP,
-        },
-      },
-    },
   },
   randomness: {
     description: `Returns the p-values of the last validated keys, judged together as SP 800-22 §4.2 judges many sequences.
@@ -402,52 +249,17 @@ together with a receipt shows only that both come from the same server.`,
   rows: by chance at most one query in a hundred shows any \`fail\`.
 - Below 55 samples the verdict is \`null\`.
 - \`include=p_values\` adds the p-values themselves, \`null\` where a test did not apply to a sample.`,
-    answers: {
-      row: {
-        summary: 'the first of the rows',
-        value: {
-          success: true,
-          randomness: {
-            keys: 100,
-            first: '2026-01-30T09:12:44.120+00:00',
-            last: TIMESTAMP,
-            significance_level: 0.01,
-            rows: [
-              {
-                stream: 'carrier',
-                test: 'frequency',
-                label: '',
-                samples: 100,
-                histogram: [9, 11, 10, 8, 12, 10, 9, 11, 10, 10],
-                uniformity_p: 0.9978,
-                passed: 99,
-                proportion: 0.99,
-                proportion_min: 0.9602,
-                proportion_max: 1,
-                verdict: 'pass',
-              },
-            ],
-          },
-          timestamp: TIMESTAMP,
-        },
-      },
-    },
   },
   livez: {
     description:
       'Returns 200 while the process responds. Restart the process only if this check fails.',
-    answers: {
-      alive: { summary: 'alive', value: { success: true, status: 'ok', timestamp: TIMESTAMP } },
-    },
   },
   readyz: {
     description: `Returns 200 while the server can generate and record keys: the generators work, the default source delivers, the
 ledger is available, the master secret is complete, and the server is not shutting down. \`ok\` means that a part works and that
 its own tests found no defect; it does not measure entropy. Send no traffic to a server that returns 503.`,
-    answers: { ready: { summary: 'ready', value: READY } },
   },
   health: {
     description: 'The same as `/readyz`, at the path that many monitoring systems expect.',
-    answers: { ready: { summary: 'ready', value: READY } },
   },
 };

@@ -1,197 +1,246 @@
-/** POST /api/v2/generate. */
-import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { formatTimestamp, monotonicMs } from '../../clock.ts';
-import { isSourceName, sourceKind } from '../../entropy/index.ts';
-import { AppError } from '../../errors.ts';
-import { type Evidence, type KeyOrder, type ReleasedKey, wipeKey } from '../../keys/index.ts';
-import { DEFAULT_MODULATION } from '../../modulation/index.ts';
-import type { RouteContext } from '../context.ts';
-import { takesBody } from '../wire/body.ts';
+/** POST /api/v2/generate, /generate/sealed, /generate/batch and /generate/sealed/batch. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
+import { formatTimestamp } from '../../clock.ts';
+import { AppError, type ErrorCode } from '../../errors.ts';
 import {
-  type GenerateBody,
-  GeneratedKey,
-  type GeneratedKeyResponse,
-  generateBody,
-} from '../wire/key-schemas.ts';
-import { toNistReport } from '../wire/nist-report.ts';
+  type BatchTooLarge,
+  type GeneratedOutcome,
+  type GenerateOutcome,
+  type KeyRequest,
+  type SealedOutcome,
+  wipeKey,
+} from '../../keys/index.ts';
+import type { RouteContext } from '../context.ts';
+import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
+import { idempotencyKeyOf } from '../wire/idempotency.ts';
+import { batchOf, joinedText, keyIdsIn, plainKey, sealedText } from '../wire/key-answer.ts';
+import { GeneratedKey, generateBody } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
-import { type ReceiptBody, receiptBody } from '../wire/receipt-schemas.ts';
 import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
+import { refusedPublicKey, refusedRecipient } from '../wire/seal-to.ts';
+import {
+  GeneratedSealedKey,
+  KeyBatch,
+  keyBodies,
+  type OrderBody,
+  SealedKeyBatch,
+} from '../wire/sealed-schemas.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
-import { receiptPath } from './receipt.ts';
+import { readReceipts } from './key-receipts.ts';
+import { type KeyEndpoint, toKeyRequest } from './key-request.ts';
 
-/** Longest wait for a checkpoint that covers the record of a new key. */
-const RECEIPT_WAIT_MS = 2_000;
+interface Endpoint extends KeyEndpoint {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly body: TObject;
+  readonly answer: TObject;
+  /** A valid body, for messages. */
+  readonly smallest: string;
+}
 
-/** Longest wait for the answer of the log, which comes late while the database hangs. */
-const RECEIPT_LIMIT_MS = RECEIPT_WAIT_MS + 500;
+/** Adds the four endpoints that generate keys. */
+export function generateRoutes(app: FastifyInstance, context: RouteContext): void {
+  const { entropySources, entropySource } = context;
+  const bodies = keyBodies(entropySources, entropySource);
+  const endpoints: readonly Endpoint[] = [
+    {
+      path: '/api/v2/generate',
+      operationId: 'generate',
+      summary: 'Generate a key',
+      isBatch: false,
+      isSealed: false,
+      body: generateBody(entropySources, entropySource),
+      answer: GeneratedKey,
+      smallest: '{"security_level": 256}',
+    },
+    {
+      path: '/api/v2/generate/sealed',
+      operationId: 'generateSealed',
+      summary: 'Generate a key sealed to a recipient',
+      isBatch: false,
+      isSealed: true,
+      body: bodies.sealed,
+      answer: GeneratedSealedKey,
+      smallest: '{"security_level": 256, "seal_to": {"recipient": "<name>"}}',
+    },
+    {
+      path: '/api/v2/generate/batch',
+      operationId: 'generateBatch',
+      summary: 'Generate a batch of keys',
+      isBatch: true,
+      isSealed: false,
+      body: bodies.batch,
+      answer: KeyBatch,
+      smallest: '{"security_level": 256, "count": 10}',
+    },
+    {
+      path: '/api/v2/generate/sealed/batch',
+      operationId: 'generateSealedBatch',
+      summary: 'Generate a batch of sealed keys',
+      isBatch: true,
+      isSealed: true,
+      body: bodies.sealedBatch,
+      answer: SealedKeyBatch,
+      smallest: '{"security_level": 256, "count": 10, "seal_to": {"recipient": "<name>"}}',
+    },
+  ];
+  for (const endpoint of endpoints) keyRoute(app, endpoint, context);
+}
 
-export function generateRoute(app: FastifyInstance, context: RouteContext): void {
-  const { authenticator, observer, service } = context;
-  const body = generateBody(context.entropySources, context.entropySource);
-  app.post<{ Body: GenerateBody }>(
-    '/api/v2/generate',
+function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContext): void {
+  const { path, operationId, summary, body, answer, smallest, isSealed } = endpoint;
+  const { authenticator } = context;
+  app.post<{ Body: OrderBody }>(
+    path,
     {
       schema: {
-        operationId: 'generate',
-        summary: 'Generate a key',
+        operationId,
+        summary,
         tags: ['keys'],
         body,
-        response: responses(GeneratedKey, [
-          ...KEYED_ERRORS,
-          ...BODY_ERRORS,
-          'quota_exceeded',
-          'entropy_unavailable',
-          'sealed_only',
-          'idempotency_in_progress',
-          'key_already_made',
-          'idempotency_key_reused',
-        ]),
+        response: responses(answer, errorsOf(endpoint)),
       },
-      onRequest: (request, reply) => authenticator.check(request, reply),
-      ...takesBody(body, '{"security_level": 256}'),
+      onRequest: async (request, reply) => {
+        await authenticator.check(request, reply);
+        if (!isSealed && authenticator.principal(request).sealedOnly) {
+          throw new AppError('sealed_only');
+        }
+        idempotencyKeyOf(request.headers);
+      },
+      ...takesBody(body, smallest, fieldsElsewhere(endpoint)),
     },
-    async (request, reply) => {
-      const order = toOrder(request.body, context);
-      const outcome = await service.generate(
-        authenticator.principal(request),
-        { order, count: 1, isBatch: false, sealTo: null, idempotency: null },
-        { abandoned: () => request.raw.socket.destroyed, onStage: observer.stages(request) },
-      );
-      if (outcome.kind !== 'generated' && outcome.kind !== 'quota_exceeded') {
-        throw new Error(`a request for one key got ${outcome.kind}`);
-      }
-      authenticator.noteUsage(reply, outcome.usage);
-      if (outcome.kind === 'quota_exceeded') {
-        throw quotaExceeded(outcome.usage, service.quotaNowMs());
-      }
-      const [key] = outcome.keys;
-      try {
-        const receipt = order.receipt && (await readReceipt(request, key.keyId, context));
-        return {
-          ...toResponse(order, key, outcome.createdMs),
-          ...(receipt !== false && receiptFields(receipt, key, context.basePath)),
-          ...warningsOf(request),
-        };
-      } finally {
-        wipeKey(key);
-      }
-    },
+    (request, reply) => generate(request, reply, endpoint, context),
   );
 }
 
-/** Returns the order. Throws `invalid_request` for a report without validation, and for a receipt without a log. */
-function toOrder(
-  body: GenerateBody,
-  { entropySource, service }: Pick<RouteContext, 'entropySource' | 'service'>,
-): KeyOrder {
-  const source = body.entropy_source ?? entropySource;
-  if (!isSourceName(source)) throw new Error('the schema let an unknown entropy source through');
-  const withEvidence = body.enable_nist_validation ?? false;
-  const reportAt = body.include?.indexOf('nist_report') ?? -1;
-  if (reportAt !== -1 && !withEvidence) throw reportWithoutEvidence(reportAt);
-  const receiptAt = body.include?.indexOf('receipt') ?? -1;
-  if (receiptAt !== -1 && service.log.status().state === 'off') throw receiptWithoutLog(receiptAt);
-  return {
-    securityLevel: body.security_level,
-    modulation: body.modulation_type ?? DEFAULT_MODULATION,
-    source,
-    withEvidence,
-    report: reportAt !== -1,
-    receipt: receiptAt !== -1,
-    acceptedMs: monotonicMs(),
-  };
+function errorsOf({ isBatch, isSealed }: KeyEndpoint): ErrorCode[] {
+  return [
+    ...KEYED_ERRORS,
+    ...BODY_ERRORS,
+    'quota_exceeded',
+    'entropy_unavailable',
+    'idempotency_in_progress',
+    'idempotency_key_reused',
+    ...(isSealed ? [] : (['sealed_only', 'key_already_made'] as const)),
+    ...(isBatch ? (['batch_too_large'] as const) : []),
+  ];
 }
 
-function reportWithoutEvidence(index: number): AppError {
-  const message = 'is nist_report, which needs "enable_nist_validation": true';
-  return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
+/** A `seal_to` that is ignored would send the key in plaintext. */
+function fieldsElsewhere({ isBatch, isSealed }: KeyEndpoint): FieldsElsewhere {
+  if (isSealed) return {};
+  return { seal_to: `/api/v2/generate/sealed${isBatch ? '/batch' : ''}` };
 }
 
-function receiptWithoutLog(index: number): AppError {
-  const message =
-    'is receipt, but this server keeps no transparency log. Leave it out, or ask the operator to turn the log on';
-  return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
-}
-
-/**
- * Returns the receipt, or null if the log does not give it in time. The key is recorded and counted by now, so no failure
- * of the log may cost the caller the key.
- */
-async function readReceipt(
-  request: FastifyRequest,
-  keyId: string,
-  { authenticator, service }: RouteContext,
-): Promise<ReceiptBody | null> {
-  const { accountId } = authenticator.principal(request);
-  const end = new AbortController();
+async function generate(
+  request: FastifyRequest<{ Body: OrderBody }>,
+  reply: FastifyReply,
+  endpoint: Endpoint,
+  context: RouteContext,
+): Promise<unknown> {
+  const { authenticator, observer, service } = context;
+  const idempotencyKey = idempotencyKeyOf(request.headers);
+  const asked = toKeyRequest(request.body, endpoint, idempotencyKey, context);
+  if (asked.isBatch) authenticator.takeBatch(request, reply, asked.count);
+  const outcome = await service.generate(authenticator.principal(request), asked, {
+    abandoned: () => request.raw.socket.destroyed,
+    onStage: observer.stages(request),
+    render: (keys, createdMs) => sealedText(asked.order, keys, createdMs, asked.isBatch),
+  });
   try {
-    const answer = await Promise.race([
-      service.log.receipt(keyId, accountId, RECEIPT_WAIT_MS),
-      delay(RECEIPT_LIMIT_MS, null, { signal: end.signal }),
-    ]);
-    return answer?.kind === 'receipt' ? receiptBody(answer.receipt) : null;
-  } catch (error) {
-    const code = error instanceof AppError ? error.code : 'unexpected';
-    request.log.warn({ code }, 'the receipt for a new key could not be read');
-    return null;
+    if ('usage' in outcome) authenticator.noteUsage(reply, outcome.usage);
+    switch (outcome.kind) {
+      case 'generated':
+        return await plainAnswer(request, asked, outcome, context);
+      case 'sealed':
+        return await sealedAnswer(request, reply, asked, outcome, context);
+      default:
+        throw refusal(outcome, asked, service.quotaNowMs());
+    }
   } finally {
-    end.abort();
+    if (outcome.kind === 'generated') outcome.keys.forEach(wipeKey);
   }
 }
 
-function receiptFields(
-  receipt: ReceiptBody | null,
-  { keyId, opening }: ReleasedKey,
-  basePath: string,
-): Pick<GeneratedKeyResponse, 'receipt' | 'receipt_url' | 'opening'> {
-  return {
-    receipt,
-    receipt_url: receiptPath(basePath, keyId),
-    ...(opening && { opening: textOf(opening, 'base64') }),
-  };
+async function plainAnswer(
+  request: FastifyRequest,
+  { order, isBatch }: KeyRequest,
+  { keys, createdMs }: GeneratedOutcome,
+  context: RouteContext,
+) {
+  const keyIds = order.receipt ? keys.map(({ keyId }) => keyId) : [];
+  const receipts = await readReceipts(request, keyIds, context);
+  const all = keys.map((key, i) => plainKey(order, key, createdMs, receipts[i]));
+  const answer = isBatch ? batchOf(all, createdMs) : { success: true, ...all[0] };
+  return { ...answer, ...warningsOf(request) };
 }
 
-/** Returns the response. The caller wipes the bytes of the key: only the string remains. */
-function toResponse(
-  order: KeyOrder,
-  generated: ReleasedKey,
-  createdMs: number,
-): GeneratedKeyResponse {
-  const { keyId, key, evidence, report } = generated;
-  return {
-    success: true,
-    key_id: keyId,
-    key: textOf(key, 'hex'),
-    security_level: order.securityLevel,
-    security_strength_bits: generated.securityStrengthBits,
-    entropy_bits: generated.entropyBits,
-    latency_ms: Math.round(generated.latencyMs * 1000) / 1000,
-    timestamp: formatTimestamp(createdMs),
-    source: order.source,
-    quantum_hardware: sourceKind(order.source) === 'quantum-hardware',
-    entropy_job_id: generated.entropyJobId,
-    hash_proof: generated.hashProof,
-    ...(evidence && evidenceFields(evidence)),
-    ...(report && { nist_report: toNistReport(report) }),
-  };
+/** Returns the stored text, so that a replay has the bytes of the first response. */
+async function sealedAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { order, isBatch }: KeyRequest,
+  { body, replayed }: SealedOutcome,
+  context: RouteContext,
+): Promise<string> {
+  const keyIds = order.receipt ? keyIdsIn(body) : [];
+  const receipts = await readReceipts(request, keyIds, context);
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  reply.type('application/json; charset=utf-8');
+  return joinedText(body, isBatch, receipts, warningsOf(request).warnings);
 }
 
-function textOf({ buffer, byteOffset, length }: Uint8Array, encoding: 'base64' | 'hex'): string {
-  return Buffer.from(buffer, byteOffset, length).toString(encoding);
+type Refused = Exclude<GenerateOutcome, { readonly kind: 'generated' | 'sealed' }>;
+
+/** Returns the error for an outcome without keys. */
+function refusal(outcome: Refused, asked: KeyRequest, nowMs: number): AppError {
+  switch (outcome.kind) {
+    case 'quota_exceeded':
+      return quotaExceeded(outcome.usage, nowMs, asked.count);
+    case 'key_already_made':
+      return alreadyMade(outcome, asked.isBatch);
+    case 'unknown_recipient':
+      return refusedRecipient(
+        'is not the name of a recipient of this account. The operator registers one with "phm recipient add"',
+      );
+    case 'invalid_public_key':
+      return asked.sealTo && 'recipient' in asked.sealTo
+        ? refusedRecipient(`names a public key that cannot be used. ${outcome.problem}`)
+        : refusedPublicKey(outcome.problem);
+    case 'batch_too_large':
+      return tooLarge(outcome);
+  }
 }
 
-/** Returns both published forms of the verdict. Always PASS: only a stream that passed the gate releases a key. */
-function evidenceFields(evidence: Evidence) {
-  return {
-    nist_validation: {
-      certification_status: 'PASS' as const,
-      tests_passed: evidence.testsPassed,
-      total_tests: evidence.totalTests,
-      compliance_level: evidence.complianceLevel,
-    },
-    nist_score: evidence.score,
-    nist_grade: evidence.grade,
-  };
+function alreadyMade(
+  { keyIds, createdMs }: Refused & { kind: 'key_already_made' },
+  isBatch: boolean,
+): AppError {
+  const time = formatTimestamp(createdMs);
+  const [keyId = ''] = keyIds;
+  if (!isBatch) {
+    const detail = `The first request generated the key ${keyId} at ${time}.`;
+    return new AppError('key_already_made', { detail, members: { key_id: keyId } });
+  }
+  return new AppError('key_already_made', {
+    detail: `The first request generated ${keyIds.length} keys at ${time}; "key_ids" names them.`,
+    remedy:
+      'They are not stored, so they cannot be sent again, and no others were generated. If the first response is lost, discard these key IDs and generate new keys with a new Idempotency-Key. Sealed keys can be sent again.',
+    members: { key_ids: [...keyIds] },
+  });
+}
+
+const TOO_LARGE: Readonly<Record<BatchTooLarge['reason'], string>> = {
+  validation: 'This server cannot test so many keys within the time limit of a request.',
+  stored_answer:
+    'The response would be too large to keep for a repetition with the same Idempotency-Key.',
+};
+
+function tooLarge({ maxCount, reason }: BatchTooLarge): AppError {
+  return new AppError('batch_too_large', {
+    detail: TOO_LARGE[reason],
+    remedy: `Send a "count" of at most ${maxCount}, and the rest in further requests.`,
+    members: { max_count: maxCount },
+  });
 }

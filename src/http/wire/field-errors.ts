@@ -23,6 +23,10 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** Advice that follows the list of allowed values, by the value received. */
 const ADVICE_ON_VALUE: ReadonlyMap<unknown, string> = new Map([
   ['hash_proof', '. The proof of a sealed key is inside "sealed_key"'],
+  [
+    'phm-recipient-key/v1',
+    '. That file holds the private key, which must not leave its owner: make a new pair, and send the file ".recipient"',
+  ],
 ]);
 
 /** Returns one error per field. A failed enumeration wins over a wrong type, because its list of values says more. */

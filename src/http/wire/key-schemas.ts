@@ -25,45 +25,57 @@ const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of the ke
   title: 'SecurityLevel',
 });
 
-/** Returns the schema of the generate body. `sources` are the entropy sources that requests may name. */
+/**
+ * Returns the fields of every body that asks for keys. `sources` are the entropy sources that requests may name,
+ * `includable` the extra fields of the response.
+ */
+export function orderFields<Extra extends Includable>(
+  sources: readonly string[],
+  defaultSource: string,
+  includable: readonly Extra[],
+) {
+  return {
+    security_level: Level,
+    enable_nist_validation: leavable(
+      Type.Boolean({
+        default: false,
+        description:
+          "run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer",
+      }),
+    ),
+    modulation_type: leavable(
+      oneOf<ModulationType>(
+        MODULATION_TYPES,
+        'string',
+        'modulation type; changes neither strength nor entropy',
+        {
+          title: 'ModulationType',
+          default: DEFAULT_MODULATION,
+        },
+      ),
+    ),
+    entropy_source: leavable(
+      oneOf(sources, 'string', 'entropy source mixed in besides the operating system', {
+        title: 'EntropySource',
+        default: defaultSource,
+      }),
+    ),
+    include: leavable(
+      Type.Array(oneOf<Extra>(includable, 'string', 'extra field'), {
+        maxItems: 16,
+        description:
+          'extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log',
+      }),
+    ),
+  };
+}
+
+/** Returns the schema of the generate body. */
 export function generateBody(sources: readonly string[], defaultSource: string) {
-  return Type.Object(
-    {
-      security_level: Level,
-      enable_nist_validation: leavable(
-        Type.Boolean({
-          default: false,
-          description:
-            "run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer",
-        }),
-      ),
-      modulation_type: leavable(
-        oneOf<ModulationType>(
-          MODULATION_TYPES,
-          'string',
-          'modulation type; changes neither strength nor entropy',
-          {
-            title: 'ModulationType',
-            default: DEFAULT_MODULATION,
-          },
-        ),
-      ),
-      entropy_source: leavable(
-        oneOf(sources, 'string', 'entropy source mixed in besides the operating system', {
-          title: 'EntropySource',
-          default: defaultSource,
-        }),
-      ),
-      include: leavable(
-        Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
-          maxItems: 16,
-          description:
-            'extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log',
-        }),
-      ),
-    },
-    { title: 'GenerateRequest', description: BODY_RULES },
-  );
+  return Type.Object(orderFields(sources, defaultSource, INCLUDABLE), {
+    title: 'GenerateRequest',
+    description: BODY_RULES,
+  });
 }
 
 export type GenerateBody = Static<ReturnType<typeof generateBody>>;
@@ -97,71 +109,92 @@ export const NistValidation = Type.Object(
   { title: 'NistValidation' },
 );
 
+export const KeyIdField = Type.String({
+  pattern: '^phm_[0-9]+$',
+  description: 'identifier of the key',
+});
+
+/** What a response says about a key and its generation. */
+export const FACTS = {
+  security_level: chosen(SECURITY_LEVELS, 'the requested level'),
+  security_strength_bits: Type.Integer({
+    minimum: 0,
+    maximum: 256,
+    description: "the smaller of the requested level and the generator's security strength",
+  }),
+  entropy_bits: Type.Number({
+    minimum: 0,
+    maximum: 384,
+    description:
+      'entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited',
+  }),
+  latency_ms: Type.Number({
+    minimum: 0,
+    description: 'from acceptance of the request until key and proof are ready',
+  }),
+  timestamp: Timestamp,
+  source: Type.String({
+    description: 'entropy source of this key besides the operating system; os: no other',
+  }),
+  quantum_hardware: Type.Boolean({
+    description:
+      'true if the provider of source says that it is quantum hardware; credited with 0 bits by default',
+  }),
+  entropy_job_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'IBM Quantum job whose output is in the reseed of this key, or null',
+  }),
+};
+
+/** With `enable_nist_validation`. */
+export const VERDICT = {
+  nist_validation: Type.Optional(NistValidation),
+  nist_score: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: `${LABEL}: share of the tests passed, in per cent; with nist_validation`,
+    }),
+  ),
+  nist_grade: Type.Optional(
+    oneOf(
+      ['A', 'B', 'C', 'D', 'F'],
+      'string',
+      `${LABEL}: grade of nist_score; with nist_validation`,
+    ),
+  ),
+  nist_report: Type.Optional(NistReport),
+};
+
+/** With `receipt` in `include`. */
+export const RECEIPT_FIELDS = {
+  receipt: Type.Optional(
+    Type.Union([Receipt, Type.Null()], {
+      description:
+        'receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later',
+    }),
+  ),
+  receipt_url: Type.Optional(ReceiptUrl),
+};
+
+/** A key in plaintext. */
+export const PLAIN_KEY = {
+  key_id: KeyIdField,
+  key: Type.String({
+    pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
+    description: 'the key in lowercase hexadecimal; shown once and never stored',
+  }),
+  ...FACTS,
+  hash_proof: Type.String({
+    pattern: '^proof_[1-9][0-9]{77,81}$',
+    description: 'keyed proof that this service generated the key; does not reveal the key',
+  }),
+  ...VERDICT,
+  ...RECEIPT_FIELDS,
+  opening: Type.Optional(Opening),
+};
+
 export const GeneratedKey = Type.Object(
-  {
-    success: Success,
-    key_id: Type.String({ pattern: '^phm_[0-9]+$', description: 'identifier of the key' }),
-    key: Type.String({
-      pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
-      description: 'the key in lowercase hexadecimal; shown once and never stored',
-    }),
-    security_level: chosen(SECURITY_LEVELS, 'the requested level'),
-    security_strength_bits: Type.Integer({
-      minimum: 0,
-      maximum: 256,
-      description: "the smaller of the requested level and the generator's security strength",
-    }),
-    entropy_bits: Type.Number({
-      minimum: 0,
-      maximum: 384,
-      description:
-        'entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited',
-    }),
-    latency_ms: Type.Number({
-      minimum: 0,
-      description: 'from acceptance of the request until key and proof are ready',
-    }),
-    timestamp: Timestamp,
-    source: Type.String({
-      description: 'entropy source of this key besides the operating system; os: no other',
-    }),
-    quantum_hardware: Type.Boolean({
-      description:
-        'true if the provider of source says that it is quantum hardware; credited with 0 bits by default',
-    }),
-    entropy_job_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'IBM Quantum job whose output is in the reseed of this key, or null',
-    }),
-    hash_proof: Type.String({
-      pattern: '^proof_[1-9][0-9]{77,81}$',
-      description: 'keyed proof that this service generated the key; does not reveal the key',
-    }),
-    nist_validation: Type.Optional(NistValidation),
-    nist_score: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 100,
-        description: `${LABEL}: share of the tests passed, in per cent; with nist_validation`,
-      }),
-    ),
-    nist_grade: Type.Optional(
-      oneOf(
-        ['A', 'B', 'C', 'D', 'F'],
-        'string',
-        `${LABEL}: grade of nist_score; with nist_validation`,
-      ),
-    ),
-    nist_report: Type.Optional(NistReport),
-    receipt: Type.Optional(
-      Type.Union([Receipt, Type.Null()], {
-        description:
-          'receipt for the key; null if no checkpoint covered its record within 2 s: receipt_url then returns it later',
-      }),
-    ),
-    receipt_url: Type.Optional(ReceiptUrl),
-    opening: Type.Optional(Opening),
-    warnings,
-  },
+  { success: Success, ...PLAIN_KEY, warnings },
   {
     title: 'GeneratedKey',
     description:

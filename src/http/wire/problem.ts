@@ -3,7 +3,7 @@
  * An unexpected error becomes a bare 500, because its text may hold secrets.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { secondsToNextMonth } from '../../accounts/index.ts';
+import { quotaPeriod, secondsToNextMonth } from '../../accounts/index.ts';
 import type { Clock } from '../../clock.ts';
 import { formatTimestamp } from '../../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../../errors.ts';
@@ -97,9 +97,17 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(error, occurrence)));
 }
 
-/** Returns the error for a request beyond the account's monthly quota. */
-export function quotaExceeded(usage: Usage, nowMs: number): AppError {
-  return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(usage, nowMs) });
+/** Returns the error for a request beyond the account's monthly quota. A batch takes `count` requests. */
+export function quotaExceeded(usage: Usage, nowMs: number, count = 1): AppError {
+  const retryAfterSeconds = secondsToNextMonth(usage, nowMs);
+  const left = Math.max(0, (usage.quota ?? 0) - quotaPeriod(usage, nowMs).used);
+  if (count === 1 || left === 0) return new AppError('quota_exceeded', { retryAfterSeconds });
+  const remain = left === 1 ? '1 remains' : `${left} remain`;
+  return new AppError('quota_exceeded', {
+    detail: `A batch of ${count} keys takes ${count} requests of the account's monthly quota, and ${remain}.`,
+    remedy: `Send a batch of at most ${left}, wait for the next calendar month (UTC), or move to a larger plan.`,
+    retryAfterSeconds,
+  });
 }
 
 /** RFC 9110 §8.3.1, limited to what a response may repeat. */

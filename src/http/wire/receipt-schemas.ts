@@ -57,8 +57,14 @@ const KeyStatement = Type.Object(
     modulation: Type.String({ description: 'modulation type' }),
     sources: Type.Array(StatementSource, { maxItems: 32 }),
     row_digest: bytes32('SHA-256 of the record of the key in the ledger'),
-    sealed_to: orNull(Type.String(), 'reserved; null'),
-    sealed_digest: orNull(Type.String(), 'reserved; null'),
+    sealed_to: orNull(
+      bytes32('thumbprint of the recipient'),
+      "SHA-256 of the recipient's public key; null if the key was not sealed",
+    ),
+    sealed_digest: orNull(
+      bytes32('digest of the sealed key'),
+      'SHA-256 of enc and ciphertext of the sealed key; null if the key was not sealed',
+    ),
     software: Type.String({ description: 'version of the service and digest of its sources' }),
     salt: bytes32('random bytes that keep the entry in the log from revealing the statement'),
   },

@@ -1,0 +1,170 @@
+/** Schemas of sealed keys and of batches. */
+import Type, { type Static } from 'typebox';
+import { DEFAULT_SUITE, SEAL_SUITES, type SealSuiteName } from '#sealing';
+import { MAX_BATCH_KEYS } from '../../keys/index.ts';
+import {
+  FACTS,
+  type GenerateBody,
+  INCLUDABLE,
+  KeyIdField,
+  orderFields,
+  PLAIN_KEY,
+  RECEIPT_FIELDS,
+  VERDICT,
+} from './key-schemas.ts';
+import { BODY_RULES, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+
+/** Values of `include` on the sealed endpoints: the proof is inside the sealed key. */
+const SEALED_INCLUDABLE = ['nist_report', 'receipt'] as const;
+
+/** Longest text that `seal_to` may hold. The longest public key has 2,091 characters. */
+const MAX_PUBLIC_KEY_TEXT = 4_096;
+const MAX_RECIPIENT_NAME = 64;
+
+/** Most keys of a batch whose elements include a receipt or a report: a report takes some 20 kB. */
+export const MAX_DETAILED_KEYS = 100;
+
+const SUITE = {
+  type: 'string',
+  enum: SEAL_SUITES.map(({ name }) => name),
+  title: 'SealSuite',
+};
+
+export const SealTo = Type.Object(
+  {
+    type: leavable(
+      oneOf(
+        ['phm-recipient/v1'],
+        'string',
+        'type of a recipient file: the file of `phm recipient new` is a valid seal_to',
+      ),
+    ),
+    suite: leavable(
+      Type.Unsafe<SealSuiteName>({
+        ...SUITE,
+        default: DEFAULT_SUITE,
+        description: 'HPKE suite (RFC 9180, draft-ietf-hpke-pq) of public_key',
+      }),
+    ),
+    public_key: leavable(
+      Type.String({
+        maxLength: MAX_PUBLIC_KEY_TEXT,
+        description:
+          "the recipient's public key: the KEM's raw serialisation, 1,216 bytes for MLKEM768-X25519 and 1,568 for ML-KEM-1024, in base64url without padding",
+      }),
+    ),
+    recipient: leavable(
+      Type.String({
+        maxLength: MAX_RECIPIENT_NAME,
+        description:
+          'name of a recipient that the operator has registered for the account, instead of suite and public_key',
+      }),
+    ),
+  },
+  {
+    title: 'SealTo',
+    description: 'who can open the keys: either public_key, with its suite, or recipient',
+  },
+);
+
+export type SealToBody = Static<typeof SealTo>;
+
+const count = Type.Integer({
+  minimum: 1,
+  maximum: MAX_BATCH_KEYS,
+  description: `number of keys; at most ${MAX_DETAILED_KEYS} with nist_report or receipt in include`,
+});
+
+/** Returns the schemas of the bodies of sealed and batched requests. */
+export function keyBodies(sources: readonly string[], defaultSource: string) {
+  const plain = orderFields(sources, defaultSource, INCLUDABLE);
+  const sealed = {
+    seal_to: SealTo,
+    ...orderFields(sources, defaultSource, SEALED_INCLUDABLE),
+  };
+  const titled = (title: string) => ({ title, description: BODY_RULES });
+  return {
+    sealed: Type.Object(sealed, titled('GenerateSealedRequest')),
+    batch: Type.Object({ count, ...plain }, titled('GenerateBatchRequest')),
+    sealedBatch: Type.Object({ count, ...sealed }, titled('GenerateSealedBatchRequest')),
+  };
+}
+
+/** The body of any request for keys. The schema of its route decides which of the last two it has. */
+export interface OrderBody extends GenerateBody {
+  readonly count?: number;
+  readonly seal_to?: SealToBody;
+}
+
+const base64Url = (description: string) =>
+  Type.String({
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: `${description}, in base64url without padding`,
+  });
+
+export const SealedKey = Type.Object(
+  {
+    suite: Type.Unsafe<SealSuiteName>(SUITE),
+    kem_id: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'registered number of the KEM',
+    }),
+    kdf_id: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'registered number of the KDF',
+    }),
+    aead_id: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'registered number of the AEAD',
+    }),
+    enc: base64Url('encapsulated secret'),
+    ciphertext: base64Url('key, hash_proof and opening, encrypted'),
+    header: base64Url(
+      'canonical JSON of what is bound to the key: key_id, time, thumbprint of the public key, key_commitment',
+    ),
+  },
+  { title: 'SealedKey', description: 'a key that only the holder of the private key can open' },
+);
+
+const SEALED_KEY = {
+  key_id: KeyIdField,
+  ...FACTS,
+  sealed_key: SealedKey,
+  ...VERDICT,
+  ...RECEIPT_FIELDS,
+};
+
+export const GeneratedSealedKey = Type.Object(
+  { success: Success, ...SEALED_KEY, warnings },
+  {
+    title: 'GeneratedSealedKey',
+    description:
+      'The fields of GeneratedKey without key, hash_proof and opening: these are inside sealed_key.',
+  },
+);
+
+/** Returns the schema of the response to a batch. */
+function batchOf<T extends Type.TSchema>(element: T, title: string) {
+  return Type.Object(
+    {
+      success: Success,
+      timestamp: Timestamp,
+      count: Type.Integer({ minimum: 1, maximum: MAX_BATCH_KEYS, description: 'number of keys' }),
+      keys: Type.Array(element, { description: 'the keys' }),
+      warnings,
+    },
+    { title },
+  );
+}
+
+export type SealedKeyFields = Omit<Static<typeof GeneratedSealedKey>, 'success' | 'warnings'>;
+
+export const KeyBatch = batchOf(Type.Object(PLAIN_KEY, { title: 'BatchKey' }), 'KeyBatch');
+
+export const SealedKeyBatch = batchOf(
+  Type.Object(SEALED_KEY, { title: 'BatchSealedKey' }),
+  'SealedKeyBatch',
+);
