@@ -1,5 +1,11 @@
 /** Distinguishes responses of the service, its errors, and responses of other servers. */
-import { type FieldError, PhmApiError, PhmResponseError } from './errors.ts';
+import {
+  type FieldError,
+  PhmApiError,
+  PhmKeyLostError,
+  PhmResponseError,
+  type Problem,
+} from './errors.ts';
 import { isRequestId } from './options.ts';
 import { readRetryAfter } from './retry.ts';
 import { findMismatch } from './shapes.ts';
@@ -22,9 +28,7 @@ export function readAnswer(response: Response, text: string, call: Call): JsonOb
   const requestId = isRequestId(stated) ? stated : (call.requestId ?? null);
   const common = { status, requestId, retryAfterSeconds: readRetryAfter(headers, Date.now()) };
   if (body && isProblem(body)) {
-    const { code, title, detail, errors } = body;
-    const fields = Array.isArray(errors) ? errors.filter(isFieldError) : [];
-    throw new PhmApiError({ ...common, code, title, detail, errors: fields });
+    throw apiError(body, common);
   }
   throw new PhmResponseError(describe(response, call.url, mismatch), common);
 }
@@ -58,6 +62,26 @@ function isProblem(body: JsonObject): body is ProblemBody {
     typeof title === 'string' &&
     typeof detail === 'string'
   );
+}
+
+function apiError(
+  { code, title, detail, errors, key_id, key_ids, max_count }: ProblemBody,
+  common: Pick<Problem, 'status' | 'requestId' | 'retryAfterSeconds'>,
+): PhmApiError {
+  const problem: Problem = {
+    ...common,
+    code,
+    title,
+    detail,
+    errors: listOf(errors).filter(isFieldError),
+    keyIds: [key_id, ...listOf(key_ids)].filter((one) => typeof one === 'string'),
+    maxCount: typeof max_count === 'number' ? max_count : null,
+  };
+  return code === 'key_already_made' ? new PhmKeyLostError(problem) : new PhmApiError(problem);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function isFieldError(value: unknown): value is FieldError {

@@ -1,9 +1,12 @@
 /** The client: one method for each endpoint. */
+import { keysOf, readSplit } from './batches.ts';
 import type { RequestEvent, RetryEvent } from './hooks.ts';
+import { idempotencyKeyFor } from './idempotency.ts';
 import { type Limits, NO_LIMITS } from './limits.ts';
 import {
   assertBoolean,
   assertFunction,
+  assertNoPrivateKey,
   assertObject,
   assertRequestId,
   assertSignal,
@@ -12,12 +15,18 @@ import {
   readDurations,
   resolveBase,
 } from './options.ts';
-import { keyShape, SHAPES, type Shape } from './shapes.ts';
+import type { Repeatable } from './retry.ts';
+import { batchShape, keyShape, SHAPES, type Shape, sealedKeyShape } from './shapes.ts';
 import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
 import { Turns } from './turns.ts';
 import type {
+  BatchKey,
+  BatchSealedKey,
+  GenerateBatchRequest,
   GeneratedKey,
   GenerateRequest,
+  GenerateSealedBatchRequest,
+  GenerateSealedRequest,
   Health,
   Metrics,
   MetricsQuery,
@@ -31,6 +40,7 @@ import type {
   ReceiptResult,
   ReportedKey,
   ReportedRequest,
+  SealedKeyFor,
   SeriesQuery,
   ValidatedKey,
   ValidatedRequest,
@@ -80,13 +90,32 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
+/** Options of a call that generates keys. */
+export interface KeyCallOptions extends CallOptions {
+  /**
+   * Makes the call safe to repeat: the service recognises it by this value for 24 hours and generates no second key, and the
+   * client repeats it also after a lost response. `true` is a new UUIDv7. A text is yours: 1 to 255 visible ASCII characters,
+   * new for each request. Default: `true` for sealed keys and batches, `false` for `generate`.
+   */
+  readonly idempotencyKey?: string | boolean | undefined;
+}
+
+/** Options of a call for many keys. */
+export interface BatchCallOptions extends KeyCallOptions {
+  /** Most keys of one batch, 1…1000. Default 100. */
+  readonly chunk?: number | undefined;
+}
+
 interface Endpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
   readonly query?: object;
   readonly shape: Shape;
-  readonly repeatable: boolean;
+  readonly repeatable: Repeatable;
+  /** `Idempotency-Key` of the call. */
+  readonly idempotencyKey?: string | undefined;
+  readonly places?: number;
   readonly alsoAnswers?: number;
   /** True if the endpoint needs no API key and has no rate limit. */
   readonly open?: boolean;
@@ -136,28 +165,71 @@ export class PhmClient {
   /**
    * Generates a key. The client retries only if the service cannot have generated one. If a call fails with
    * `outcomeUnknown`, a key may have been generated and counted, but the response was lost.
+   *
+   * With `idempotencyKey` the client also retries after a lost response. If the service had generated the key, the call
+   * rejects with `PhmKeyLostError`, which names it: that key cannot be sent again, and no other was generated.
    */
   generate(
     body: ReceiptedRequest<ReportedRequest>,
-    options?: CallOptions,
+    options?: KeyCallOptions,
   ): Promise<ReceiptedKey<ReportedKey>>;
   generate(
     body: ReceiptedRequest<ValidatedRequest>,
-    options?: CallOptions,
+    options?: KeyCallOptions,
   ): Promise<ReceiptedKey<ValidatedKey>>;
   generate(
     body: ReceiptedRequest<PlainRequest>,
-    options?: CallOptions,
+    options?: KeyCallOptions,
   ): Promise<ReceiptedKey<PlainKey>>;
-  generate(body: ReportedRequest, options?: CallOptions): Promise<ReportedKey>;
-  generate(body: ValidatedRequest, options?: CallOptions): Promise<ValidatedKey>;
-  generate(body: PlainRequest, options?: CallOptions): Promise<PlainKey>;
-  generate(body: GenerateRequest, options?: CallOptions): Promise<GeneratedKey>;
-  async generate(body: GenerateRequest, options: CallOptions = {}): Promise<GeneratedKey> {
+  generate(body: ReportedRequest, options?: KeyCallOptions): Promise<ReportedKey>;
+  generate(body: ValidatedRequest, options?: KeyCallOptions): Promise<ValidatedKey>;
+  generate(body: PlainRequest, options?: KeyCallOptions): Promise<PlainKey>;
+  generate(body: GenerateRequest, options?: KeyCallOptions): Promise<GeneratedKey>;
+  async generate(body: GenerateRequest, options: KeyCallOptions = {}): Promise<GeneratedKey> {
     assertObject('the body', body, '{ security_level: 256 }');
-    const path = '/api/v2/generate';
+    assertCallOptions(options);
+    const idempotencyKey = idempotencyKeyFor(options.idempotencyKey, false);
     const shape = keyShape(body);
-    return this.#send({ method: 'POST', path, body, shape, repeatable: false }, options);
+    return this.#make({ path: '/api/v2/generate', body, shape, idempotencyKey }, options);
+  }
+
+  /**
+   * Generates a key that only its recipient can open: `openSealedKey` opens it. `seal_to` is `sealTo(recipient)`, or the
+   * name of a registered recipient. A repeated call gets the same response and counts once.
+   */
+  async generateSealed<const Request extends GenerateSealedRequest>(
+    body: Request,
+    options: KeyCallOptions = {},
+  ): Promise<SealedKeyFor<Request>> {
+    assertObject('the body', body, SEALED_EXAMPLE);
+    assertCallOptions(options);
+    assertNoPrivateKey(body.seal_to);
+    const idempotencyKey = idempotencyKeyFor(options.idempotencyKey, true);
+    const shape = sealedKeyShape(body);
+    return this.#make({ path: '/api/v2/generate/sealed', body, shape, idempotencyKey }, options);
+  }
+
+  /**
+   * Yields `count` keys, which the client generates in batches while you read them, each with its own `Idempotency-Key`.
+   * If a batch fails, the iterator rejects; the keys that it has yielded are yours. Keys of the current batch that you do
+   * not read are lost. With a text as `idempotencyKey` there is one batch.
+   */
+  generateBatch<const Request extends GenerateBatchRequest>(
+    body: Request,
+    options: BatchCallOptions = {},
+  ): AsyncGenerator<BatchKey<Request>, void, undefined> {
+    assertObject('the body', body, '{ security_level: 256, count: 1000 }');
+    return this.#batches('/api/v2/generate/batch', body, keyShape(body), options);
+  }
+
+  /** Yields `count` sealed keys, as `generateBatch` does. */
+  generateSealedBatch<const Request extends GenerateSealedBatchRequest>(
+    body: Request,
+    options: BatchCallOptions = {},
+  ): AsyncGenerator<BatchSealedKey<Request>, void, undefined> {
+    assertObject('the body', body, SEALED_EXAMPLE);
+    assertNoPrivateKey(body.seal_to);
+    return this.#batches('/api/v2/generate/sealed/batch', body, sealedKeyShape(body), options);
   }
 
   /** Validates a key. Every verdict counts against the quota; a lost one may count too. */
@@ -165,7 +237,7 @@ export class PhmClient {
     assertObject('the body', body, '{ key }');
     const path = '/api/v2/validate';
     const shape = SHAPES.validate;
-    return this.#send({ method: 'POST', path, body, shape, repeatable: true }, options);
+    return this.#send({ method: 'POST', path, body, shape, repeatable: 'read' }, options);
   }
 
   /**
@@ -194,22 +266,58 @@ export class PhmClient {
 
   /** Returns the state of the server. A server that is not ready returns `success` false; that is not an error. */
   async health(options: CallOptions = {}): Promise<Health> {
-    const kind = { shape: SHAPES.health, repeatable: true, alsoAnswers: 503, open: true };
+    const kind = {
+      shape: SHAPES.health,
+      repeatable: 'read' as const,
+      alsoAnswers: 503,
+      open: true,
+    };
     return this.#send({ method: 'GET', path: '/health', ...kind }, options);
   }
 
   #read<Answer>(path: string, query: object, shape: Shape, options: CallOptions): Promise<Answer> {
     assertObject('the query', query, '{ hours: 24 }');
-    return this.#send({ method: 'GET', path, query, shape, repeatable: true }, options);
+    return this.#send({ method: 'GET', path, query, shape, repeatable: 'read' }, options);
+  }
+
+  #batches<Key>(
+    path: string,
+    body: { readonly count: number },
+    keyShape: Shape,
+    options: BatchCallOptions,
+  ): AsyncGenerator<Key, void, undefined> {
+    assertCallOptions(options);
+    const { idempotencyKey: given, chunk } = options;
+    idempotencyKeyFor(given, true);
+    const split = readSplit(body.count, chunk, typeof given === 'string');
+    return keysOf(split, (count) =>
+      this.#make(
+        {
+          path,
+          body: { ...body, count },
+          shape: batchShape(count, keyShape),
+          idempotencyKey: idempotencyKeyFor(given, true),
+          places: count,
+        },
+        options,
+      ),
+    );
+  }
+
+  /** Sends a call that generates keys. */
+  #make<Answer>(
+    endpoint: Omit<Endpoint, 'method' | 'repeatable'>,
+    options: KeyCallOptions,
+  ): Promise<Answer> {
+    const repeatable = endpoint.idempotencyKey === undefined ? 'never' : 'recognised';
+    return this.#send({ ...endpoint, method: 'POST', repeatable }, options);
   }
 
   /** Sends a call. Only the members in `shape` are checked; the service's OpenAPI document describes the others. */
   async #send<Answer>(endpoint: Endpoint, options: CallOptions): Promise<Answer> {
-    assertObject('the options of a call', options, '{ signal, requestId }');
+    assertCallOptions(options);
     const { signal, requestId } = options;
-    assertSignal(signal);
-    assertRequestId(requestId);
-    const { method, path, body, query = {}, open, ...kind } = endpoint;
+    const { method, path, body, query = {}, open, idempotencyKey, ...kind } = endpoint;
     const url = new URL(this.#base + path);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
@@ -220,10 +328,19 @@ export class PhmClient {
       ...(strict ? { Prefer: 'handling=strict' } : {}),
       ...(open ? {} : this.#credential),
       ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
+      ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
     };
     const text = body === undefined ? null : JSON.stringify(body);
     const call: Call = { ...kind, method, url, headers, body: text, signal, requestId };
     const transport = open ? { ...this.#transport, turns: null } : this.#transport;
     return (await send(call, transport)) as Answer;
   }
+}
+
+const SEALED_EXAMPLE = '{ security_level: 256, seal_to: sealTo(recipient) }';
+
+function assertCallOptions(options: CallOptions): void {
+  assertObject('the options of a call', options, '{ signal, requestId }');
+  assertSignal(options.signal);
+  assertRequestId(options.requestId);
 }

@@ -41,13 +41,15 @@ export interface Problem {
   readonly title: string;
   readonly detail: string;
   readonly errors: readonly FieldError[];
+  readonly keyIds: readonly string[];
+  readonly maxCount: number | null;
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
 }
 
 /** The service refused the call. Decide by `code`. */
 export class PhmApiError extends PhmError {
-  override readonly name = 'PhmApiError';
+  override readonly name: string = 'PhmApiError';
   /** HTTP status. */
   readonly status: number;
   /** Stable name of the error. A newer service may have codes that this type does not list. */
@@ -57,10 +59,15 @@ export class PhmApiError extends PhmError {
   readonly detail: string;
   /** The wrong fields, for `invalid_request`; otherwise empty. */
   readonly errors: readonly FieldError[];
+  /** The keys that an earlier request generated, for `key_already_made`; otherwise empty. */
+  readonly keyIds: readonly string[];
+  /** Largest `count` that the service accepts, for `batch_too_large`; otherwise null. */
+  readonly maxCount: number | null;
   /** Seconds to wait before the next attempt; null if the response names none. */
   readonly retryAfterSeconds: number | null;
 
-  constructor({ status, code, title, detail, errors, requestId, retryAfterSeconds }: Problem) {
+  constructor(problem: Problem) {
+    const { status, code, title, detail, errors, requestId, retryAfterSeconds } = problem;
     // The detail already names one wrong field, usually the first.
     const named = errors.findIndex(({ message }) => detail.includes(message));
     const fields = errors
@@ -75,8 +82,19 @@ export class PhmApiError extends PhmError {
     this.title = title;
     this.detail = detail;
     this.errors = errors;
+    this.keyIds = problem.keyIds;
+    this.maxCount = problem.maxCount;
     this.retryAfterSeconds = retryAfterSeconds;
   }
+}
+
+/**
+ * An earlier request with the same `Idempotency-Key` generated `keyIds` in plaintext (`key_already_made`). The service
+ * cannot send these keys again, and it generated no others. If you do not have them, they are lost: discard them, and call
+ * again. After a retry of the client, that earlier request was the client's own, and its response was lost.
+ */
+export class PhmKeyLostError extends PhmApiError {
+  override readonly name = 'PhmKeyLostError';
 }
 
 function sentence(text: string): string {

@@ -1,10 +1,17 @@
 /** Client of the PHM key service. */
-export { type CallOptions, PhmClient, type PhmClientOptions } from './client.ts';
+export {
+  type BatchCallOptions,
+  type CallOptions,
+  type KeyCallOptions,
+  PhmClient,
+  type PhmClientOptions,
+} from './client.ts';
 export {
   type FieldError,
   PhmApiError,
   PhmConnectionError,
   PhmError,
+  PhmKeyLostError,
   PhmResponseError,
   PhmTimeoutError,
 } from './errors.ts';
@@ -46,9 +53,15 @@ export {
 } from './sealing/open.ts';
 export { newRecipient, sealTo } from './sealing/recipient.ts';
 export type {
+  BatchKey,
+  BatchSealedKey,
   ErrorCode,
+  GenerateBatchRequest,
   GeneratedKey,
+  GeneratedSealedKey,
   GenerateRequest,
+  GenerateSealedBatchRequest,
+  GenerateSealedRequest,
   Health,
   Metrics,
   MetricsQuery,
@@ -63,6 +76,8 @@ export type {
   ReceiptResult,
   ReportedKey,
   ReportedRequest,
+  SealedKeyFor,
+  SealTo,
   SeriesQuery,
   ValidatedKey,
   ValidatedRequest,

@@ -89,6 +89,13 @@ export function assertObject(name: string, value: unknown, example: string): voi
   throw new TypeError(`${name} must be an object such as ${example}, got ${kindOf(value)}`);
 }
 
+/** Throws `TypeError` for a `seal_to` with a private key, before it is sent. */
+export function assertNoPrivateKey(sealTo: unknown): void {
+  if (typeof sealTo !== 'object' || sealTo === null) return;
+  if (!('private_key' in sealTo || 'privateKey' in sealTo)) return;
+  throw new TypeError('seal_to has a private key, which must stay with you: use sealTo(recipient)');
+}
+
 export function assertFunction(name: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return;
   throw new TypeError(`${name} must be a function, got ${kindOf(value)}`);

@@ -54,24 +54,31 @@ export class Pace {
     return this.#bucket?.stated ? this.#bucket.perMs * 1000 : null;
   }
 
+  /** Returns the tokens that a request takes: its places, but no more than the bucket holds. */
+  cost(places: number): number {
+    return Math.min(places, this.#bucket?.burst ?? 1);
+  }
+
   /**
-   * Returns the milliseconds from `nowMs` until a request with `ahead` others before it may be sent. Null: not until
-   * another request has ended.
+   * Returns the milliseconds from `nowMs` until a request of so many places may be sent, after others that take `ahead`
+   * tokens. Null: not until another request has ended.
    */
-  waitMs(nowMs: number, ahead: number): number | null {
+  waitMs(nowMs: number, ahead: number, places = 1): number | null {
     const pauseMs = this.pauseMs(nowMs);
     if (this.#bucket === null) {
       if (this.#unlimited || this.#inFlight + ahead < FIRST_REQUESTS) return pauseMs;
       return null;
     }
-    const { perMs } = this.#bucket;
-    const lacking = ahead + 1 + reserve(this.#bucket) - this.#tokensAt(nowMs + pauseMs);
+    const { perMs, burst } = this.#bucket;
+    // A request that takes the whole bucket leaves no reserve.
+    const needed = Math.min(burst, this.cost(places) + reserve(this.#bucket));
+    const lacking = ahead + needed - this.#tokensAt(nowMs + pauseMs);
     return pauseMs + Math.max(0, lacking / perMs);
   }
 
   /** Returns a lower bound of the wait in milliseconds; only the current pause while the rate is a guess. */
-  leastWaitMs(nowMs: number, ahead: number): number {
-    const certain = this.#bucket?.stated ? this.waitMs(nowMs, ahead) : null;
+  leastWaitMs(nowMs: number, ahead: number, places = 1): number {
+    const certain = this.#bucket?.stated ? this.waitMs(nowMs, ahead, places) : null;
     return certain ?? this.pauseMs(nowMs);
   }
 
@@ -80,10 +87,10 @@ export class Pace {
     return Math.max(0, this.#pausedUntilMs - nowMs);
   }
 
-  /** Takes a token for a request that is sent. */
-  sent(nowMs: number): void {
+  /** Takes the tokens of a request that is sent. */
+  sent(nowMs: number, places = 1): void {
     this.#inFlight += 1;
-    if (this.#bucket) this.#settle(nowMs, this.#tokensAt(nowMs) - 1);
+    if (this.#bucket) this.#settle(nowMs, this.#tokensAt(nowMs) - this.cost(places));
   }
 
   /** Notes that a request has ended, successfully or not. */

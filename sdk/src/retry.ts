@@ -6,6 +6,7 @@ import type { ErrorCode } from './types.ts';
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'rate_limited',
   'request_timeout',
+  'idempotency_in_progress',
   'entropy_unavailable',
   'ledger_unavailable',
   'overloaded',
@@ -22,13 +23,21 @@ const LONGEST_BACKOFF_MS = 8_000;
 const LONGEST_RETRY_AFTER_SECONDS = 30;
 
 /**
- * Reports whether to send the same request again. A request that is not repeatable is retried only if the service cannot
- * have executed it.
+ * How a request may be repeated: `never` if the service may have executed it, `read` if a second execution is harmless,
+ * `recognised` if the service recognises the second one by its `Idempotency-Key`.
  */
-export function mayRetry(error: PhmError, repeatable: boolean): boolean {
-  if (error.outcomeUnknown && !repeatable) return false;
-  if (error instanceof PhmApiError) return PASSING.has(error.code);
-  if (error instanceof PhmResponseError) return PASSING_STATUSES.has(error.status);
+export type Repeatable = 'never' | 'read' | 'recognised';
+
+/** Reports whether to send the same request again. */
+export function mayRetry(error: PhmError, repeatable: Repeatable): boolean {
+  if (error.outcomeUnknown && repeatable === 'never') return false;
+  const isRecognised = repeatable === 'recognised';
+  if (error instanceof PhmApiError) {
+    return PASSING.has(error.code) || (isRecognised && error.code === 'internal_error');
+  }
+  if (error instanceof PhmResponseError) {
+    return PASSING_STATUSES.has(error.status) || (isRecognised && error.status >= 500);
+  }
   return true;
 }
 

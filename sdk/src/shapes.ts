@@ -4,6 +4,7 @@
  */
 import type {
   GeneratedKey,
+  GeneratedSealedKey,
   GenerateRequest,
   Health,
   Metrics,
@@ -15,8 +16,8 @@ import type {
 } from './types.ts';
 
 /**
- * Description of a value: a type, a certain number, a pattern of a string, a list whose items have a shape, or an object
- * whose members have shapes.
+ * Description of a value: a type, a certain number, a pattern of a string, a list of a certain or any length whose items
+ * have a shape, or an object whose members have shapes.
  */
 export type Shape =
   | 'string'
@@ -24,7 +25,7 @@ export type Shape =
   | 'boolean'
   | number
   | RegExp
-  | readonly [Shape]
+  | readonly [Shape, length?: number]
   | { readonly [member: string]: Shape };
 
 /** Shapes that agree with the type `T`: the compiler finds misspelt members and wrong types. */
@@ -35,7 +36,7 @@ type ShapeOf<T> = T extends string
     : T extends boolean
       ? 'boolean'
       : T extends readonly (infer Item)[]
-        ? readonly [ShapeOf<Item>]
+        ? readonly [ShapeOf<Item>, length?: number]
         : { readonly [Member in keyof T]?: ShapeOf<NonNullable<T[Member]>> };
 
 const KEYS: ReadonlyMap<number, RegExp> = new Map([
@@ -44,16 +45,29 @@ const KEYS: ReadonlyMap<number, RegExp> = new Map([
   [384, /^[0-9a-f]{96}$/],
 ]);
 
-const KEY = {
+const FACTS = {
   key_id: 'string',
   security_strength_bits: 'number',
   entropy_bits: 'number',
   latency_ms: 'number',
   source: 'string',
   quantum_hardware: 'boolean',
-  hash_proof: 'string',
   timestamp: 'string',
 } as const satisfies ShapeOf<GeneratedKey>;
+
+const BASE64_URL = /^[A-Za-z0-9_-]+$/;
+
+const SEALED = {
+  sealed_key: {
+    suite: 'string',
+    kem_id: 'number',
+    kdf_id: 'number',
+    aead_id: 'number',
+    enc: BASE64_URL,
+    ciphertext: BASE64_URL,
+    header: BASE64_URL,
+  },
+} as const satisfies ShapeOf<GeneratedSealedKey>;
 
 const VERDICT = {
   nist_validation: {
@@ -94,24 +108,46 @@ const REPORT = {
   },
 } as const satisfies ShapeOf<NistReport>;
 
-/** Besides `receipt`, which may be null. The opening is 32 bytes in base64. */
+/** The opening is 32 bytes in base64. */
 const OPENED = {
-  receipt_url: 'string',
   opening: /^[A-Za-z0-9+/]{43}=$/,
 } as const satisfies ShapeOf<GeneratedKey>;
 
 /** Returns the shape of the key that `body` requests. */
 export function keyShape(body: GenerateRequest): Shape {
-  const { security_level: level, enable_nist_validation: isValidated, include } = body;
-  const includes = (value: string) => Array.isArray(include) && include.includes(value);
   return {
-    security_level: level,
-    key: KEYS.get(level) ?? 'string',
-    ...KEY,
-    ...(isValidated ? VERDICT : {}),
-    ...(isValidated && includes('nist_report') ? { nist_report: REPORT } : {}),
-    ...(includes('receipt') ? OPENED : {}),
+    security_level: body.security_level,
+    key: KEYS.get(body.security_level) ?? 'string',
+    ...factsShape(body),
+    hash_proof: 'string',
+    ...(includes(body, 'receipt') ? OPENED : {}),
   } satisfies ShapeOf<GeneratedKey>;
+}
+
+/** Returns the shape of the sealed key that `body` requests. */
+export function sealedKeyShape(body: GenerateRequest): Shape {
+  const { security_level } = body;
+  return { security_level, ...SEALED, ...factsShape(body) } satisfies ShapeOf<GeneratedSealedKey>;
+}
+
+/** Returns the shape of a batch of `count` keys. */
+export function batchShape(count: number, key: Shape): Shape {
+  return { count, keys: [key, count], timestamp: 'string' };
+}
+
+/** Besides `receipt`, which may be null. */
+function factsShape(body: GenerateRequest) {
+  const { enable_nist_validation: isValidated } = body;
+  return {
+    ...FACTS,
+    ...(isValidated ? VERDICT : {}),
+    ...(isValidated && includes(body, 'nist_report') ? { nist_report: REPORT } : {}),
+    ...(includes(body, 'receipt') ? { receipt_url: 'string' as const } : {}),
+  };
+}
+
+function includes({ include }: GenerateRequest, value: string): boolean {
+  return Array.isArray(include) && include.includes(value);
 }
 
 /** Shapes of responses that do not depend on the request. */
@@ -211,10 +247,12 @@ function fits(value: unknown, shape: Shape): boolean {
   if (typeof shape === 'number') return value === shape;
   if (typeof shape === 'string') return typeof value === shape;
   if (shape instanceof RegExp) return typeof value === 'string' && shape.test(value);
-  return kindOf(value) === (isList(shape) ? 'a list' : 'an object');
+  if (!isList(shape)) return kindOf(value) === 'an object';
+  const [, length] = shape;
+  return Array.isArray(value) && (length === undefined || value.length === length);
 }
 
-function isList(shape: object): shape is readonly [Shape] {
+function isList(shape: object): shape is readonly [Shape, length?: number] {
   return Array.isArray(shape);
 }
 
@@ -222,7 +260,8 @@ function nameOf(shape: Shape): string {
   if (typeof shape === 'number') return String(shape);
   if (typeof shape === 'string') return `a ${shape}`;
   if (shape instanceof RegExp) return `a string that matches ${shape.source}`;
-  return isList(shape) ? 'a list' : 'an object';
+  if (!isList(shape)) return 'an object';
+  return shape[1] === undefined ? 'a list' : `a list of ${shape[1]}`;
 }
 
 function kindOf(value: unknown): string {

@@ -3,7 +3,7 @@ import { type JsonObject, readAnswer } from './answer.ts';
 import { PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
 import { notify, type RequestEvent, type RetryEvent } from './hooks.ts';
 import { type Limits, readLimits } from './limits.ts';
-import { isRateRefusal, mayRetry, waitMs } from './retry.ts';
+import { isRateRefusal, mayRetry, type Repeatable, waitMs } from './retry.ts';
 import type { Shape } from './shapes.ts';
 import type { Turns } from './turns.ts';
 
@@ -29,8 +29,9 @@ export interface Call {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** True if the client may send it again although the service may have executed it. */
-  readonly repeatable: boolean;
+  readonly repeatable: Repeatable;
+  /** Places that the call takes of the rate limit; a batch takes one for each key, but at most the burst. */
+  readonly places?: number;
   /** Members that the response must have. */
   readonly shape: Shape;
   /** A status besides 2xx whose body is a result and not an error. */
@@ -104,6 +105,7 @@ class Sending {
     const since = performance.now();
     await turns.take({
       ticket: this.#ticket,
+      places: this.#call.places ?? 1,
       deadlineMs: this.#lastStartMs,
       signal: this.#call.signal,
       tooLate: (ahead, perSecond) =>

@@ -23,6 +23,8 @@ export const realClock: Clock = {
 export interface Asking {
   /** Place in the queue, from `ticket`. A call that asks again keeps its place. */
   readonly ticket: number;
+  /** Places that it takes of the rate limit. */
+  readonly places: number;
   /** Time from which a turn comes too late, by the clock of the queue. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
@@ -110,9 +112,11 @@ export class Turns {
   /** Starts the calls whose turn has come, fails those whose turn cannot come in time, and sets the timer. */
   #advance(): void {
     const nowMs = this.#clock.nowMs();
-    while (this.#waiting.length > 0 && this.#pace.waitMs(nowMs, 0) === 0) {
-      this.#pace.sent(nowMs);
-      this.#waiting.shift()?.go();
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (this.#pace.waitMs(nowMs, 0, next.places) !== 0) break;
+      this.#pace.sent(nowMs, next.places);
+      this.#waiting.shift();
+      next.go();
     }
     this.#dropLate(nowMs);
     this.#setTimer(nowMs);
@@ -120,9 +124,13 @@ export class Turns {
 
   #dropLate(nowMs: number): void {
     const kept: Waiter[] = [];
+    let ahead = 0;
     for (const waiter of this.#waiting) {
-      if (nowMs + this.#pace.leastWaitMs(nowMs, kept.length) < waiter.deadlineMs) kept.push(waiter);
-      else waiter.fail(waiter.tooLate(kept.length, this.#pace.statedPerSecond));
+      const { places, deadlineMs } = waiter;
+      if (nowMs + this.#pace.leastWaitMs(nowMs, ahead, places) < deadlineMs) {
+        kept.push(waiter);
+        ahead += this.#pace.cost(places);
+      } else waiter.fail(waiter.tooLate(kept.length, this.#pace.statedPerSecond));
     }
     this.#waiting = kept;
   }
@@ -130,8 +138,9 @@ export class Turns {
   #setTimer(nowMs: number): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    if (this.#waiting.length === 0) return;
-    const turnMs = this.#pace.waitMs(nowMs, 0) ?? Number.POSITIVE_INFINITY;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const turnMs = this.#pace.waitMs(nowMs, 0, next.places) ?? Number.POSITIVE_INFINITY;
     const wakeMs = this.#waiting.reduce(
       (soonest, { deadlineMs }) => Math.min(soonest, deadlineMs - nowMs),
       turnMs,

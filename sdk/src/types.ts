@@ -73,6 +73,61 @@ export type ReportedKey = ValidatedKey & Required<Pick<GeneratedKey, 'nist_repor
 export type ReceiptedKey<Key extends PlainKey = GeneratedKey> = Key &
   Required<Pick<GeneratedKey, ReceiptMember>>;
 
+type SealedOrder = Schemas['GenerateSealedRequest'];
+
+/** Who can open a sealed key: a public key, as `sealTo` returns it, or the name of a registered recipient. */
+export type SealTo = NonNullable<SealedOrder['seal_to']>;
+
+/** A request for a sealed key. */
+export interface GenerateSealedRequest extends Order {
+  readonly seal_to: SealTo;
+  readonly enable_nist_validation?: boolean | null;
+  readonly include?: readonly Exclude<Includable, 'hash_proof'>[] | null;
+}
+
+interface Count {
+  /** Number of keys. The client splits it into batches. */
+  readonly count: number;
+}
+
+/** A request for many keys. */
+export interface GenerateBatchRequest extends GenerateRequest, Count {}
+
+/** A request for many sealed keys. */
+export interface GenerateSealedBatchRequest extends GenerateSealedRequest, Count {}
+
+/** A key that only its recipient can open. */
+export type GeneratedSealedKey = Schemas['GeneratedSealedKey'];
+
+type Added = Verdict | 'nist_report' | ReceiptMember;
+
+type IfIncluded<Request, Value extends Includable, Members> = Request extends {
+  readonly include: Naming<Value>;
+}
+  ? Members
+  : unknown;
+
+/** `Key` with the members that the request adds, and without those that it does not. */
+type KeyFor<Key, Request> = Omit<Key, Added | 'success' | 'warnings'> &
+  (Request extends { readonly enable_nist_validation: true }
+    ? Required<Pick<GeneratedKey, Verdict>>
+    : unknown) &
+  IfIncluded<Request, 'nist_report', Required<Pick<GeneratedKey, 'nist_report'>>> &
+  IfIncluded<Request, 'receipt', Required<Pick<Key, Extract<ReceiptMember, keyof Key>>>>;
+
+/** A key of a batch: the response of `generate` without `success` and `warnings`. */
+export type BatchKey<Request = GenerateBatchRequest> = KeyFor<GeneratedKey, Request>;
+
+/** A sealed key of a batch. */
+export type BatchSealedKey<Request = GenerateSealedBatchRequest> = KeyFor<
+  GeneratedSealedKey,
+  Request
+>;
+
+/** The response of `generateSealed` to a request. */
+export type SealedKeyFor<Request> = BatchSealedKey<Request> &
+  Pick<GeneratedSealedKey, 'success' | 'warnings'>;
+
 /** The receipt for a key. */
 export type ReceiptResult = Schemas['ReceiptResult'];
 

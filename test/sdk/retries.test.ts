@@ -215,6 +215,8 @@ describe('a long call', { concurrency: true }, () => {
       title: '',
       detail: '',
       errors: [],
+      keyIds: [],
+      maxCount: null,
       requestId: null,
       retryAfterSeconds: null,
     });

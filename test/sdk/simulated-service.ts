@@ -78,7 +78,7 @@ export class SimulatedService {
   }
 
   /** Makes a call of a client as the transport does. */
-  async call(turns: Turns, timeoutMs: number, signal?: AbortSignal): Promise<Answered> {
+  async call(turns: Turns, timeoutMs: number, signal?: AbortSignal, places = 1): Promise<Answered> {
     const { clock } = this;
     const startedMs = clock.nowMs();
     const deadlineMs = startedMs + timeoutMs;
@@ -90,19 +90,24 @@ export class SimulatedService {
         outcomeUnknown: false,
       });
     for (let refusals = 0; ; refusals += 1) {
-      await turns.take({ ticket, deadlineMs, signal, tooLate });
-      if (await this.#exchange(turns)) return { startedMs, endedMs: clock.nowMs(), refusals };
+      await turns.take({ ticket, places, deadlineMs, signal, tooLate });
+      if (await this.#exchange(turns, places))
+        return { startedMs, endedMs: clock.nowMs(), refusals };
     }
   }
 
-  async #exchange(turns: Turns): Promise<boolean> {
+  async #exchange(turns: Turns, places: number): Promise<boolean> {
     const { clock } = this;
     const { limit, headers, latencyMs } = this.#options;
     const { there, back } = latencyMs();
     const sentAtMs = clock.nowMs();
     await this.#pass(there);
     this.requests += 1;
-    const decision = this.#limiter.take('key', limit, clock.nowMs());
+    const first = this.#limiter.take('key', limit, clock.nowMs());
+    const total = Math.min(places, limit.burst);
+    const decision = first.allowed
+      ? this.#limiter.takeRest('key', limit, clock.nowMs(), total)
+      : first;
     await this.#pass(back);
     const { allowed, remaining, resetSeconds, retryAfterSeconds } = decision;
     const windowSeconds = Math.ceil(limit.burst / limit.ratePerSecond);

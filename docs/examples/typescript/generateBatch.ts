@@ -4,5 +4,6 @@ const phm = new PhmClient({
   baseUrl: 'http://127.0.0.1:8080',
   apiKey: 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG',
 });
-const key = await phm.generate({ security_level: 256, enable_nist_validation: true });
-console.log(JSON.stringify(key));
+for await (const key of phm.generateBatch({ security_level: 256, count: 2 })) {
+  console.log(JSON.stringify(key));
+}

@@ -1,8 +1,10 @@
-import { PhmClient } from 'phm-client';
+import { readFileSync } from 'node:fs';
+import { PhmClient, parseRecipient, sealTo } from 'phm-client';
 
 const phm = new PhmClient({
   baseUrl: 'http://127.0.0.1:8080',
   apiKey: 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG',
 });
-const key = await phm.generate({ security_level: 256, enable_nist_validation: true });
+const recipient = parseRecipient(readFileSync('docs/examples/sealed/demo.recipient', 'utf8'));
+const key = await phm.generateSealed({ security_level: 256, seal_to: sealTo(recipient) });
 console.log(JSON.stringify(key));

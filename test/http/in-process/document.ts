@@ -157,7 +157,7 @@ describe('the OpenAPI document', () => {
       for (const status of Object.keys(operation.responses)) {
         const has = names(operation, Number(status));
         assert.ok(has.includes('X-Request-Id'), `${operation.operationId} ${status}`);
-        assert.equal(has.includes('Retry-After'), ['429', '503'].includes(status));
+        assert.equal(has.includes('Retry-After'), ['409', '429', '503'].includes(status));
       }
     }
   });

@@ -32,6 +32,17 @@ const LOG_TEXTS: Readonly<Record<string, RegExp>> = {
   logPolicy: /^log phm\.invalid\/[0-9a-f]{16}\+/m,
 };
 
+/** Returns the response to a batch, also if the program prints one key per line. */
+function batchOf(printed: string) {
+  const lines = printed
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  if ('keys' in lines[0]) return lines[0];
+  const [{ timestamp }] = lines;
+  return { success: true, timestamp, count: lines.length, keys: lines };
+}
+
 describe('documented examples', () => {
   for (const language of LANGUAGES) {
     const reason = language.lacking();
@@ -43,11 +54,12 @@ describe('documented examples', () => {
           assert.match(printed, LOG_TEXTS[operation] as RegExp);
           return;
         }
-        const body = JSON.parse(printed);
+        const body = operation.endsWith('Batch') ? batchOf(printed) : JSON.parse(printed);
         assert.equal(body.success, true);
         assertAnswer(operation, 200, body);
         if (operation === 'validate') assert.equal(body.valid, true);
         if (operation === 'generate') assert.ok(body.nist_validation);
+        if (operation.endsWith('Batch')) assert.equal(body.keys.length, 2);
       });
     }
   }
