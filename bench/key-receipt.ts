@@ -18,7 +18,7 @@ import type { LedgerRow, RecordedRow } from '../src/ledger/index.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
 import type { LogBinding, Requester } from '../src/service/messages.ts';
-import { RowReceipts } from '../src/service/threads/row-receipts.ts';
+import { KeyRows } from '../src/service/threads/key-rows.ts';
 import { softwareName } from '../src/version.ts';
 import { machine, saveResult } from './results.ts';
 
@@ -45,13 +45,13 @@ const ORDER: KeyOrder = {
 
 const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
 const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
-const receipts = new RowReceipts(LOG, keyring);
+const rows = new KeyRows(LOG, keyring);
 
 function makeKey(hasLog: boolean): void {
   const tally = { streams: 0, streamsPassed: 0 };
   const generated = generateKey(generator, keyring, ORDER, tally, hasLog);
   if (!hasLog) return;
-  const receipt = receipts.receiptOf(REQUESTER, columnsOf(generated), generated);
+  const { receipt } = rows.rowOf(REQUESTER, ORDER, generated);
   if (receipt?.pending?.entry.length !== 32) throw new Error('a key without its entry');
 }
 

@@ -46,7 +46,7 @@ export function secondsToNextMonth({ month }: UsageView, nowMs: number): number 
   return Math.max(1, Math.ceil((utcMonthStart(month + 1) - atMs) / 1000));
 }
 
-/** Returns true if the known usage proves that the current month has no room for another request. */
-export function isExhausted(usage: UsageView, nowMs: number): boolean {
-  return usage.quota !== null && quotaPeriod(usage, nowMs).used >= usage.quota;
+/** Returns true if the known usage proves that the current month has no room for `count` further requests. */
+export function isExhausted(usage: UsageView, nowMs: number, count = 1): boolean {
+  return usage.quota !== null && quotaPeriod(usage, nowMs).used + count > usage.quota;
 }

@@ -1,4 +1,5 @@
 /** Input and results of the generation path. */
+import type { Recipient, SealedKey } from '#sealing';
 import type { ComplianceLevel, Gate, Grade, SuiteReport } from '#sp800-22';
 import type { SourceName } from '../entropy/index.ts';
 import type { QuotaExceeded, RecordedEvidence, StreamCounts, Usage } from '../ledger/index.ts';
@@ -6,7 +7,8 @@ import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
 import { formatKeyId } from './key-id.ts';
 import type { KeyReceipt } from './key-receipt.ts';
-import type { SealedKey, SealSuiteName } from './seal-types.ts';
+
+export type { Recipient };
 
 export const SECURITY_LEVELS = [128, 256, 384] as const;
 export type SecurityLevel = (typeof SECURITY_LEVELS)[number];
@@ -80,37 +82,27 @@ export interface ReleasedKey
   extends KeyFacts,
     Pick<GeneratedKey, 'key' | 'opening' | 'hashProof'> {}
 
-/** Returns what leaves the process of a key. It shares the buffers. */
-export function releasedKey(generated: GeneratedKey): ReleasedKey {
-  const { keyId, commitment: _, receipt: __, ...released } = generated;
-  return { ...released, keyId: formatKeyId(keyId) };
-}
-
 /** A sealed key for the response. It holds no secret: only the recipient can open `sealedKey`. */
 export interface SealedResponseKey extends KeyFacts {
   readonly sealedKey: SealedKey;
 }
 
-/** What sealing leaves of a key: its response, and the columns of its row that bind recipient and ciphertext. */
-export interface SealedMaterial extends SealedResponseKey {
-  /** SHA-256 of the recipient's public key, 32 bytes. */
-  readonly thumbprint: Uint8Array;
-  /** SHA-256 of enc ‖ ciphertext, 32 bytes. */
-  readonly digest: Uint8Array;
+/** Returns what the response says about a key besides the key. */
+export function keyFacts(generated: Omit<GeneratedKey, 'key' | 'opening' | 'hashProof'>): KeyFacts {
+  const { keyId, commitment: _, receipt: __, ...facts } = generated;
+  return { ...facts, keyId: formatKeyId(keyId) };
+}
+
+/** Returns what leaves the process of a key. It shares the buffers. */
+export function releasedKey({ key, opening, hashProof, ...rest }: GeneratedKey): ReleasedKey {
+  return { ...keyFacts(rest), key, opening, hashProof };
 }
 
 /** Data for the ledger: never the key or its opening, and of the report only the summary and the p-values. */
-export type KeyToRecord = Omit<GeneratedKey, 'key' | 'opening' | 'report'>;
+export type KeyToRecord = Omit<GeneratedKey, 'key' | 'opening' | 'report' | 'hashProof'>;
 
 /** Counts judged streams while a key is generated, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };
-
-/** The public key that keys are sealed to. */
-export interface Recipient {
-  readonly suite: SealSuiteName;
-  /** The KEM's raw serialisation. */
-  readonly publicKey: Uint8Array;
-}
 
 /** A recipient by its public key, or by the name that the account registered. */
 export type SealTo = Recipient | { readonly recipient: string };
@@ -160,20 +152,22 @@ export interface SealedOutcome {
   readonly replayed: boolean;
 }
 
+/** An earlier request with the same `Idempotency-Key` got these keys in plaintext. They cannot be given again. */
+export interface KeyAlreadyMade {
+  readonly kind: 'key_already_made';
+  readonly keyIds: readonly string[];
+  readonly createdMs: number;
+  readonly usage: Usage;
+}
+
 /** Outcome of a request for keys. */
 export type GenerateOutcome =
   | GeneratedOutcome
   | SealedOutcome
-  /** An earlier request with the same `Idempotency-Key` got these keys in plaintext, and they cannot be given again. */
-  | {
-      readonly kind: 'key_already_made';
-      readonly keyIds: readonly string[];
-      readonly createdMs: number;
-      readonly usage: Usage;
-    }
+  | KeyAlreadyMade
   /** The account has no recipient of this name. */
   | { readonly kind: 'unknown_recipient' }
-  /** `problem` completes the sentence "public_key …". */
+  /** Nothing can be sealed to the public key. `problem` is one sentence. */
   | { readonly kind: 'invalid_public_key'; readonly problem: string }
   | BatchTooLarge
   | QuotaExceeded;

@@ -55,8 +55,8 @@ export function screenLiveCarrier(generator: Generator): void {
   }
 }
 
-/** Judges a sample and always wipes it. */
-function judgeSample(sample: Uint8Array): Gate {
+/** Judges a sample by the whole suite, and always wipes it. */
+export function judgeSample(sample: Uint8Array): Gate {
   try {
     return gate(runPackedSuite(sample));
   } finally {

@@ -5,6 +5,7 @@
  */
 
 export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
+export type { GenerateOptions } from './key-requests.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {
   absentLog,
@@ -36,7 +37,7 @@ export {
   rotateMasterSecret,
 } from './master-secret.ts';
 export type { RetiredVersion } from './messages.ts';
-export type { GenerateOptions } from './metered-requests.ts';
+
 export {
   type KeyObserver,
   QUEUE_NAMES,

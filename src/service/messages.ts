@@ -6,16 +6,25 @@ import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
-import type { GeneratedKey, GeneratedOutcome, KeyOrder, KeyToRecord } from '../keys/order.ts';
+import type {
+  GeneratedKey,
+  GeneratedOutcome,
+  Idempotency,
+  KeyOrder,
+  Recipient,
+} from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountActivity,
   ClockReading,
   FailedRequest,
+  IdempotencyRecord,
+  LedgerRow,
   PeriodSums,
   Principal,
   QuotaExceeded,
   SeriesQuery,
+  StoredAnswer,
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
@@ -40,14 +49,27 @@ export interface LogBinding {
 /** One piece of work for the key worker. */
 export type KeyTask =
   /** Generate a key without evidence, and record it. */
-  | { readonly kind: 'generate'; readonly requester: Requester; readonly order: KeyOrder }
-  /** Record a key that a suite worker generated. Key, opening and report stay on the main thread. */
+  | {
+      readonly kind: 'generate';
+      readonly requester: Requester;
+      readonly order: KeyOrder;
+      readonly idempotency: Idempotency | null;
+    }
+  /** Record the keys of one request, which suite workers generated: all or none. The keys stay on the main thread. */
   | {
       readonly kind: 'record';
       readonly requester: Requester;
-      readonly order: KeyOrder;
-      readonly generated: KeyToRecord;
+      readonly rows: readonly LedgerRow[];
       readonly counts: StreamCounts;
+      readonly idempotency: IdempotencyRecord | null;
+    }
+  /** Read the stored answer to an earlier request with this `Idempotency-Key`, and a registered recipient. */
+  | {
+      readonly kind: 'recall';
+      readonly requester: Requester;
+      readonly idempotencyKey: string | null;
+      /** Name of the recipient. */
+      readonly recipient: string | null;
     }
   /** Validate a key (undefined if its format is invalid), and count the request. */
   | {
@@ -76,6 +98,14 @@ export type KeyTaskResult =
   | QuotaExceeded
   | ValidateOutcome
   | { readonly kind: 'recorded'; readonly usage: Usage }
+  /** An earlier request with the same `Idempotency-Key` was committed. The new keys are wiped. */
+  | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
+  | {
+      readonly kind: 'recalled';
+      readonly answer: StoredAnswer | null;
+      /** Null if none was named, and if the account has no recipient of this name. */
+      readonly recipient: Recipient | null;
+    }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
@@ -215,28 +245,6 @@ export interface LedgerReport {
 /** Sent with a check if the ledger answered. */
 export interface ClockRead {
   readonly clock: ClockReading;
-}
-
-/** One piece of work for a suite worker. */
-export interface SuiteJob {
-  readonly order: KeyOrder;
-}
-
-/** Answer to a probe. */
-export interface SuiteProbeReply {
-  readonly probed: GeneratorStatus;
-}
-
-export interface SuiteReply {
-  readonly result:
-    | { readonly kind: 'generated'; readonly generated: GeneratedKey }
-    | { readonly kind: 'failed'; readonly failure: Failure };
-  readonly counts: StreamCounts;
-  /** Failed verdicts among these streams. */
-  readonly failedVerdicts: readonly FailedVerdict[];
-  /** Working time in milliseconds. */
-  readonly ms: number;
-  readonly status: GeneratorStatus;
 }
 
 /** Query for the sums of an account. `sinceMs` is rounded down to a whole minute. */

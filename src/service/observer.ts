@@ -1,21 +1,36 @@
 /**
  * Measurements of the key service: durations, counts and results. None names an account, an API key or a key.
  */
+import type { SealSuiteName } from '#sealing';
 import type { KeyOrder } from '../keys/order.ts';
 import type { ValidationVerdict } from '../keys/validate.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 
 /**
- * Queues, in this order: for the key worker, for a suite worker, for look-ups of API keys, for an account's sums since
- * a time, for other statistics of an account, for receipts and tiles of the log.
+ * Queues, in this order: for the key worker, for a suite worker, for batches in suite workers, for look-ups of API keys, for
+ * an account's sums since a time, for other statistics of an account, for receipts and tiles of the log.
  */
-export const QUEUE_NAMES = ['keys', 'suite', 'lookups', 'activity', 'statistics', 'log'] as const;
+export const QUEUE_NAMES = [
+  'keys',
+  'suite',
+  'batches',
+  'lookups',
+  'activity',
+  'statistics',
+  'log',
+] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Receives measurements on the main thread. Its methods MUST NOT throw. */
 export interface KeyObserver {
-  /** A key was recorded and released. */
+  /** A key was recorded and released, in plaintext or sealed. */
   keyGenerated(order: KeyOrder): void;
+  /** A released key was sealed. */
+  keySealed(suite: SealSuiteName): void;
+  /** A batch of so many keys was recorded and released. */
+  batch(keys: number): void;
+  /** A retry got the outcome of its first request: the stored response, or the IDs of its keys. */
+  replayed(): void;
   keyValidated(verdict: ValidationVerdict): void;
   /** A request was answered `overloaded`. */
   refused(queue: QueueName): void;
@@ -24,7 +39,7 @@ export interface KeyObserver {
   batchSent(tasks: number): void;
   /** A ledger transaction, measured in the key worker. */
   committed(ms: number, succeeded: boolean): void;
-  /** Work of a suite worker on one key, and the streams judged for it. */
+  /** A job of a suite worker, and the streams judged for it. */
   suiteJobDone(ms: number, counts: StreamCounts): void;
   /** A sample of the generator of plain keys passed or failed the gate. */
   plainEvidenceGathered(passed: boolean): void;

@@ -33,8 +33,14 @@ const MAX_WAIT_MS = 10_000;
 /** Seconds after which a client should retry when the ledger hangs. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Tasks in one batch. Bounds the time that a transaction holds the write lock. */
+/**
+ * Rows in one batch: of tasks with one row at most, and as many of tasks with more. So the keys of a batch request, which
+ * share one task, do not delay the others by another transaction. Bounds the time that a transaction holds the write lock.
+ */
 const MAX_BATCH = 1_024;
+
+/** Limit of waiting rows of tasks with more than one row. They take no places of the other tasks. */
+const MAX_WAITING_ROWS = 32 * MAX_BATCH;
 
 /** Batches in progress: one in the worker and one ready for it, so that the worker never idles. */
 const MAX_IN_FLIGHT = 2;
@@ -94,7 +100,7 @@ export class KeyQueue {
     abandoned = () => false,
     onStage?: StageListener,
   ): Promise<SettledResult> {
-    if (this.load.waiting >= MAX_WAITING) throw this.#overloaded();
+    if (!this.#hasRoom(task)) throw this.#overloaded();
     const sinceMs = monotonicMs();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ task, sinceMs, abandoned, onStage, resolve, reject });
@@ -173,7 +179,7 @@ export class KeyQueue {
   }
 
   #send(): void {
-    const waiting = this.#waiting.splice(0, MAX_BATCH).filter(isWanted);
+    const waiting = this.#takeBatch().filter(isWanted);
     if (waiting.length === 0) return;
     const failures = this.#failures;
     this.#failures = [];
@@ -184,6 +190,23 @@ export class KeyQueue {
     for (const { sinceMs } of waiting) this.#observer?.waited('keys', sentMs - sinceMs);
     const batch: KeyBatch = { id, tasks: waiting.map(({ task }) => task), failures };
     this.#worker.postMessage(batch, transferList(batch.tasks));
+  }
+
+  /** Takes the next tasks from the queue, in order. */
+  #takeBatch(): Waiting[] {
+    const left = { single: MAX_BATCH, several: MAX_BATCH };
+    const taken: Waiting[] = [];
+    const kept: Waiting[] = [];
+    for (const one of this.#waiting) {
+      const rows = rowsOf(one.task);
+      const lane = rows > 1 ? 'several' : 'single';
+      if (left[lane] >= rows) taken.push(one);
+      else kept.push(one);
+      // A task that does not fit lets none of its kind pass.
+      left[lane] = left[lane] >= rows ? left[lane] - rows : 0;
+    }
+    this.#waiting = kept;
+    return taken;
   }
 
   #settle(reply: KeyBatchReply): void {
@@ -226,6 +249,17 @@ export class KeyQueue {
     this.#planExpiry();
   }
 
+  #hasRoom(task: KeyTask): boolean {
+    const rows = rowsOf(task);
+    if (rows <= 1) return this.load.waiting < MAX_WAITING;
+    return this.#waitingRows() + rows <= MAX_WAITING_ROWS;
+  }
+
+  /** Rows of waiting tasks with more than one row. */
+  #waitingRows(): number {
+    return this.#waiting.reduce((sum, { task }) => sum + (rowsOf(task) > 1 ? rowsOf(task) : 0), 0);
+  }
+
   #overloaded(): AppError {
     this.#observer?.refused('keys');
     return new AppError('overloaded', { retryAfterSeconds: 1 });
@@ -235,6 +269,11 @@ export class KeyQueue {
     const excess = this.#failures.length - MAX_FAILURES;
     if (excess > 0) this.#failures.splice(0, excess);
   }
+}
+
+/** Returns the rows that a task writes; 1 for a task that writes none. */
+function rowsOf(task: KeyTask): number {
+  return task.kind === 'record' ? task.rows.length : 1;
 }
 
 /** Rejects the tasks at the head of the queue that have waited since `endMs` or longer. */

@@ -1,8 +1,8 @@
 /**
  * The key service as the HTTP layer sees it: generate, validate, read an account's activity, authenticate.
  *
- * It runs on the main thread and delegates all work: plain keys, validations and every write go to the key worker,
- * keys with evidence to a suite worker first.
+ * It runs on the main thread and delegates all work: single plain keys, validations and every write go to the key worker,
+ * all other keys to suite workers first.
  */
 import type { Worker } from 'node:worker_threads';
 import type { JsonObject } from '#tlog';
@@ -26,6 +26,7 @@ import { endThread } from '../worker-thread.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
+import { type GenerateOptions, KeyRequests } from './key-requests.ts';
 import { LedgerWatch } from './ledger-watch.ts';
 import { absentLog, type LogApi } from './log/api.ts';
 import type { LogSetup } from './log/prepare.ts';
@@ -38,7 +39,7 @@ import {
   toError,
   unexpected,
 } from './messages.ts';
-import { type GenerateOptions, MeteredRequests } from './metered-requests.ts';
+import { MeteredRequests } from './metered-requests.ts';
 import type { ServiceLoad, StageListener } from './observer.ts';
 import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
@@ -70,6 +71,7 @@ export class KeyService {
   readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
   readonly #metered: MeteredRequests;
+  readonly #keys: KeyRequests;
   readonly #background: readonly BackgroundSource[];
   readonly #startMs: number;
   #keyWorkerStatus: GeneratorStatus;
@@ -85,7 +87,7 @@ export class KeyService {
     this.#latch = latch;
     this.#startMs = options.clock.nowMs();
     void latch.whenSet().then((defect) => {
-      options.onLatch(defect, { keys: this.#metered.released, sinceMs: this.#startMs });
+      options.onLatch(defect, { keys: this.#keys.released, sinceMs: this.#startMs });
       this.#queue.resume();
     });
     for (const verdict of ready.flatMap(({ failedVerdicts }) => failedVerdicts)) {
@@ -110,7 +112,7 @@ export class KeyService {
       onLedgerChange,
       onOwnApiKeys,
     );
-    this.#pool = new SuitePool(latch, options.onFailedVerdict, observer);
+    this.#pool = new SuitePool(latch, { ...options, observer });
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
@@ -124,13 +126,18 @@ export class KeyService {
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
     this.#metered = new MeteredRequests({
+      queue: this.#queue,
+      apiKeys: this.#apiKeys,
+      clock: options.clock,
+      quotaNowMs: () => this.quotaNowMs(),
+      observer,
+    });
+    this.#keys = new KeyRequests({
       latch,
       queue: this.#queue,
       pool: this.#pool,
       ledger: this.#ledger,
-      apiKeys: this.#apiKeys,
-      clock: options.clock,
-      quotaNowMs: () => this.quotaNowMs(),
+      metered: this.#metered,
       observer,
     });
     for (const worker of this.#workers) this.#watch(worker);
@@ -162,7 +169,7 @@ export class KeyService {
     request: KeyRequest,
     options: GenerateOptions,
   ): Promise<GenerateOutcome> {
-    return this.#metered.generate(principal, request, options);
+    return this.#keys.generate(principal, request, options);
   }
 
   /** Validates a key given as text, and counts the request. */
@@ -257,6 +264,7 @@ export class KeyService {
       queues: [
         { name: 'keys', ...this.#queue.load },
         { name: 'suite', ...this.#pool.load },
+        { name: 'batches', ...this.#pool.batchLoad },
         { name: 'lookups', ...this.#apiKeys.load },
         ...this.#statistics.loads,
         ...(this.#serviceLog ? [this.#serviceLog.load] : []),
@@ -274,7 +282,7 @@ export class KeyService {
     this.#ledger.stop();
     // It rejects while the ledger hangs, and the threads must end even then.
     await this.#queue.flushFailures().catch(() => {});
-    if (this.#metered.released > 0) await this.#gatherLastEvidence();
+    if (this.#keys.released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
     await Promise.all([
@@ -289,7 +297,11 @@ export class KeyService {
   async #gatherLastEvidence(): Promise<void> {
     try {
       if (this.#evidence.isLate) throw suiteLateError();
-      await this.#submit({ kind: 'gather_evidence', isLast: true });
+      const [unvouched] = await Promise.all([
+        this.#pool.vouchForLast(),
+        this.#submit({ kind: 'gather_evidence', isLast: true }),
+      ]);
+      if (unvouched !== null) this.#options.onUnvouchedEnd(unvouched);
     } catch (error) {
       this.#options.onUnvouchedEnd(reasonOf(error));
     }

@@ -1,36 +1,38 @@
-/** The suite workers and the bounded queue in front of them. Each worker has one job at a time. */
+/**
+ * The suite workers and the bounded queue in front of them. Each worker has one job at a time: a sample, one key, or some
+ * keys of a batch.
+ *
+ * Samples come first. Single keys and parts of batches alternate, so that neither waits long for the other. Batches are
+ * done in order of arrival: two at the same time would both end later.
+ */
 import type { Worker } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { type GeneratorStatus, latchedError } from '../keys/generator.ts';
 import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
-import type { SampleVerdict, SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
+import type { BatchTooLarge } from '../keys/order.ts';
+import type { UnvouchedKeys } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import { SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
-import type { SuiteMessage } from './threads/suite-worker.ts';
+import type { SuiteMessage, SuiteReply, SuiteWorkerMessage } from './suite-messages.ts';
+import { SuitePace } from './suite-pace.ts';
+import { type KeyWork, type Maker, SuiteWork } from './suite-work.ts';
 
-/** Limit of waiting jobs for each worker: about two seconds of work. */
+/** Limit of waiting single keys for each worker: about two seconds of work. */
 const MAX_WAITING_PER_WORKER = 256;
 
-/** Share of the queue that one account may fill, so that it cannot shut out others. */
+/** Work for each worker that waiting batches may hold. Less than the limit, because the pace is an estimate. */
+const MAX_BATCH_MS_PER_WORKER = 0.8 * SUITE_LIMIT_MS;
+
+/** Share of either that one account may fill before its next request, so that it cannot shut out others. */
 const MAX_ACCOUNT_SHARE = 1 / 2;
+
+/** Work in one job of a batch: about as much as one validated key, because single keys wait for it. */
+const JOB_MS = 5;
 
 /** Seconds after which a client should retry when the queue is full. */
 const RETRY_AFTER_SECONDS = 1;
-
-interface Waiting {
-  readonly job: SuiteJob;
-  readonly accountId: string;
-  readonly sinceMs: number;
-  /** Returns true if the client has disconnected. A job that has not begun is then dropped. */
-  readonly abandoned: () => boolean;
-  readonly onStage: StageListener | undefined;
-  readonly resolve: (reply: SuiteReply) => void;
-  readonly reject: (error: AppError) => void;
-  /** Timer that ends the wait. */
-  readonly timer: NodeJS.Timeout;
-}
 
 /** A sample of the generator of plain keys. */
 interface WaitingSample {
@@ -38,66 +40,85 @@ interface WaitingSample {
   readonly resolve: (gate: Gate) => void;
 }
 
-interface Member {
-  readonly worker: Worker;
+/** A job in a worker. */
+interface Running {
+  readonly work: SuiteWork;
+  readonly jobId: number;
+  readonly keys: number;
+}
+
+interface Member extends Maker {
   status: GeneratorStatus;
-  current: { readonly waiting: Waiting; readonly sentMs: number } | WaitingSample | undefined;
+  current: Running | WaitingSample | undefined;
+}
+
+export interface SuitePoolEvents {
+  readonly onFailedVerdict: (verdict: FailedVerdict) => void;
+  /** Called after a latch for each worker with released plain keys that have no later good sample. */
+  readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
+  readonly observer?: KeyObserver | undefined;
 }
 
 export class SuitePool {
   readonly #latch: Latch;
-  readonly #onFailedVerdict: (verdict: FailedVerdict) => void;
+  readonly #events: SuitePoolEvents;
   readonly #observer: KeyObserver | undefined;
+  readonly #pace = new SuitePace();
   readonly #members: Member[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #singles: SuiteWork[] = [];
+  readonly #batches: SuiteWork[] = [];
   readonly #samples: WaitingSample[] = [];
+  readonly #timers = new Map<SuiteWork, NodeJS.Timeout>();
+  #nextJobId = 1;
+  /** True if the next job comes from a batch, if one waits. */
+  #isBatchNext = false;
 
-  /** When the latch is set, refuses waiting and later jobs. */
-  constructor(
-    latch: Latch,
-    onFailedVerdict: (verdict: FailedVerdict) => void,
-    observer?: KeyObserver,
-  ) {
+  /** When the latch is set, refuses waiting and later work. */
+  constructor(latch: Latch, events: SuitePoolEvents) {
     this.#latch = latch;
-    this.#onFailedVerdict = onFailedVerdict;
-    this.#observer = observer;
+    this.#events = events;
+    this.#observer = events.observer;
     void latch.whenSet().then((defect) => this.#refuseWaiting(defect));
   }
 
   /** Adds a worker that has reported ready. */
   add(worker: Worker, status: GeneratorStatus): void {
-    const member: Member = { worker, status, current: undefined };
-    worker.on('message', (reply: SuiteReply | SampleVerdict | SuiteProbeReply) => {
-      if ('probed' in reply) member.status = reply.probed;
-      else if ('gate' in reply) this.#settleSample(member, reply.gate);
-      else this.#settle(member, reply);
-    });
+    const member: Member = { worker, status, current: undefined, mayRelease: false };
+    worker.on('message', (message: SuiteWorkerMessage) => this.#hear(member, message));
     this.#members.push(member);
     this.#dispatch();
   }
 
-  /** Resolves when a worker has done the job. Rejects with `overloaded` or `entropy_unavailable`. */
-  async submit(
-    job: SuiteJob,
-    accountId: string,
-    abandoned: () => boolean,
-    onStage?: StageListener,
-  ): Promise<SuiteReply> {
+  /**
+   * Has keys made. Throws `overloaded` or `entropy_unavailable` if the work is refused. The caller MUST end the work by
+   * `recorded` or `drop`.
+   */
+  submit(request: KeyWork, abandoned: () => boolean, onStage?: StageListener): SuiteWork {
     const defect = this.#latch.read();
     if (defect) throw latchedError(defect);
-    const { capacity } = this.load;
     this.#dropAbandoned();
-    const own = this.#waiting.filter((one) => one.accountId === accountId).length;
-    if (this.#waiting.length >= capacity || own >= capacity * MAX_ACCOUNT_SHARE) {
-      this.#observer?.refused('suite');
+    if (request.isBatch ? !this.#hasRoomForBatch(request) : !this.#hasRoom(request)) {
+      this.#observer?.refused(request.isBatch ? 'batches' : 'suite');
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    return new Promise((resolve, reject) => {
-      const sinceMs = monotonicMs();
-      const timer = setTimeout(() => this.#expire(timer), SUITE_LIMIT_MS).unref();
-      this.#waiting.push({ job, accountId, sinceMs, abandoned, onStage, resolve, reject, timer });
-      this.#dispatch();
-    });
+    const work = new SuiteWork(request, abandoned, onStage);
+    const timer = setTimeout(() => this.#expire(work), SUITE_LIMIT_MS).unref();
+    this.#timers.set(work, timer);
+    (request.isBatch ? this.#batches : this.#singles).push(work);
+    this.#dispatch();
+    return work;
+  }
+
+  /**
+   * Returns the refusal of a validated batch that cannot be done in time, or undefined. Throws `overloaded` if no key
+   * could.
+   */
+  tooLarge(request: KeyWork): BatchTooLarge | undefined {
+    if (!request.order.withEvidence || !request.isBatch || this.#latch.read()) return undefined;
+    this.#dropAbandoned();
+    const maxCount = Math.floor(this.#freeMs() / this.#pace.msPerKey(request));
+    if (request.count <= maxCount || maxCount < 1) return undefined;
+    return { kind: 'batch_too_large', maxCount, reason: 'validation' };
   }
 
   /** Transfers a sample to the next free worker, before all jobs. The worker judges and wipes it. */
@@ -108,21 +129,88 @@ export class SuitePool {
     });
   }
 
-  /** Waiting jobs and their limit. */
+  /** Waiting single keys and their limit. */
   get load(): { waiting: number; capacity: number } {
-    const able = this.#latch.read() ? 0 : this.#members.length;
-    return { waiting: this.#waiting.length, capacity: able * MAX_WAITING_PER_WORKER };
+    return { waiting: this.#singles.length, capacity: this.#able * MAX_WAITING_PER_WORKER };
+  }
+
+  /** Waiting work of batches and its limit, in jobs. */
+  get batchLoad(): { waiting: number; capacity: number } {
+    return {
+      waiting: Math.ceil(this.#waitingMs(this.#batches) / JOB_MS),
+      capacity: this.#capacityMs / JOB_MS,
+    };
   }
 
   /** Makes idle workers draw from their sources again. They then send their status. */
   probe(): void {
-    for (const { worker, current } of this.#members) {
-      if (!current) worker.postMessage('probe' satisfies SuiteMessage);
-    }
+    for (const member of this.#members) if (!member.current) post(member, 'probe');
+  }
+
+  /**
+   * Has each worker judge a last sample for its released plain keys. Resolves with the reason why one of them has none, or
+   * null. Rejects with `entropy_unavailable` if a worker does not answer. No work may be submitted afterwards.
+   */
+  async vouchForLast(): Promise<string | null> {
+    const answers = this.#members.map(
+      (member) =>
+        new Promise<string | null>((resolve, reject) => {
+          setTimeout(() => reject(suiteLateError()), SUITE_LIMIT_MS).unref();
+          member.worker.on('message', (message: SuiteWorkerMessage) => {
+            if ('unvouched' in message) resolve(message.unvouched);
+          });
+          post(member, 'vouch');
+        }),
+    );
+    return (await Promise.all(answers)).find((reason) => reason !== null) ?? null;
   }
 
   statuses(): GeneratorStatus[] {
     return this.#members.map(({ status }) => status);
+  }
+
+  #hear(member: Member, message: SuiteWorkerMessage): void {
+    if ('probed' in message) member.status = message.probed;
+    else if ('gate' in message) this.#settleSample(member, message.gate);
+    else if ('failedVerdict' in message) this.#events.onFailedVerdict(message.failedVerdict);
+    else if ('unvouchedKeys' in message) this.#noteUnvouched(message);
+    else if ('result' in message) this.#settle(member, message);
+  }
+
+  #noteUnvouched({ unvouchedKeys, lastGoodMs }: UnvouchedKeys): void {
+    if (unvouchedKeys.length > 0) this.#events.onUnvouchedKeys(unvouchedKeys, lastGoodMs);
+  }
+
+  get #able(): number {
+    return this.#latch.read() ? 0 : this.#members.length;
+  }
+
+  get #capacityMs(): number {
+    return this.#able * MAX_BATCH_MS_PER_WORKER;
+  }
+
+  #hasRoom({ requester }: KeyWork): boolean {
+    const { waiting, capacity } = this.load;
+    const own = this.#singles.filter((one) => isOf(one, requester)).length;
+    return waiting < capacity && own < capacity * MAX_ACCOUNT_SHARE;
+  }
+
+  #hasRoomForBatch(request: KeyWork): boolean {
+    const own = this.#batches.filter((one) => isOf(one, request.requester));
+    if (this.#waitingMs(own) >= this.#capacityMs * MAX_ACCOUNT_SHARE) return false;
+    return request.count * this.#pace.msPerKey(request) <= this.#freeMs();
+  }
+
+  /** Time that all workers have for further batches, in milliseconds of work. */
+  #freeMs(): number {
+    return this.#capacityMs - this.#waitingMs([...this.#singles, ...this.#batches]);
+  }
+
+  #waitingMs(works: readonly SuiteWork[]): number {
+    return works.reduce(
+      (sum, { request, unsentKeys }) => sum + unsentKeys * this.#pace.msPerKey(request),
+      0,
+    );
   }
 
   #dispatch(): void {
@@ -135,56 +223,91 @@ export class SuitePool {
         member.worker.postMessage({ sample } satisfies SuiteMessage, [sample.buffer]);
         continue;
       }
-      const next = this.#nextWanted();
-      if (!next) return;
-      clearTimeout(next.timer);
-      const sentMs = monotonicMs();
-      member.current = { waiting: next, sentMs };
-      this.#observer?.waited('suite', sentMs - next.sinceMs);
-      member.worker.postMessage(next.job satisfies SuiteMessage);
+      const work = this.#nextWork();
+      if (!work) return;
+      this.#send(member, work);
     }
   }
 
-  #nextWanted(): Waiting | undefined {
+  #send(member: Member, work: SuiteWork): void {
+    const { request } = work;
+    const isFirst = work.unsentKeys === request.count;
+    if (isFirst) this.#observer?.waited('suite', monotonicMs() - work.sinceMs);
+    const maxKeys = Math.max(1, Math.floor(JOB_MS / this.#pace.msPerKey(request)));
+    const job = work.takeJob(this.#nextJobId++, maxKeys);
+    member.current = { work, jobId: job.id, keys: job.count };
+    post(member, job);
+    if (work.unsentKeys > 0) return;
+    this.#remove(work);
+    // A single key in a worker is not timed, because nothing waits behind it that could be done.
+    if (!request.isBatch) this.#stopTimer(work);
+  }
+
+  #nextWork(): SuiteWork | undefined {
     this.#dropAbandoned();
-    return this.#waiting.shift();
+    const [first, second] = this.#isBatchNext
+      ? [this.#batches, this.#singles]
+      : [this.#singles, this.#batches];
+    const next = first[0] ?? second[0];
+    if (next) this.#isBatchNext = !next.request.isBatch;
+    return next;
   }
 
-  /** Drops jobs of disconnected clients, which MUST NOT occupy places. */
+  /** Drops work of disconnected clients, which MUST NOT occupy places. */
   #dropAbandoned(): void {
-    for (const one of this.#waiting.splice(0)) {
-      if (one.abandoned()) {
-        one.reject(new AppError('request_timeout', { detail: 'The client has disconnected.' }));
-      } else {
-        this.#waiting.push(one);
-      }
+    for (const work of [...this.#singles, ...this.#batches]) {
+      if (!work.abandoned()) continue;
+      this.#end(work, new AppError('request_timeout', { detail: 'The client has disconnected.' }));
     }
   }
 
-  /** Rejects a job after ten seconds. At most two seconds of work precede it, so the workers hang or lack a core. */
-  #expire(timer: NodeJS.Timeout): void {
-    const place = this.#waiting.findIndex((one) => one.timer === timer);
-    if (place === -1) return;
-    const [{ reject }] = this.#waiting.splice(place, 1);
-    reject(suiteLateError());
+  /**
+   * Refuses a single key that has waited ten seconds, and a batch that is not done by then. Less work precedes them, so the
+   * workers hang or lack a core.
+   */
+  #expire(work: SuiteWork): void {
+    this.#end(work, suiteLateError());
   }
 
   #refuseWaiting(defect: Defect): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(latchedError(defect));
+    for (const work of [...this.#singles, ...this.#batches]) this.#end(work, latchedError(defect));
+    // Asked and answered in order: the workers have heard of all released keys by then.
+    for (const member of this.#members) post(member, 'unvouched');
+  }
+
+  #end(work: SuiteWork, error: AppError): void {
+    this.#remove(work);
+    this.#stopTimer(work);
+    work.fail(error);
+  }
+
+  #remove(work: SuiteWork): void {
+    for (const lane of [this.#singles, this.#batches]) {
+      const place = lane.indexOf(work);
+      if (place !== -1) lane.splice(place, 1);
+    }
+  }
+
+  #stopTimer(work: SuiteWork): void {
+    clearTimeout(this.#timers.get(work));
+    this.#timers.delete(work);
   }
 
   #settle(member: Member, reply: SuiteReply): void {
     const { current } = member;
-    if (!current || !('waiting' in current))
-      throw new Error('a suite worker answered without a job');
+    if (!current || !('work' in current)) throw new Error('a suite worker answered without a job');
     member.current = undefined;
     member.status = reply.status;
+    member.mayRelease = reply.mayRelease;
+    const { work, jobId, keys } = current;
     this.#observer?.suiteJobDone(reply.ms, reply.counts);
-    for (const verdict of reply.failedVerdicts) this.#onFailedVerdict(verdict);
-    const { waiting, sentMs } = current;
-    waiting.onStage?.('suite.wait', waiting.sinceMs, sentMs);
-    waiting.onStage?.('suite.job', sentMs, monotonicMs());
-    waiting.resolve(reply);
+    for (const passed of reply.samples) this.#observer?.plainEvidenceGathered(passed);
+    if (reply.result.kind === 'made') this.#pace.note(work.request, keys, reply.ms);
+    work.add(jobId, member, reply);
+    if (work.isOver) {
+      this.#remove(work);
+      this.#stopTimer(work);
+    }
     this.#dispatch();
   }
 
@@ -197,4 +320,12 @@ export class SuitePool {
     current.resolve(gate);
     this.#dispatch();
   }
+}
+
+function post({ worker }: Member, message: SuiteMessage): void {
+  worker.postMessage(message);
+}
+
+function isOf({ request }: SuiteWork, { accountId }: { readonly accountId: string }): boolean {
+  return request.requester.accountId === accountId;
 }

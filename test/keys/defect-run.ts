@@ -105,7 +105,7 @@ function plain(generator: Generator, wish: KeyOrder, interval: number | undefine
   };
   const judged = new PlainGenerator(generator, judge, interval === undefined ? {} : { interval });
   const worker = new KeyWorker(judged, keyring, ledgerOf(new Commitments()));
-  const task: KeyTask = { kind: 'generate', requester: REQUESTER, order: wish };
+  const task: KeyTask = { kind: 'generate', requester: REQUESTER, order: wish, idempotency: null };
   return async (keys) => {
     let released = 0;
     while (released < keys && !generator.latched) {

@@ -13,7 +13,7 @@ import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../su
 
 const SAMPLE_BYTES = 131_072;
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };
-const generate: KeyTask = { kind: 'generate', requester, order: order() };
+const generate: KeyTask = { kind: 'generate', requester, order: order(), idempotency: null };
 const gather: KeyTask = { kind: 'gather_evidence', isLast: false };
 const gatherLast: KeyTask = { kind: 'gather_evidence', isLast: true };
 const validate: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };

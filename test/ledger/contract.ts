@@ -370,7 +370,7 @@ export function ledgerContract(
       const id = await account('enterprise');
       const requester = { accountId: id, apiKeyId: `key_${id}`, atMs: NOW };
       const tasks: KeyTask[] = [
-        { kind: 'generate', requester, order: order() },
+        { kind: 'generate', requester, order: order(), idempotency: null },
         { kind: 'validate', requester, key: undefined, proof: undefined },
       ];
       const generator = fakeGenerator(new RecordingDrbg());

@@ -16,6 +16,7 @@ import {
   keyring,
   order,
   parts,
+  plainRow,
   RecordingDrbg,
   STAGED,
 } from '../support/fakes.ts';
@@ -49,25 +50,15 @@ function pendingStore() {
 }
 
 const batch = (...tasks: KeyTask[]): KeyBatch => ({ id: 1, tasks, failures: [] });
-const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
+const generateTask: KeyTask = { kind: 'generate', requester, order: order(), idempotency: null };
 
 /** A key of a suite worker. */
 const recordTask: KeyTask = {
   kind: 'record',
   requester,
-  order: order({ withEvidence: true }),
-  generated: {
-    keyId: Buffer.alloc(16, 1),
-    receipt: null,
-    securityStrengthBits: 256,
-    entropyBits: 256,
-    entropyJobId: null,
-    evidence: null,
-    hashProof: '',
-    commitment: keyring.commit(Buffer.alloc(32, 3)),
-    latencyMs: 1,
-  },
+  rows: [plainRow()],
   counts: { streams: 1, streamsPassed: 1 },
+  idempotency: null,
 };
 
 /** A text that is not a key. */

@@ -5,15 +5,21 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
 import { ApiKeyLookups } from '../../src/service/api-key-lookups.ts';
-import type { KeyBatch, KeyTask, SuiteJob } from '../../src/service/messages.ts';
+import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
 import type { KeyObserver, Stage } from '../../src/service/observer.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { Statistics } from '../../src/service/statistics.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
-import { verdict } from '../support/fakes.ts';
+import { order, verdict } from '../support/fakes.ts';
 
 const TASK: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
-const JOB = { order: {} } as unknown as SuiteJob;
+const WORK = {
+  requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
+  order: order({ withEvidence: true }),
+  recipient: null,
+  count: 1,
+  isBatch: false,
+};
 const STATUS = { reseeds: 0, sources: [] };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -21,6 +27,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 class Notes implements KeyObserver {
   readonly told: unknown[] = [];
   keyGenerated = () => this.told.push('generated');
+  keySealed = (suite: string) => this.told.push(['sealed', suite]);
+  batch = (keys: number) => this.told.push(['batch of keys', keys]);
+  replayed = () => this.told.push('replayed');
   keyValidated = () => this.told.push('validated');
   refused = (queue: string) => this.told.push(['refused', queue]);
   waited = (queue: string, ms: number) => this.told.push(['waited', queue, ms >= 0]);
@@ -89,28 +98,36 @@ describe('the suite pool’s reports', () => {
     const notes = new Notes();
     const failed: FailedVerdict[] = [];
     const worker = new FakeWorker();
-    const pool = new SuitePool(Latch.forThreads(1), (verdict) => failed.push(verdict), notes);
+    const pool = new SuitePool(Latch.forThreads(1), {
+      onFailedVerdict: (verdict) => failed.push(verdict),
+      onUnvouchedKeys: () => assert.fail('unvouched keys'),
+      observer: notes,
+    });
     assert.equal(pool.load.capacity, 0);
     pool.add(worker.asWorker, STATUS);
     const { stages, onStage } = stageNotes();
-    const answer = pool.submit(JOB, 'a', () => false, onStage);
+    const { outcome } = pool.submit(WORK, () => false, onStage);
     const counts = { streams: 2, streamsPassed: 1 };
-    const failedVerdicts = [failedVerdict(verdict(false), 'streams of validated keys')];
-    const result = { kind: 'failed' };
-    worker.emit('message', { result, counts, failedVerdicts, ms: 3, status: STATUS });
-    await answer;
+    worker.emit('message', {
+      failedVerdict: failedVerdict(verdict(false), 'streams of validated keys'),
+    });
+    const failure = { code: 'entropy_unavailable', reason: 'staged' };
+    const result = { kind: 'failed', failure };
+    worker.emit('message', { result, counts, samples: [true], ms: 3, status: STATUS });
+    await assert.rejects(outcome, { code: 'entropy_unavailable' });
     assert.deepEqual(notes.told, [
       ['waited', 'suite', true],
       ['job', 3, counts],
+      ['plain', true],
     ]);
     assert.deepEqual(stages, ['suite.wait', 'suite.job']);
     assert.deepEqual(failed, [
       { judged: 'streams of validated keys', p: 0, test: 'rank', stream: 'carrier' },
     ]);
     const half = pool.load.capacity / 2;
-    for (let i = 0; i <= half; i++) void pool.submit(JOB, 'a', () => false);
+    for (let i = 0; i <= half; i++) pool.submit(WORK, () => false);
     assert.equal(pool.load.waiting, half);
-    await assert.rejects(pool.submit(JOB, 'a', () => false));
+    assert.throws(() => pool.submit(WORK, () => false), { code: 'overloaded' });
     assert.deepEqual(notes.told.at(-1), ['refused', 'suite']);
   });
 });

@@ -1,6 +1,6 @@
 /** The opening of a key's commitment goes where the key goes, and is wiped where the key is wiped. */
 import assert from 'node:assert/strict';
-import crypto, { randomBytes } from 'node:crypto';
+import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -18,6 +18,7 @@ import {
   fakePlainGenerator,
   keyring,
   order,
+  plainRow,
   RecordingDrbg,
   STAGED,
 } from '../support/fakes.ts';
@@ -30,7 +31,12 @@ const LOG: LogBinding = {
 };
 const usage = { month: 1, used: 1, quota: null };
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 5 };
-const task: KeyTask = { kind: 'generate', requester, order: order({ receipt: true }) };
+const task: KeyTask = {
+  kind: 'generate',
+  requester,
+  order: order({ receipt: true }),
+  idempotency: null,
+};
 
 const isWiped = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
 
@@ -212,19 +218,9 @@ describe('a key worker without a log', () => {
     const recorded: KeyTask = {
       kind: 'record',
       requester,
-      order: order({ withEvidence: true }),
-      generated: {
-        keyId: randomBytes(16),
-        receipt: null,
-        securityStrengthBits: 256,
-        entropyBits: 256,
-        entropyJobId: null,
-        evidence: null,
-        hashProof: '',
-        commitment: keyring.commit(Buffer.alloc(32, 3)),
-        latencyMs: 1,
-      },
+      rows: [plainRow()],
       counts: { streams: 1, streamsPassed: 1 },
+      idempotency: null,
     };
     const { results } = await worker.run({ id: 1, tasks: [task, recorded], failures: [] });
     assert.deepEqual(

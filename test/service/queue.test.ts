@@ -11,6 +11,7 @@ const generate: KeyTask = {
   kind: 'generate',
   requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
   order: order(),
+  idempotency: null,
 };
 const failure = { accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } };
 const status = { reseeds: 0, sources: [] };

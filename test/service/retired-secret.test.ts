@@ -55,7 +55,7 @@ function ledgerOf(
   return { worker, asked, committed, read, retire };
 }
 
-const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
+const generateTask: KeyTask = { kind: 'generate', requester, order: order(), idempotency: null };
 
 type Asked = readonly [key: Uint8Array, proof?: string];
 

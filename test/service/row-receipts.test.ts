@@ -20,6 +20,7 @@ import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { EMPTY_ROOT, extendTree } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../src/proof/index.ts';
 import type { KeyTask, LogBinding } from '../../src/service/messages.ts';
+import { KeyRows } from '../../src/service/threads/key-rows.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import { withSeal } from '../ledger/log-contract.ts';
 import {
@@ -96,10 +97,11 @@ function theSameOn(name: string, open: () => Promise<LedgerStore>, skip: string 
       counts,
       true,
     );
+    const row = new KeyRows(log, keyring).rowOf(requester, validated, generated);
     const plainOrder = order({ securityLevel: 384, receipt: true, source: 'ibm-quantum' });
     const tasks: KeyTask[] = [
-      { kind: 'generate', requester, order: plainOrder },
-      { kind: 'record', requester, order: validated, generated, counts },
+      { kind: 'generate', requester, order: plainOrder, idempotency: null },
+      { kind: 'record', requester, rows: [row], counts, idempotency: null },
     ];
     const { results } = await worker.run({ id: 1, tasks, failures: [] });
     const [plain, recorded] = results;

@@ -4,9 +4,11 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
 import { Latch } from '../../src/keys/latch.ts';
-import type { SampleVerdict, SuiteJob, SuiteReply } from '../../src/service/messages.ts';
+import type { SampleVerdict } from '../../src/service/messages.ts';
+import type { SuiteJob, SuiteReply } from '../../src/service/suite-messages.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
-import { STAGED, verdict } from '../support/fakes.ts';
+import type { KeyWork } from '../../src/service/suite-work.ts';
+import { order, plainRow, STAGED, verdict } from '../support/fakes.ts';
 
 const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
@@ -14,35 +16,72 @@ const present = () => false;
 
 /** Records messages, and finishes a job on command. */
 class FakeWorker extends EventEmitter {
-  readonly jobs: unknown[] = [];
+  readonly messages: unknown[] = [];
+  readonly jobs: SuiteJob[] = [];
+  #done = 0;
 
-  postMessage(job: unknown): void {
-    this.jobs.push(job);
+  postMessage(message: unknown): void {
+    this.messages.push(message);
+    if (typeof message === 'object' && message !== null && 'requester' in message) {
+      this.jobs.push(message as SuiteJob);
+    }
   }
 
-  /** Resolves the job in progress and returns its key. */
-  finish(): Uint8Array {
-    const key = Buffer.alloc(32, 7);
-    const counts = { streams: 1, streamsPassed: 1 };
+  /** Completes the job in progress and returns its keys. */
+  finish(changes: Partial<SuiteReply> = {}): Uint8Array[] {
+    const job = this.jobs[this.#done++];
+    assert.ok(job, 'a job is in progress');
+    const keys = Array.from({ length: job.count }, () => Buffer.alloc(32, 7));
     const reply = {
-      result: { kind: 'generated', generated: { key } },
-      counts,
+      result: {
+        kind: 'made',
+        rows: keys.map(() => plainRow()),
+        keys: keys.map((key) => ({ key, opening: null, keyId: `job ${job.id}` })),
+        sealed: [],
+      },
+      counts: { streams: job.count, streamsPassed: job.count },
+      samples: [],
+      mayRelease: true,
+      ms: job.count * (job.order.withEvidence ? 8 : 0.05),
       status: STATUS,
-      failedVerdicts: [],
+      ...changes,
     };
     this.emit('message', reply as unknown as SuiteReply);
-    return key;
+    return keys;
+  }
+
+  settled(): unknown[] {
+    return this.messages.filter((one) => typeof one === 'object' && one && 'settled' in one);
   }
 }
 
-function makePool() {
-  const worker = new FakeWorker();
+const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
+
+function keyWork(accountId: string, changes: Partial<KeyWork> = {}): KeyWork {
+  const requester = { accountId, apiKeyId: 'k', atMs: 0 };
+  const withEvidence = order({ withEvidence: true });
+  return { requester, order: withEvidence, recipient: null, count: 1, isBatch: false, ...changes };
+}
+
+const plainBatch = (count: number) => ({ count, isBatch: true, order: order() });
+const validatedBatch = (count: number) => ({ count, isBatch: true });
+
+function makePool(workers = 1) {
+  const all = Array.from({ length: workers }, () => new FakeWorker());
   const latch = Latch.forThreads(2);
-  const pool = new SuitePool(latch, ({ test }) => assert.fail(test));
-  pool.add(worker as unknown as Worker, STATUS);
-  const submit = (account: string, abandoned: () => boolean = present) =>
-    pool.submit({ order: {} } as unknown as SuiteJob, account, abandoned);
-  return { worker, submit, pool, latch };
+  const unvouched: (readonly string[])[] = [];
+  const pool = new SuitePool(latch, {
+    onFailedVerdict: ({ test }) => assert.fail(test),
+    onUnvouchedKeys: (keyIds) => unvouched.push(keyIds),
+  });
+  for (const worker of all) pool.add(worker as unknown as Worker, STATUS);
+  const submit = (
+    account: string,
+    changes: Partial<KeyWork> = {},
+    abandoned: () => boolean = present,
+  ) => pool.submit(keyWork(account, changes), abandoned);
+  const [worker = new FakeWorker()] = all;
+  return { worker, workers: all, submit, pool, latch, unvouched };
 }
 
 const isCode = (code: string) => (error: unknown) =>
@@ -54,63 +93,64 @@ describe('suite pool', () => {
     const [first, second] = [submit('a'), submit('a')];
     assert.equal(worker.jobs.length, 1);
     worker.finish();
-    await first;
+    await first.outcome;
     assert.equal(worker.jobs.length, 2);
     worker.finish();
-    await second;
+    await second.outcome;
   });
 
-  it('refuses a job after ten seconds of waiting and accepts a late answer from its worker', async (test) => {
+  it('refuses a key after ten seconds of waiting and accepts a late answer from its worker', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, submit, pool } = makePool();
-    const underWay = submit('a');
-    const refused = assert.rejects(submit('a'), isCode('entropy_unavailable'));
+    const inProgress = submit('a');
+    const refused = assert.rejects(submit('a').outcome, isCode('entropy_unavailable'));
     test.mock.timers.tick(9_999);
     assert.equal(pool.load.waiting, 1);
     test.mock.timers.tick(1);
     await refused;
     assert.equal(pool.load.waiting, 0);
     worker.finish();
-    await underWay;
+    await inProgress.outcome;
     assert.equal(worker.jobs.length, 1);
   });
 
-  it('limits an account to half of the places and leaves the rest to others', async () => {
+  it('limits an account to half of the places and leaves the rest to others', () => {
     const { submit } = makePool();
-    for (let i = 0; i < 1 + HALF_OF_THE_QUEUE; i++) void submit('a');
-    await assert.rejects(submit('a'), isCode('overloaded'));
-    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) void submit('b');
-    await assert.rejects(submit('c'), isCode('overloaded'));
+    for (let i = 0; i < 1 + HALF_OF_THE_QUEUE; i++) submit('a');
+    assert.throws(() => submit('a'), isCode('overloaded'));
+    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) submit('b');
+    assert.throws(() => submit('c'), isCode('overloaded'));
   });
 
   it('frees the places of clients that have gone', async () => {
     const { worker, submit } = makePool();
-    void submit('a');
+    submit('a');
     let gone = false;
-    const left = Array.from({ length: HALF_OF_THE_QUEUE }, () => submit('a', () => gone));
-    await assert.rejects(submit('a'), isCode('overloaded'));
+    const left = Array.from({ length: HALF_OF_THE_QUEUE }, () => submit('a', {}, () => gone));
+    assert.throws(() => submit('a'), isCode('overloaded'));
     gone = true;
     const stays = submit('a');
-    for (const one of left) await assert.rejects(one, isCode('request_timeout'));
+    for (const one of left) await assert.rejects(one.outcome, isCode('request_timeout'));
     worker.finish();
     worker.finish();
-    await stays;
-    assert.equal(worker.jobs.length, 2, 'a job nobody waits for was begun');
+    await stays.outcome;
+    assert.equal(worker.jobs.length, 2, 'a job that no client waits for was begun');
   });
 
   it('judges a sample before the waiting jobs, however full the queue is', async () => {
     const { worker, submit, pool } = makePool();
     const first = submit('a');
-    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) void submit('a');
+    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) submit('a');
+    submit('a', validatedBatch(10));
     const sample = new Uint8Array(8);
     const judged = pool.judge(sample);
     assert.equal(pool.load.waiting, HALF_OF_THE_QUEUE, 'it takes no place of a job');
     worker.finish();
-    await first;
-    assert.deepEqual(worker.jobs.at(-1), { sample });
+    await first.outcome;
+    assert.deepEqual(worker.messages.at(-1), { sample });
     worker.emit('message', { gate: verdict(false) } satisfies SampleVerdict);
     assert.deepEqual(await judged, verdict(false));
-    assert.equal(worker.jobs.length, 3, 'then the jobs go on');
+    assert.equal(worker.jobs.length, 2, 'then the jobs continue');
   });
 
   it('judges a sample even after the process latched', async () => {
@@ -125,21 +165,195 @@ describe('suite pool', () => {
     const { worker, submit, pool, latch } = makePool();
     const first = submit('a');
     const second = submit('a');
+    const batch = submit('a', validatedBatch(10));
     new Latch(latch.memory).set(STAGED);
-    await assert.rejects(second, isCode('entropy_unavailable'));
-    await assert.rejects(submit('a'), isCode('entropy_unavailable'));
+    await assert.rejects(second.outcome, isCode('entropy_unavailable'));
+    await assert.rejects(batch.outcome, isCode('entropy_unavailable'));
+    assert.throws(() => submit('a'), isCode('entropy_unavailable'));
     assert.deepEqual(pool.load, { waiting: 0, capacity: 0 });
+    assert.deepEqual(pool.batchLoad, { waiting: 0, capacity: 0 });
     worker.finish();
-    await first;
+    await first.outcome;
     assert.equal(worker.jobs.length, 1);
+  });
+
+  it('asks the workers for keys in doubt after a latch, behind all that was settled', async () => {
+    const { worker, submit, latch, unvouched } = makePool();
+    const work = submit('a', plainBatch(3));
+    worker.finish();
+    await work.outcome;
+    work.recorded();
+    latch.set(STAGED);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(worker.messages.slice(1), [{ settled: 1, recorded: true }, 'unvouched']);
+    worker.emit('message', { unvouchedKeys: [], lastGoodMs: 1 });
+    worker.emit('message', { unvouchedKeys: ['phm_1'], lastGoodMs: 1 });
+    assert.deepEqual(unvouched, [['phm_1']], 'a worker without such keys is not reported');
   });
 
   it('does not start a job whose client has gone', async () => {
     const { worker, submit } = makePool();
-    void submit('a');
-    const left = submit('a', () => worker.jobs.length > 0);
+    submit('a');
+    const left = submit('a', {}, () => worker.jobs.length > 0);
     worker.finish();
-    await assert.rejects(left, isCode('request_timeout'));
+    await assert.rejects(left.outcome, isCode('request_timeout'));
     assert.equal(worker.jobs.length, 1);
+  });
+});
+
+describe('suite pool with batches', () => {
+  it('spreads the keys of a batch over all workers, and returns them in order', async () => {
+    const { workers, submit } = makePool(3);
+    const work = submit('a', plainBatch(1_000));
+    assert.deepEqual(
+      workers.map(({ jobs }) => jobs.map(({ count }) => count)),
+      [[100], [100], [100]],
+      'about five milliseconds of work each',
+    );
+    for (let i = 0; i < 4; i++) {
+      for (const worker of workers.toReversed()) {
+        if (worker.jobs.length > i) worker.finish();
+      }
+    }
+    const outcome = await work.outcome;
+    assert.ok(outcome.kind === 'made');
+    assert.deepEqual([outcome.rows.length, outcome.keys.length], [1_000, 1_000]);
+    const jobs = outcome.keys.map(({ keyId }) => Number(keyId.slice('job '.length)));
+    assert.deepEqual(
+      jobs,
+      jobs.toSorted((one, other) => one - other),
+    );
+    assert.deepEqual(work.counts, { streams: 1_000, streamsPassed: 1_000 });
+  });
+
+  it('alternates single keys and parts of batches', () => {
+    const { worker, submit } = makePool();
+    submit('a', validatedBatch(5));
+    for (let i = 0; i < 4; i++) submit('b');
+    for (let i = 0; i < 8; i++) worker.finish();
+    assert.deepEqual(worker.jobs.map(({ requester }) => requester.accountId).join(''), 'ababababa');
+  });
+
+  it('does batches in order of arrival', () => {
+    const { worker, submit } = makePool();
+    for (const account of ['a', 'b']) submit(account, validatedBatch(3));
+    for (let i = 0; i < 5; i++) worker.finish();
+    assert.equal(worker.jobs.map(({ requester }) => requester.accountId).join(''), 'aaabbb');
+  });
+
+  it('wipes what is made of a batch, and what comes later, when one job fails', async () => {
+    const { workers, submit, pool } = makePool(2);
+    const work = submit('a', plainBatch(1_000));
+    const [one, other] = workers as [FakeWorker, FakeWorker];
+    const made = one.finish();
+    const failure = {
+      code: 'entropy_unavailable',
+      reason: 'staged',
+      retryAfterSeconds: 5,
+    } as const;
+    other.finish({ result: { kind: 'failed', failure } });
+    const late = one.finish();
+    await assert.rejects(work.outcome, isCode('entropy_unavailable'));
+    assert.ok([...made, ...late].every(isWiped));
+    assert.deepEqual([pool.batchLoad.waiting, one.jobs.length, other.jobs.length], [0, 2, 1]);
+    assert.deepEqual(
+      one.settled().map((message) => (message as { recorded: boolean }).recorded),
+      [false, false],
+    );
+  });
+
+  it('wipes and drops a batch whose client has gone', async () => {
+    const { worker, submit } = makePool();
+    let gone = false;
+    const work = submit('a', plainBatch(300), () => gone);
+    const made = worker.finish();
+    gone = true;
+    const late = worker.finish();
+    await assert.rejects(work.outcome, isCode('request_timeout'));
+    assert.ok([...made, ...late].every(isWiped));
+    assert.equal(worker.jobs.length, 2);
+  });
+
+  it('refuses a batch that is not done after ten seconds, even if all of it is begun', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { workers, submit } = makePool(2);
+    const work = submit('a', validatedBatch(2));
+    const [one, other] = workers as [FakeWorker, FakeWorker];
+    const made = one.finish();
+    test.mock.timers.tick(10_000);
+    await assert.rejects(work.outcome, isCode('entropy_unavailable'));
+    const late = other.finish();
+    assert.ok([...made, ...late].every(isWiped));
+  });
+
+  it('keeps keys that are recorded, and wipes those that are not', async () => {
+    const { worker, submit } = makePool();
+    for (const isRecorded of [true, false]) {
+      const work = submit('a', plainBatch(2));
+      const keys = worker.finish();
+      await work.outcome;
+      if (isRecorded) work.recorded();
+      work.drop();
+      assert.deepEqual(keys.map(isWiped), [!isRecorded, !isRecorded]);
+    }
+    const settled = worker.settled().map((one) => (one as { recorded: boolean }).recorded);
+    assert.deepEqual(settled, [true, false]);
+  });
+
+  it('knows whether the generators behind plain keys are still good', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    worker.finish();
+    await work.outcome;
+    assert.equal(work.mayRelease(), true);
+    submit('a', plainBatch(2));
+    worker.finish({ mayRelease: false });
+    assert.equal(work.mayRelease(), false);
+  });
+
+  it('names the largest validated batch that can be done in time', () => {
+    const { submit, pool } = makePool(2);
+    const fits = (count: number, account = 'a') =>
+      pool.tooLarge(keyWork(account, validatedBatch(count)));
+    // Two workers, eight seconds each, eight milliseconds a key before the first measurement.
+    assert.deepEqual(fits(1_000), undefined);
+    submit('a', validatedBatch(1_000));
+    assert.deepEqual(fits(1_000), undefined);
+    submit('b', validatedBatch(600));
+    const largest = { kind: 'batch_too_large', maxCount: 402, reason: 'validation' };
+    assert.deepEqual(fits(1_000, 'c'), largest, 'the two keys in the workers do not wait');
+    assert.deepEqual(fits(402, 'c'), undefined);
+    assert.deepEqual(pool.tooLarge(keyWork('c', plainBatch(1_000))), undefined);
+  });
+
+  it('measures the time for a key', () => {
+    const { worker, pool, submit } = makePool();
+    for (let i = 0; i < 1_000; i++) {
+      submit('a');
+      worker.finish({ ms: 16 });
+    }
+    const tooLarge = pool.tooLarge(keyWork('a', validatedBatch(1_000)));
+    assert.ok(tooLarge && Math.abs(tooLarge.maxCount - 500) < 10, `${tooLarge?.maxCount}`);
+  });
+
+  it('refuses batches beyond its capacity, and of one account beyond half of it, but no single key', () => {
+    const { submit } = makePool();
+    submit('a', validatedBatch(600));
+    assert.throws(() => submit('a', validatedBatch(1)), isCode('overloaded'));
+    submit('b', validatedBatch(400));
+    assert.throws(() => submit('c', validatedBatch(100)), isCode('overloaded'));
+    assert.throws(() => submit('c', plainBatch(1_000)), isCode('overloaded'));
+    submit('a');
+    submit('c');
+  });
+
+  it('has every worker vouch for its last plain keys', async () => {
+    const { workers, pool } = makePool(2);
+    const vouched = pool.vouchForLast();
+    for (const [i, worker] of workers.entries()) {
+      assert.deepEqual(worker.messages, ['vouch']);
+      worker.emit('message', { unvouched: i === 1 ? 'staged' : null });
+    }
+    assert.equal(await vouched, 'staged');
   });
 });

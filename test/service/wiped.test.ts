@@ -1,24 +1,51 @@
 /** No key outlives its use on the main thread: it is wiped after the answer and after a refusal. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
-import type { GenerateOutcome } from '../../src/keys/index.ts';
+import type { GenerateOutcome, KeyRequest } from '../../src/keys/index.ts';
 import { Latch } from '../../src/keys/latch.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import type { KeyService } from '../../src/service/index.ts';
 import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
-import { SuitePool } from '../../src/service/suite-pool.ts';
+import { SuiteWork } from '../../src/service/suite-work.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { keyRequest, PRESENT, STAGED } from '../support/fakes.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const REQUEST = keyRequest({ withEvidence: true });
+const HASH = Buffer.alloc(32, 5);
+
+/** Requests whose keys come from suite workers. */
+const SUITE_REQUESTS: Readonly<Record<string, KeyRequest>> = {
+  'a validated key': keyRequest({ withEvidence: true }),
+  'a retry of a validated key': keyRequest(
+    { withEvidence: true },
+    { idempotency: { key: 'retry', requestHash: HASH } },
+  ),
+  'a batch': keyRequest({ receipt: true }, { count: 3, isBatch: true }),
+};
 const USAGE = { month: 0, used: 1, quota: null };
 const KEY_TEXT = '1b'.repeat(32);
+
+/** Collects the keys and openings that suite workers send to the main thread. */
+function spyOnSuiteKeys(t: TestContext): Uint8Array[] {
+  const secrets: Uint8Array[] = [];
+  const { add } = SuiteWork.prototype;
+  t.mock.method(
+    SuiteWork.prototype,
+    'add',
+    function (this: SuiteWork, ...given: Parameters<typeof add>) {
+      const [, , { result }] = given;
+      const keys = result.kind === 'made' ? result.keys : [];
+      for (const { key, opening } of keys) secrets.push(key, ...(opening ? [opening] : []));
+      add.apply(this, given);
+    },
+  );
+  return secrets;
+}
 
 const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
 
@@ -36,62 +63,58 @@ describe('keys in the service', () => {
   });
 
   const failure = { code: 'ledger_unavailable', reason: 'staged' };
+  const stored = { requestHash: HASH, keyIds: [Buffer.alloc(16, 1)], createdMs: 5, body: null };
   for (const [what, answer] of [
     ['a quota used up meanwhile', async () => ({ kind: 'quota_exceeded', usage: USAGE })],
     ['a failing ledger', async () => ({ kind: 'failed', failure })],
     ['a full queue', () => Promise.reject(new AppError('overloaded'))],
     ['an unexpected answer', async () => ({ kind: 'probed' })],
+    [
+      'another request that was faster',
+      async () => ({ kind: 'replayed', answer: stored, usage: USAGE }),
+    ],
   ] as const) {
-    it(`are wiped if a key with evidence meets ${what}`, async (t) => {
-      const [key, opening] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
-      const reply = {
-        counts: { streams: 1, streamsPassed: 1 },
-        result: {
-          kind: 'generated',
-          generated: { keyId: Buffer.alloc(16, 1), key, opening, report: null },
-        },
-      };
-      t.mock.method(SuitePool.prototype, 'submit', async () => reply);
-      t.mock.method(KeyQueue.prototype, 'submit', answer);
-      t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
-      const [settled] = await Promise.allSettled([service.generate(principal, REQUEST, PRESENT)]);
-      assert.ok(settled.status === 'rejected' || settled.value.kind === 'quota_exceeded');
-      assert.ok(isWiped(key) && isWiped(opening));
-    });
+    for (const [kind, request] of Object.entries(SUITE_REQUESTS)) {
+      it(`are wiped if ${kind} meets ${what}`, async (t) => {
+        const secrets = spyOnSuiteKeys(t);
+        t.mock.method(KeyQueue.prototype, 'submit', async (task: KeyTask) =>
+          task.kind === 'recall' ? { kind: 'recalled', answer: null, recipient: null } : answer(),
+        );
+        t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
+        const [settled] = await Promise.allSettled([service.generate(principal, request, PRESENT)]);
+        const kinds: unknown[] = ['quota_exceeded', 'key_already_made'];
+        assert.ok(settled.status === 'rejected' || kinds.includes(settled.value.kind));
+        assert.ok(secrets.length >= request.count);
+        assert.ok(secrets.every(isWiped));
+      });
+    }
   }
 
-  for (const withEvidence of [false, true]) {
-    it(`are wiped if the process latches between commit and answer (with evidence: ${withEvidence})`, async (t) => {
+  for (const [kind, request] of Object.entries({
+    'a plain key': keyRequest(),
+    ...SUITE_REQUESTS,
+  })) {
+    it(`are wiped if the process latches between commit and answer (${kind})`, async (t) => {
       const since = { accountId: principal.accountId, sinceMs: 0 };
       const before = await service.activity(since);
-      const keys: Uint8Array[] = [];
+      const secrets = spyOnSuiteKeys(t);
       const { submit } = KeyQueue.prototype;
-      const { submit: submitJob } = SuitePool.prototype;
       t.mock.method(KeyQueue.prototype, 'submit', async function (this: KeyQueue, task: KeyTask) {
         const result = await submit.call(this, task);
-        if (result.kind === 'generated') keys.push(...result.keys.map(({ key }) => key));
-        // The row is durable now, and the answer is not written yet.
-        t.mock.method(Latch.prototype, 'read', () => STAGED);
+        if (result.kind === 'generated') secrets.push(...result.keys.map(({ key }) => key));
+        // The rows are durable now, and the answer is not written yet.
+        if (task.kind !== 'recall') t.mock.method(Latch.prototype, 'read', () => STAGED);
         return result;
       });
-      t.mock.method(
-        SuitePool.prototype,
-        'submit',
-        async function (this: SuitePool, ...given: Parameters<SuitePool['submit']>) {
-          const reply = await submitJob.apply(this, given);
-          if (reply.result.kind === 'generated') keys.push(reply.result.generated.key);
-          return reply;
-        },
-      );
-      await assert.rejects(service.generate(principal, keyRequest({ withEvidence }), PRESENT), {
+      await assert.rejects(service.generate(principal, request, PRESENT), {
         code: 'entropy_unavailable',
       });
-      assert.deepEqual([keys.length, keys.every(isWiped)], [1, true]);
+      assert.ok(secrets.length >= request.count && secrets.every(isWiped));
       const { keys: rows, metered, failures } = await service.activity(since);
       assert.deepEqual(
         [rows - before.keys, metered - before.metered, failures - before.failures],
-        [1, 1, 0],
-        'the row stands and counts as one request',
+        [request.count, request.count, 0],
+        'the rows stand and count as requests',
       );
     });
   }

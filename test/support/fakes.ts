@@ -1,11 +1,14 @@
 /** Fakes of a generator's parts, for tests that need a defect. */
+import { randomBytes } from 'node:crypto';
 import type { Gate } from '#sp800-22';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
+import { newKeyId } from '../../src/keys/key-id.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder, KeyRequest } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
+import type { LedgerRow } from '../../src/ledger/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
 import type { ServiceSources } from '../../src/service/index.ts';
 
@@ -183,3 +186,22 @@ export function keyRequest(
 
 /** Options of a request whose client waits. */
 export const PRESENT = { abandoned: () => false };
+
+/** A row as the ledger gets it, of a plain key that no generator made. */
+export function plainRow(): LedgerRow {
+  const key = randomBytes(32);
+  return {
+    keyId: newKeyId(),
+    commitment: keyring.commit(key),
+    securityLevel: 256,
+    modulation: 'phase',
+    source: 'os',
+    createdMs: Date.UTC(2026, 10, 21),
+    latencyUs: 1_000,
+    entropyBits: 256,
+    entropyJobId: null,
+    evidence: null,
+    sealed: null,
+    receipt: null,
+  };
+}

@@ -6,7 +6,7 @@ import { wipe } from '../../bytes.ts';
 import { AppError } from '../../errors.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
-import { type KeyOrder, type KeyToRecord, releasedKey } from '../../keys/order.ts';
+import { releasedKey } from '../../keys/order.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import {
   concludeExamination,
@@ -16,18 +16,12 @@ import {
   type Retirements,
   type ValidationVerdict,
 } from '../../keys/validate.ts';
-import type { CommitOutcome, LedgerRow, MeteredRequest, StreamCounts } from '../../ledger/index.ts';
+import type { CommitOutcome, MeteredRequest } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
-import {
-  type KeyTask,
-  type KeyTaskResult,
-  type LogBinding,
-  NO_STREAMS,
-  type Requester,
-} from '../messages.ts';
+import { type KeyTask, type KeyTaskResult, type LogBinding, NO_STREAMS } from '../messages.ts';
 import type { BatchLookup } from './batch-lookup.ts';
+import { KeyRows } from './key-rows.ts';
 import type { KnownRetirements } from './known-retirements.ts';
-import { RowReceipts } from './row-receipts.ts';
 
 /** A metered task before and during its transaction. */
 export interface Draft {
@@ -47,8 +41,7 @@ export class Drafts {
   readonly #plain: PlainGenerator;
   readonly #keyring: Keyring;
   readonly #retirements: KnownRetirements;
-  /** Null without a log. */
-  readonly #receipts: RowReceipts | null;
+  readonly #rows: KeyRows;
 
   constructor(
     plain: PlainGenerator,
@@ -59,20 +52,26 @@ export class Drafts {
     this.#plain = plain;
     this.#keyring = keyring;
     this.#retirements = retirements;
-    this.#receipts = log && new RowReceipts(log, keyring);
+    this.#rows = new KeyRows(log, keyring);
   }
 
   /** Generates a plain key. Returns undefined while its generator waits for a verdict. */
-  generate({ requester, order }: KeyTask & { kind: 'generate' }): Draft | undefined {
+  generate({ requester, order, idempotency }: KeyTask & { kind: 'generate' }): Draft | undefined {
     const made = this.#plain.make((generator) =>
-      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }, this.#receipts !== null),
+      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }, this.#rows.hasLog),
     );
     if (!made) return undefined;
     const { key: generated, number } = made;
     const released = releasedKey(generated);
     return {
       isPlainKey: true,
-      request: this.#recording(requester, order, generated, NO_STREAMS),
+      request: {
+        ...requester,
+        keys: [this.#rows.rowOf(requester, order, generated)],
+        counts: NO_STREAMS,
+        // A key in plaintext is not kept.
+        idempotency: idempotency && { ...idempotency, body: null },
+      },
       finish: ({ usage }) => {
         this.#plain.keyReleased(number, released.keyId);
         return { kind: 'generated', createdMs: requester.atMs, keys: [released], usage };
@@ -81,25 +80,14 @@ export class Drafts {
     };
   }
 
-  /** Prepares the row of a key from a suite worker. */
-  record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
+  /** Prepares keys of suite workers, whose rows are complete. */
+  record({ requester, rows, counts, idempotency }: KeyTask & { kind: 'record' }): Draft {
     return {
       isPlainKey: false,
-      request: this.#recording(requester, order, generated, counts),
+      request: { ...requester, keys: rows, counts, idempotency },
       finish: ({ usage }) => ({ kind: 'recorded', usage }),
       discard: () => {},
     };
-  }
-
-  #recording(
-    requester: Requester,
-    order: KeyOrder,
-    generated: KeyToRecord,
-    counts: StreamCounts,
-  ): MeteredRequest {
-    const columns = rowColumns(requester, order, generated);
-    const receipt = this.#receipts?.receiptOf(requester, columns, generated) ?? null;
-    return metered(requester, [{ ...columns, receipt }], counts);
   }
 
   /** Examines a key, and wipes it. */
@@ -117,7 +105,7 @@ export class Drafts {
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
       isPlainKey: false,
-      request: metered(requester, [], NO_STREAMS),
+      request: { ...requester, keys: [], counts: NO_STREAMS, idempotency: null },
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
       discard: () => {},
     };
@@ -144,33 +132,4 @@ async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
     cause: new Error(`the master secret lacks version ${lacked.join(', ')}`),
     retryAfterSeconds: LACKED_RETRY_SECONDS,
   });
-}
-
-function metered(
-  requester: Requester,
-  keys: readonly LedgerRow[],
-  counts: StreamCounts,
-): MeteredRequest {
-  return { ...requester, keys, counts, idempotency: null };
-}
-
-/** Returns the columns of a key's row that do not depend on a log. */
-function rowColumns(
-  { atMs }: Requester,
-  order: KeyOrder,
-  generated: KeyToRecord,
-): Omit<LedgerRow, 'receipt'> {
-  return {
-    keyId: generated.keyId,
-    commitment: generated.commitment,
-    securityLevel: order.securityLevel,
-    modulation: order.modulation,
-    source: order.source,
-    createdMs: atMs,
-    latencyUs: Math.round(generated.latencyMs * 1000),
-    entropyBits: generated.entropyBits,
-    entropyJobId: generated.entropyJobId,
-    evidence: generated.evidence,
-    sealed: null,
-  };
 }

@@ -6,6 +6,7 @@
  * the next. A suite worker judges samples of its generator. While `plain-evidence.ts` makes plain keys wait for a
  * verdict, their tasks go back without a key, and all other work continues.
  */
+import type { SealSuiteName } from '#sealing';
 import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
@@ -232,12 +233,26 @@ export class KeyWorker {
   #settle(draft: Draft, outcome: CommitOutcome): KeyTaskResult {
     if (outcome.kind === 'committed') return draft.finish(outcome);
     draft.discard();
-    if (outcome.kind === 'quota_exceeded') return outcome;
-    if (outcome.kind === 'replayed') {
-      return { kind: 'failed', failure: toFailure(new Error('a replay of no request')) };
-    }
+    if (outcome.kind !== 'repeated_key') return outcome;
     this.#plain.generator.latch(REPEATED_KEY);
     return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
+  }
+
+  async #recall({
+    requester: { accountId, atMs },
+    idempotencyKey,
+    recipient: name,
+  }: KeyTask & { kind: 'recall' }): Promise<KeyTaskResult> {
+    this.#requireSound();
+    const [answer, record] = await Promise.all([
+      idempotencyKey === null ? null : this.#store.findAnswer(accountId, idempotencyKey, atMs),
+      name === null ? null : this.#store.findRecipient(accountId, name),
+    ]);
+    const recipient = record && {
+      suite: record.suite as SealSuiteName,
+      publicKey: record.publicKey,
+    };
+    return { kind: 'recalled', answer, recipient };
   }
 
   async #prepare(task: KeyTask, lookups: BatchLookup): Promise<Prepared> {
@@ -247,6 +262,8 @@ export class KeyWorker {
           return this.#drafts.generate(task) ?? EVIDENCE_PENDING;
         case 'record':
           return this.#drafts.record(task);
+        case 'recall':
+          return await this.#recall(task);
         case 'validate':
           return await this.#drafts.validate(task, lookups);
         case 'gather_evidence':

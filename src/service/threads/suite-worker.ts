@@ -1,29 +1,22 @@
 /**
- * A suite worker thread: generates keys and judges their streams by the statistical suite first. Each thread has its own
- * generator. The key and its evidence go to the main thread, which holds the key until the key worker has recorded it.
+ * A suite worker thread: makes validated keys, keys of batches and sealed keys (`suite-keys.ts`), and judges samples of the
+ * key worker's generator. Each thread has its own generator. Keys in plaintext go to the main thread, which holds them
+ * until the key worker has recorded them; of a sealed key only the sealed form leaves this thread.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { monotonicMs } from '../../clock.ts';
-import { generateKey } from '../../keys/generate.ts';
+import { SECOND_MS } from '../../clock.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
 import { type FailedVerdict, Latch } from '../../keys/latch.ts';
-import type { StreamTally } from '../../keys/order.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from '../../keys/self-test.ts';
 import { suiteSelfTest } from '../../keys/suite-self-test.ts';
-import type { Keyring, MasterSecret } from '../../proof/index.ts';
+import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
-import {
-  type EvidenceSample,
-  type LogBinding,
-  type SuiteJob,
-  type SuiteProbeReply,
-  type SuiteReply,
-  secretBuffers,
-  toFailure,
-  type WorkerReady,
-} from '../messages.ts';
-import { lowerPriority, runThread } from './run-thread.ts';
+import type { LogBinding, WorkerReady } from '../messages.ts';
+import type { SuiteJob, SuiteMessage, SuiteReply, SuiteWorkerMessage } from '../suite-messages.ts';
+import { buffersOf } from './packed-keys.ts';
+import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
 import { SampleSuite } from './sample-suite.ts';
+import { SuiteKeys } from './suite-keys.ts';
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
@@ -34,62 +27,59 @@ export interface SuiteWorkerData {
   readonly log: LogBinding | null;
 }
 
-/** Messages from the main thread: a job, a sample of another thread's generator, a probe, or the end. */
-export type SuiteMessage = SuiteJob | EvidenceSample | 'probe' | 'close';
-
-function answer(
-  generator: Generator,
-  keyring: Keyring,
-  hasLog: boolean,
-  job: SuiteJob,
-): Omit<SuiteReply, 'failedVerdicts'> {
-  const startMs = monotonicMs();
-  const counts: StreamTally = { streams: 0, streamsPassed: 0 };
-  let result: SuiteReply['result'];
-  try {
-    if (generator.isSampleDue) screenLiveCarrier(generator);
-    const generated = generateKey(generator, keyring, job.order, counts, hasLog);
-    result = { kind: 'generated', generated };
-  } catch (error) {
-    result = { kind: 'failed', failure: toFailure(error) };
-  }
-  return { result, counts, ms: monotonicMs() - startMs, status: generator.status() };
-}
+/** Time between two looks at the age of the evidence for released plain keys. */
+const REFRESH_MS = 30 * SECOND_MS;
 
 function start(port: MessagePort, data: SuiteWorkerData): void {
   lowerPriority();
   requireSelfTests();
   requireSuiteSelfTest();
   const keyring = takeSecret(data.secret);
-  const failed: FailedVerdict[] = [];
+  const failedVerdicts: FailedVerdict[] = [];
+  let onFailedVerdict = (verdict: FailedVerdict): void => void failedVerdicts.push(verdict);
   const generator = Generator.start(data.sources, new Latch(data.latch), {
     knownAnswers: () => [suiteSelfTest(1)],
-    onFailedVerdict: (verdict) => failed.push(verdict),
+    onFailedVerdict: (verdict) => onFailedVerdict(verdict),
   });
   screenLiveCarrier(generator);
   const suite = new SampleSuite(generator);
+  const keys = new SuiteKeys(generator, keyring, data.log);
+  const pending = new PendingAnswers();
+  const refresh = setInterval(() => keys.refresh(), REFRESH_MS);
+  const post = (message: SuiteWorkerMessage) => port.postMessage(message);
+  const work = async (job: SuiteJob): Promise<void> => {
+    const reply: SuiteReply = await keys.run(job);
+    port.postMessage(reply, reply.result.kind === 'made' ? buffersOf(reply.result.keys) : []);
+  };
+  const close = async (): Promise<void> => {
+    await pending.sent();
+    clearInterval(refresh);
+    generator.close();
+    keyring.destroy();
+    port.close();
+  };
   port.on('message', (message: SuiteMessage) => {
     if (message === 'close') {
-      generator.close();
-      keyring.destroy();
-      port.close();
+      void close();
     } else if (message === 'probe') {
       generator.probe();
-      port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
+      post({ probed: generator.status() });
+    } else if (message === 'unvouched') {
+      post(keys.unvouched());
+    } else if (message === 'vouch') {
+      post({ unvouched: keys.vouchForLast() });
+    } else if ('settled' in message) {
+      keys.settled(message);
     } else if ('sample' in message) {
-      port.postMessage(suite.judge(message));
+      post(suite.judge(message));
     } else {
-      const reply: SuiteReply = {
-        ...answer(generator, keyring, data.log !== null, message),
-        failedVerdicts: failed.splice(0),
-      };
-      const { result } = reply;
-      port.postMessage(reply, result.kind === 'generated' ? secretBuffers(result.generated) : []);
+      pending.add(work(message));
     }
   });
-  const failedVerdicts = failed.splice(0);
   const status = generator.status();
   port.postMessage({ kind: 'ready', status, failedVerdicts } satisfies WorkerReady);
+  // The main thread listens from now on.
+  onFailedVerdict = (failedVerdict) => post({ failedVerdict });
 }
 
 void runThread((port) => start(port, workerData as SuiteWorkerData));

@@ -1,0 +1,286 @@
+/**
+ * Handles requests for keys on the main thread: from the early checks to the released keys.
+ *
+ * The key worker generates and records single plain keys. Suite workers make all other keys: sealed, validated, and those
+ * of batches. The main thread has their keys and rows, and the key worker records the rows of a request together. With a
+ * recipient, only the sealed form of the keys reaches the main thread.
+ */
+import { AppError, ERRORS } from '../errors.ts';
+import { entropyUnavailable, latchedError } from '../keys/generator.ts';
+import { wipeKey } from '../keys/key-receipt.ts';
+import type { Latch } from '../keys/latch.ts';
+import {
+  type GeneratedOutcome,
+  type GenerateOutcome,
+  type KeyRequest,
+  MAX_BATCH_KEYS,
+  type Recipient,
+  type SealedOutcome,
+  type SealedResponseKey,
+} from '../keys/order.ts';
+import type { Principal, StreamCounts, Usage } from '../ledger/index.ts';
+import { InProgress, replay } from './idempotency.ts';
+import { type LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
+import { NO_STREAMS, type Requester, unexpected } from './messages.ts';
+import type { MeteredRequests } from './metered-requests.ts';
+import type { KeyObserver, StageListener } from './observer.ts';
+import type { KeyQueue } from './queue.ts';
+import { bodyTooLarge, tooLargeToStore } from './stored-size.ts';
+import type { MadeKeys } from './suite-messages.ts';
+import type { SuitePool } from './suite-pool.ts';
+import type { KeyWork, SuiteWork } from './suite-work.ts';
+
+/** What the caller of `generate` adds to a request. */
+export interface GenerateOptions {
+  /** Returns true if the client has disconnected while the request waits. */
+  readonly abandoned: () => boolean;
+  readonly onStage?: StageListener | undefined;
+  /**
+   * Returns the body of the response to a sealed request, without receipts. It is called after sealing and before the
+   * commit, and the store keeps its result with an `Idempotency-Key`. Required for sealed requests.
+   */
+  readonly render?: ((keys: readonly SealedResponseKey[], createdMs: number) => string) | undefined;
+}
+
+/** Parts of the service that a request for keys uses. */
+interface Parts {
+  readonly latch: Latch;
+  readonly queue: KeyQueue;
+  readonly pool: SuitePool;
+  readonly ledger: LedgerWatch;
+  readonly metered: MeteredRequests;
+  readonly observer: KeyObserver | undefined;
+}
+
+/** A request on its way. */
+interface Call extends GenerateOptions {
+  readonly principal: Principal;
+  readonly requester: Requester;
+  readonly request: KeyRequest;
+}
+
+const FAILED_MEANWHILE = 'a sample of the generator of plain keys failed after these keys';
+
+export class KeyRequests {
+  readonly #parts: Parts;
+  readonly #inProgress = new InProgress();
+  #released = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Number of keys released so far. */
+  get released(): number {
+    return this.#released;
+  }
+
+  /**
+   * Generates and records the keys of a request: all of them, or none. If the latch was set after their rows became
+   * durable, the keys are wiped here and the rows stay.
+   */
+  async generate(
+    principal: Principal,
+    request: KeyRequest,
+    options: GenerateOptions,
+  ): Promise<GenerateOutcome> {
+    assertRequest(request, options);
+    const requester = this.#parts.metered.requester(principal);
+    const call: Call = { ...options, principal, requester, request };
+    const outcome = await this.#inProgress.run(principal.accountId, request.idempotency, () =>
+      isForKeyWorker(request) ? this.#onePlainKey(call) : this.#suiteKeys(call),
+    );
+    if (outcome.kind === 'generated' || outcome.kind === 'sealed') this.#refuseIfLatched(outcome);
+    this.#count(request, outcome);
+    return outcome;
+  }
+
+  /** Has the key worker generate and record one plain key, without another round trip for an `Idempotency-Key`. */
+  async #onePlainKey(call: Call): Promise<GenerateOutcome> {
+    const { principal, requester, request, abandoned, onStage } = call;
+    const { order, idempotency } = request;
+    const { metered } = this.#parts;
+    const exhausted = metered.exhausted(principal, 1);
+    // A retry is answered even if the quota is used up.
+    if (exhausted && !idempotency) return exhausted;
+    return this.#countingFailure(call, async () => {
+      if (exhausted) {
+        const recalled = await this.#recall(call);
+        return recalled.kind === 'to_make' ? exhausted : recalled;
+      }
+      requireCurrentSecret(this.#parts.ledger.status());
+      const task = { kind: 'generate', requester, order, idempotency } as const;
+      const result = await metered.submit(task, abandoned, onStage);
+      if (result.kind === 'generated' || result.kind === 'quota_exceeded') return result;
+      if (result.kind === 'replayed' && idempotency) {
+        return replay(result.answer, idempotency, result.usage);
+      }
+      throw unexpected(result);
+    });
+  }
+
+  /** Has suite workers make the keys, and the key worker record them. */
+  async #suiteKeys(call: Call): Promise<GenerateOutcome> {
+    const { principal, requester, request, abandoned, onStage } = call;
+    const { order, count, isBatch } = request;
+    return this.#countingFailure(call, async (noteWork) => {
+      const recalled = await this.#recall(call);
+      if (recalled.kind !== 'to_make') return recalled;
+      const exhausted = this.#parts.metered.exhausted(principal, count);
+      if (exhausted) return exhausted;
+      requireCurrentSecret(this.#parts.ledger.status());
+      const { recipient } = recalled;
+      const keyWork: KeyWork = { requester, order, recipient, count, isBatch };
+      const tooLarge = tooLargeToStore(request, recipient) ?? this.#parts.pool.tooLarge(keyWork);
+      if (tooLarge) return tooLarge;
+      const work = this.#parts.pool.submit(keyWork, abandoned, onStage);
+      noteWork(work);
+      try {
+        return await this.#record(call, work);
+      } finally {
+        work.drop();
+      }
+    });
+  }
+
+  /**
+   * Returns the outcome of an earlier request with the same `Idempotency-Key`, or the recipient of the keys to make.
+   * Without either, no task is sent.
+   */
+  async #recall({
+    requester,
+    request: { sealTo, idempotency },
+    principal,
+    abandoned,
+    onStage,
+  }: Call): Promise<GenerateOutcome | ToMake> {
+    const { metered } = this.#parts;
+    const name = sealTo && 'recipient' in sealTo ? sealTo.recipient : null;
+    const given = sealTo && 'publicKey' in sealTo ? sealTo : null;
+    if (!idempotency && name === null) return { kind: 'to_make', recipient: given };
+    const idempotencyKey = idempotency?.key ?? null;
+    const task = { kind: 'recall', requester, idempotencyKey, recipient: name } as const;
+    const result = await metered.submit(task, abandoned, onStage);
+    if (result.kind !== 'recalled') throw unexpected(result);
+    if (result.answer && idempotency) {
+      return replay(result.answer, idempotency, metered.usageOf(principal));
+    }
+    if (name === null) return { kind: 'to_make', recipient: given };
+    const { recipient } = result;
+    return recipient ? { kind: 'to_make', recipient } : { kind: 'unknown_recipient' };
+  }
+
+  /** Records keys of suite workers. They are released only when all their rows are durable. */
+  async #record(call: Call, work: SuiteWork): Promise<GenerateOutcome> {
+    const { requester, request, onStage } = call;
+    const { count, idempotency } = request;
+    const made = await work.outcome;
+    if (made.kind !== 'made') return made;
+    if (!work.mayRelease()) throw entropyUnavailable(FAILED_MEANWHILE);
+    const body = bodyOf(call, made);
+    const tooLarge = idempotency && body !== null && bodyTooLarge(body, count);
+    if (tooLarge) return tooLarge;
+    const result = await this.#parts.metered.submit(
+      {
+        kind: 'record',
+        requester,
+        rows: made.rows,
+        counts: work.counts,
+        idempotency: idempotency && { ...idempotency, body },
+      },
+      undefined,
+      onStage,
+    );
+    if (result.kind === 'quota_exceeded') return result;
+    if (result.kind === 'replayed' && idempotency) {
+      return replay(result.answer, idempotency, result.usage);
+    }
+    if (result.kind !== 'recorded') throw unexpected(result);
+    return this.#releasable(call, work, made, body, result.usage);
+  }
+
+  /** Returns the outcome of durable rows. Wipes the keys if a sample of their generator has failed since. */
+  #releasable(
+    { requester: { atMs: createdMs } }: Call,
+    work: SuiteWork,
+    { keys, sealed }: MadeKeys,
+    body: string | null,
+    usage: Usage,
+  ): GenerateOutcome {
+    const mayRelease = work.mayRelease();
+    work.recorded();
+    if (!mayRelease) {
+      for (const key of keys) wipeKey(key);
+      throw entropyUnavailable(FAILED_MEANWHILE);
+    }
+    if (body === null) return { kind: 'generated', createdMs, keys, usage };
+    for (const { sealedKey } of sealed) this.#parts.observer?.keySealed(sealedKey.suite);
+    const keyIds = sealed.map(({ keyId }) => keyId);
+    return { kind: 'sealed', createdMs, keyIds, body, usage, replayed: false };
+  }
+
+  #refuseIfLatched(outcome: GeneratedOutcome | SealedOutcome): void {
+    const defect = this.#parts.latch.read();
+    if (!defect) return;
+    if (outcome.kind === 'generated') for (const key of outcome.keys) wipeKey(key);
+    throw latchedError(defect);
+  }
+
+  #count({ order, count, isBatch }: KeyRequest, outcome: GenerateOutcome): void {
+    const { observer } = this.#parts;
+    if (outcome.kind === 'key_already_made' || (outcome.kind === 'sealed' && outcome.replayed)) {
+      observer?.replayed();
+    } else if (outcome.kind === 'generated' || outcome.kind === 'sealed') {
+      this.#released += count;
+      for (let i = 0; i < count; i++) observer?.keyGenerated(order);
+      if (isBatch) observer?.batch(count);
+    }
+  }
+
+  /** Runs a request and counts it if it fails, with the streams judged for it. */
+  async #countingFailure(
+    { requester: { accountId, atMs } }: Call,
+    run: (noteWork: (work: SuiteWork) => void) => Promise<GenerateOutcome>,
+  ): Promise<GenerateOutcome> {
+    let work: SuiteWork | undefined;
+    try {
+      return await run((one) => {
+        work = one;
+      });
+    } catch (error) {
+      if (isServerError(error)) {
+        const counts: StreamCounts = work?.counts ?? NO_STREAMS;
+        this.#parts.queue.recordFailure({ accountId, atMs, counts });
+      }
+      throw error;
+    }
+  }
+}
+
+/** No earlier answer: the keys must be made. */
+interface ToMake {
+  readonly kind: 'to_make';
+  readonly recipient: Recipient | null;
+}
+
+/** A single plain key comes from the key worker, in one round trip. */
+function isForKeyWorker({ order, isBatch, sealTo }: KeyRequest): boolean {
+  return !order.withEvidence && !isBatch && !sealTo;
+}
+
+/** Returns the response body of sealed keys; null for keys in plaintext. */
+function bodyOf({ request, requester, render }: Call, { sealed }: MadeKeys): string | null {
+  return request.sealTo && render ? render(sealed, requester.atMs) : null;
+}
+
+function assertRequest({ count, isBatch, sealTo }: KeyRequest, { render }: GenerateOptions): void {
+  const most = isBatch ? MAX_BATCH_KEYS : 1;
+  if (!Number.isInteger(count) || count < 1 || count > most) {
+    throw new RangeError(`"count" expected an integer from 1 to ${most}, got ${count}`);
+  }
+  if (sealTo && !render) throw new TypeError('"render" expected a function, got undefined');
+}
+
+function isServerError(error: unknown): boolean {
+  return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
+}

@@ -1,0 +1,88 @@
+/** Messages between the main thread and the suite workers. */
+import type { GeneratorStatus } from '../keys/generator.ts';
+import type { KeyOrder, Recipient, ReleasedKey, SealedResponseKey } from '../keys/order.ts';
+import type { LedgerRow, StreamCounts } from '../ledger/index.ts';
+import type {
+  EvidenceSample,
+  Failure,
+  FailureOfGate,
+  Requester,
+  SampleVerdict,
+  UnvouchedKeys,
+} from './messages.ts';
+
+/** One piece of work for a suite worker: one key, or some keys of a batch. */
+export interface SuiteJob {
+  readonly id: number;
+  readonly requester: Requester;
+  readonly order: KeyOrder;
+  readonly count: number;
+  /** Null for keys in plaintext. */
+  readonly recipient: Recipient | null;
+}
+
+/**
+ * Messages from the main thread: a job, its end, a sample of the key worker's generator, a probe, a question, the last
+ * sample, or the end.
+ */
+export type SuiteMessage =
+  | SuiteJob
+  | JobSettled
+  | EvidenceSample
+  | 'probe'
+  | 'unvouched'
+  | 'vouch'
+  | 'close';
+
+/** The keys of a job are in the ledger, or have been dropped. */
+export interface JobSettled {
+  readonly settled: number;
+  readonly recorded: boolean;
+}
+
+/**
+ * Keys with their rows, in the same order. A request has `keys` or `sealed`. The bytes of `keys` share one transferred
+ * buffer; the receiver MUST pass each to `wipeKey`.
+ */
+export interface MadeKeys {
+  readonly rows: readonly LedgerRow[];
+  readonly keys: readonly ReleasedKey[];
+  readonly sealed: readonly SealedResponseKey[];
+}
+
+export type SuiteResult =
+  | ({ readonly kind: 'made' } & MadeKeys)
+  /** Nothing can be sealed to the recipient's public key. */
+  | { readonly kind: 'invalid_public_key'; readonly problem: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export interface SuiteReply {
+  readonly result: SuiteResult;
+  readonly counts: StreamCounts;
+  /** Verdicts on samples of this worker's generator of plain keys: true if passed. */
+  readonly samples: readonly boolean[];
+  /** Reports whether plain keys of this worker may be released now. */
+  readonly mayRelease: boolean;
+  /** Working time in milliseconds. */
+  readonly ms: number;
+  readonly status: GeneratorStatus;
+}
+
+/** Answer to a probe. */
+export interface SuiteProbeReply {
+  readonly probed: GeneratorStatus;
+}
+
+/** Answer to `vouch`: the reason why no sample vouches for the last plain keys; null if one does. */
+export interface LastVouched {
+  readonly unvouched: string | null;
+}
+
+/** Messages from a suite worker once it is ready. */
+export type SuiteWorkerMessage =
+  | SuiteReply
+  | SampleVerdict
+  | FailureOfGate
+  | SuiteProbeReply
+  | UnvouchedKeys
+  | LastVouched;

@@ -1,0 +1,195 @@
+/**
+ * Makes the keys of jobs in a suite worker: validated keys, keys of batches and sealed keys, with their rows. Plain keys
+ * obey the same rule of evidence as those of the key worker. This worker judges their samples itself.
+ */
+import { publicKeyProblem, SealError } from '#sealing';
+import type { Gate } from '#sp800-22';
+import { monotonicMs } from '../../clock.ts';
+import { generateKey } from '../../keys/generate.ts';
+import { entropyUnavailable, type Generator } from '../../keys/generator.ts';
+import { formatKeyId } from '../../keys/key-id.ts';
+import { wipeKey } from '../../keys/key-receipt.ts';
+import {
+  type GeneratedKey,
+  keyFacts,
+  type Recipient,
+  releasedKey,
+  type SealedResponseKey,
+  type StreamTally,
+} from '../../keys/order.ts';
+import { PlainGenerator, type PlainGeneratorOptions } from '../../keys/plain-generator.ts';
+import { sealKey } from '../../keys/seal.ts';
+import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
+import type { LedgerRow } from '../../ledger/index.ts';
+import type { Keyring } from '../../proof/index.ts';
+import { type LogBinding, toFailure, type UnvouchedKeys } from '../messages.ts';
+import type { JobSettled, MadeKeys, SuiteJob, SuiteReply, SuiteResult } from '../suite-messages.ts';
+import { KeyRows } from './key-rows.ts';
+import { packKeys, packRows } from './packed-keys.ts';
+
+const SAMPLE_FAILED =
+  'a sample of the generator of plain keys failed, and no second one could be drawn';
+
+/** A plain key whose row is not known to be durable. */
+interface PlainKey {
+  readonly number: number;
+  readonly keyId: string;
+}
+
+export interface SuiteKeysOptions extends PlainGeneratorOptions {
+  /** Judges a sample by the suite, and wipes it. */
+  readonly judge?: (sample: Uint8Array) => Gate;
+  readonly seal?: typeof sealKey;
+}
+
+export class SuiteKeys {
+  readonly #generator: Generator;
+  readonly #keyring: Keyring;
+  readonly #rows: KeyRows;
+  readonly #plain: PlainGenerator;
+  readonly #seal: typeof sealKey;
+  /** Verdicts on samples since the last reply. */
+  #samples: boolean[] = [];
+  /** Plain keys by job, until the main thread reports the end of the job. */
+  readonly #unsettled = new Map<number, PlainKey[]>();
+
+  /** `log` is null without a log. */
+  constructor(
+    generator: Generator,
+    keyring: Keyring,
+    log: LogBinding | null,
+    { judge = judgeSample, seal = sealKey, ...options }: SuiteKeysOptions = {},
+  ) {
+    this.#generator = generator;
+    this.#keyring = keyring;
+    this.#rows = new KeyRows(log, keyring);
+    this.#seal = seal;
+    const judgeHere = (sample: Uint8Array, answer: (gate: Gate) => void) => {
+      const gate = judge(sample);
+      this.#samples.push(gate.verdict === 'PASS');
+      answer(gate);
+    };
+    this.#plain = new PlainGenerator(generator, judgeHere, options);
+  }
+
+  /** Makes the keys of a job: all of them, or none. Never rejects. */
+  async run(job: SuiteJob): Promise<SuiteReply> {
+    const startMs = monotonicMs();
+    const counts: StreamTally = { streams: 0, streamsPassed: 0 };
+    const result = await this.#result(job, counts);
+    if (result.kind !== 'made') this.#unsettled.delete(job.id);
+    return {
+      result,
+      counts,
+      samples: this.#samples.splice(0),
+      mayRelease: this.#plain.mayRelease(),
+      ms: monotonicMs() - startMs,
+      status: this.#generator.status(),
+    };
+  }
+
+  /** Notes that the keys of a job are in the ledger, or have been dropped. */
+  settled({ settled: id, recorded }: JobSettled): void {
+    const keys = this.#unsettled.get(id) ?? [];
+    this.#unsettled.delete(id);
+    if (!recorded) return;
+    for (const { number, keyId } of keys) this.#plain.keyReleased(number, keyId);
+  }
+
+  /** Draws a sample if one is due for keys already released. */
+  refresh(): void {
+    if (this.#plain.unvouchedKeys().length > 0) this.#plain.refresh();
+  }
+
+  /** Returns the released plain keys without a good sample after them. */
+  unvouched(): UnvouchedKeys {
+    return { unvouchedKeys: this.#plain.unvouchedKeys(), lastGoodMs: this.#plain.lastGoodMs };
+  }
+
+  /**
+   * Ends generation of plain keys with a last sample, if released keys need one. Returns the reason why it does not vouch
+   * for them, or null.
+   */
+  vouchForLast(): string | null {
+    if (this.#plain.unvouchedKeys().length === 0) return null;
+    this.#plain.end();
+    try {
+      return this.#plain.hasEvidence() ? null : SAMPLE_FAILED;
+    } catch (error) {
+      return toFailure(error).reason;
+    }
+  }
+
+  async #result(job: SuiteJob, counts: StreamTally): Promise<SuiteResult> {
+    try {
+      const made = job.recipient
+        ? await this.#sealed(job, job.recipient, counts)
+        : this.#inPlaintext(job, counts);
+      return { kind: 'made', ...made };
+    } catch (error) {
+      if (error instanceof SealError) {
+        return { kind: 'invalid_public_key', problem: error.message };
+      }
+      return { kind: 'failed', failure: toFailure(error) };
+    }
+  }
+
+  #inPlaintext(job: SuiteJob, counts: StreamTally): MadeKeys {
+    const { requester, order } = job;
+    const generated: GeneratedKey[] = [];
+    try {
+      for (let i = 0; i < job.count; i++) {
+        generated.push(this.#generate(job, counts, this.#rows.hasLog));
+      }
+      const rows = generated.map((one) => this.#rows.rowOf(requester, order, one));
+      const keys = packKeys(generated.map(releasedKey));
+      return { rows: packRows(rows), keys, sealed: [] };
+    } finally {
+      for (const one of generated) wipeKey(one);
+    }
+  }
+
+  /** Generates keys and seals each at once, so that one key at a time exists here in plaintext. */
+  async #sealed(job: SuiteJob, recipient: Recipient, counts: StreamTally): Promise<MadeKeys> {
+    const problem = publicKeyProblem(recipient.suite, recipient.publicKey);
+    if (problem !== null) throw new SealError(problem);
+    const { requester, order } = job;
+    const { atMs: createdMs } = requester;
+    const facts = { service: this.#rows.origin, createdMs, securityLevel: order.securityLevel };
+    const rows: LedgerRow[] = [];
+    const sealed: SealedResponseKey[] = [];
+    // The opening is sealed with the key, with a log and without.
+    const opened: SuiteJob = { ...job, order: { ...order, receipt: true } };
+    for (let i = 0; i < job.count; i++) {
+      const generated = this.#generate(opened, counts, true);
+      const { sealedKey, sealedTo, sealedDigest, ...rest } = await this.#seal(
+        generated,
+        recipient,
+        facts,
+      );
+      const seal = { recipient: sealedTo, digest: sealedDigest };
+      rows.push(this.#rows.rowOf(requester, order, rest, seal));
+      sealed.push({ ...keyFacts(rest), sealedKey });
+    }
+    return { rows: packRows(rows), keys: [], sealed };
+  }
+
+  /** Generates the next key of a job. `commits` is true if the key needs a commitment and its opening. */
+  #generate({ id, order }: SuiteJob, counts: StreamTally, commits: boolean): GeneratedKey {
+    const generate = () => generateKey(this.#generator, this.#keyring, order, counts, commits);
+    if (order.withEvidence) {
+      if (this.#generator.isSampleDue) screenLiveCarrier(this.#generator);
+      return generate();
+    }
+    const made = this.#plain.make(generate);
+    if (!made) throw entropyUnavailable(SAMPLE_FAILED);
+    this.#noteUnsettled(id, { number: made.number, keyId: formatKeyId(made.key.keyId) });
+    return made.key;
+  }
+
+  #noteUnsettled(id: number, key: PlainKey): void {
+    const keys = this.#unsettled.get(id);
+    if (keys) keys.push(key);
+    else this.#unsettled.set(id, [key]);
+  }
+}
