@@ -1,6 +1,7 @@
 /** Sealed keys: what is sealed opens, and nothing else does. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_MLKEM768_X25519 } from 'hpke';
 import {
@@ -9,6 +10,7 @@ import {
   newRecipient,
   OpenError,
   open,
+  parseRecipientKey,
   parseSealedKey,
   parseSealHeader,
   type RecipientKey,
@@ -210,6 +212,23 @@ describe('a sealed key', () => {
       await assert.rejects(seal({ ...recipientKey, ...content, ...change }), TypeError);
     }
   });
+});
+
+describe('a sealed key of test/vectors', () => {
+  const file = new URL('../vectors/sealing/sealed-keys.json', import.meta.url);
+
+  for (const { recipient_key, sealed_key, content, sealed_digest } of JSON.parse(
+    readFileSync(file, 'utf8'),
+  )) {
+    it(`opens: ${sealed_key.suite}, ${content.key.length * 4} bits`, async () => {
+      const recipientKey = parseRecipientKey(JSON.stringify(recipient_key));
+      const opened = await open({ sealedKey: parseSealedKey(sealed_key), recipientKey });
+      assert.equal(Buffer.from(opened.key).toString('hex'), content.key);
+      assert.equal(encodeBase64(opened.opening), content.opening);
+      assert.equal(opened.hashProof, content.hash_proof);
+      assert.equal(encodeBase64(opened.digest), sealed_digest);
+    });
+  }
 });
 
 describe('parseSealedKey', () => {

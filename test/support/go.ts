@@ -2,7 +2,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
+/** Folder of the module with programs for the log. */
 const INTEROP = resolve(import.meta.dirname, '../interop');
+
+/** Folder of the module with the program for sealed keys, which needs nothing but Go itself. */
+export const SEALING: string = resolve(INTEROP, 'sealing');
 
 /** The first release that downloads the release of a go.mod by itself. */
 const OLDEST_RELEASE = 21;
@@ -19,14 +23,20 @@ export interface Result {
 export function run(
   program: string,
   args: readonly string[],
-  { cwd, timeout = 60_000 }: { cwd?: string; timeout?: number } = {},
+  { cwd, timeout = 60_000, input }: { cwd?: string; timeout?: number; input?: string } = {},
 ): Promise<Result> {
   // Go may download the release of go.mod, whatever the machine's settings say.
-  const options = { cwd, timeout, env: { ...process.env, GOTOOLCHAIN: 'auto' } };
+  const options = {
+    cwd,
+    timeout,
+    env: { ...process.env, GOTOOLCHAIN: 'auto' },
+    maxBuffer: 2 ** 26,
+  };
   return new Promise((done) => {
-    execFile(program, args, options, (error, stdout, stderr) =>
+    const child = execFile(program, args, options, (error, stdout, stderr) =>
       done({ code: error ? 1 : 0, output: stdout + stderr }),
     );
+    child.stdin?.end(input);
   });
 }
 
@@ -41,18 +51,19 @@ export function noGo(): string | undefined {
 }
 
 /**
- * Builds packages into a folder. Returns the reason if their modules cannot be downloaded. Throws if they do
+ * Builds packages of a module into a folder. Returns the reason if their modules cannot be downloaded. Throws if they do
  * not compile.
  */
 export async function buildGo(
   folder: string,
   packages: readonly string[],
+  module: string = INTEROP,
 ): Promise<string | undefined> {
   const list = ['list', '-deps', ...packages];
-  const found = await run('go', list, { cwd: INTEROP, timeout: DOWNLOAD_MS });
+  const found = await run('go', list, { cwd: module, timeout: DOWNLOAD_MS });
   if (found.code !== 0) return `Go's modules cannot be downloaded: ${found.output.slice(-300)}`;
   const build = ['build', '-o', `${folder}/`, ...packages];
-  const built = await run('go', build, { cwd: INTEROP, timeout: BUILD_MS });
+  const built = await run('go', build, { cwd: module, timeout: BUILD_MS });
   if (built.code !== 0) throw new Error(`go ${build.join(' ')}: ${built.output}`);
   return undefined;
 }
