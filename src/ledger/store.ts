@@ -179,6 +179,8 @@ export interface RecordedKey {
   readonly modulation: string;
   /** True for a validated key. */
   readonly hasEvidence: boolean;
+  /** Thumbprint of the recipient, 32 bytes; null for a key that was returned in plaintext. */
+  readonly sealedTo: Uint8Array | null;
 }
 
 /** Thoroughness of a probe. */

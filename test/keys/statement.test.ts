@@ -42,6 +42,7 @@ function recordOf({ record }: Vector): RecordedRow {
   const digest = hexToBytes(commitment.digest);
   return {
     ...record,
+    sealed: null,
     keyId: parseKeyId(record.keyId),
     commitment: { version: commitment.version, digest, fingerprint: digest.readBigInt64BE() },
     evidence: evidence && { ...evidence, pValues: hexToBytes(evidence.pValues) },
@@ -106,6 +107,7 @@ describe('the statement about a key', () => {
       ),
       accountId: text,
       apiKeyId: text,
+      sealed: fc.option(fc.record({ recipient: bytes(32), digest: bytes(32) })),
       receipt: fc.record({
         keyCommitment: bytes(32),
         salt: bytes(32),
@@ -121,6 +123,9 @@ describe('the statement about a key', () => {
         assert.equal(JSON.stringify(statement), canonical);
         assert.deepEqual(keyEntry(record as RecordedRow, origin), entryOf(canonical));
         assert.equal(statement.row_digest, rowDigest(record as RecordedRow).toString('base64'));
+        const { recipient, digest } = record.sealed ?? { recipient: null, digest: null };
+        assert.equal(statement.sealed_to, recipient && Buffer.from(recipient).toString('base64'));
+        assert.equal(statement.sealed_digest, digest && Buffer.from(digest).toString('base64'));
         if (!record.evidence) return;
         const { definition, gateP: gate_p_value, pValues } = record.evidence;
         const p_values = Buffer.from(pValues).toString('base64');
@@ -141,6 +146,22 @@ describe('the statement about a key', () => {
         assert.notDeepEqual(rowDigest(other), rowDigest(record), column);
       }
       assert.notDeepEqual(keyEntry(record, `${ORIGIN}x`), entry, 'origin');
+    }
+  });
+
+  it('of a sealed key also binds its recipient and its digest, and of another key has null', () => {
+    for (const record of RECORDS) {
+      const entries = [
+        null,
+        { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 2) },
+        { recipient: Buffer.alloc(32, 3), digest: Buffer.alloc(32, 2) },
+        { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 4) },
+      ].map((sealed) => keyEntry({ ...record, sealed }, ORIGIN).toString('hex'));
+      assert.equal(entries[0], keyEntry(record, ORIGIN).toString('hex'));
+      assert.equal(new Set(entries).size, 4);
+      const sealed = { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 2) };
+      const statement = keyStatement({ ...record, sealed }, ORIGIN);
+      assert.deepEqual(parseReceipt({ statement, proof: '' }).statement, statement);
     }
   });
 
@@ -170,7 +191,7 @@ function alter(value: unknown): unknown {
 function alterations(record: RecordedRow): [string, RecordedRow][] {
   const change = (path: string[], value: unknown): [string, RecordedRow][] => {
     if (value instanceof Uint8Array || typeof value !== 'object' || value === null) {
-      const isMissingPart = value === null && path[0] === 'evidence';
+      const isMissingPart = value === null && (path[0] === 'evidence' || path[0] === 'sealed');
       return isMissingPart ? [] : [[path.join('.'), withChange(record, path) as RecordedRow]];
     }
     return Object.entries(value).flatMap(([name, part]) => change([...path, name], part));

@@ -208,6 +208,7 @@ export function ledgerContract(
         securityLevel: 128,
         modulation: 'none',
         hasEvidence: false,
+        sealedTo: null,
       };
       const ofTested = {
         ...ofPlain,

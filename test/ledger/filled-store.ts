@@ -1,8 +1,15 @@
 /** A store with rows in every table, and a comparison of two stores after a move. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { utcMonth } from '../../src/clock.ts';
-import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
+import type {
+  LedgerRow,
+  LedgerStore,
+  MeteredRequest,
+  RecipientRecord,
+} from '../../src/ledger/index.ts';
 import { areRecorded, keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
+import { answerTo, batchOf, plain, record, seal } from './sealing-contract.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -111,4 +118,47 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
       value instanceof Uint8Array ? [...value] : value?.type === 'Buffer' ? value.data : value,
     ),
   );
+}
+
+export interface FilledSealed {
+  readonly request: MeteredRequest;
+  readonly recipient: RecipientRecord;
+}
+
+/** Fills a store with a sealed batch that a client may retry, its recipient, and an account for sealed keys only. */
+export async function fillSealed(store: LedgerStore): Promise<FilledSealed> {
+  const account = { accountId: 'acct_s', name: 's', plan: 'research', demo: false, createdMs: NOW };
+  await store.addAccount(account);
+  await store.addAccount({ ...account, accountId: 'acct_p' });
+  await store.setSealedOnly('acct_s', true);
+  const fields = { suite: 'MLKEM768-X25519', publicKey: randomBytes(1_216), createdMs: NOW };
+  const recipient = { accountId: 'acct_s', name: 'ben.1', ...fields };
+  await store.addRecipient(recipient);
+  const body = `{"keys":["${'k'.repeat(3 * 2 ** 20)}"]}`;
+  const keys = [makeRow({ sealed: seal() }), makeRow({ sealed: seal() })];
+  const request = batchOf('acct_s', 0, { keys, idempotency: record('1f!"\\~', body) });
+  await store.commit([request, batchOf('acct_p', 1, { idempotency: record('p', null) })], []);
+  return { request, recipient };
+}
+
+/** Reads what `fillSealed` has written. */
+export async function assertSealed(
+  store: LedgerStore,
+  { request, recipient }: FilledSealed,
+): Promise<void> {
+  const accounts = (await store.listAccounts()).filter(({ sealedOnly }) => sealedOnly);
+  assert.deepEqual(
+    accounts.map(({ accountId }) => accountId),
+    ['acct_s'],
+  );
+  assert.deepEqual(plain(await store.listRecipients()), [plain(recipient)]);
+  for (const { keyId, sealed } of request.keys) {
+    assert.deepEqual(plain((await store.findRecord(keyId))?.sealed), plain(sealed));
+  }
+  const retry = batchOf('acct_s', 1, { idempotency: record(request.idempotency?.key ?? '') });
+  const [outcome] = await store.commit([retry], []);
+  assert.ok(outcome?.kind === 'replayed');
+  assert.deepEqual(plain(outcome.answer), plain(answerTo(request)));
+  const found = await store.findAnswer('acct_p', 'p', NOW);
+  assert.equal(found?.body, null);
 }

@@ -14,7 +14,13 @@ import {
 } from '../../src/ledger/index.ts';
 import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
 import { keyRequest, NOW, QUOTAS } from './contract.ts';
-import { assertSameStore, type Filled, fillStore } from './filled-store.ts';
+import {
+  assertSameStore,
+  assertSealed,
+  type Filled,
+  fillSealed,
+  fillStore,
+} from './filled-store.ts';
 
 const PLANS = Object.keys(QUOTAS);
 const NEVER = new AbortController().signal;
@@ -91,6 +97,29 @@ describe('a ledger move', () => {
     await importText(path, text);
     assert.equal(await exportText(path), text);
     await assertSameStore(store, target, filled);
+    await target.close();
+  });
+
+  it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
+    const [from, to] = [newPath(), newPath()];
+    const [sealer, target] = [open(from), open(to)];
+    const filled = await fillSealed(sealer);
+    const exported = await exportText(from);
+    await importText(to, exported);
+    assert.equal(await exportText(to), exported);
+    await assertSealed(sealer, filled);
+    await assertSealed(target, filled);
+    const database = new DatabaseSync(to);
+    const schema = database.prepare('SELECT oldest_program AS oldest FROM schema_version').get();
+    assert.equal(schema?.oldest, 10);
+    database.close();
+    const [header, ...rest] = exported.trimEnd().split('\n');
+    const change = (pattern: RegExp, by: string) =>
+      importText(newPath(), sealed([header ?? '', ...rest.map((one) => one.replace(pattern, by))]));
+    await assert.rejects(change(/,"[0-9a-f]{64}"\]$/, ',null]'), /only one of sealed_to and/);
+    await assert.rejects(change(/^\["acct_p","p"/, '["acct_p","p p"'), /idempotency_key must be/);
+    await assert.rejects(change(/^(\["acct_p","p",.*)"[0-9a-f]{32}"/, '$1"ab"'), /key_ids must be/);
+    await sealer.close();
     await target.close();
   });
 

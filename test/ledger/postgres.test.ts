@@ -17,7 +17,7 @@ import {
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
-import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
+import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import {
@@ -30,8 +30,8 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
-import { assertSameStore, fillStore } from './filled-store.ts';
-import { sealingContract } from './sealing-contract.ts';
+import { assertSameStore, assertSealed, fillSealed, fillStore } from './filled-store.ts';
+import { answerTo, batchOf, plain, record, seal, sealingContract } from './sealing-contract.ts';
 import { statisticsContract } from './statistics-contract.ts';
 import { verifyContract } from './verify-contract.ts';
 
@@ -435,6 +435,39 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
   });
 
+  it('replays a retry whose answer was lost, and keeps no body in the decision', async () => {
+    await addAccount(store, 'enterprise');
+    const body = 'x'.repeat(100_000);
+    const first = batchOf('acct_enterprise', 2, { idempotency: record('lost', body) });
+    const books = await readBooks('doubt');
+    way.cut = 'answer';
+    const [committed] = await store.commit([first], []);
+    assert.ok(committed?.kind === 'committed', 'the answer was cut off');
+    way.cut = 'answer';
+    const retry = batchOf('acct_enterprise', 1, { idempotency: record('lost') });
+    const other = batchOf('acct_enterprise', 1, { idempotency: record('other') });
+    const outcomes = await store.commit([retry, other, { ...retry, ...other }], []);
+    assert.equal(way.cut, null, 'the answer was cut off');
+    const used = committed.usage.used;
+    const usage = { month: MONTH, used, quota: null };
+    assert.deepEqual(plain(outcomes), [
+      plain({ kind: 'replayed', answer: answerTo(first), usage }),
+      { kind: 'committed', usage: { ...usage, used: used + 1 } },
+      plain({ kind: 'replayed', answer: answerTo(other), usage: { ...usage, used: used + 1 } }),
+    ]);
+    const [{ size }] = (await postgres.query(
+      'doubt',
+      'SELECT max(length(decision::text))::integer AS size FROM writers',
+    )) as [{ size: number }];
+    assert.ok(size < 1_000, String(size));
+    const after = await readBooks('doubt');
+    assert.deepEqual([after.rows - books.rows, after.used - books.used], [3, 3]);
+    const never = batchOf('acct_enterprise', 1, { idempotency: record('never') });
+    way.cut = 'request';
+    await assert.rejects(store.commit([never], []), isUnavailable);
+    assert.equal(await store.findAnswer('acct_enterprise', 'never', NOW), null);
+  });
+
   it('rejects a batch in the database after it was given up', async () => {
     const [{ writer_id: writer, turn }] = (await postgres.query(
       'doubt',
@@ -537,6 +570,24 @@ describe('PostgreSQL store without its synchronous standby', when, () => {
     });
   }
 
+  it('returns a stored answer only when a later commit is confirmed', async () => {
+    const keyed = batchOf(id, 1, { idempotency: record('seen') });
+    const commit = store.commit([keyed], []);
+    assert.ok(await nextWait(commit), 'the batch waits');
+    await setStandbys('');
+    await commit;
+    await setStandbys('missing');
+    const find = store.findAnswer(id, 'seen', NOW);
+    const refused = assert.rejects(find, isUnavailable);
+    assert.ok(await cutWait('pg_cancel_backend', find), 'the answer waits');
+    await refused;
+    assert.equal(await store.findAnswer(id, 'unseen', NOW), null);
+    const again = store.findAnswer(id, 'seen', NOW);
+    assert.ok(await nextWait(again), 'the next one waits');
+    await setStandbys('');
+    assert.deepEqual(plain(await again), plain(answerTo(keyed)));
+  });
+
   it('does not report an unconfirmed import as done', async () => {
     const chunks: Uint8Array[] = [];
     const put = async (bytes: Uint8Array) => {
@@ -562,7 +613,147 @@ describe('PostgreSQL store without its synchronous standby', when, () => {
   });
 });
 
+describe('idempotency records in PostgreSQL', when, () => {
+  const database = 'answers';
+  const day = (days: number) => NOW + days * 86_400_000;
+  let store: LedgerStore;
+  let id: string;
+
+  before(async () => {
+    store = await open(await postgres.createLedger(database));
+    id = await addAccount(store, 'enterprise');
+  });
+  after(() => store.close());
+
+  const commitAt = async (days: number, key: string) => {
+    await postgres.setClock(database, day(days));
+    const [outcome] = await store.commit([batchOf(id, 1, { idempotency: record(key) })], []);
+    return outcome?.kind;
+  };
+
+  it('are written in one round trip, and a small body lies beside its record', async () => {
+    await commitAt(0, 'first');
+    const seen: (readonly unknown[])[] = [];
+    const untap = tap((parameters) => seen.push(parameters));
+    const body = 'b'.repeat(4_000);
+    await store.commit([batchOf(id, 1, { idempotency: record('small', body) })], []);
+    untap();
+    assert.equal(seen.length, 1);
+    const [found] = await postgres.query(
+      database,
+      `SELECT sum(pg_relation_size(reltoastrelid))::integer AS toasted FROM pg_class
+       WHERE relname ~ '^idempotency_[0-2]$'`,
+    );
+    assert.equal(found?.toasted, 0);
+  });
+
+  it('take part in no batch without the header', async () => {
+    const reader = await postgres.connect(database);
+    await reader.query('BEGIN; LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE');
+    const [outcome] = await store.commit([keyRequest(id)], []);
+    assert.equal(outcome?.kind, 'committed');
+    await reader.query('ROLLBACK');
+    await reader.end();
+  });
+
+  it('stay while a backup reads them, and commits go on', async () => {
+    await commitAt(0, 'kept');
+    const reader = await postgres.connect(database);
+    await reader.query('BEGIN; SELECT count(*) FROM idempotency');
+    await postgres.setClock(database, day(2));
+    const upkeep = assert.rejects(
+      postgres.query(
+        database,
+        'SELECT empty_idempotency_slot(slot) FROM generate_series(0, 2) AS slot',
+      ),
+      { code: '55P03' },
+    );
+    const began = performance.now();
+    assert.equal(await commitAt(2, 'beside'), 'committed');
+    assert.ok(performance.now() - began < 1_000);
+    await upkeep;
+    await reader.query('ROLLBACK');
+    await reader.end();
+    const emptied = await postgres.query(
+      database,
+      'SELECT empty_idempotency_slot(slot) AS done FROM generate_series(0, 2) AS slot ORDER BY slot',
+    );
+    assert.equal(emptied.filter(({ done }) => done).length, 1);
+    const [{ count }] = await postgres.query(
+      database,
+      'SELECT count(*)::integer AS count FROM idempotency',
+    );
+    assert.equal(count, 1);
+  });
+
+  it('from a clock that was ahead stay in a table from which others are deleted', async () => {
+    await commitAt(30, 'ahead');
+    await commitAt(27, 'same table');
+    await postgres.setClock(database, day(29));
+    const { maintain } = store;
+    await maintain.call(store, { nowMs: () => NOW });
+    const rows = await postgres.query(
+      database,
+      `SELECT idempotency_key AS key FROM idempotency WHERE made_ms >= ${day(27)}`,
+    );
+    assert.deepEqual(
+      rows.map(({ key }) => key),
+      ['ahead'],
+    );
+  });
+
+  it('and batches work beside a server of the previous release', async () => {
+    await postgres.setClock(database, NOW);
+    const [{ writer_id: writer, turn }] = (await postgres.query(
+      database,
+      'SELECT writer_id, turn::integer FROM writers',
+    )) as [{ writer_id: string; turn: number }];
+    const earlier = await postgres.query(
+      database,
+      `INSERT INTO writers (writer_id, turn) SELECT gen_random_uuid(), 0 RETURNING writer_id`,
+    );
+    assert.ok(writer && turn);
+    const request = JSON.stringify([
+      {
+        ...{ position: 0, account_id: id, api_key_id: `key_${id}`, at_ms: NOW },
+        ...{ streams: 0, streams_passed: 0 },
+      },
+    ]);
+    const [{ decision }] = (await postgres.query(
+      database,
+      `SELECT commit_batch_5('${earlier[0]?.writer_id}', 1, '{${id}}', '${request}', '[]',
+         '{"enterprise":null}') AS decision`,
+    )) as [{ decision: { committed: number; counters: { used: number }[] } }];
+    assert.equal(decision.committed, 1);
+    const [outcome] = await store.commit([batchOf(id, 2)], []);
+    assert.equal(
+      outcome?.kind === 'committed' && outcome.usage.used,
+      (decision.counters[0]?.used ?? 0) + 3,
+    );
+  });
+});
+
 describe('PostgreSQL schema', when, () => {
+  it('refuses earlier programs from the first sealed key on, also after later migrations', async () => {
+    const url = await postgres.createLedger('sealed');
+    const earlier = readMigrations('postgres').filter(({ version }) => version < 10);
+    const openEarlier = async () => {
+      const store = await openPostgresStore({ url, quotas: QUOTAS, migrations: earlier });
+      await store.close();
+    };
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    await store.commit([batchOf(id, 2, { idempotency: record('k') })], []);
+    await openEarlier();
+    await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
+    const refusal = { name: 'SetupError', message: /needs programs of version 10/ };
+    await assert.rejects(openEarlier(), refusal);
+    const later = { version: 11, sql: '-- oldest-program: 8\nSELECT 1;' };
+    await migratePostgres(url, [...readMigrations('postgres'), later]);
+    await assert.rejects(openEarlier(), refusal);
+    await store.close();
+  });
+
   it('treats secrets of an older release as used, even if registered later', async () => {
     const url = await postgres.createDatabase('older');
     const register = (version: number) =>
@@ -708,6 +899,51 @@ describe('a move to and from PostgreSQL', when, () => {
       /needs an empty ledger/,
     );
     for (const store of [source, target, returned]) await store.close();
+  });
+
+  it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
+    const [from, back] = ['sealed-from.db', 'sealed-back.db'].map((file) => {
+      return join(directory, file);
+    }) as [string, string];
+    const source = openSqliteStore({ path: from, quotas: QUOTAS });
+    const filled = await fillSealed(source);
+    const exported = await exportChunks({ kind: 'sqlite', path: from });
+    const url = await postgres.createLedger('moved_sealed');
+    await postgres.setClock('moved_sealed', NOW);
+    const target = await open(url);
+    await importChunks({ kind: 'postgres', url }, exported);
+    const again = await exportChunks({ kind: 'postgres', url });
+    assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
+    const returned = openSqliteStore({ path: back, quotas: QUOTAS });
+    await importChunks({ kind: 'sqlite', path: back }, again);
+    for (const store of [source, target, returned]) {
+      await assertSealed(store, filled);
+      await store.close();
+    }
+    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
+    assert.deepEqual(await postgres.query('moved_sealed', oldest), [{ oldest: 10 }]);
+  });
+
+  it('takes only the newest of the records of a key', async () => {
+    const url = await postgres.createLedger('newest');
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    const requests = [0, 1, 2, 3].map((days) => {
+      const atMs = NOW + days * 86_400_000;
+      return batchOf(id, 1, { atMs, idempotency: record('one') });
+    });
+    for (const request of requests) {
+      await postgres.setClock('newest', request.atMs);
+      assert.equal((await store.commit([request], []))[0]?.kind, 'committed');
+    }
+    const path = join(directory, 'newest.db');
+    await importChunks({ kind: 'sqlite', path }, await exportChunks({ kind: 'postgres', url }));
+    const moved = openSqliteStore({ path, quotas: QUOTAS });
+    const newest = requests[3] as (typeof requests)[number];
+    const found = await moved.findAnswer(id, 'one', newest.atMs);
+    assert.deepEqual(plain(found), plain(answerTo(newest)));
+    await moved.close();
+    await store.close();
   });
 
   it('exports one state during writes of a server', async () => {

@@ -246,6 +246,46 @@ export function sealingContract(
       assert.equal(await store.findAnswer(id, 'new', NOW), null);
     });
 
+    it('decide random batches by the rule, one request after another', async () => {
+      const plans = ['tiny', 'research', 'enterprise'] as const;
+      const ids = await Promise.all(plans.map(account));
+      const used = new Map(ids.map((id) => [id, 0]));
+      const answers = new Map<string, MeteredRequest>();
+      const quota = [3, 1_000, null];
+      const pick = (below: number) => Math.floor(Math.random() * below);
+      for (let round = 0; round < 12; round++) {
+        const batch = Array.from({ length: 1 + pick(12) }, () => {
+          const idempotency = pick(2) ? record(`k${pick(20)}`, pick(2) ? 'a body' : null) : null;
+          return batchOf(ids[pick(3)] ?? '', pick(4) ? pick(4) : pick(90), { idempotency });
+        });
+        const expected = batch.map((request): CommitOutcome => {
+          const { accountId, keys, idempotency } = request;
+          const usage = {
+            month: MONTH,
+            used: used.get(accountId) ?? 0,
+            quota: quota[ids.indexOf(accountId)] ?? null,
+          };
+          const name = `${accountId} ${idempotency?.key}`;
+          const earlier = answers.get(name);
+          if (idempotency && earlier) {
+            return { kind: 'replayed', answer: answerTo(earlier), usage };
+          }
+          const next = usage.used + Math.max(1, keys.length);
+          if (usage.quota !== null && next > usage.quota) return { kind: 'quota_exceeded', usage };
+          used.set(accountId, next);
+          if (idempotency) answers.set(name, request);
+          return { kind: 'committed', usage: { ...usage, used: next } };
+        });
+        assert.deepEqual(await commit(...batch), plain(expected));
+        const rows = await Promise.all(batch.map(recorded));
+        assert.deepEqual(
+          rows.map((found) => found.every(Boolean)),
+          expected.map(({ kind }, i) => kind === 'committed' || batch[i]?.keys.length === 0),
+        );
+      }
+      for (const id of ids) assert.equal((await sums(id)).at(-1), used.get(id));
+    });
+
     it('let exactly one of two stores commit a key, and replay its answer to the other', async () => {
       const id = await account();
       for (let round = 0; round < 20; round++) {
@@ -333,6 +373,8 @@ export function sealingContract(
       const [one, two] = [await store.findRecord(sealed.keyId), await store.findRecord(open.keyId)];
       assert.deepEqual(plain(one?.sealed), plain(sealed.sealed));
       assert.equal(two?.sealed, null);
+      const found = await store.findKeys([sealed.keyId, open.keyId]);
+      assert.deepEqual(plain(found.map((key) => key?.sealedTo)), [sealed.sealed?.recipient, null]);
     });
 
     it('tell earlier programs to stay away from the first sealed key on', async () => {

@@ -28,7 +28,7 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
-import { sealingContract } from './sealing-contract.ts';
+import { batchOf, record, seal, sealingContract } from './sealing-contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
@@ -438,6 +438,33 @@ describe('SQLite store over months and releases', () => {
     assert.throws(() => openSqliteStore({ path, quotas: QUOTAS, readOnly: true }), refusal);
     await assert.rejects(copyDatabase(path, join(directory, 'refused.db'), NEVER), refusal);
     assert.deepEqual(migrateDatabase(path, next), { from: 901, to: 901, program: 901 });
+  });
+
+  it('refuses earlier programs from the first sealed key or sealed-only account on', async () => {
+    const earlier = readMigrations('sqlite').filter(({ version }) => version < 10);
+    const later = [
+      ...readMigrations('sqlite'),
+      { version: 11, sql: '-- oldest-program: 8\nSELECT 1;' },
+    ];
+    const changes = {
+      row: (store: LedgerStore, id: string) =>
+        store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []),
+      account: (store: LedgerStore, id: string) => store.setSealedOnly(id, true),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      const path = join(directory, `sealed-${name}.db`);
+      const store = open(`sealed-${name}.db`);
+      const id = await addEnterprise(store);
+      await store.commit([batchOf(id, 2, { idempotency: record('k') })], []);
+      await store.setSealedOnly(id, false);
+      assert.equal(migrateDatabase(path, earlier).program, 9);
+      await change(store, id);
+      await store.close();
+      const refusal = { name: 'SetupError', message: /needs programs of version 10/ };
+      assert.throws(() => migrateDatabase(path, earlier), refusal);
+      assert.equal(migrateDatabase(path, later).to, 11);
+      assert.throws(() => migrateDatabase(path, earlier), refusal);
+    }
   });
 
   it('opens a database of the previous release, without latencies and p-values', async () => {

@@ -72,6 +72,11 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
     /^ledger: tests_passed exceeds/,
     1,
   ],
+  [
+    'UPDATE ledger SET sealed_to = commitment WHERE latency_us = 311',
+    /^ledger: only one of sealed_to and sealed_digest is set/,
+    1,
+  ],
   ['UPDATE ledger SET gate_p = NULL WHERE latency_us = 313', /^ledger: only some of gate_p/, 1],
   [
     'UPDATE ledger SET commitment = (SELECT commitment FROM ledger WHERE latency_us = 101), ' +

@@ -111,7 +111,7 @@ export const RECORDED_KEYS = `
     SELECT ledger.account_id AS "accountId", accounts.name AS "accountName",
       ledger.api_key_id AS "apiKeyId", ledger.created_ms AS "createdMs",
       ledger.security_level AS "securityLevel", ledger.modulation AS modulation,
-      ledger.gate_p IS NOT NULL AS "hasEvidence"
+      ledger.gate_p IS NOT NULL AS "hasEvidence", ledger.sealed_to AS "sealedTo"
     FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
     WHERE ledger.key_id = asked.key_id LIMIT 1) AS found`;
 

@@ -110,7 +110,7 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
       `SELECT ledger.account_id AS accountId, accounts.name AS accountName,
          ledger.api_key_id AS apiKeyId, ledger.created_ms AS createdMs,
          ledger.security_level AS securityLevel, ledger.modulation AS modulation,
-         ledger.gate_p IS NOT NULL AS hasEvidence
+         ledger.gate_p IS NOT NULL AS hasEvidence, ledger.sealed_to AS sealedTo
        FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
        WHERE ledger.key_id = ?`,
       keyId,
