@@ -100,7 +100,7 @@ export function defineEventMetrics(registry: Registry) {
     suiteJobs: new Histogram({
       registers,
       name: 'phm_suite_job_duration_seconds',
-      help: 'Time of a suite worker for one validated key: seed, sample, 15 tests, key, proof',
+      help: 'Time of a suite worker for one job: a key, or some keys of a batch',
       buckets: SUITE_BUCKETS,
     }),
     plainEvidence: new Counter({
