@@ -42,8 +42,8 @@ interface Caller {
   readonly apiKey: string;
 }
 
-async function makeCaller(dataDir: string): Promise<Caller> {
-  const create = ['account', 'create', '--name', 'Ada', '--plan', 'research'];
+async function makeCaller(dataDir: string, plan = 'research'): Promise<Caller> {
+  const create = ['account', 'create', '--name', 'Ada', '--plan', plan];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
   const issued = await phmJson<{ api_key_id: string; api_key: string }>(
     ['key', 'issue', '--account', account_id],
@@ -126,6 +126,46 @@ describe('the guide to rotating keys', () => {
     assert.equal(runs, 2);
     const masterKey = readFileSync(join(server.dataDir, 'master.key'), 'utf8');
     assert.match(masterKey, /^1:[0-9a-f]+\n2:[0-9a-f]+\n$/m);
+  });
+});
+
+describe('the guides to sealed keys', () => {
+  let server: Server;
+  let caller: Caller;
+  before(async () => {
+    const data = join(newFolder(), 'data');
+    server = await start(data);
+    caller = await makeCaller(data, 'professional');
+  });
+
+  function newReader(): Reader {
+    return new Reader(newFolder(), {
+      env: { PHM_URL: server.address },
+      replace: [
+        ['<api_key>', caller.apiKey],
+        ['http://127.0.0.1:8080', server.address],
+      ],
+    });
+  }
+
+  it('encrypt a file, and keep no key in plain text', async () => {
+    const reader = newReader();
+    await reader.follow(readGuide('encrypt-a-file'));
+    await reader.run('rm data.jwk report.*');
+    assert.equal(await reader.follow(readGuide('encrypt-a-file-with-a-sealed-key')), 7);
+    await reader.run('cmp report.txt copy.txt && test ! -e data.jwk');
+  });
+
+  it('give a key to a colleague, who alone can open it', async () => {
+    const reader = newReader();
+    assert.equal(await reader.follow(readGuide('give-a-key-to-a-colleague')), 7);
+    assert.match(await reader.run('phm validate --file data.key'), /^valid\n/);
+    assert.equal(existsSync(join(reader.folder, 'stolen.key')), false);
+  });
+
+  it('fill a folder with a thousand keys, each once', async () => {
+    const reader = newReader();
+    assert.equal(await reader.follow(readGuide('keys-for-devices')), 6);
   });
 });
 
