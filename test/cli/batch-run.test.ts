@@ -10,10 +10,12 @@ import { BatchRun, type BatchWork, type CallOutcome } from '../../src/cli/client
 import {
   difference,
   formatState,
+  isBlank,
   newState,
   type PendingCall,
   parseState,
 } from '../../src/cli/client/batch/state.ts';
+import { CommandError } from '../../src/cli/command-error.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'batch-'));
 after(() => rmSync(FOLDER, { recursive: true, force: true }));
@@ -207,6 +209,45 @@ describe('a run that fills a directory', () => {
     assert.ok(await runOnce(path, service, 4, told));
     assert.deepEqual(told, { lost: ['phm_3', 'phm_4'], unknown: 0 });
     assertAccounts(path, service, 4);
+  });
+
+  it('keeps sealed keys, and names lost plain ones, if the disk is full', async () => {
+    for (const isSealed of [true, false]) {
+      const path = newPath();
+      const service = new Service(isSealed);
+      const told = noneTold();
+      const directory = KeyDirectory.open(path, '.key');
+      const { write } = directory;
+      directory.write = (keys) => {
+        write.call(directory, keys.slice(0, 3));
+        throw new CommandError('full', 1);
+      };
+      const run = new BatchRun(directory, newState(OPTIONS, 'f'), workOf(service, 7, told));
+      await assert.rejects(run.finish(), /full/);
+      const lost = ['phm_4', 'phm_5', 'phm_6', 'phm_7'];
+      assert.deepEqual(told.lost, isSealed ? [] : lost);
+      assert.ok(await runOnce(path, service, 7, noneTold()));
+      assertAccounts(path, service, 7);
+      assert.equal(service.keyIds.length, isSealed ? 7 : 11);
+    }
+  });
+
+  it('forgets a call that the service refused at once, and keeps one that may have succeeded', async () => {
+    const path = newPath();
+    const directory = KeyDirectory.open(path, '.key');
+    const error = new CommandError('refused', 1);
+    const work = workOf(new Service(true), 7, noneTold());
+    const refuses = { ...work, send: async () => ({ kind: 'refused', error }) as const };
+    const run = new BatchRun(directory, newState(OPTIONS, 'f'), refuses);
+    await assert.rejects(run.finish(), error);
+    assert.ok(isBlank(run.state));
+    const fails = { ...work, send: () => Promise.reject(new CommandError('failed', 1)) };
+    const failed = new BatchRun(directory, run.state, fails);
+    await assert.rejects(failed.finish(), /failed/);
+    const resumed = new BatchRun(directory, failed.state, refuses);
+    await assert.rejects(resumed.finish(), error);
+    assert.deepEqual(resumed.state, failed.state);
+    assert.ok(resumed.state.call);
   });
 
   it('ends between two calls when it is interrupted', async () => {

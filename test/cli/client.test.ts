@@ -335,6 +335,184 @@ describe('phm generate --receipt and phm receipt get', () => {
   });
 });
 
+describe('phm generate --seal-to', () => {
+  const recipient = () => inFolder('ada.recipient');
+  const open = (path: string, ...args: string[]) =>
+    phm(['open', path, '--recipient-key', inFolder('ada.recipient-key'), ...args]);
+  before(() => phm(['recipient', 'new', '--output', inFolder('ada')]));
+
+  it('writes the answer of the service, which only the recipient opens', async () => {
+    const path = inFolder('data.sealed');
+    const made = await phm(['generate', '--seal-to', recipient(), '--output', path, '--validate']);
+    assert.deepEqual([made.code, made.stdout], [0, ''], made.stderr);
+    const { stdout: thumbprint } = await phm(['recipient', 'show', recipient()]);
+    assert.ok(made.stderr.includes(`sealed to ${thumbprint.trim()}, to ${path}\nTests: 1`));
+    const answer = JSON.parse(readFileSync(path, 'utf8'));
+    assert.deepEqual([answer.success, answer.key, answer.hash_proof], [true, undefined, undefined]);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const opened = await open(path);
+    assert.equal(opened.code, 0, opened.stderr);
+    assert.equal((await validate(opened.stdout)).code, 0);
+    assert.equal((await validate((await open(path, '--json')).stdout)).code, 0);
+  });
+
+  it('writes a receipt with which open shows who sealed the key', async () => {
+    const [sealed, receipt] = [inFolder('receipted.sealed'), inFolder('sealed.receipt')];
+    const args = ['--seal-to', recipient(), '--output', sealed, '--receipt', receipt];
+    const made = await phm(['generate', ...args]);
+    assert.equal(made.code, 0, made.stderr);
+    const policy = inFolder('pinned.policy');
+    writeFileSync(policy, await (await fetch(`${server.address}/log/policy`)).text());
+    for (const given of [[], ['--receipt', receipt]]) {
+      const { code, stderr } = await open(sealed, '--policy', policy, ...given);
+      assert.equal(code, 0, stderr);
+      assert.match(
+        stderr,
+        /by the receipt the log of the policy recorded it for this recipient\.\n$/,
+      );
+    }
+    const other = inFolder('other.sealed');
+    await phm(['generate', '--seal-to', recipient(), '--output', other]);
+    const wrong = await open(other, '--policy', policy, '--receipt', receipt);
+    assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+    assert.match(wrong.stderr, /other\.sealed was not opened: The receipt is of another key/);
+  });
+
+  it('refuses an answer that is sealed to another recipient', async () => {
+    await phm(['recipient', 'new', '--output', inFolder('eve')]);
+    const eve = ['generate', '--seal-to', inFolder('eve.recipient')];
+    const swapped = await ScriptedServer.start(answers(JSON.parse((await phm(eve)).stdout)));
+    const path = inFolder('swapped.sealed');
+    const args = ['generate', '--seal-to', recipient(), '--output', path];
+    const { code, stderr } = await phm(args, { PHM_URL: swapped.address });
+    await swapped.stop();
+    assert.equal(code, 1);
+    assert.match(stderr, /is sealed to another recipient, \S+: something .* Do not use the key\n$/);
+    assert.ok(!existsSync(path));
+  });
+
+  it('refuses options of plaintext, files that are none, and unknown names', async () => {
+    const before = await metered();
+    const seal = ['--seal-to', recipient()];
+    for (const [args, words, expected] of [
+      [[...seal, '--recipient', 'ada'], /both name the recipient/, 2],
+      [[...seal, '--format', 'hex'], /--format is for a key in plaintext: .*phm open has/, 2],
+      [[...seal, '--env-name', 'K'], /--env-name is for a key in plaintext/, 2],
+      [[...seal, '--include', 'hash_proof'], /the proof is inside it/, 2],
+      [['--seal-to', inFolder('none')], /none: there is no such file/, 1],
+      [['--seal-to', inFolder('ada.recipient-key')], /holds a private key/, 1],
+      [['--recipient', 'nobody'], /recipient/, 1],
+    ] as const) {
+      const { code, stdout, stderr } = await phm(['generate', ...args]);
+      assert.deepEqual([code, stdout], [expected, ''], stderr);
+      assert.match(stderr, words);
+    }
+    assert.equal(await metered(), before);
+  });
+});
+
+describe('phm generate --output-dir', () => {
+  const filesIn = (name: string) => readdirSync(inFolder(name)).filter((one) => /^phm_/.test(one));
+  const many = (name: string, count: number, ...args: string[]) =>
+    phm(['generate', '--count', String(count), '--output-dir', inFolder(name), ...args]);
+
+  it('writes each key to a file, and nothing when it is repeated', async () => {
+    const before = await metered();
+    const made = await many('many', 101, '--level', '128');
+    assert.deepEqual([made.code, made.stdout], [0, ''], made.stderr);
+    assert.match(made.stderr, /^Wrote 101 128-bit keys to \/.*\/many\n$/);
+    assert.deepEqual([filesIn('many').length, await metered()], [101, before + 101]);
+    const keys = filesIn('many').map((name) => readFileSync(inFolder(`many/${name}`), 'utf8'));
+    for (const key of keys) assert.match(key, /^[0-9a-f]{32}\n$/);
+    assert.equal(new Set(keys).size, 101);
+    const again = await many('many', 101, '--level', '128');
+    assert.equal(again.code, 0);
+    assert.match(again.stderr, /got all 101 keys of this command by .*: nothing was generated/);
+    const other = await many('many', 102, '--level', '128');
+    assert.equal(other.code, 1);
+    assert.match(other.stderr, /another command: --count is 101 there and 102 here\. Repeat that/);
+    assert.equal(await metered(), before + 101);
+  });
+
+  it('writes sealed keys and whole answers', async () => {
+    const sealed = await many('sealed', 3, '--seal-to', inFolder('ada.recipient'));
+    assert.equal(sealed.code, 0, sealed.stderr);
+    const files = filesIn('sealed').map((name) => inFolder(`sealed/${name}`));
+    for (const name of files) assert.match(name, /phm_\d+\.sealed$/);
+    const args = ['--recipient-key', inFolder('ada.recipient-key'), '--output-dir'];
+    const opened = await phm(['open', ...files, ...args, inFolder('opened')]);
+    assert.equal(opened.code, 0, opened.stderr);
+    assert.equal(filesIn('opened').length, 3);
+    await many('whole', 2, '--json', '--include', 'receipt');
+    for (const name of filesIn('whole')) {
+      const { key, receipt_url } = JSON.parse(readFileSync(inFolder(`whole/${name}`), 'utf8'));
+      assert.match(key, /^[0-9a-f]{64}$/);
+      assert.ok(receipt_url);
+    }
+  });
+
+  it('leaves nothing behind if the service refuses the first call', async () => {
+    const refused = await many('none', 5, '--source', 'jitter');
+    assert.equal(refused.code, 1);
+    assert.doesNotMatch(refused.stderr, /To continue/);
+    assert.ok(!existsSync(inFolder('none')));
+  });
+
+  it('names the lost keys of an answer, and generates others', async () => {
+    const body = { count: 2, timestamp: ANY_ANSWER.timestamp };
+    const keys = ['phm_1', 'phm_2'].map((key_id) => ({ ...ANY_ANSWER, key_id }));
+    const others = keys.map((key, i) => ({ ...key, key_id: `phm_${i + 3}` }));
+    const lossy = await ScriptedServer.start(
+      breaks,
+      fails('key_already_made', {}, { key_ids: ['phm_1', 'phm_2'] }),
+      answers({ ...body, keys: others }),
+    );
+    const args = ['generate', '--count', '2', '--output-dir', inFolder('lossy')];
+    const { code, stderr } = await phm(args, { PHM_URL: lossy.address });
+    await lossy.stop();
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /^2 keys are lost, although they were generated and counted: phm_1 phm_2\. Others take their place\.\nWrote 2 /,
+    );
+    assert.deepEqual(filesIn('lossy'), ['phm_3.key', 'phm_4.key']);
+    const [first, second, third] = lossy.received.map(({ headers }) => headers['idempotency-key']);
+    assert.ok(first && first === second && first !== third);
+  });
+
+  it('continues after a lost connection with the same call', async ({ mock }) => {
+    retryAtOnce(mock);
+    const lost = await ScriptedServer.start(breaks);
+    const args = ['generate', '--count', '2', '--output-dir', inFolder('resumed')];
+    const failed = await phm(args, { PHM_URL: lost.address });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /has 0 of 2 keys\. To continue, run the same command again: it/);
+    const other = await phm([...args, '--level', '128'], { PHM_URL: lost.address });
+    assert.match(other.stderr, /--level is 256 there and 128 here/);
+    await lost.stop();
+    const sent = new Set(lost.received.map(({ headers }) => headers['idempotency-key']));
+    const { call } = JSON.parse(readFileSync(inFolder('resumed/batch.json'), 'utf8'));
+    assert.deepEqual([...sent], [call.idempotency_key]);
+  });
+
+  it('rejects options that exclude or require each other', async () => {
+    const dir = ['--output-dir', inFolder('never')];
+    for (const [args, words] of [
+      [['--count', '2'], /--count needs --output-dir/],
+      [dir, /--output-dir needs --count/],
+      [['--count', '0', ...dir], /whole number from 1 to 1000000/],
+      [['--count', '2', ...dir, '--output', 'x'], /--output is for one key/],
+      [['--count', '2', ...dir, '--force'], /replaces no file/],
+      [['--count', '2', ...dir, '--receipt', 'x'], /--json --include receipt puts each/],
+      [['--count', '2', '--output-dir', ''], /needs the name of a directory/],
+    ] as const) {
+      const { code, stderr } = await phm(['generate', ...args]);
+      assert.deepEqual([code, existsSync(inFolder('never'))], [2, false], stderr);
+      assert.match(stderr, words);
+    }
+  });
+});
+
 describe('phm validate', () => {
   const never = 'aa55'.repeat(8);
 
@@ -385,7 +563,7 @@ describe('phm metrics', () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
       stdout,
-      /^LAST 2 HOURS\nkeys generated +\d+\naverage latency +[\d.]+ ms\n[\s\S]*left this month +9\d\d of 1,000 requests, for .*\n$/,
+      /^LAST 2 HOURS\nkeys generated +\d+\naverage latency +[\d.]+ ms\n[\s\S]*left this month +[89]\d\d of 1,000 requests, for .*\n$/,
     );
     const json = await phm(['metrics', '--json']);
     assert.equal(JSON.parse(json.stdout).metrics.usage.api_key_count, 1);
@@ -539,29 +717,48 @@ describe('a client command', () => {
     assert.doesNotMatch(given.stderr, /PHM_PORT/);
   });
 
-  it('says that a key may have been generated if the answer is lost', async () => {
-    const proxy = await ScriptedServer.start(breaks, page(502), page(302, { location: '/' }));
-    try {
-      for (const words of [/the connection to \S+ failed/, /status 502/]) {
-        const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: proxy.address });
-        assert.deepEqual([code, stdout], [1, '']);
-        assert.match(stderr, words);
-        assert.equal(
-          /\nIf the server has a certificate, .* https:/.test(stderr),
-          /connection/.test(stderr),
-        );
-        assert.match(
-          stderr,
-          /\nA key may have been generated and counted, but you did not get it\. .*\n$/,
-        );
-      }
-      const { stderr } = await phm(['generate'], { PHM_URL: proxy.address });
+  it('names the key whose answer was lost', async ({ mock }) => {
+    retryAtOnce(mock);
+    const lossy = await ScriptedServer.start(
+      breaks,
+      fails('key_already_made', {}, { key_id: 'phm_7' }),
+    );
+    const path = inFolder('seventh.key');
+    const args = ['generate', '--output', path];
+    const { code, stderr } = await phm(args, { PHM_URL: lossy.address });
+    await lossy.stop();
+    assert.deepEqual([code, existsSync(path)], [1, false]);
+    assert.match(
+      stderr,
+      /^phm: the answer with the key phm_7 was lost: it was generated and counted/,
+    );
+  });
+
+  it('says that a key may have been generated if no answer comes', async ({ mock }) => {
+    retryAtOnce(mock);
+    const redirect = page(302, { location: '/' });
+    for (const [steps, words] of [
+      [[breaks], /the connection to \S+ failed.*\nIf the server has a certificate, .* https:/],
+      [[page(502)], /status 502/],
+      // The first request may have generated a key.
+      [
+        [breaks, redirect],
+        /not followed: set --url or PHM_URL to the address of the service itself/,
+      ],
+    ] as const) {
+      const proxy = await ScriptedServer.start(...steps);
+      const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: proxy.address });
+      await proxy.stop();
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, words);
       assert.match(
         stderr,
-        /not followed: set --url or PHM_URL to the address of the service itself\n$/,
+        /\nA key may have been generated and counted, but you did not get it\. .*\n$/,
       );
-    } finally {
-      await proxy.stop();
     }
+    const proxy = await ScriptedServer.start(redirect);
+    const { stderr } = await phm(['generate'], { PHM_URL: proxy.address });
+    await proxy.stop();
+    assert.doesNotMatch(stderr, /A key may have been generated/);
   });
 });

@@ -17,8 +17,13 @@ const phm = (...args: string[]) => runCommand(args, env);
 
 // More rows than fit in one query of the command, from two accounts alternately.
 const OWNERS = ['acct_a', 'acct_b'];
+const SEAL = { recipient: Buffer.alloc(32, 7), digest: Buffer.alloc(32, 8) };
 const ROWS = Array.from({ length: 1_003 }, (_, i) =>
-  makeRow({ keyId: makeKeyId(NOW + i), createdMs: NOW + i }),
+  makeRow({
+    keyId: makeKeyId(NOW + i),
+    createdMs: NOW + i,
+    ...(i === 1 && { sealed: SEAL }),
+  }),
 );
 const KEY_IDS = ROWS.map(({ keyId }) => formatKeyId(keyId));
 
@@ -73,7 +78,9 @@ describe('phm ledger find', () => {
       security_level: 256,
       modulation_type: 'phase',
       validated: false,
+      sealed_to: null,
     });
+    assert.equal(keys[1].sealed_to, SEAL.recipient.toString('base64'));
   });
 
   it('lists keys by account, each once, and IDs without a row', async () => {
@@ -82,7 +89,10 @@ describe('phm ledger find', () => {
     const { code, stdout, stderr } = await phm('ledger', 'find', ...asked);
     assert.equal(code, 0);
     const [heading, ...lines] = stdout.trimEnd().split('\n');
-    assert.match(heading as string, /^KEY ID +ACCOUNT +NAME +API KEY +CREATED +LEVEL +MODULATION/);
+    assert.match(
+      heading as string,
+      /^KEY ID +ACCOUNT +NAME +API KEY +CREATED +LEVEL +MODULATION +VALIDATED +SEALED TO$/,
+    );
     assert.deepEqual(
       lines.map((line) => line.split(/ {2,}/).slice(0, 2)),
       [
@@ -92,6 +102,7 @@ describe('phm ledger find', () => {
         [lost, 'unknown'],
       ],
     );
+    assert.ok(lines[2]?.endsWith(`  no         ${SEAL.recipient.toString('base64')}`));
     assert.ok(stderr.endsWith('Found 3 keys of 2 accounts. Without a row: 1.\n'), stderr);
   });
 

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { AppError, ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../src/errors.ts';
 import { problemBody, problemHeaders } from '../../src/http/wire/problem.ts';
 
 export type Step = (response: ServerResponse) => void;
@@ -68,8 +68,12 @@ export function answers(body: object, headers: Record<string, string> = {}): Ste
 }
 
 /** An error as the service itself sends it. */
-export function fails(code: ErrorCode, headers: Record<string, string> = {}): Step {
-  const error = new AppError(code);
+export function fails(
+  code: ErrorCode,
+  headers: Record<string, string> = {},
+  members: ErrorDetails['members'] = {},
+): Step {
+  const error = new AppError(code, { members });
   return (response) => {
     const requestId = 'request-of-the-test';
     response.writeHead(ERRORS[code].status, {

@@ -23,7 +23,8 @@ const MAX_BYTES = 50 * MAX_IDS;
 const HELP = `
 KEY_ID is the key_id of an answer: phm_ and a number. White space, commas, quotes and brackets separate key IDs, so
 you can paste a list from a log line. Key IDs without a row in this ledger are listed as unknown: the key was never
-recorded here, or its row was pruned. The server may run.
+recorded here, or its row was pruned. SEALED TO is the thumbprint of the recipient, as "phm recipient list" shows it. The
+server may run.
 
 Examples:
   phm ledger find phm_2170447811675921486708632360111591537
@@ -150,6 +151,7 @@ function columnsOf(key: RecordedKey) {
     security_level: key.securityLevel,
     modulation_type: key.modulation,
     validated: key.hasEvidence,
+    sealed_to: key.sealedTo && Buffer.from(key.sealedTo).toString('base64'),
   };
 }
 
@@ -160,7 +162,17 @@ function writeList(context: CliContext, found: readonly Found[]): void {
   byAccount.delete(null);
   writeTable(
     context,
-    ['KEY ID', 'ACCOUNT', 'NAME', 'API KEY', 'CREATED', 'LEVEL', 'MODULATION', 'VALIDATED'],
+    [
+      'KEY ID',
+      'ACCOUNT',
+      'NAME',
+      'API KEY',
+      'CREATED',
+      'LEVEL',
+      'MODULATION',
+      'VALIDATED',
+      'SEALED TO',
+    ],
     [...byAccount.values()].flat().map(({ keyId, key }) => [keyId, ...cellsOf(key)]),
   );
   for (const { keyId, key } of found) if (key === null) context.out(`${keyId}  unknown\n`);
@@ -171,7 +183,7 @@ function writeList(context: CliContext, found: readonly Found[]): void {
 
 function cellsOf(key: RecordedKey | null): string[] {
   if (key === null) return [];
-  const { validated, account_name, ...columns } = columnsOf(key);
+  const { validated, account_name, sealed_to, ...columns } = columnsOf(key);
   return [
     columns.account_id,
     account_name ?? '-',
@@ -180,5 +192,6 @@ function cellsOf(key: RecordedKey | null): string[] {
     String(columns.security_level),
     columns.modulation_type,
     validated ? 'yes' : 'no',
+    sealed_to ?? '-',
   ];
 }

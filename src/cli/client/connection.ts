@@ -1,7 +1,14 @@
 /** The connection of the client commands to a service, and their error messages. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { PhmApiError, PhmClient, PhmConnectionError, PhmError } from '../../../sdk/src/index.ts';
+import {
+  PhmApiError,
+  PhmClient,
+  PhmConnectionError,
+  PhmError,
+  type RetryEvent,
+} from '../../../sdk/src/index.ts';
 import { DEMO_ACCOUNTS } from '../../accounts/index.ts';
 import {
   CLIENT_ENVIRONMENT,
@@ -58,6 +65,11 @@ export class Connection {
   readonly #phm: PhmClient;
   readonly #isCleartext: boolean;
   readonly #origin: string;
+  /** Address of the service, without a slash at its end. */
+  readonly address: string;
+  /** Tells API keys apart and reveals nothing about them: 64 bits of a hash of a random text. */
+  readonly apiKeyFingerprint: string;
+  #lostAnswers = 0;
   /** Returns a hint at the server that this environment describes; empty if an address is given. */
   readonly #otherAddress: () => string;
 
@@ -67,9 +79,18 @@ export class Connection {
     if (!result.ok) throw new CommandError(result.problems.join('\n'), 2);
     const { text, origin } = findApiKey(result.config, context);
     this.#origin = origin;
+    this.address = result.config.url.replace(/\/+$/, '');
+    this.apiKeyFingerprint = createHash('sha256').update(text).digest('hex').slice(0, 16);
     this.#otherAddress = () => (result.config.isDefault ? otherAddress(context) : '');
     this.#isCleartext = URL.parse(result.config.url)?.protocol === 'http:';
-    this.#phm = makeClient(result.config.url, text, origin);
+    this.#phm = makeClient(result.config.url, text, origin, ({ error }) => {
+      if (error.outcomeUnknown) this.#lostAnswers++;
+    });
+  }
+
+  /** Requests so far that the client has sent again although the service may have executed them. */
+  get lostAnswers(): number {
+    return this.#lostAnswers;
   }
 
   get client(): PhmClient {
@@ -82,15 +103,24 @@ export class Connection {
    */
   ask<T>(call: (phm: PhmClient, signal: AbortSignal) => Promise<T>, lost = ''): Promise<T> {
     return untilInterrupted(async (signal) => {
+      const before = this.#lostAnswers;
       try {
         return await call(this.#phm, signal);
       } catch (error) {
         if (signal.aborted) throw new CommandError(sentences([String(signal.reason), lost]), 1);
-        if (!(error instanceof PhmError)) throw error;
-        const unknown = error.outcomeUnknown ? lost : '';
-        throw new CommandError(sentences([this.#describe(error), unknown]), 1);
+        throw this.explain(error, lost, this.#lostAnswers > before);
       }
     });
+  }
+
+  /**
+   * Returns a `CommandError` for a failure of the client, with `lost` if the service may have executed its last request or,
+   * with `isLost`, an earlier one. Returns any other error as it is.
+   */
+  explain(error: unknown, lost = '', isLost = false): unknown {
+    if (!(error instanceof PhmError)) return error;
+    const unknown = error.outcomeUnknown || isLost ? lost : '';
+    return new CommandError(sentences([this.#describe(error), unknown]), 1);
   }
 
   #describe(error: PhmError): string {
@@ -184,9 +214,14 @@ function readKeyFile(file: string): string {
   }
 }
 
-function makeClient(baseUrl: string, apiKey: string, origin: string): PhmClient {
+function makeClient(
+  baseUrl: string,
+  apiKey: string,
+  origin: string,
+  onRetry: (event: RetryEvent) => void,
+): PhmClient {
   try {
-    return new PhmClient({ baseUrl, apiKey });
+    return new PhmClient({ baseUrl, apiKey, onRetry });
   } catch (error) {
     // The message quotes neither address nor API key.
     throw new CommandError(`${origin}: ${inOwnWords((error as Error).message)}`, 2);

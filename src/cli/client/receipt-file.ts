@@ -6,6 +6,9 @@ import type { CliContext } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { KeyFile } from './key-file.ts';
 
+/** Members of an answer. The opening of a sealed key is inside it. */
+type ReceiptedAnswer = Pick<GeneratedKey, 'key_id' | 'receipt' | 'receipt_url' | 'opening'>;
+
 /**
  * Waits for the receipt if the answer has none yet, and saves it with the opening. Throws `CommandError` if it did not
  * come in time; the file then has the opening, which the service does not keep.
@@ -13,7 +16,7 @@ import type { KeyFile } from './key-file.ts';
 export async function saveReceipt(
   context: CliContext,
   connection: Connection,
-  { key_id, receipt: given, receipt_url, opening }: GeneratedKey,
+  { key_id, receipt: given, receipt_url, opening }: ReceiptedAnswer,
   file: KeyFile,
 ): Promise<void> {
   let receipt = given ?? null;
@@ -31,11 +34,13 @@ export async function saveReceipt(
     content.fill(0);
   }
   if (problem === null) {
-    context.err(`Wrote the receipt and the opening to ${file.path}\n`);
+    const what = opening === undefined ? 'the receipt' : 'the receipt and the opening';
+    context.err(`Wrote ${what} to ${file.path}\n`);
     return;
   }
+  const has = opening === undefined ? 'no receipt' : 'only its opening';
   throw new CommandError(
-    `${problem.message}\nThe key is complete, but ${file.path} has only its opening. To get the receipt later: ` +
+    `${problem.message}\nThe key is complete, but ${file.path} has ${has}. To get the receipt later: ` +
       commandLine(context, `receipt get ${key_id}`),
     1,
   );

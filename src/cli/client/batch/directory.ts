@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -36,13 +37,14 @@ export class KeyDirectory {
   readonly path: string;
   /** End of the names of key files, with its dot. */
   readonly #ending: string;
+  readonly #isNew: boolean;
 
   /** Creates the directory if it is missing, with mode 0700, and locks it. */
   static open(path: string, ending: '.key' | '.sealed'): KeyDirectory {
     try {
-      makeDirectory(path);
+      const isNew = makeDirectory(path);
       lock(path);
-      const directory = new KeyDirectory(path, ending);
+      const directory = new KeyDirectory(path, ending, isNew);
       directory.#removeLeftovers();
       return directory;
     } catch (error) {
@@ -50,14 +52,20 @@ export class KeyDirectory {
     }
   }
 
-  private constructor(path: string, ending: string) {
+  private constructor(path: string, ending: string, isNew: boolean) {
     this.path = path;
     this.#ending = ending;
+    this.#isNew = isNew;
   }
 
-  /** Removes the lock. */
+  /** Removes the lock, and the directory if this process has created it and it is empty. */
   close(): void {
     rmSync(join(this.path, LOCK_FILE), { force: true });
+    if (this.#isNew && readdirSync(this.path).length === 0) rmdirSync(this.path);
+  }
+
+  removeState(): void {
+    rmSync(this.statePath, { force: true });
   }
 
   get statePath(): string {
@@ -135,12 +143,14 @@ function readText(path: string): string | null {
   }
 }
 
-function makeDirectory(path: string): void {
+/** Returns true if the directory is new. */
+function makeDirectory(path: string): boolean {
   const existing = statSync(path, { throwIfNoEntry: false });
-  if (existing?.isDirectory()) return;
+  if (existing?.isDirectory()) return false;
   if (existing) throw new CommandError(`${path} exists and is not a directory: name another`, 1);
   mkdirSync(path, { mode: 0o700 });
   syncDirectory(dirname(path));
+  return true;
 }
 
 /** Two processes in one directory would take each other's keys for lost. */

@@ -20,7 +20,9 @@ export type CallOutcome =
   /** A plain call was answered before: its keys cannot be given again. */
   | { readonly kind: 'lost'; readonly keyIds: readonly string[] }
   /** The service refused the call. `maxCount` is smaller than the count of the call. */
-  | { readonly kind: 'too_large'; readonly maxCount: number };
+  | { readonly kind: 'too_large'; readonly maxCount: number }
+  /** No request of this call reached the service, or it refused the only one. */
+  | { readonly kind: 'refused'; readonly error: unknown };
 
 export interface BatchWork {
   /** Keys to make. */
@@ -66,7 +68,7 @@ export class BatchRun {
     while (this.#state.made < count) {
       onProgress(this.#state.made);
       signal.throwIfAborted();
-      await this.#ask(this.#begin(Math.min(this.#callKeys, count - this.#state.made)));
+      await this.#ask(this.#begin(Math.min(this.#callKeys, count - this.#state.made)), true);
     }
     this.#save({ completedMs: now() });
   }
@@ -87,10 +89,10 @@ export class BatchRun {
     const { isReplayable, now } = this.#work;
     const { keyIds, count } = call;
     const isKnown = !isStale(call, now());
-    if (keyIds === null && isKnown) return this.#ask(call);
+    if (keyIds === null && isKnown) return this.#ask(call, false);
     if (keyIds === null) return this.#forget(count);
     const isComplete = keyIds.every((keyId) => this.#directory.has(keyId));
-    if (isReplayable && isKnown && !isComplete) return this.#ask(call);
+    if (isReplayable && isKnown && !isComplete) return this.#ask(call, false);
     this.#end(keyIds);
   }
 
@@ -99,8 +101,13 @@ export class BatchRun {
     this.#work.onUnknown(count);
   }
 
-  async #ask(call: PendingCall): Promise<void> {
+  async #ask(call: PendingCall, isNew: boolean): Promise<void> {
     const outcome = await this.#work.send(call);
+    if (outcome.kind === 'refused') {
+      // An earlier run may have sent the call with success.
+      if (isNew) this.#save({ call: null });
+      throw outcome.error;
+    }
     if (outcome.kind === 'too_large') {
       this.#callKeys = outcome.maxCount;
       this.#save({ call: null });

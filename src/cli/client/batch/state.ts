@@ -41,6 +41,11 @@ export function newState(options: BatchOptions, apiKey: string): BatchState {
   return { options, apiKey, ...rest };
 }
 
+/** Reports whether nothing has come of a run, so that its state is worth nothing. */
+export function isBlank({ made, call, lostKeyIds, unknown }: BatchState): boolean {
+  return made === 0 && call === null && lostKeyIds.length === 0 && unknown === 0;
+}
+
 /** The service keeps answers for 24 hours from the commit. The rest is reserve for slow calls and wrong clocks. */
 const REPLAY_MS = 23 * HOUR_MS;
 
