@@ -6,7 +6,7 @@ import { formatKeyId } from './key-id.ts';
 import { wipeKey } from './key-receipt.ts';
 import type { GeneratedKey, SecurityLevel } from './order.ts';
 
-/** A sealed key with all that is recorded and answered about it, without any secret. */
+/** A sealed key, and what is recorded and answered about it. It holds no secret. */
 export interface SealedMaterial extends Omit<GeneratedKey, 'key' | 'opening' | 'hashProof'> {
   readonly sealedKey: SealedKey;
   /** SHA-256 of the recipient's raw public key, 32 bytes: `sealed_to` of the statement. */

@@ -182,6 +182,15 @@ describe('openSealedKey', () => {
     }
   });
 
+  it('refuses an answer whose receipt is still missing, if a policy asks for it', async () => {
+    const { answer } = await sealedAnswer(recipient);
+    const early = { ...answer, receipt: null };
+    await refuses(openSealedKey(early, recipient, CHECKED), /^The answer has no receipt yet/);
+    assert.equal((await openSealedKey(early, recipient)).verdict, null);
+    const options = { ...CHECKED, receipt: answer.receipt };
+    assert.equal((await openSealedKey(early, recipient, options)).verdict?.valid, true);
+  });
+
   it('rejects arguments of a wrong type', async () => {
     const { answer } = await sealedAnswer(recipient);
     for (const call of [

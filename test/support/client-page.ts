@@ -74,7 +74,7 @@ export class ClientPage {
     return readdirSync(join(this.#folder, 'out')).filter((file) => file !== 'page.js');
   }
 
-  /** Those of them that were requested. */
+  /** Names of the chunks that the page requested. */
   get loaded(): readonly string[] {
     return this.chunks.filter((chunk) => this.#requested.includes(chunk));
   }

@@ -98,7 +98,13 @@ function readAnswer(sealed: unknown): SealedAnswer {
 function receiptOf(answer: SealedAnswer, { receipt, policy }: OpenOptions): unknown {
   if (receipt !== undefined) return receipt;
   if (policy === undefined) return undefined;
-  if (answer.receipt) return answer.receipt;
+  if (answer.receipt === null) {
+    throw new SealedKeyError(
+      'The answer has no receipt yet, because the log did not have its entry in time: get it by the key_id, and pass it.',
+      null,
+    );
+  }
+  if (answer.receipt !== undefined) return answer.receipt;
   throw new TypeError(
     'a policy was given without a receipt: pass the receipt, or an answer that has one',
   );
