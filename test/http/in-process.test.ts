@@ -10,6 +10,7 @@ import './in-process/clock.ts';
 import './in-process/connections.ts';
 import './in-process/cors.ts';
 import './in-process/document.ts';
+import './in-process/generate.ts';
 import './in-process/idempotency.ts';
 import './in-process/json.ts';
 import './in-process/log.ts';

@@ -1,0 +1,639 @@
+/** The four endpoints that generate keys, over a fake service: what they ask it for, and what they answer. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { newApiKey } from '../../../src/accounts/index.ts';
+import { utcMonth } from '../../../src/clock.ts';
+import { AppError } from '../../../src/errors.ts';
+import { RECEIPT } from '../../../src/http/openapi/receipt-example.ts';
+import { SEAL_TO, SEALED_KEY } from '../../../src/http/openapi/sealed-example.ts';
+import { joinedText, keyIdsIn } from '../../../src/http/wire/key-answer.ts';
+import type {
+  GenerateOutcome,
+  KeyRequest,
+  Recipient,
+  ReleasedKey,
+} from '../../../src/keys/index.ts';
+import type { Principal } from '../../../src/ledger/index.ts';
+import { absentLog, type KeyService, type LogApi } from '../../../src/service/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
+import { type AssertAnswer, answersOf } from '../../support/document.ts';
+
+const CREATED_MS = Date.UTC(2026, 0, 31, 12);
+const USAGE = { month: 0, used: 1, quota: null };
+const apiKey = newApiKey('live');
+
+const FACTS = {
+  securityStrengthBits: 256,
+  entropyBits: 254.8,
+  entropyJobId: null,
+  evidence: null,
+  report: null,
+  latencyMs: 1.2345,
+};
+
+const keyIdOf = (i: number) => `phm_${2_170_429_376_983_703n + BigInt(i)}`;
+const isWiped = (bytes: Uint8Array | null) => bytes?.every((byte) => byte === 0) ?? true;
+
+/** What the last request asked for, the plain keys that it got, and how many requests came. */
+let asked: KeyRequest;
+let released: ReleasedKey[] = [];
+let calls = 0;
+/** The outcome, instead of keys, or the error of the service. */
+let instead: GenerateOutcome | Error | undefined;
+let replayed = false;
+
+const generate: KeyService['generate'] = async (_, request, { render }) => {
+  asked = request;
+  calls += 1;
+  if (instead instanceof Error) throw instead;
+  if (instead) return instead;
+  const ids = Array.from({ length: request.count }, (_, i) => keyIdOf(i));
+  if (request.sealTo) {
+    const keys = ids.map((keyId) => ({ ...FACTS, keyId, sealedKey: SEALED_KEY.sealed_key }));
+    const body = render?.(keys, CREATED_MS) ?? '';
+    return { kind: 'sealed', createdMs: CREATED_MS, keyIds: ids, body, usage: USAGE, replayed };
+  }
+  released = ids.map((keyId) => ({
+    ...FACTS,
+    keyId,
+    key: Buffer.alloc(32, 0xa5),
+    opening: request.order.receipt ? Buffer.alloc(32, 0x5a) : null,
+    hashProof: `proof_1${'0'.repeat(78)}`,
+  }));
+  return { kind: 'generated', createdMs: CREATED_MS, keys: released, usage: USAGE };
+};
+
+/** Key IDs that the log was asked for. */
+let receiptsOf: string[] = [];
+let receipt: 'given' | 'pending' | 'broken' = 'given';
+
+const LOG: LogApi = {
+  ...absentLog('starting'),
+  receipt: async (keyId) => {
+    receiptsOf.push(keyId);
+    if (receipt === 'broken') throw new AppError('overloaded');
+    return receipt === 'given' ? { kind: 'receipt', receipt: RECEIPT } : { kind: 'pending' };
+  },
+};
+
+let app: FastifyInstance;
+let assertAnswer: AssertAnswer;
+
+const serviceOf = (more: Partial<KeyService> = {}, plan = 'research') =>
+  standInService(plan, { log: LOG, generate, ...more });
+
+before(async () => {
+  app = await buildTestApp({ service: serviceOf(), rateLimits: false });
+  assertAnswer = answersOf((await app.inject('/api/v2/openapi.json')).json());
+});
+after(() => app.close());
+beforeEach(() => {
+  instead = undefined;
+  replayed = false;
+  receipt = 'given';
+  receiptsOf = [];
+  calls = 0;
+});
+
+const LEVEL = { security_level: 256 };
+const RECIPIENT = { seal_to: { recipient: 'build-server' } };
+
+/** The endpoints by operation, with the smallest body of each. */
+const ENDPOINTS = {
+  generate: { path: 'generate', body: LEVEL },
+  generateSealed: { path: 'generate/sealed', body: { ...LEVEL, ...RECIPIENT } },
+  generateBatch: { path: 'generate/batch', body: { ...LEVEL, count: 3 } },
+  generateSealedBatch: {
+    path: 'generate/sealed/batch',
+    body: { ...LEVEL, ...RECIPIENT, count: 3 },
+  },
+} as const;
+
+type Operation = keyof typeof ENDPOINTS;
+const OPERATIONS = Object.keys(ENDPOINTS) as Operation[];
+
+interface Sent {
+  readonly headers?: Record<string, string>;
+  readonly on?: FastifyInstance;
+}
+
+async function post(operation: Operation, more: object = {}, { headers, on = app }: Sent = {}) {
+  const { path, body } = ENDPOINTS[operation];
+  const answer = await on.inject({
+    method: 'POST',
+    url: `/api/v2/${path}`,
+    headers: { 'x-api-key': apiKey, ...headers },
+    payload: { ...body, ...more },
+  });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: answer.payload,
+    body: answer.json(),
+  };
+}
+
+async function refusal(operation: Operation, more: object, sent?: Sent) {
+  const { status, body, headers } = await post(operation, more, sent);
+  assert.equal(body.success, false, JSON.stringify(body).slice(0, 200));
+  assertAnswer(operation, status, body);
+  return { status, code: body.code, detail: body.detail as string, body, headers };
+}
+
+describe('each endpoint that generates keys', () => {
+  it('answers as the document says, and wipes plaintext keys', async () => {
+    for (const operation of OPERATIONS) {
+      const { status, headers, body } = await post(operation);
+      assert.equal(status, 200, operation);
+      assertAnswer(operation, 200, body);
+      assert.equal(headers['content-type'], 'application/json; charset=utf-8');
+      assert.ok(released.every(({ key }) => isWiped(key)));
+      assert.equal(asked.isBatch, operation.endsWith('Batch'));
+      assert.equal(asked.count, asked.isBatch ? 3 : 1);
+      const keys = asked.isBatch ? body.keys : [body];
+      assert.deepEqual(
+        keys.map((key: { key_id: string }) => key.key_id),
+        Array.from({ length: asked.count }, (_, i) => keyIdOf(i)),
+      );
+      if (asked.isBatch) assert.deepEqual([body.count, 'key_id' in body], [3, false]);
+      for (const key of keys) {
+        assert.deepEqual([key.timestamp, key.latency_ms], ['2026-01-31T12:00:00.000+00:00', 1.235]);
+        assert.equal('sealed_key' in key, operation.includes('Sealed'));
+        for (const name of ['key', 'hash_proof']) {
+          assert.equal(name in key, !operation.includes('Sealed'), name);
+        }
+      }
+    }
+  });
+
+  it('joins receipts, which wait together, and names their addresses', async () => {
+    for (const operation of OPERATIONS) {
+      for (receipt of ['given', 'pending', 'broken'] as const) {
+        receiptsOf = [];
+        const { status, body } = await post(operation, { include: ['receipt'], unknown: 1 });
+        assert.equal(status, 200);
+        assertAnswer(operation, 200, body);
+        assert.equal(body.warnings.length, 1);
+        const keys = asked.isBatch ? body.keys : [body];
+        assert.equal(receiptsOf.length, keys.length);
+        for (const key of keys) {
+          assert.deepEqual(key.receipt, receipt === 'given' ? RECEIPT : null);
+          assert.equal(key.receipt_url, `/api/v2/keys/${key.key_id}/receipt`);
+          assert.equal('opening' in key, !operation.includes('Sealed'));
+        }
+        assert.ok(released.every(({ key, opening }) => isWiped(key) && isWiped(opening)));
+      }
+    }
+  });
+
+  it('warns of unknown fields, also inside seal_to, and refuses them in strict handling', async () => {
+    const strict = { headers: { prefer: 'handling=strict' } };
+    for (const operation of OPERATIONS) {
+      const { body } = await post(operation, { counts: 1 });
+      assert.equal(body.warnings[0].pointer, '#/counts', operation);
+      assert.equal((await refusal(operation, { counts: 1 }, strict)).code, 'invalid_request');
+    }
+    const seal_to = { recipient: 'build-server', recipients: 'x' };
+    const { body } = await post('generateSealed', { seal_to, suite: 'x' });
+    assert.deepEqual(
+      body.warnings.map(({ pointer, detail }: Record<string, string>) => [pointer, detail]),
+      [
+        ['#/suite', '"suite" is not a known field and was ignored; it is a field of "seal_to".'],
+        ['#/seal_to/recipients', '"seal_to.recipients" is not a known field and was ignored.'],
+      ],
+    );
+    const { detail } = await refusal('generateSealed', { seal_to }, strict);
+    assert.match(detail, /^"seal_to.recipients" is not a known field/);
+  });
+
+  it('passes on Idempotency-Key, with one hash for requests that ask for the same', async () => {
+    const hashOf = async (operation: Operation, more: object, key = '"a-1"') => {
+      await post(operation, more, { headers: { 'idempotency-key': key } });
+      assert.equal(asked.idempotency?.key, 'a-1');
+      return Buffer.from(asked.idempotency?.requestHash ?? []).toString('hex');
+    };
+    for (const operation of OPERATIONS) {
+      await post(operation);
+      assert.equal(asked.idempotency, null);
+      const hash = await hashOf(operation, {});
+      assert.equal(hash.length, 64);
+      for (const same of [
+        { modulation_type: 'phase', entropy_source: 'os' },
+        { enable_nist_validation: false, include: [] },
+        { include: null, unknown: 'x' },
+      ]) {
+        assert.equal(await hashOf(operation, same, 'a-1'), hash);
+      }
+      for (const other of [
+        { security_level: 128 },
+        { modulation_type: 'none' },
+        { include: ['receipt'] },
+        { enable_nist_validation: true },
+      ]) {
+        assert.notEqual(await hashOf(operation, other), hash);
+      }
+    }
+    assert.equal(
+      await hashOf('generate', { include: ['receipt', 'hash_proof', 'receipt'] }),
+      await hashOf('generate', { include: ['receipt'] }),
+    );
+    const suite = 'MLKEM768-X25519';
+    const { public_key } = SEAL_TO;
+    const hash = await hashOf('generateSealed', { seal_to: { public_key } });
+    assert.equal(await hashOf('generateSealed', { seal_to: { suite, public_key } }), hash);
+    assert.equal(await hashOf('generateSealed', { seal_to: SEAL_TO }), hash);
+    assert.notEqual(await hashOf('generateSealed', {}), hash);
+    const hashes = new Set(await Promise.all([hash, hashOf('generateBatch', { count: 1 })]));
+    hashes.add(await hashOf('generateBatch', { count: 2 }));
+    assert.equal(hashes.size, 3);
+  });
+
+  it('has the same hash below a base path', async () => {
+    const below = await buildTestApp({ service: serviceOf(), basePath: '/phm' });
+    const headers = { 'x-api-key': apiKey, 'idempotency-key': 'k' };
+    await post('generate', {}, { headers });
+    const hash = asked.idempotency?.requestHash;
+    const url = '/phm/api/v2/generate';
+    await below.inject({ method: 'POST', url, headers, payload: LEVEL });
+    assert.deepEqual(asked.idempotency?.requestHash, hash);
+    await below.close();
+  });
+
+  it('refuses a malformed Idempotency-Key before it reads the body', async () => {
+    for (const operation of OPERATIONS) {
+      const headers = { 'idempotency-key': 'two words' };
+      const { code, detail } = await refusal(operation, { security_level: 1 }, { headers });
+      assert.equal(code, 'invalid_request');
+      assert.match(detail, /^The header Idempotency-Key must have 1 to 255 .*Send it once, with/);
+    }
+    assert.equal(calls, 0);
+  });
+
+  it('turns each outcome without keys into its error', async () => {
+    const keyIds = [keyIdOf(0), keyIdOf(1)];
+    const made = { kind: 'key_already_made', keyIds, createdMs: CREATED_MS, usage: USAGE } as const;
+    const cases: [Operation, GenerateOutcome, number, string, RegExp][] = [
+      [
+        'generate',
+        { ...made, keyIds: [keyIdOf(0)] },
+        409,
+        'key_already_made',
+        /^The first request generated the key phm_\d+ at 2026-01-31T12:00:00\.000\+00:00\. The key is not stored/,
+      ],
+      ['generateBatch', made, 409, 'key_already_made', /generated 2 keys .*"key_ids" names them\./],
+      [
+        'generateSealed',
+        { kind: 'unknown_recipient' },
+        400,
+        'invalid_request',
+        /^"seal_to\.recipient" is not the name of a recipient of this account\./,
+      ],
+      [
+        'generateSealed',
+        { kind: 'invalid_public_key', problem: 'It is broken.' },
+        400,
+        'invalid_request',
+        /^"seal_to\.recipient" names a public key that cannot be used\. It is broken\.$/,
+      ],
+      [
+        'generateBatch',
+        { kind: 'batch_too_large', maxCount: 2, reason: 'validation' },
+        413,
+        'batch_too_large',
+        /within the time limit of a request\. Send a "count" of at most 2, and the rest/,
+      ],
+      [
+        'generateSealedBatch',
+        { kind: 'batch_too_large', maxCount: 2, reason: 'stored_answer' },
+        413,
+        'batch_too_large',
+        /too large to keep .*\. Send a "count" of at most 2,/,
+      ],
+    ];
+    for (const [operation, outcome, status, code, detail] of cases) {
+      instead = outcome;
+      const given = await refusal(operation, {});
+      assert.deepEqual([given.status, given.code], [status, code]);
+      assert.match(given.detail, detail);
+      if (outcome.kind === 'batch_too_large') assert.equal(given.body.max_count, 2);
+    }
+    instead = { ...made, keyIds: [keyIdOf(0)] };
+    assert.equal((await refusal('generate', {})).body.key_id, keyIdOf(0));
+    instead = made;
+    const { body } = await refusal('generateBatch', {});
+    assert.deepEqual([body.key_ids, 'key_id' in body], [keyIds, false]);
+    instead = new AppError('idempotency_in_progress');
+    const { status, headers } = await refusal('generate', {});
+    assert.deepEqual([status, headers['retry-after']], [409, '1']);
+    instead = new AppError('idempotency_key_reused');
+    assert.equal((await refusal('generateSealed', {})).status, 422);
+  });
+
+  it('says how many requests of the quota remain for a batch', async () => {
+    const month = utcMonth(Date.now());
+    instead = { kind: 'quota_exceeded', usage: { month, used: 880, quota: 1_000 } };
+    const { status, detail, headers } = await refusal('generateBatch', { count: 500 });
+    assert.equal(status, 429);
+    assert.equal(
+      detail,
+      "A batch of 500 keys takes 500 requests of the account's monthly quota, and 120 remain. Send a batch of at most 120, wait for the next calendar month (UTC), or move to a larger plan.",
+    );
+    assert.match(String(headers.ratelimit), /"quota";r=120;/);
+    instead = { kind: 'quota_exceeded', usage: { month, used: 1_000, quota: 1_000 } };
+    assert.match((await refusal('generateBatch', {})).detail, /^The account has used its plan's/);
+  });
+
+  it('wipes the keys if the answer fails', async () => {
+    const broken = await buildTestApp({
+      service: serviceOf({
+        log: {
+          ...LOG,
+          status: () => ({ ...LOG.status(), state: 'running' }),
+          receipt: () => {
+            throw new Error('SECRET');
+          },
+        },
+        usageOf: () => USAGE,
+      }),
+    });
+    const { status } = await post('generateBatch', { include: ['receipt'] }, { on: broken });
+    assert.equal(status, 200);
+    assert.ok(released.length === 3 && released.every(({ key }) => isWiped(key)));
+    await broken.close();
+    let reads = 0;
+    const late = await buildTestApp({
+      service: serviceOf({
+        // Fails when the usage after the request is noted.
+        quotaNowMs: () => {
+          reads += 1;
+          if (reads > 1) throw new Error('SECRET');
+          return Date.now();
+        },
+        usageOf: () => ({ ...USAGE, quota: 10 }),
+        generate: async (...all) => {
+          const outcome = await generate(...all);
+          return outcome.kind === 'generated'
+            ? { ...outcome, usage: { ...USAGE, quota: 10 } }
+            : outcome;
+        },
+      }),
+      rateLimits: false,
+    });
+    const failed = await post('generateBatch', {}, { on: late });
+    assert.deepEqual([failed.status, failed.body.code], [500, 'internal_error']);
+    assert.ok(released.length === 3 && released.every(({ key }) => isWiped(key)));
+    await late.close();
+  });
+});
+
+describe('a plaintext endpoint', () => {
+  it('refuses seal_to, which it would have to ignore', async () => {
+    for (const operation of ['generate', 'generateBatch'] as const) {
+      for (const headers of [{}, { prefer: 'handling=strict' }]) {
+        const { code, body } = await refusal(operation, RECIPIENT, { headers });
+        assert.equal(code, 'invalid_request');
+        const where = operation === 'generate' ? '' : '/batch';
+        assert.deepEqual(body.errors, [
+          {
+            pointer: '#/seal_to',
+            message: `is a field of /api/v2/generate/sealed${where}: send the request there`,
+          },
+        ]);
+      }
+    }
+    assert.equal(calls, 0);
+  });
+
+  it('refuses an account with sealed keys only, before the body is read', async () => {
+    const known = (await serviceOf().authenticate(Buffer.alloc(32), '')) as Principal;
+    const sealedOnly = async () => ({ ...known, sealedOnly: true });
+    const on = await buildTestApp({ service: serviceOf({ authenticate: sealedOnly }) });
+    for (const operation of OPERATIONS) {
+      const { status, body } = await post(operation, {}, { on });
+      const isPlain = !operation.includes('Sealed');
+      assert.equal(status, isPlain ? 403 : 200, operation);
+      if (!isPlain) continue;
+      assert.equal(body.code, 'sealed_only');
+      assert.match(body.detail, /^Send the request to \/api\/v2\/generate\/sealed, or a batch/);
+    }
+    await on.close();
+  });
+});
+
+describe('a sealed response', () => {
+  it('is the stored text, byte for byte, and says that it is a replay', async () => {
+    for (const operation of ['generateSealed', 'generateSealedBatch'] as const) {
+      replayed = false;
+      const first = await post(operation);
+      replayed = true;
+      const again = await post(operation);
+      assert.equal(again.text, first.text);
+      assert.equal(first.headers['idempotent-replayed'], undefined);
+      assert.equal(again.headers['idempotent-replayed'], 'true');
+      const receipted = await post(operation, { include: ['receipt'] });
+      const cut = receipted.text.replaceAll(
+        `,"receipt":${JSON.stringify(RECEIPT)},"receipt_url":"`,
+        '@',
+      );
+      assert.equal(cut.replace(/@[^"]*"/g, ''), first.text);
+    }
+  });
+
+  it('is valid JSON with whatever is joined to it', () => {
+    const unit = fc.constantFrom('"', '\\', '}', ']', ',', '{', ':', 'key_id', 'phm_1', 'é');
+    const texts = fc.string({ unit, maxLength: 12 });
+    const key = fc.record({ a: texts, b: fc.array(texts, { maxLength: 2 }) });
+    fc.assert(
+      fc.property(
+        fc.array(key, { minLength: 1, maxLength: 4 }),
+        texts,
+        fc.boolean(),
+        fc.option(fc.array(texts, { maxLength: 2 }), { nil: undefined }),
+        (more, url, isBatch, warned) => {
+          const keys = more.map((one, i) => ({ key_id: keyIdOf(i), ...one }));
+          const [first] = keys;
+          const whole = isBatch ? { success: true, count: 1, keys } : { success: true, ...first };
+          const count = isBatch ? keys.length : 1;
+          const receipts = Array.from({ length: count }, (_, i) => ({
+            receipt: i % 2 === 0 ? null : { ...RECEIPT, proof: url },
+            receipt_url: `${url}${i}`,
+          }));
+          const warnings = warned?.map((detail) => ({
+            code: 'unknown_field' as const,
+            pointer: '#',
+            detail,
+          }));
+          const text = JSON.stringify(whole);
+          const ids = keyIdsIn(text);
+          assert.deepEqual(
+            ids,
+            keys.slice(0, count).map(({ key_id }) => key_id),
+          );
+          const joined = keys.slice(0, count).map((one, i) => ({ ...one, ...receipts[i] }));
+          const expected = isBatch
+            ? { success: true, count: 1, keys: joined }
+            : { success: true, ...joined[0] };
+          assert.deepEqual(
+            JSON.parse(joinedText(text, isBatch, receipts, warnings)),
+            JSON.parse(JSON.stringify({ ...expected, ...(warnings && { warnings }) })),
+          );
+          assert.equal(joinedText(text, isBatch, [], undefined), text);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('seal_to', () => {
+  const key = SEAL_TO.public_key ?? '';
+  const sealToAsked = () => asked.sealTo;
+
+  it('is a public key with its suite, or the name of a recipient', async () => {
+    await post('generateSealed', { seal_to: { recipient: 'a', suite: null, public_key: null } });
+    assert.deepEqual(asked.sealTo, { recipient: 'a' });
+    for (const seal_to of [SEAL_TO, { public_key: key }, { public_key: key, recipient: null }]) {
+      await post('generateSealed', { seal_to });
+      const { suite, publicKey } = sealToAsked() as Recipient;
+      assert.equal(suite, 'MLKEM768-X25519');
+      assert.equal(Buffer.from(publicKey).toString('base64url'), key);
+    }
+  });
+
+  it('is refused by one sentence that names the member and quotes no key', async () => {
+    const zero = Buffer.alloc(1_216).toString('base64url');
+    const strange = 'A'.repeat(2_091);
+    const cases: [unknown, string][] = [
+      [undefined, '"seal_to" is required.'],
+      [null, '"seal_to" must be an object; got null.'],
+      ['build-server', '"seal_to" must be an object; got a string of 12 characters.'],
+      [{}, '"seal_to" must have "public_key" or "recipient".'],
+      [
+        { public_key: key, recipient: 'a' },
+        '"seal_to" must have "public_key" or "recipient", and has both.',
+      ],
+      [
+        { recipient: 'a', suite: 'ML-KEM-1024' },
+        '"seal_to.suite" belongs to "public_key": a registered recipient has its own.',
+      ],
+      [
+        { recipient: 'a'.repeat(65) },
+        '"seal_to.recipient" must have at most 64 characters; got a string of 65 characters.',
+      ],
+      [
+        { public_key: key, suite: 'RSA' },
+        '"seal_to.suite" must be one of MLKEM768-X25519, ML-KEM-1024; got the string "RSA".',
+      ],
+      [
+        { public_key: `${key}=` },
+        '"seal_to.public_key" must be base64url without padding (RFC 4648 §5); got 1623 characters.',
+      ],
+      [
+        { public_key: 'A'.repeat(4_097) },
+        '"seal_to.public_key" must have at most 4096 characters; got a string of 4097 characters.',
+      ],
+      [
+        { public_key: key.slice(0, 40) },
+        '"seal_to.public_key" cannot be used. A public key of MLKEM768-X25519 has 1216 bytes, and this one has 30.',
+      ],
+      [
+        { public_key: strange },
+        '"seal_to.public_key" cannot be used. A public key of MLKEM768-X25519 has 1216 bytes, and this one has 1568. It has the length of ML-KEM-1024: send "suite": "ML-KEM-1024".',
+      ],
+      [
+        { public_key: zero },
+        '"seal_to.public_key" cannot be used. The ML-KEM part of this public key is zero: anyone could open what is sealed to it.',
+      ],
+      [
+        { type: 'phm-recipient-key/v1', public_key: key },
+        '"seal_to.type" must be one of phm-recipient/v1; got the string "phm-recipient-key/v1". That file holds the private key, which must not leave its owner: make a new pair, and send the file ".recipient".',
+      ],
+    ];
+    for (const [seal_to, detail] of cases) {
+      for (const operation of ['generateSealed', 'generateSealedBatch'] as const) {
+        const given = await refusal(operation, { seal_to });
+        assert.deepEqual([given.status, given.code], [400, 'invalid_request']);
+        assert.equal(given.detail, detail);
+        assert.match(given.body.errors[0].pointer, /^#\/seal_to/);
+      }
+    }
+    assert.equal(calls, 0);
+  });
+
+  it('is accepted or refused, whatever it holds', async () => {
+    const text = fc.oneof(fc.constant(key), fc.string({ maxLength: 30 }), fc.constant(null));
+    const member = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }));
+    const names = { type: member, suite: member, public_key: member, recipient: member };
+    await fc.assert(
+      fc.asyncProperty(fc.record(names, { requiredKeys: [] }), async (seal_to) => {
+        const { status, body } = await post('generateSealed', { seal_to });
+        assert.ok(status === 200 || body.code === 'invalid_request', body.code);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('include on a sealed endpoint', () => {
+  it('refuses hash_proof and says where the proof is', async () => {
+    const { detail } = await refusal('generateSealed', { include: ['receipt', 'hash_proof'] });
+    assert.equal(
+      detail,
+      '"include[1]" must be one of nist_report, receipt; got the string "hash_proof". The proof of a sealed key is inside "sealed_key".',
+    );
+  });
+});
+
+describe('count', () => {
+  it('is a whole number from 1 to 1000, and to 100 with a receipt or a report', async () => {
+    const cases: [object, string][] = [
+      [{ count: undefined }, '"count" is required.'],
+      [{ count: 0 }, '"count" must be at least 1; got 0.'],
+      [{ count: 1_001 }, '"count" must be at most 1000; got 1001.'],
+      [{ count: 1.5 }, '"count" must be a whole number; got 1.5.'],
+      [{ count: '10' }, '"count" must be a whole number; got a string of 2 characters.'],
+      [{ count: null }, '"count" must be a whole number; got null.'],
+      [
+        { count: 101, include: ['receipt'] },
+        '"count" must be at most 100 with nist_report or receipt in "include"; got 101.',
+      ],
+      [
+        { count: 101, include: ['nist_report'], enable_nist_validation: true },
+        '"count" must be at most 100 with nist_report or receipt in "include"; got 101.',
+      ],
+    ];
+    for (const [more, detail] of cases) {
+      for (const operation of ['generateBatch', 'generateSealedBatch'] as const) {
+        assert.equal((await refusal(operation, more)).detail, detail);
+      }
+    }
+    assert.equal(calls, 0);
+    for (const count of [1, 1_000]) {
+      assert.equal((await post('generateSealedBatch', { count })).body.keys.length, count);
+    }
+    assert.equal((await post('generateBatch', { count: 100, include: ['receipt'] })).status, 200);
+  });
+});
+
+describe('the rate limit of a batch', () => {
+  it('is as many requests as keys, but at most the burst, all or none', async () => {
+    const on = await buildTestApp({ service: serviceOf() });
+    const first = await post('generateBatch', { count: 15 }, { on });
+    assert.equal(first.status, 200);
+    assert.match(String(first.headers.ratelimit), /^"rate";r=5;t=2/);
+    assert.equal(first.headers['x-ratelimit-remaining'], '5');
+    const refused = await refusal('generateSealedBatch', { count: 900 }, { on });
+    assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);
+    assert.equal(
+      refused.detail,
+      'A batch of 900 keys takes 20 of the 20 requests that this API key may send at once. Send requests at a lower rate, and try again in 2 seconds.',
+    );
+    assert.equal(refused.headers['retry-after'], '2');
+    assert.match(String(refused.headers.ratelimit), /^"rate";r=5;/);
+    assert.equal((await post('generate', {}, { on })).status, 200);
+    assert.equal(calls, 2);
+    await on.close();
+  });
+});
