@@ -1,10 +1,11 @@
 /**
  * The path of a key, in the order of its stages:
  *
- *   entropy source → health tests → DRBG → statistical evidence → modulation → proof
+ *   entropy source → health tests → DRBG → statistical evidence → modulation → proof (→ seal)
  *
- * The ledger (`service/threads/key-worker.ts`) and the response (`http/`) follow. The suite judges a sample, and
- * four quick tests judge it again after modulation. `docs/architecture.md` follows a request.
+ * `seal.ts` seals a key that is for a recipient, in the same thread (`service/threads/suite-keys.ts`). The ledger
+ * (`service/threads/key-worker.ts`) and the response (`http/`) follow. The suite judges a sample, and four quick tests
+ * judge it again after modulation. `docs/architecture.md` follows a request.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
@@ -67,21 +68,22 @@ interface Stream {
 /**
  * Generates one key and its proof. Throws `AppError('entropy_unavailable')` if a source fails, if two
  * streams in a row fail the gate, or if the process has latched. `tally` counts judged streams, even if
- * the function throws. With `hasLog`, the key also gets what its receipt needs.
+ * the function throws. With `commits`, the key also gets a commitment and what its receipt needs: for the log, and to be
+ * sealed.
  */
 export function generateKey(
   generator: Generator,
   keyring: Keyring,
   order: KeyOrder,
   tally: StreamTally,
-  hasLog = false,
+  commits = false,
 ): GeneratedKey {
   const stream = order.withEvidence
     ? openStreamWithEvidence(generator, order, tally)
     : openStream(generator, order);
   const { key, creditBits, jobId, seeds } = cutKey(generator, order, stream);
   const keyId = newKeyId();
-  const { opening, receipt } = hasLog
+  const { opening, receipt } = commits
     ? commitToKey(key, keyId, sourcesOfKey(seeds))
     : { opening: null, receipt: null };
   if (opening && !order.receipt) wipe(opening);

@@ -5,13 +5,22 @@ import { MONTHLY_QUOTAS } from '../../src/accounts/index.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import type { MasterSecret } from '../../src/proof/index.ts';
-import { KeyService, type LogNotice, type LogSetup } from '../../src/service/index.ts';
+import {
+  type KeyObserver,
+  KeyService,
+  type LogNotice,
+  type LogSetup,
+} from '../../src/service/index.ts';
 import { OS_ALONE } from './fakes.ts';
 
-export interface LogOptions {
+export interface ServiceOptions {
   /** Opens the log on the new ledger. */
   readonly openLog?: (store: LedgerStore) => Promise<LogSetup | null>;
   readonly onLogNotice?: (notice: LogNotice) => void;
+  /** Changes the new ledger before the service opens it. */
+  readonly prepare?: (store: LedgerStore) => Promise<unknown>;
+  readonly observer?: KeyObserver;
+  readonly suiteWorkers?: number;
 }
 
 /** The master secret of these services. */
@@ -26,7 +35,13 @@ export const secretOfTests = (): MasterSecret => ({
  */
 export async function startKeyService(
   dataDir: string,
-  { openLog = async () => null, onLogNotice = () => {} }: LogOptions = {},
+  {
+    openLog = async () => null,
+    onLogNotice = () => {},
+    prepare = async () => {},
+    observer,
+    suiteWorkers = 1,
+  }: ServiceOptions = {},
 ): Promise<{ service: KeyService; principal: Principal }> {
   const path = join(dataDir, 'phm.db');
   const createdMs = Date.now();
@@ -39,13 +54,15 @@ export async function startKeyService(
   const [principal] = await store.authenticate([keyHash], createdMs);
   assert.ok(principal);
   const log = await openLog(store);
+  await prepare(store);
   await store.close();
   const service = await KeyService.start({
     store: { kind: 'sqlite', path },
     sources: OS_ALONE,
     secret: secretOfTests(),
     onLedgerChange: () => {},
-    suiteWorkers: 1,
+    suiteWorkers,
+    ...(observer && { observer }),
     log,
     onLogNotice,
     clock: systemClock,
