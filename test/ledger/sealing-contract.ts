@@ -209,7 +209,7 @@ export function sealingContract(
     it('keep no body of plaintext keys, and the whole of a large one', async () => {
       const id = await account();
       const kept = batchOf(id, 1, { idempotency: record('plain', null) });
-      const large = batchOf(id, 2, { idempotency: record('large', '"'.repeat(4 * 2 ** 20)) });
+      const large = batchOf(id, 2, { idempotency: record('large', '"key":12'.repeat(2 ** 19)) });
       await commit(kept, large, keyRequest(id));
       const again = ['plain', 'large'].map((key) => batchOf(id, 1, { idempotency: record(key) }));
       const outcomes = await commit(...again);

@@ -75,9 +75,10 @@ END $$;
 
 -- Returns the positions of the requests that commit, by the rule of `decide` in src/ledger/quota-decision.ts. The
 -- arrays are in the order of account and position. `refused` requests are answered by a stored record, or repeat a
--- key. A request fits whole into what its quota leaves, or not at all. A NULL quota is unlimited.
+-- key. `later` ones follow another with the same Idempotency-Key, which answers them if it commits. A request fits
+-- whole into what its quota leaves, or not at all. A NULL quota is unlimited.
 CREATE FUNCTION decide_batch(positions integer[], accounts text[], units integer[], used_before bigint[],
-  quotas bigint[], idempotency_keys text[], refused boolean[]) RETURNS integer[] LANGUAGE plpgsql IMMUTABLE AS $$
+  quotas bigint[], idempotency_keys text[], later boolean[], refused boolean[]) RETURNS integer[] LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   committed integer[] := '{}';
   account text;
@@ -90,7 +91,8 @@ BEGIN
       used := used_before[i];
       made := '{}';
     END IF;
-    CONTINUE WHEN refused[i] OR idempotency_keys[i] = ANY (made) OR used + units[i] > quotas[i];
+    CONTINUE WHEN refused[i] OR used + units[i] > quotas[i];
+    CONTINUE WHEN later[i] AND idempotency_keys[i] = ANY (made);
     committed := committed || positions[i];
     used := used + units[i];
     IF idempotency_keys[i] IS NOT NULL THEN
@@ -151,7 +153,8 @@ BEGIN
   END IF;
 
   WITH request AS MATERIALIZED (
-    SELECT this_month AS month, r.*, greatest(1, r.keys) AS units
+    SELECT this_month AS month, r.*, greatest(1, r.keys) AS units,
+      has_keyed AND 1 < row_number() OVER (PARTITION BY account_id, idempotency_key ORDER BY position) AS later
     FROM json_to_recordset(metered_requests) AS r (
       position integer, account_id text, api_key_id text, at_ms bigint, keys integer,
       streams bigint, streams_passed bigint, idempotency_key text)
@@ -191,7 +194,7 @@ BEGIN
     SELECT unnest(decide_batch(array_agg(position ORDER BY account_id, position),
       array_agg(account_id ORDER BY account_id, position), array_agg(units ORDER BY account_id, position),
       array_agg(used ORDER BY account_id, position), array_agg(quota ORDER BY account_id, position),
-      array_agg(idempotency_key ORDER BY account_id, position),
+      array_agg(idempotency_key ORDER BY account_id, position), array_agg(later ORDER BY account_id, position),
       array_agg(position = ANY (answered) OR repeat.position IS NOT NULL ORDER BY account_id, position))) AS position
     FROM request JOIN counter USING (account_id, month) LEFT JOIN repeat USING (position)
   ), committed AS MATERIALIZED (
