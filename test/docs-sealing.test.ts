@@ -1,13 +1,19 @@
 /** docs/sealing.md: its steps are enough to open a sealed key, in any language, and they refuse every other one. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newRecipient, SEAL_SUITES, type SealOrder, type SealSuiteName, seal } from '#sealing';
 import { contentOf } from './sealing/order.ts';
+import { ROOT } from './support/imports.ts';
 import { codeBlocks, readPage } from './support/markdown.ts';
-import type { Json } from './support/receipt-by-the-page.ts';
+import { type Json, verifyByThePage } from './support/receipt-by-the-page.ts';
 import { openByThePage } from './support/sealed-key-by-the-page.ts';
 
 const PAGE = readPage('docs/sealing.md');
+const SERVED = JSON.parse(
+  readFileSync(join(ROOT, 'test/vectors/sealing/served.json'), 'utf8'),
+) as Json;
 
 /** Returns a key that was sealed to a new recipient, with the recipient's seed. */
 async function sealed(
@@ -75,6 +81,25 @@ describe('"How to open" of docs/sealing.md', () => {
   });
 });
 
+describe('"Check the receipt" of docs/sealing.md', () => {
+  for (const { recipient_key, answer, key } of SERVED.sealed) {
+    const seed = Buffer.from(recipient_key.private_key, 'base64url');
+
+    it(`shows that the service sealed this key to this recipient, with ${recipient_key.suite}`, () => {
+      const opened = openByThePage(answer.sealed_key, seed);
+      assert.equal(opened.key.toString('hex'), key);
+      const { receipt } = answer;
+      verifyByThePage({ receipt, policy: SERVED.policy, ...opened });
+      const { statement } = receipt;
+      assert.equal(statement.sealed_to, opened.sealedTo);
+      assert.equal(statement.sealed_digest, opened.sealedDigest);
+      for (const name of ['service', 'key_id', 'security_level', 'time', 'key_commitment']) {
+        assert.equal(statement[name], opened.header[name], name);
+      }
+    });
+  }
+});
+
 describe('docs/sealing.md', () => {
   it('gives the numbers and lengths of every suite', () => {
     for (const suite of SEAL_SUITES) {
@@ -94,12 +119,20 @@ describe('docs/sealing.md', () => {
     }
   });
 
-  it('shows the members of a sealed key and of its header in their order', async () => {
-    const { sealedKey } = await sealed('MLKEM768-X25519');
+  it('shows a sealed key that a server answered, with its header', () => {
+    const { sealed_key } = SERVED.sealed[0].answer;
     const samples = codeBlocks(PAGE).filter(({ language }) => language === 'json');
-    const [shown, header] = samples.map(({ code }) => JSON.parse(code));
-    assert.deepEqual(Object.keys(shown), Object.keys(sealedKey));
-    const made = JSON.parse(Buffer.from(sealedKey.header, 'base64url').toString());
-    assert.deepEqual(Object.keys(header), Object.keys(made));
+    const [shown, header] = samples.map(({ code }) => code);
+    const members = Object.entries<Json>(JSON.parse(shown ?? ''));
+    assert.deepEqual(
+      members.map(([name]) => name),
+      Object.keys(sealed_key),
+    );
+    for (const [name, value] of members) {
+      const [start, end = ''] = String(value).split('…');
+      const whole = String(sealed_key[name]);
+      assert.ok(whole.startsWith(start ?? '') && whole.endsWith(end), name);
+    }
+    assert.equal(header?.trim(), Buffer.from(sealed_key.header, 'base64url').toString());
   });
 });
