@@ -185,6 +185,23 @@ describe('a turn', () => {
     );
   });
 
+  it('of a batch comes when its places are free, also if it takes the whole bucket', async () => {
+    for (const places of [1, 12, 20, 1_000]) {
+      const { service, makeTurns } = makeService(1, 5);
+      const turns = makeTurns();
+      const calls = [places, 1, places, places, 1, places];
+      const ends = await service.clock.run(
+        Promise.all(calls.map((one) => service.call(turns, MINUTE, undefined, one))),
+      );
+      const refusals = ends.reduce((sum, one) => sum + one.refusals, 0);
+      // Before the first answer the client does not know the limit and sends them all.
+      assert.ok(refusals < 2 * calls.length, `${refusals} refusals of ${places} places`);
+      const lastMs = Math.max(...ends.map(({ endedMs }) => endedMs));
+      assert.ok(lastMs < 30_000, `${lastMs} ms for ${places} places`);
+      assert.equal(service.clock.pending, 0);
+    }
+  });
+
   it('is given up by an aborted call', async () => {
     const { service, makeTurns } = makeService(1, 5);
     const turns = makeTurns();
