@@ -22,9 +22,9 @@ import {
   columnsOf,
   fingerprintOf,
   keyColumns,
+  madeDay,
   needsSealingProgram,
   type RowCounts,
-  slotOf,
   TABLE_NAMES,
   type TableName,
   type Value,
@@ -169,6 +169,11 @@ async function* readRows(
   await query(client, 'CLOSE moved');
 }
 
+/** Records the newest day of each slot. */
+const NOTE_NEWEST_DAYS = `UPDATE idempotency_slots AS kept SET newest_day = greatest(newest_day, found.day)
+  FROM (SELECT day % 3 AS slot, max(day) AS day FROM unnest($1::bigint[]) AS d (day) GROUP BY 1) AS found
+  WHERE kept.slot = found.slot`;
+
 /** Returns what to read of a table. Of the records with one idempotency key only the newest counts. */
 function sourceOf(table: TableName): string {
   if (table !== 'idempotency') return table;
@@ -187,7 +192,9 @@ async function insertRows(client: pg.Client, table: TableName, rows: Rows): Prom
     columns.push({ name: 'fingerprint', type: 'bigint', values });
   }
   if (table === 'idempotency') {
-    columns.push({ name: 'slot', type: 'smallint', values: rows.map(slotOf) });
+    const days = rows.map(madeDay);
+    columns.push({ name: 'slot', type: 'smallint', values: days.map((day) => day % 3) });
+    await query(client, NOTE_NEWEST_DAYS, [days]);
   }
   if (rows.some((row) => needsSealingProgram(table, row))) {
     await query(client, REQUIRE_SEALING_PROGRAM);

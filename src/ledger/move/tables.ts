@@ -344,9 +344,9 @@ export function needsSealingProgram(table: TableName, row: readonly Value[]): bo
   return value instanceof Uint8Array || value === true;
 }
 
-/** Returns the slot of an idempotency record in PostgreSQL: the day of `made_ms`, modulo 3. */
-export function slotOf(row: readonly Value[]): number {
-  return Math.floor(Number(row[2]) / DAY_MS) % 3;
+/** Returns the day of an idempotency record in days since 1970. PostgreSQL keeps it in the slot of this day modulo 3. */
+export function madeDay([, , madeMs]: readonly Value[]): number {
+  return Math.floor(Number(madeMs) / DAY_MS);
 }
 
 /** Returns the fingerprint of a ledger row: the first 64 bits of its commitment, signed. */

@@ -77,12 +77,19 @@ export async function removeUnusedWriters(connection: PostgresConnection): Promi
 export async function removeExpiredAnswers(connection: PostgresConnection): Promise<void> {
   for (let attempt = 1; attempt <= MAX_DROP_ATTEMPTS; attempt++) {
     try {
-      for (const slot of SLOTS) await connection.run('SELECT empty_idempotency_slot($1)', [slot]);
+      for (const slot of SLOTS) await emptySlot(connection, slot);
       return;
     } catch (error) {
       if (!isLockTimeout(error) && !isConflict(error)) throw unavailable(error);
       if (attempt < MAX_DROP_ATTEMPTS) await delay(DROP_PAUSE_MS);
     }
+  }
+}
+
+async function emptySlot(connection: PostgresConnection, slot: number): Promise<void> {
+  for (;;) {
+    const { rows } = await connection.run('SELECT empty_idempotency_slot($1) AS deleted', [slot]);
+    if (Number(rows[0]?.deleted) < CHUNK) return;
   }
 }
 

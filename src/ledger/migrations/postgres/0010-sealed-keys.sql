@@ -41,36 +41,36 @@ CREATE TABLE idempotency_0 PARTITION OF idempotency FOR VALUES IN (0) WITH (toas
 CREATE TABLE idempotency_1 PARTITION OF idempotency FOR VALUES IN (1) WITH (toast_tuple_target = 8160);
 CREATE TABLE idempotency_2 PARTITION OF idempotency FOR VALUES IN (2) WITH (toast_tuple_target = 8160);
 
--- Empties the table of a slot that is neither today's nor yesterday's. Returns true if it removed records. If the
--- clock was set back, the table may hold younger records: these stay, and the others are deleted. The first lock
--- keeps out new records only of this slot, which no commit writes now. TRUNCATE locks out readers for a moment, and
--- commits queue behind it, so it waits only briefly.
-CREATE FUNCTION empty_idempotency_slot(of_slot integer) RETURNS boolean
+-- The newest day of the records in each slot, in days since 1970; 0 without records. So a slot can be emptied without
+-- reading it.
+CREATE TABLE idempotency_slots (
+  slot smallint PRIMARY KEY,
+  newest_day bigint NOT NULL
+);
+INSERT INTO idempotency_slots (slot, newest_day) VALUES (0, 0), (1, 0), (2, 0);
+
+-- Empties the table of a slot whose records are from the day before yesterday, or older. TRUNCATE locks out readers
+-- for a moment, and commits queue behind it, so it waits only briefly. If the clock was set back, the slot may hold
+-- records of a later day: these stay, and expired ones are deleted, at most 2,000. Returns their number.
+CREATE FUNCTION empty_idempotency_slot(of_slot integer) RETURNS bigint
 LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
 DECLARE
   now_ms CONSTANT bigint := ledger_clock_ms();
-  day CONSTANT bigint := now_ms / 86400000;
+  today CONSTANT bigint := now_ms / 86400000;
   slot_table CONSTANT text := 'idempotency_' || of_slot;
-  expired boolean;
-  young boolean;
+  newest bigint;
+  deleted bigint := 0;
 BEGIN
-  IF of_slot IN (day % 3, (day + 2) % 3) THEN
-    RETURN false;
-  END IF;
-  EXECUTE format('SELECT EXISTS (SELECT FROM %I WHERE made_ms <= $1)', slot_table)
-  INTO expired USING now_ms - 86400000;
-  IF NOT expired THEN
-    RETURN false;
-  END IF;
-  EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', slot_table);
-  EXECUTE format('SELECT EXISTS (SELECT FROM %I WHERE made_ms > $1)', slot_table)
-  INTO young USING now_ms - 86400000;
-  IF young THEN
-    EXECUTE format('DELETE FROM %I WHERE made_ms <= $1', slot_table) USING now_ms - 86400000;
-  ELSE
+  SELECT newest_day INTO newest FROM idempotency_slots WHERE slot = of_slot FOR UPDATE;
+  IF newest BETWEEN 1 AND today - 2 THEN
     EXECUTE format('TRUNCATE %I', slot_table);
+    UPDATE idempotency_slots SET newest_day = 0 WHERE slot = of_slot;
+  ELSIF newest > today THEN
+    EXECUTE format('DELETE FROM %1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$I WHERE made_ms <= $1 LIMIT 2000))',
+      slot_table) USING now_ms - 86400000;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
   END IF;
-  RETURN true;
+  RETURN deleted;
 END $$;
 
 -- Returns the positions of the requests that commit, by the rule of `decide` in src/ledger/quota-decision.ts. The
@@ -300,6 +300,8 @@ BEGIN
     IF written <> wanted THEN
       RAISE EXCEPTION 'a request was committed elsewhere' USING ERRCODE = 'serialization_failure';
     END IF;
+    UPDATE idempotency_slots SET newest_day = now_ms / 86400000
+    WHERE slot = now_ms / 86400000 % 3 AND newest_day < now_ms / 86400000;
   END IF;
   IF sealed THEN
     UPDATE schema_version SET oldest_program = 10 WHERE oldest_program < 10;
