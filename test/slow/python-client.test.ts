@@ -1,14 +1,16 @@
 /** The installed Python client of sdk/python against a real server: its own tests, run by pytest. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { verifyReceipt } from '../../sdk/src/index.ts';
+import { openSealedKey, parseRecipientKey, verifyReceipt } from '../../sdk/src/index.ts';
 import { CASES } from '../sdk/receipt-cases.ts';
 import { NOW } from '../sdk/receipts.ts';
+import { outcomeOf, sealedCases } from '../sdk/sealed-cases.ts';
+import { sealedAnswer } from '../sdk/sealed-keys.ts';
 import { pythonEnvironment } from '../support/python.ts';
 import {
   DEMO_KEY,
@@ -48,6 +50,30 @@ async function writeCases(folder: string): Promise<string> {
   return file;
 }
 
+/** Writes sealed keys with the outcomes of the TypeScript client. Resolves with the path of the file. */
+async function writeSealedCases(folder: string): Promise<string> {
+  const given = (await sealedCases()).map(async (one) => ({
+    ...one,
+    outcome: await outcomeOf(one),
+  }));
+  const cases = await Promise.all(given);
+  const opened = cases.filter(({ outcome }) => 'key' in outcome);
+  assert.ok(opened.length > 10 && opened.length < cases.length / 2);
+  const file = join(folder, 'sealed.json');
+  writeFileSync(file, JSON.stringify({ now: NOW.getTime() / 1_000, cases }));
+  return file;
+}
+
+/** Seals keys to the recipients that the Python client generated, and opens them with its private keys. */
+async function checkRecipients(folder: string): Promise<void> {
+  const files = JSON.parse(readFileSync(join(folder, 'recipient-keys.json'), 'utf8')) as string[];
+  assert.equal(files.length, 2);
+  for (const file of files) {
+    const { answer, key } = await sealedAnswer(parseRecipientKey(file));
+    assert.deepEqual(Buffer.from((await openSealedKey(answer, file)).key), key);
+  }
+}
+
 describe('the Python client', { skip }, () => {
   const dataDir = makeDataDir();
   const installed = mkdtempSync(join(tmpdir(), 'phm python-'));
@@ -77,6 +103,7 @@ describe('the Python client', { skip }, () => {
       PHM_RESEARCH_API_KEY: DEMO_KEY,
       PHM_SHARED_API_KEY: await issueResearchKey(dataDir),
       PHM_RECEIPT_CASES: await writeCases(installed),
+      PHM_SEALED_CASES: await writeSealedCases(installed),
     };
     const pytest = ['-m', 'pytest', '-rA', '--color=no'];
     const options = { cwd: PROJECT, env, maxBuffer: 2 ** 24, timeout: 600_000 };
@@ -86,6 +113,7 @@ describe('the Python client', { skip }, () => {
     const summary = stdout.trim().split('\n').at(-1) ?? '';
     assert.match(summary, /\d{3} passed in/);
     assert.doesNotMatch(summary, /skipped/);
+    await checkRecipients(installed);
     for (const line of stdout.match(/^100 calls: .*$/gm) ?? []) t.diagnostic(line);
     t.diagnostic(summary);
   });

@@ -14,12 +14,15 @@ from .hooks import RequestEvent, RetryEvent
 from .limits import Limit, Limits
 from .receipt import ReceiptVerdict, verify_receipt
 from .sealing import (
+    OpenedKey,
     Recipient,
     RecipientKey,
+    SealedKeyError,
     SealingUnavailableError,
     format_recipient,
     format_recipient_key,
     new_recipient,
+    open_sealed_key,
     parse_recipient,
     parse_recipient_key,
 )
@@ -92,6 +95,7 @@ __all__ = [
     "NistTest",
     "NistValidation",
     "NistWeakestTest",
+    "OpenedKey",
     "PerformanceMetrics",
     "PhmApiError",
     "PhmClient",
@@ -114,6 +118,7 @@ __all__ = [
     "RetryEvent",
     "SealSuite",
     "SealedKey",
+    "SealedKeyError",
     "SealingUnavailableError",
     "SecurityLevel",
     "Series",
@@ -133,6 +138,7 @@ __all__ = [
     "format_recipient_key",
     "key_bytes",
     "new_recipient",
+    "open_sealed_key",
     "parse_recipient",
     "parse_recipient_key",
     "receipt_json",

@@ -46,7 +46,7 @@ def check_possession(
             "The opening has the wrong form: "
             f"an opening is base64 of exactly {_OPENING_BYTES} bytes."
         )
-    elif _opens(statement, bits, key_bytes, opening_bytes):
+    elif is_commitment(statement["key_commitment"], statement["key_id"], key_bytes, opening_bytes):
         findings.shown.append(
             "The given key is the key of this receipt: with its opening it fits the commitment."
         )
@@ -57,11 +57,12 @@ def check_possession(
         )
 
 
-def _opens(statement: Mapping[str, Any], bits: int, key: bytes, opening: bytes) -> bool:
-    key_id = statement["key_id"]
+def is_commitment(commitment: str, key_id: str, key: bytes, opening: bytes) -> bool:
+    """Return whether a commitment, in base64, is to this key under this opening."""
+    bits = len(key) * 8
     message = b"phm/key-commitment/v1\0" + bits.to_bytes(2, "big") + f"{key_id}\0".encode() + key
-    commitment = hmac.new(opening, message, hashlib.sha256).digest()
-    return hmac.compare_digest(commitment, base64.b64decode(statement["key_commitment"]))
+    own = hmac.new(opening, message, hashlib.sha256).digest()
+    return hmac.compare_digest(own, base64.b64decode(commitment))
 
 
 def _read_key(key: str | bytes, bits: int) -> bytes | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import datetime, timezone
@@ -15,7 +13,8 @@ from ..types import KeyStatement, NistReport, Receipt
 from .authority import CLOCK_TOLERANCE_SECONDS, AuthorityCheck
 from .canonical import canonical_json
 from .evidence import check_evidence
-from .format_error import FormatError, quoted
+from .format_error import FormatError
+from .json_text import parse_json_text
 from .note import Checkpoint, parse_checkpoint
 from .possession import check_possession
 from .proof import TlogProof, inclusion_sides, parse_proof, root_of
@@ -26,9 +25,6 @@ _LIMIT = (
     "That the key is random, or that the service kept no copy of it: "
     "a receipt shows what the service stated, and when."
 )
-
-# What UTF-16 looks like when it is read as UTF-8, with and without a byte order mark.
-_UTF_16 = re.compile("\ufffd|\0?{\0")
 
 
 class _UnreadableError(Exception):
@@ -125,8 +121,8 @@ def _check_arguments(policy: object, key: object, opening: object, now: datetime
 
 def _read(receipt: object) -> tuple[dict[str, Any], TlogProof, Checkpoint]:
     """Return statement, proof and checkpoint. Raises _UnreadableError. It verifies nothing."""
-    value = _parse_json(receipt) if isinstance(receipt, str) else _plain(receipt)
     try:
+        value = parse_json_text(receipt) if isinstance(receipt, str) else _plain(receipt)
         check_receipt(value)
     except FormatError as error:
         raise _UnreadableError(f"This is not a receipt: {error}.") from None
@@ -141,38 +137,6 @@ def _read(receipt: object) -> tuple[dict[str, Any], TlogProof, Checkpoint]:
         raise _UnreadableError(f"The checkpoint cannot be read: {error}.") from None
     _check_fit(proof, checkpoint.size)
     return parts["statement"], proof, checkpoint
-
-
-def _parse_json(text: str) -> Any:
-    repeated: list[str] = []
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in found:
-                repeated.append(name)
-            found[name] = value
-        return found
-
-    try:
-        # RFC 8259 §8.1: a parser may ignore a byte order mark. Editors on Windows write one.
-        value = json.loads(
-            text.removeprefix("\ufeff"),
-            parse_constant=_refuse_constant,
-            object_pairs_hook=members,
-        )
-    except (ValueError, RecursionError):
-        reason = "UTF-8 text" if _UTF_16.match(text) else "JSON, or it was cut"
-        raise _UnreadableError(f"This is not a receipt: it is not {reason}.") from None
-    if repeated:
-        # RFC 8785 §3.1 forbids it, because parsers differ in the value that they take.
-        problem = f"a JSON object has the member {quoted(repeated[0])} twice"
-        raise _UnreadableError(f"This is not a receipt: {problem}.")
-    return value
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _plain(value: Any) -> Any:
@@ -249,6 +213,11 @@ def _describe_statement(
         f"The log's statement is that it generated the {int(statement['security_level'])}-bit key "
         f"{statement['key_id']} at {time}, {tests}."
     )
+    if statement["sealed_to"] is not None:
+        findings.shown.append(
+            "The log's statement is also that the key was sealed to the recipient with the "
+            f"thumbprint {statement['sealed_to']}."
+        )
     if signed_at is not None and _seconds(time) > signed_at + CLOCK_TOLERANCE_SECONDS:
         findings.not_shown.append(
             "When the key was generated: the stated time is later than the signature."

@@ -1,6 +1,7 @@
 """Keys sealed to their recipient: docs/sealing.md of the project."""
 
 from .kem import SealingUnavailableError
+from .opening import OpenedKey, SealedKeyError, open_sealed_key
 from .recipient import (
     Recipient,
     RecipientKey,
@@ -12,12 +13,15 @@ from .recipient import (
 )
 
 __all__ = [
+    "OpenedKey",
     "Recipient",
     "RecipientKey",
+    "SealedKeyError",
     "SealingUnavailableError",
     "format_recipient",
     "format_recipient_key",
     "new_recipient",
+    "open_sealed_key",
     "parse_recipient",
     "parse_recipient_key",
 ]

@@ -14,6 +14,7 @@ from ..types import SealSuite
 from .base64url import base64url, bytes_of, encode_base64url
 from .kem import public_key_of
 from .public_key import public_key_problem
+from .secret_json import parse_json
 from .suites import DEFAULT_SUITE, SUITES, Suite, suite_name, suite_of
 
 _TYPE = "phm-recipient/v1"
@@ -95,9 +96,7 @@ _RECIPIENT_KEY = json_object(
 
 def _parse(name: str, check: Check, text: str) -> tuple[Suite, bytes, dict[str, Any]]:
     check_text("text", text)
-    members = _parse_json(text)
-    if members is None:
-        raise FormatError(f"{name}: expected a JSON object, got other text")
+    members = parse_json(name, "a JSON object", text)
     check(name, members)
     suite = SUITES[members["suite"]]
     public_key = bytes_of("public_key", members["public_key"], 1, _MAX_KEY_BYTES)
@@ -105,14 +104,6 @@ def _parse(name: str, check: Check, text: str) -> tuple[Suite, bytes, dict[str, 
     if problem is not None:
         raise FormatError(f"public_key: {problem}")
     return suite, public_key, members
-
-
-def _parse_json(text: str) -> Any:
-    """Return None for other text: the error of ``json`` holds it, and it may be a private key."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _file(kind: str, recipient: Recipient, **more: str) -> str:

@@ -1,0 +1,287 @@
+"""Opens a sealed key with the recipient's private key, and checks all that comes with it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from ..receipt.format_error import FormatError
+from ..receipt.json_text import parse_json_text
+from ..receipt.possession import is_commitment
+from ..receipt.verdict import ReceiptVerdict
+from ..receipt.verify import verify_receipt
+from ..types import (
+    GeneratedSealedKey,
+    KeyStatement,
+    NistReport,
+    Receipt,
+    SealedKey,
+    SecurityLevel,
+)
+from .hpke import OpenFailedError, open_base
+from .plaintext import SealedContent, read_plaintext
+from .recipient import RecipientKey, parse_recipient_key
+from .sealed_key import SealedBytes, read_sealed_key
+
+_INFO_LABEL = b"phm/seal/v1\0"
+
+
+class SealedKeyError(Exception):
+    """A sealed key that does not open, or that does not fit its response or receipt.
+
+    The message is one sentence that says why.
+    """
+
+    verdict: ReceiptVerdict | None
+    """Verdict on the receipt, if it was verified."""
+
+    def __init__(self, message: str, verdict: ReceiptVerdict | None = None) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedKey:
+    """A key that was sealed.
+
+    ``repr()``, comparison and ``hash()`` ignore ``key`` and ``opening``.
+    """
+
+    key_id: str
+    key: bytes = field(repr=False, compare=False)
+    security_level: SecurityLevel
+    hash_proof: str
+    """Proof for ``validate``."""
+    opening: str = field(repr=False, compare=False)
+    """Opens ``key_commitment`` of the receipt. Keep it as secret as the key."""
+    service: str | None
+    """Origin of the service's log; None without a log."""
+    time: str
+    """When the service generated the key, in ISO 8601."""
+    verdict: ReceiptVerdict | None
+    """Valid, if a receipt was verified; otherwise None."""
+
+
+def open_sealed_key(
+    sealed: GeneratedSealedKey | SealedKey | Mapping[str, Any] | str,
+    recipient_key: RecipientKey | str,
+    *,
+    receipt: Receipt | Mapping[str, Any] | str | None = None,
+    policy: str | None = None,
+    nist_report: NistReport | Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+) -> OpenedKey:
+    """Open a sealed key. Nothing is sent or fetched.
+
+    Always checks recipient, form, length and commitment, and that the response names the same key.
+    With a receipt it also verifies that, and that the receipt is of this key, recipient and
+    ciphertext. Without a receipt nothing shows that the service sealed the key: anyone can seal to
+    a public key.
+
+    Raises SealedKeyError if anything does not hold, and SealingUnavailableError without version 48
+    or newer of the package ``cryptography``.
+
+    Args:
+        sealed: What ``generate_sealed`` returned or another client stored: the response or its
+            ``sealed_key``, also as parsed JSON or as its text.
+        recipient_key: The key pair of the recipient, or the text of its file.
+        receipt: The receipt, as for ``verify_receipt``. By default the one in the response, if you
+            give a policy.
+        policy: As for ``verify_receipt``: pin it.
+        nist_report: As for ``verify_receipt``.
+        now: As for ``verify_receipt``.
+    """
+    response = _response_of(sealed)
+    own = _recipient_key_of(recipient_key)
+    if receipt is None and policy is not None:
+        receipt = response.get("receipt")
+        if not receipt:
+            raise ValueError(
+                "a policy was given without a receipt: pass the receipt, or a response that has one"
+            )
+    parts = _parts_of(response["sealed_key"])
+    content = _open(parts, own)
+    header = parts.header
+    _check_response(response, header)
+    verdict = None
+    if receipt is not None:
+        verdict = verify_receipt(
+            receipt,
+            policy=policy,
+            key=content.key,
+            opening=content.opening,
+            nist_report=nist_report,
+            now=now,
+        )
+        _check_receipt(verdict, parts)
+    return OpenedKey(
+        key_id=header["key_id"],
+        key=content.key,
+        security_level=header["security_level"],
+        hash_proof=content.hash_proof,
+        opening=content.opening,
+        service=header["service"],
+        time=header["time"],
+        verdict=verdict,
+    )
+
+
+def _response_of(sealed: object) -> dict[str, Any]:
+    """Return the response as parsed JSON; at least ``sealed_key`` is there."""
+    if isinstance(sealed, GeneratedSealedKey):
+        return {
+            "sealed_key": asdict(sealed.sealed_key),
+            "key_id": sealed.key_id,
+            "security_level": sealed.security_level,
+            "receipt": sealed.receipt,
+        }
+    if isinstance(sealed, SealedKey):
+        return {"sealed_key": asdict(sealed)}
+    value: Any = sealed
+    if isinstance(sealed, str):
+        try:
+            value = parse_json_text(sealed)
+        except FormatError as error:
+            raise SealedKeyError(f"This is not a sealed key: {error}.") from None
+    if isinstance(value, Mapping):
+        value = dict(cast("Mapping[str, Any]", value))
+        if "sealed_key" in value:
+            return value
+    return {"sealed_key": value}
+
+
+def _recipient_key_of(given: object) -> RecipientKey:
+    if isinstance(given, RecipientKey):
+        return given
+    if not isinstance(given, str):
+        got = type(given).__name__
+        raise TypeError(f"recipient_key must be a RecipientKey or the text of its file, got {got}")
+    try:
+        return parse_recipient_key(given)
+    except FormatError as error:
+        # No reason quotes the text.
+        reason = str(error).removesuffix(".")
+    raise SealedKeyError(f"This is not the key of a recipient: {reason}.")
+
+
+def _parts_of(sealed_key: object) -> SealedBytes:
+    try:
+        return read_sealed_key(sealed_key)
+    except FormatError as error:
+        raise SealedKeyError(f"This is not a sealed key: {error}.") from None
+
+
+def _check_response(response: Mapping[str, Any], header: Mapping[str, Any]) -> None:
+    """Check what the response says of the key: anyone on the way could have exchanged it."""
+    for name in ("key_id", "security_level"):
+        if name in response and response[name] != header[name]:
+            given = json.dumps(response[name], ensure_ascii=False)
+            raise SealedKeyError(
+                f"The answer states the {name} {given}, but the sealed key is of {header[name]}."
+            )
+
+
+def _open(parts: SealedBytes, recipient_key: RecipientKey) -> SealedContent:
+    thumbprint = _check_recipient(parts, recipient_key)
+    content = read_plaintext(
+        _decrypt(parts, recipient_key.private_key, _INFO_LABEL + thumbprint),
+        int(parts.header["security_level"]) // 8,
+    )
+    if content is None:
+        raise SealedKeyError(
+            f"The sealed content is not a key of {int(parts.header['security_level'])} bits "
+            "with its proof and opening."
+        )
+    _check_commitment(parts.header, content)
+    return content
+
+
+def _check_recipient(parts: SealedBytes, recipient_key: RecipientKey) -> bytes:
+    """Return the thumbprint of the recipient."""
+    if recipient_key.suite != parts.suite.name:
+        raise SealedKeyError(
+            f"The key is sealed with {parts.suite.name}, "
+            f"and this recipient key is for {recipient_key.suite}."
+        )
+    thumbprint = hashlib.sha256(recipient_key.public_key).digest()
+    own, stated = _base64(thumbprint), parts.header["thumbprint"]
+    if own != stated:
+        raise SealedKeyError(
+            "The key is sealed to another recipient: "
+            f"its thumbprint is {stated}, and yours is {own}."
+        )
+    return thumbprint
+
+
+def _decrypt(parts: SealedBytes, private_key: bytes, info: bytes) -> bytes:
+    suite, enc, ciphertext, aad = parts.suite, parts.enc, parts.ciphertext, parts.aad
+    if len(private_key) == suite.private_key_bytes:
+        try:
+            return open_base(suite, private_key, enc, ciphertext, info=info, aad=aad)
+        except OpenFailedError:
+            pass
+    raise SealedKeyError(
+        "The sealed key does not open: it or its header was altered, "
+        "or the private key does not belong to the public key."
+    )
+
+
+def _check_commitment(header: Mapping[str, Any], content: SealedContent) -> None:
+    """AES-GCM does not commit to its key: one ciphertext can open to two keys.
+
+    The commitment in the header fits only one.
+    """
+    opening = base64.b64decode(content.opening)
+    if not is_commitment(header["key_commitment"], header["key_id"], content.key, opening):
+        raise SealedKeyError(
+            "The key inside is not the one of the header: its key_commitment is of another key."
+        )
+
+
+def _check_receipt(verdict: ReceiptVerdict, parts: SealedBytes) -> None:
+    """Check that a receipt is valid, and that its statement is of this sealed key."""
+    statement = verdict.statement
+    problem = None if statement is None else _binding_problem(statement, parts)
+    if problem is not None or not verdict.valid:
+        raise SealedKeyError(problem or verdict.problems[0], verdict)
+
+
+# Members that statement and header share.
+_SHARED = ("key_id", "service", "time", "security_level", "key_commitment")
+
+
+def _binding_problem(statement: KeyStatement, parts: SealedBytes) -> str | None:
+    header = parts.header
+    for name in _SHARED:
+        stated, own = getattr(statement, name), header[name]
+        if stated != own:
+            return (
+                f"The receipt is of another key: its {name} is {_shown(stated)}, "
+                f"and the one of the sealed key is {_shown(own)}."
+            )
+    if statement.sealed_to is None:
+        return "The receipt is of a key that was not sealed."
+    if statement.sealed_to != header["thumbprint"]:
+        return (
+            f"The receipt names another recipient: its sealed_to is {statement.sealed_to}, "
+            f"and your thumbprint is {header['thumbprint']}."
+        )
+    if statement.sealed_digest != _base64(hashlib.sha256(parts.enc + parts.ciphertext).digest()):
+        return (
+            "The receipt is of another ciphertext: "
+            "its sealed_digest is not the one of this sealed key."
+        )
+    return None
+
+
+def _shown(value: object) -> str:
+    return "null" if value is None else str(value)
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()

@@ -1,0 +1,229 @@
+"""What the client opens, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import mlkem, x25519
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+from cryptography.hazmat.primitives.hpke import (
+    AEAD,
+    KDF,
+    KEM,
+    MLKEM768X25519PublicKey,
+)
+from cryptography.hazmat.primitives.hpke import Suite as HpkeSuite
+
+from phm_client import (
+    Recipient,
+    SealedKeyError,
+    SealingUnavailableError,
+    SealSuite,
+    format_recipient,
+    format_recipient_key,
+    new_recipient,
+    open_sealed_key,
+    parse_recipient,
+    parse_recipient_key,
+)
+from phm_client.sealing.hpke import OpenFailedError, derive_key, open_base
+from phm_client.sealing.kem import decapsulate, public_key_of
+from phm_client.sealing.suites import ML_KEM_1024, MLKEM768_X25519, SUITES, Suite
+
+NAMES: list[SealSuite] = ["MLKEM768-X25519", "ML-KEM-1024"]
+VECTORS = json.loads((Path(__file__).parents[3] / "test/vectors/sealing/hpke-pq.json").read_text())
+HASHES = {1: "sha256", 2: "sha384", 3: "sha512"}
+
+
+def suite_of_vector(vector: Any) -> Suite:
+    """No vector has a suite of ours whole: they have another KDF or AEAD."""
+    base = MLKEM768_X25519 if vector["kem_id"] == 0x647A else ML_KEM_1024
+    kdf, aead = vector["kdf_id"], vector["aead_id"]
+    return replace(base, kdf_id=kdf, aead_id=aead, hash_name=HASHES.get(kdf, ""))
+
+
+def octets(vector: Any, name: str) -> bytes:
+    return bytes.fromhex(vector[name])
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda one: f"{one['kem_id']} {one['kdf_id']}")
+def test_decapsulates_as_the_vectors_of_the_draft(vector: Any) -> None:
+    suite, seed = suite_of_vector(vector), octets(vector, "skRm")
+    base = SUITES[suite.name]
+    assert public_key_of(base, seed) == octets(vector, "pkRm")
+    assert decapsulate(base, seed, octets(vector, "enc")) == octets(vector, "shared_secret")
+
+
+def test_derives_keys_as_the_vectors_of_the_draft() -> None:
+    checked = 0
+    for vector in VECTORS:
+        # The other KDFs are functions of one step, which no suite of ours has.
+        if vector["kdf_id"] not in HASHES:
+            continue
+        secret, info = octets(vector, "shared_secret"), octets(vector, "info")
+        key, nonce = derive_key(suite_of_vector(vector), secret, info)
+        first = vector["encryptions"][0]
+        assert nonce == octets(first, "nonce")
+        aead = AESGCM(key) if vector["aead_id"] == 2 else ChaCha20Poly1305(key)
+        assert aead.decrypt(nonce, octets(first, "ct"), octets(first, "aad")) == octets(first, "pt")
+        checked += 1
+    assert checked == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_opens_what_the_hpke_of_cryptography_seals(name: SealSuite) -> None:
+    own = new_recipient(name)
+    suite = SUITES[name]
+    public: Any
+    if name == "ML-KEM-1024":
+        public = mlkem.MLKEM1024PublicKey.from_public_bytes(own.public_key)
+        sealer = HpkeSuite(KEM.MLKEM1024, KDF.HKDF_SHA512, AEAD.AES_256_GCM)
+    else:
+        public = MLKEM768X25519PublicKey(
+            mlkem.MLKEM768PublicKey.from_public_bytes(own.public_key[:1184]),
+            x25519.X25519PublicKey.from_public_bytes(own.public_key[1184:]),
+        )
+        sealer = HpkeSuite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
+    # It takes no aad: https://cryptography.io/en/stable/hazmat/primitives/hpke/.
+    sealed = sealer.encrypt(b"a secret", public, info=b"info")
+    enc, ciphertext = sealed[: suite.enc_bytes], sealed[suite.enc_bytes :]
+    seed = own.private_key
+    assert open_base(suite, seed, enc, ciphertext, info=b"info", aad=b"") == b"a secret"
+    for info, aad in ((b"other", b""), (b"info", b"other")):
+        with pytest.raises(OpenFailedError):
+            open_base(suite, seed, enc, ciphertext, info=info, aad=aad)
+
+
+def test_refuses_an_encapsulated_point_of_small_order() -> None:
+    own = new_recipient()
+    enc = bytes(1120)
+    with pytest.raises(OpenFailedError):
+        open_base(MLKEM768_X25519, own.private_key, enc, bytes(20), info=b"", aad=b"")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reads_the_files_that_it_writes(name: SealSuite) -> None:
+    own = new_recipient(name)
+    assert type(own.recipient) is Recipient
+    assert parse_recipient(format_recipient(own)) == own.recipient
+    assert parse_recipient_key(format_recipient_key(own)) == own
+    assert json.loads(format_recipient(own)).keys() == {"type", "suite", "public_key"}
+    assert "private_key" not in repr(own)
+    assert new_recipient(name).public_key != own.public_key
+    assert public_key_of(SUITES[name], own.private_key) == own.public_key
+
+
+def test_refuses_files_of_another_form_without_quoting_them() -> None:
+    own = new_recipient()
+    text = format_recipient_key(own)
+    members = json.loads(text)
+    secret = members["private_key"]
+    for wrong, message in [
+        (text[:-3], "the recipient key: expected a JSON object, got other text"),
+        (format_recipient(own), 'type: expected "phm-recipient-key/v1", got "phm-recipient/v1"'),
+        (
+            json.dumps({**members, "suite": "ML-KEM-1024"}),
+            "public_key: A public key of ML-KEM-1024 has 1568 bytes, and this one has 1216.",
+        ),
+        (
+            json.dumps({**members, "private_key": "A" * 44}),
+            "private_key: expected 32 bytes for MLKEM768-X25519, got 33",
+        ),
+        (
+            json.dumps({**members, "private_key": secret + "="}),
+            "private_key: expected base64url without padding (RFC 4648 §5) of 1 to 2048 bytes, "
+            "got 44 characters",
+        ),
+        (
+            json.dumps({**members, "public_key": "A" * 1621}),
+            "public_key: expected base64url without padding (RFC 4648 §5) of 1 to 2048 bytes, "
+            "got 1621 characters",
+        ),
+        (json.dumps({**members, "more": 1}), 'the recipient key has an unknown member "more"'),
+    ]:
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            parse_recipient_key(wrong)
+        assert str(caught.value) == message
+        assert caught.value.__context__ is None
+        assert secret not in str(caught.value)
+    with pytest.raises(TypeError, match="^text must be a string, got bytes$"):
+        parse_recipient(b"{}")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match='^suite must be "MLKEM768-X25519" or "ML-KEM-1024"'):
+        new_recipient("X25519")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", ["missing", "old"])
+def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    """As without the package, and as with the wheels of version 47, whose backend has no ML-KEM."""
+    if missing == "missing":
+        module = "cryptography.hazmat.primitives.asymmetric.mlkem"
+        monkeypatch.setitem(sys.modules, module, None)
+    else:
+        from cryptography.exceptions import UnsupportedAlgorithm
+
+        class Unsupported:
+            @staticmethod
+            def from_seed_bytes(_seed: bytes) -> None:
+                raise UnsupportedAlgorithm("ML-KEM is not supported by this backend.")
+
+        monkeypatch.setattr(mlkem, "MLKEM768PrivateKey", Unsupported)
+        monkeypatch.setattr(mlkem, "MLKEM1024PrivateKey", Unsupported)
+    for name in NAMES:
+        with pytest.raises(SealingUnavailableError) as caught:
+            new_recipient(name)
+        assert str(caught.value) == (
+            'Sealed keys need version 48 or newer of the package "cryptography", with ML-KEM: '
+            "pip install --upgrade cryptography."
+        )
+
+
+def outcome_of(case: Any, now: datetime) -> dict[str, Any]:
+    given = {"now": now, **{name: case[name] for name in ("receipt", "policy") if name in case}}
+    try:
+        opened = open_sealed_key(case["sealed"], case["recipientKey"], **given)
+    except SealedKeyError as error:
+        return {"problem": str(error), "valid": error.verdict and error.verdict.valid}
+    assert opened.key.hex() not in repr(opened)
+    assert opened.opening not in repr(opened)
+    return {
+        "key": opened.key.hex(),
+        "opening": opened.opening,
+        "hashProof": opened.hash_proof,
+        "keyId": opened.key_id,
+        "valid": opened.verdict and opened.verdict.valid,
+    }
+
+
+def test_gives_the_outcomes_of_the_other_client() -> None:
+    """Cases with the outcomes of the TypeScript client, in a file that the environment names."""
+    file = os.environ.get("PHM_SEALED_CASES")
+    if file is None:
+        pytest.skip("PHM_SEALED_CASES names no file")
+    given = json.loads(Path(file).read_text())
+    now = datetime.fromtimestamp(given["now"], timezone.utc)
+    assert len(given["cases"]) > 50
+    for case in given["cases"]:
+        assert outcome_of(case, now) == case["outcome"], case["name"]
+    # The other direction: the TypeScript client opens what is sealed to this one.
+    Path(file).with_name("recipient-keys.json").write_text(
+        json.dumps([format_recipient_key(new_recipient(name)) for name in NAMES])
+    )
+
+
+def test_refuses_arguments_of_a_wrong_type() -> None:
+    own = new_recipient()
+    with pytest.raises(TypeError, match="^recipient_key must be a RecipientKey or the text of its"):
+        open_sealed_key({}, own.public_key)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^a policy was given without a receipt: "):
+        open_sealed_key({}, own, policy="")
+    with pytest.raises(SealedKeyError, match="^This is not a sealed key: .*, got null[.]$"):
+        open_sealed_key(None, own)  # type: ignore[arg-type]
+    with pytest.raises(SealedKeyError, match="^This is not the key of a recipient: "):
+        open_sealed_key({}, "{}")
