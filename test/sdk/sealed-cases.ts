@@ -152,6 +152,11 @@ function receipts(answer: SealedAnswer): Own[] {
   return [
     { name: 'a receipt beside the sealed key', sealed, receipt, policy: POLICY },
     { name: 'its text', sealed, receipt: JSON.stringify(receipt), policy: POLICY },
+    {
+      name: 'an answer whose receipt is not there yet',
+      sealed: { ...answer, receipt: null },
+      policy: POLICY,
+    },
     { name: 'a receipt without a policy', sealed, receipt },
     { name: 'a receipt that was cut', sealed, receipt: '{', policy: POLICY },
     { name: 'a policy with the Ed25519 key', sealed: answer, policy: policyOf([LOG_ED25519]) },

@@ -42,7 +42,15 @@ from phm_client.idempotency import new_idempotency_key
 Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
 
 RECIPIENT = Recipient("MLKEM768-X25519", b"\xfb\xff" + bytes(1214))
-LOST = [breaks, half, page(502), page(504), fails("ledger_unavailable", retry_after="0")]
+LOST = [
+    breaks,
+    half,
+    page(500),
+    page(502),
+    page(504),
+    fails("internal_error", 500),
+    fails("ledger_unavailable", retry_after="0"),
+]
 
 CALLS: dict[str, Callable[[PhmClient], Any]] = {
     "generate": lambda phm: phm.generate(256, idempotency_key=True),

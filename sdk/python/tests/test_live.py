@@ -17,6 +17,7 @@ import pytest
 
 import phm_client
 from phm_client import ErrorCode, PhmApiError, PhmClient, RequestEvent, RetryEvent, key_bytes
+from phm_client.types import KeyBatch
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 EXAMPLES = [part.split("```")[0] for part in README.split("```python\n")[1:]]
@@ -148,6 +149,9 @@ def test_runs_the_examples_of_the_readme(service: str) -> None:
 
 ANSWERS = {
     "generate": phm_client.ReportedKey,
+    "generateSealed": phm_client.ReportedSealedKey,
+    "generateBatch": KeyBatch,
+    "generateSealedBatch": KeyBatch,
     "validate": phm_client.ValidationResult,
     "receipt": phm_client.ReceiptResult,
     "metrics": phm_client.Metrics,

@@ -233,3 +233,15 @@ def test_calls_of_health_need_no_turn(answered: Answered) -> None:
             time.sleep(0.01)
         assert phm.health().success
         list(done)
+
+
+def test_a_batch_takes_a_token_for_each_key_but_no_more_than_the_bucket_holds() -> None:
+    pace = Pace(lambda: 0.0)
+    pace.answered(ok=True, rate=research(20), sent_at=0, now=0)
+    assert (pace.cost(5), pace.cost(100)) == (5, 20)
+    assert pace.wait(0, 0, 100) == 0
+    pace.sent(0, 15)
+    # 5 tokens are left, 10 a second come, and one is kept in reserve.
+    assert pace.wait(0, 0, 4) == 0
+    assert pace.wait(0, 0, 8) == pytest.approx(0.4)
+    assert pace.wait(0, 8, 100) == pytest.approx(2.3)

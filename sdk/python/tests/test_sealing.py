@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import sys
@@ -10,6 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import mlkem, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
@@ -22,7 +25,10 @@ from cryptography.hazmat.primitives.hpke import (
 from cryptography.hazmat.primitives.hpke import Suite as HpkeSuite
 
 from phm_client import (
+    OpenedKey,
+    PhmClient,
     Recipient,
+    RecipientKey,
     SealedKeyError,
     SealingUnavailableError,
     SealSuite,
@@ -227,3 +233,28 @@ def test_refuses_arguments_of_a_wrong_type() -> None:
         open_sealed_key(None, own)  # type: ignore[arg-type]
     with pytest.raises(SealedKeyError, match="^This is not the key of a recipient: "):
         open_sealed_key({}, "{}")
+
+
+def check_sealed(opened: OpenedKey, own: RecipientKey, key_id: str) -> None:
+    assert opened.key_id == key_id
+    assert len(opened.key) * 8 == opened.security_level == 256
+    assert opened.verdict is not None
+    statement = opened.verdict.statement
+    assert statement is not None
+    thumbprint = hashlib.sha256(own.public_key).digest()
+    assert statement.sealed_to == base64.b64encode(thumbprint).decode()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_opens_keys_of_a_service(phm: PhmClient, service: str, name: SealSuite) -> None:
+    policy = httpx.get(f"{service}/log/policy").text
+    own = new_recipient(name)
+    sealed = phm.generate_sealed(256, seal_to=own.recipient, include="receipt")
+    receipt = sealed.receipt or phm.receipt(sealed.key_id).receipt
+    opened = open_sealed_key(sealed, own, receipt=receipt, policy=policy)
+    check_sealed(opened, own, sealed.key_id)
+    assert phm.validate(opened.key.hex(), hash_proof=opened.hash_proof).valid
+    keys = list(phm.generate_sealed_batch(256, count=5, chunk=2, seal_to=own.recipient))
+    assert len({open_sealed_key(one, own).key for one in keys}) == 5
+    with pytest.raises(SealedKeyError, match="^The receipt is of another key: its key_id is phm_"):
+        open_sealed_key(keys[0], own, receipt=receipt, policy=policy)

@@ -239,7 +239,7 @@ class BatchCalls(KeyCalls):
         def request(keys: int) -> KeyBatch[K]:
             unique = idempotency_key or new_idempotency_key()
             whole = {**body, "count": keys}
-            return self._generate(path, answer, whole, unique, request_id, timeout)
+            return self._generate(path, answer, whole, unique, request_id, timeout, places=keys)
 
         return _iterate(request, count, chunk, may_split=idempotency_key is None)
 

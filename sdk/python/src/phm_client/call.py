@@ -19,6 +19,8 @@ class Call(Generic[T]):
     answer: type[T]
     repeatable: bool = True
     """True if the client may send it again although the service may have executed it."""
+    places: int = 1
+    """Places that it takes of the rate limit; a batch one for each key, but at most the burst."""
     body: bytes | None = field(default=None, repr=False)
     query: dict[str, str]
     authenticated: bool = True

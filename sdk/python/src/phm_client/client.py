@@ -230,6 +230,7 @@ class PhmClient(BatchCalls):
         *,
         repeatable: bool = True,
         idempotency_key: str | None = None,
+        places: int = 1,
     ) -> T:
         return self._send(
             Call(
@@ -238,6 +239,7 @@ class PhmClient(BatchCalls):
                 answer=answer,
                 repeatable=repeatable,
                 idempotency_key=idempotency_key,
+                places=places,
                 body=json.dumps(body, allow_nan=False).encode(),
                 query={},
                 request_id=request_id,

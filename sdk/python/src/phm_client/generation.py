@@ -220,6 +220,7 @@ class KeyCalls(ABC):
         *,
         repeatable: bool = True,
         idempotency_key: str | None = None,
+        places: int = 1,
     ) -> T: ...
 
     def _generate(
@@ -230,6 +231,8 @@ class KeyCalls(ABC):
         idempotency_key: str | None,
         request_id: str | None,
         timeout: float | None,
+        *,
+        places: int = 1,
     ) -> T:
         return self._post(
             path,
@@ -237,8 +240,9 @@ class KeyCalls(ABC):
             body,
             request_id,
             timeout,
-            repeatable=idempotency_key is not None,
+            repeatable=False,
             idempotency_key=idempotency_key,
+            places=places,
         )
 
 

@@ -67,8 +67,12 @@ class Pace:
         """Requests per second that the service stated; None if it stated none."""
         return self._bucket.per_second if self._bucket and self._bucket.stated else None
 
-    def wait(self, now: float, ahead: int) -> float | None:
-        """Return the seconds until a request with ``ahead`` others before it may be sent.
+    def cost(self, places: int) -> float:
+        """Return the tokens that a request takes: its places, but no more than the bucket holds."""
+        return min(float(places), self._bucket.burst if self._bucket else 1.0)
+
+    def wait(self, now: float, ahead: float, places: int = 1) -> float | None:
+        """Return the seconds until a request may be sent after others that take ``ahead`` tokens.
 
         None: not until another request has ended.
         """
@@ -76,23 +80,26 @@ class Pace:
         if self._bucket is None:
             free = self._unlimited or self._in_flight + ahead < _FIRST_REQUESTS
             return pause if free else None
-        lacking = ahead + 1 + self._bucket.reserve - self._tokens_at(now + pause)
+        # A request that takes the whole bucket leaves no reserve.
+        needed = min(self._bucket.burst, self.cost(places) + self._bucket.reserve)
+        lacking = ahead + needed - self._tokens_at(now + pause)
         return pause + max(0.0, lacking / self._bucket.per_second)
 
-    def least_wait(self, now: float, ahead: int) -> float:
+    def least_wait(self, now: float, ahead: float, places: int = 1) -> float:
         """Return a lower bound of the wait; only the current pause while the rate is a guess."""
-        certain = self.wait(now, ahead) if self.stated_per_second is not None else None
+        stated = self.stated_per_second is not None
+        certain = self.wait(now, ahead, places) if stated else None
         return self.pause(now) if certain is None else certain
 
     def pause(self, now: float) -> float:
         """Return the rest of the pause after a refusal, in seconds."""
         return max(0.0, self._paused_until - now)
 
-    def sent(self, now: float) -> None:
-        """Take a token for a request that is sent."""
+    def sent(self, now: float, places: int = 1) -> None:
+        """Take the tokens of a request that is sent."""
         self._in_flight += 1
         if self._bucket:
-            self._settle(now, self._tokens_at(now) - 1)
+            self._settle(now, self._tokens_at(now) - self.cost(places))
 
     def ended(self) -> None:
         """Note that a request has ended, successfully or not."""

@@ -35,17 +35,19 @@ _LONGEST_BACKOFF_SECONDS = 8.0
 _LONGEST_RETRY_AFTER_SECONDS = 30
 
 
-def may_retry(error: PhmError, *, repeatable: bool) -> bool:
+def may_retry(error: PhmError, *, repeatable: bool, recognised: bool = False) -> bool:
     """Return whether to send the same request again.
 
-    A request that is not repeatable is retried only if the service cannot have executed it.
+    A request that is not repeatable is retried only if the service cannot have executed it. A
+    request that the service recognises by its ``Idempotency-Key`` is retried after all failures of
+    servers.
     """
-    if error.outcome_unknown and not repeatable:
+    if error.outcome_unknown and not (repeatable or recognised):
         return False
     if isinstance(error, PhmApiError):
-        return error.code in _PASSING
+        return error.code in _PASSING or (recognised and error.code == "internal_error")
     if isinstance(error, PhmResponseError):
-        return error.status in _PASSING_STATUSES
+        return error.status in _PASSING_STATUSES or (recognised and error.status >= 500)
     return True
 
 

@@ -128,7 +128,7 @@ class _Sending(Generic[T]):
             return 0.0
         since = time.monotonic()
         try:
-            self._turns.take(self._ticket, self._last_start)
+            self._turns.take(self._ticket, self._last_start, self._call.places)
             return time.monotonic() - since
         except NoTurn as no_turn:
             ahead, per_second = no_turn.ahead, no_turn.per_second
@@ -203,7 +203,11 @@ class _Sending(Generic[T]):
         """Return the seconds until the next attempt; None if there is none."""
         self._refusal = None
         max_retries = self._options.max_retries
-        if max_retries == 0 or not may_retry(error, repeatable=self._call.repeatable):
+        call = self._call
+        recognised = call.idempotency_key is not None
+        if not may_retry(error, repeatable=call.repeatable, recognised=recognised):
+            return None
+        if max_retries == 0:
             return None
         wait = wait_seconds(error, self._retries, random.random())
         queued = self._turns is not None and is_rate_refusal(error)

@@ -27,6 +27,7 @@ class NoTurn(Exception):
 class _Waiter:
     ticket: int
     deadline: float = field(compare=False)
+    places: int = field(compare=False)
     woken: threading.Condition = field(compare=False)
     went: bool = field(default=False, compare=False)
     too_late: NoTurn | None = field(default=None, compare=False)
@@ -45,14 +46,14 @@ class Turns:
         """Return a place behind all earlier ones."""
         return next(self._tickets)
 
-    def take(self, ticket: int, deadline: float) -> None:
+    def take(self, ticket: int, deadline: float, places: int = 1) -> None:
         """Wait until the request may be sent, and count it as sent: ``ended`` must follow.
 
-        A call that asks again keeps its ticket. Raises NoTurn as soon as the turn cannot come
-        before the deadline.
+        It takes ``places`` of the rate limit. A call that asks again keeps its ticket. Raises
+        NoTurn as soon as the turn cannot come before the deadline.
         """
         with self._lock:
-            waiter = _Waiter(ticket, deadline, threading.Condition(self._lock))
+            waiter = _Waiter(ticket, deadline, places, threading.Condition(self._lock))
             insort(self._waiting, waiter)
             try:
                 self._advance()
@@ -92,9 +93,9 @@ class Turns:
     def _advance(self) -> None:
         """Start the calls whose turn has come, and fail those whose turn cannot come in time."""
         now = time.monotonic()
-        while self._waiting and self._pace.wait(now, 0) == 0:
-            self._pace.sent(now)
+        while self._waiting and self._pace.wait(now, 0, self._waiting[0].places) == 0:
             waiter = self._waiting.pop(0)
+            self._pace.sent(now, waiter.places)
             waiter.went = True
             waiter.woken.notify()
         self._drop_late(now)
@@ -104,12 +105,13 @@ class Turns:
 
     def _drop_late(self, now: float) -> None:
         kept: list[_Waiter] = []
+        ahead = 0.0
         for waiter in self._waiting:
-            ahead = len(kept)
-            if now + self._pace.least_wait(now, ahead) < waiter.deadline:
+            if now + self._pace.least_wait(now, ahead, waiter.places) < waiter.deadline:
                 kept.append(waiter)
+                ahead += self._pace.cost(waiter.places)
             else:
-                waiter.too_late = NoTurn(ahead, self._pace.stated_per_second)
+                waiter.too_late = NoTurn(len(kept), self._pace.stated_per_second)
                 waiter.woken.notify()
         self._waiting = kept
 
@@ -118,7 +120,7 @@ class Turns:
         now = time.monotonic()
         patience = waiter.deadline - now
         if self._waiting[0] is waiter:
-            turn = self._pace.wait(now, 0)
+            turn = self._pace.wait(now, 0, waiter.places)
             patience = patience if turn is None else min(patience, turn)
         return max(0.0, patience)
 

@@ -99,11 +99,7 @@ def open_sealed_key(
     response = _response_of(sealed)
     own = _recipient_key_of(recipient_key)
     if receipt is None and policy is not None:
-        receipt = response.get("receipt")
-        if not receipt:
-            raise ValueError(
-                "a policy was given without a receipt: pass the receipt, or a response that has one"
-            )
+        receipt = _receipt_in(response)
     parts = _parts_of(response["sealed_key"])
     content = _open(parts, own)
     header = parts.header
@@ -131,15 +127,29 @@ def open_sealed_key(
     )
 
 
+def _receipt_in(response: Mapping[str, Any]) -> Any:
+    if "receipt" not in response:
+        raise ValueError(
+            "a policy was given without a receipt: pass the receipt, or a response that has one"
+        )
+    if response["receipt"] is None:
+        raise SealedKeyError(
+            "The answer has no receipt yet, because the log did not have its entry in time: "
+            "get it by the key_id, and pass it."
+        )
+    return response["receipt"]
+
+
 def _response_of(sealed: object) -> dict[str, Any]:
     """Return the response as parsed JSON; at least ``sealed_key`` is there."""
     if isinstance(sealed, GeneratedSealedKey):
-        return {
+        response = {
             "sealed_key": asdict(sealed.sealed_key),
             "key_id": sealed.key_id,
             "security_level": sealed.security_level,
-            "receipt": sealed.receipt,
         }
+        # Without `include="receipt"` there is no URL.
+        return response if sealed.receipt_url is None else {**response, "receipt": sealed.receipt}
     if isinstance(sealed, SealedKey):
         return {"sealed_key": asdict(sealed)}
     value: Any = sealed
