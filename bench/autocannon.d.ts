@@ -11,6 +11,13 @@ declare module 'autocannon' {
     /** Seconds. */
     readonly duration: number;
     readonly excludeErrorStats?: boolean;
+    readonly requests?: readonly {
+      readonly method: string;
+      readonly path: string;
+      readonly body: string;
+      /** Returns the next request of a connection. */
+      readonly setupRequest: (request: { readonly headers?: object }) => object;
+    }[];
   }
 
   interface Result {

@@ -1,5 +1,6 @@
 /** Shared parts of the benchmarks over HTTP: servers, load, and checks of the answers. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -35,6 +36,8 @@ export interface Load {
   readonly path: string;
   readonly body: string;
   readonly connections: number;
+  /** Name of a header that has a new value in every request. */
+  readonly ownHeader?: string;
 }
 
 /** Results of some seconds of load. */
@@ -189,6 +192,7 @@ export async function drive(target: Target, load: Load, seconds: number): Promis
         method: 'POST',
         headers: target.headers,
         body: load.body,
+        ...(load.ownHeader && { requests: [ownHeaders(load, target)] }),
         connections: load.connections,
         duration: seconds,
         excludeErrorStats: true,
@@ -260,6 +264,19 @@ function send(agent: Agent, { address, headers }: Target, { path, body }: Load):
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** Returns a request that gets a new value of the load's own header each time. */
+function ownHeaders({ path, body, ownHeader = '' }: Load, { headers }: Target) {
+  return {
+    method: 'POST',
+    path,
+    body,
+    setupRequest: (request: { headers?: object }) => ({
+      ...request,
+      headers: { ...headers, [ownHeader]: randomUUID() },
+    }),
+  };
 }
 
 function problemsOf({ non2xx, errors, timeouts, statusCodeStats }: LoadResult): string[] {

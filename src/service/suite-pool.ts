@@ -23,7 +23,7 @@ import { type KeyWork, type Maker, SuiteWork } from './suite-work.ts';
 const MAX_WAITING_PER_WORKER = 256;
 
 /** Work for each worker that waiting batches may hold. Less than the limit, because the pace is an estimate. */
-const MAX_BATCH_MS_PER_WORKER = 0.8 * SUITE_LIMIT_MS;
+const MAX_BATCH_MS_PER_WORKER = 0.9 * SUITE_LIMIT_MS;
 
 /** Share of either that one account may fill before its next request, so that it cannot shut out others. */
 const MAX_ACCOUNT_SHARE = 1 / 2;
