@@ -440,6 +440,29 @@ describe('SQLite store over months and releases', () => {
     assert.deepEqual(migrateDatabase(path, next), { from: 901, to: 901, program: 901 });
   });
 
+  it('removes expired idempotency records behind those of a clock that was ahead', async () => {
+    const store = open('ahead.db');
+    const id = await addEnterprise(store);
+    const keyed = (key: string, atMs: number) => batchOf(id, 1, { atMs, idempotency: record(key) });
+    const ahead = Array.from({ length: 250 }, (_, i) => keyed(`ahead${i}`, NOW + 300 * DAY_MS));
+    const expired = Array.from({ length: 250 }, (_, i) => keyed(`old${i}`, NOW));
+    const young = keyed('young', NOW + DAY_MS);
+    for (const requests of [ahead, expired, [young]]) await store.commit(requests, []);
+    const clock = { nowMs: () => NOW + DAY_MS };
+    await store.acceptClock(clock);
+    await store.maintain(clock);
+    const count = () => {
+      const database = new DatabaseSync(join(directory, 'ahead.db'));
+      const row = database.prepare('SELECT count(*) AS n FROM idempotency').get();
+      database.close();
+      return row?.n;
+    };
+    assert.equal(count(), 251);
+    await store.maintain({ nowMs: () => NOW + 900 * DAY_MS });
+    assert.equal(count(), 251, 'nothing is removed while the clock is in doubt');
+    await store.close();
+  });
+
   it('refuses earlier programs from the first sealed key or sealed-only account on', async () => {
     const earlier = readMigrations('sqlite').filter(({ version }) => version < 10);
     const later = [

@@ -49,7 +49,8 @@ export function writeAnswer(
 
 /**
  * Removes expired records among the next `CHUNK` after a rowid, within a transaction. Returns the last rowid that it
- * looked at; null at the end, or if all of them still count: later ones are younger.
+ * looked at; null at the end, or if all of them still count: later ones are younger. Records from a clock that was
+ * ahead say nothing about later ones.
  */
 export function removeExpired(
   connection: SqliteConnection,
@@ -57,13 +58,14 @@ export function removeExpired(
   nowMs: number,
 ): number | null {
   const found = connection.all(
-    `SELECT rowid AS id, made_ms <= ? AS isExpired FROM idempotency
-     WHERE rowid > ? ORDER BY rowid LIMIT ${CHUNK}`,
-    expiredMs(nowMs),
+    'SELECT rowid AS id, made_ms AS madeMs FROM idempotency WHERE rowid > ? ORDER BY rowid LIMIT ?',
     after,
+    CHUNK,
   );
   const last = found.at(-1);
-  if (!last || !found.some(({ isExpired }) => isExpired === 1)) return null;
+  const times = found.map(({ madeMs }) => Number(madeMs));
+  const goesOn = times.some((one) => one <= expiredMs(nowMs)) || times.every((one) => one > nowMs);
+  if (!last || !goesOn) return null;
   connection.run(
     'DELETE FROM idempotency WHERE rowid > ? AND rowid <= ? AND made_ms <= ?',
     after,
