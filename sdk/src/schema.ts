@@ -62,7 +62,7 @@ export interface paths {
          *       file that `phm recipient new` writes fits as it is. The default suite is `MLKEM768-X25519`.
          *     - The response has the fields of generate without `key`, `hash_proof` and `opening`: these are inside `sealed_key`.
          *       `hash_proof` in `include` is therefore refused.
-         *     - HPKE's base mode does not show who sealed a key, and whoever can change your request can put in a public key of their own. A
+         *     - HPKE's base mode does not show who sealed a key. An intermediary that changes your request can replace the public key by its own. A
          *       receipt shows the recipient (`sealed_to`) and the ciphertext (`sealed_digest`): ask for it and check it, or use a registered recipient.
          *     - With `Idempotency-Key` the same request gets the same bytes again for 24 hours, with `Idempotent-Replayed: true`, and counts
          *       once. Receipts and warnings are added when the response is sent.

@@ -55,6 +55,8 @@ function batchOf({ success, ...key }: { readonly success: boolean; readonly time
   return { success, timestamp: key.timestamp, count: 1, keys: [key] };
 }
 
+const { receipt: _, receipt_url: __, ...WITHOUT_RECEIPT } = SEALED_KEY;
+
 const READY = {
   success: true,
   status: 'ok',
@@ -128,7 +130,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       },
     },
     answers: {
-      sealed: { summary: '256 bits, sealed with MLKEM768-X25519', value: SEALED_KEY },
+      sealed: {
+        summary: '256 bits, sealed with MLKEM768-X25519, with a receipt',
+        value: SEALED_KEY,
+      },
     },
   },
   generateBatch: {
@@ -151,7 +156,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       },
     },
     answers: {
-      one: { summary: 'a batch of one sealed key', value: batchOf(SEALED_KEY) },
+      one: { summary: 'a batch of one sealed key', value: batchOf(WITHOUT_RECEIPT) },
     },
   },
   validate: {

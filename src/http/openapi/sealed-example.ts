@@ -1,4 +1,7 @@
-/** A sealed response and its recipient. The private key is public, in the same folder. */
+/**
+ * A sealed response with its receipt, and its recipient. The private key and the policy are in the same folder, and public.
+ * A server that no longer exists sent it.
+ */
 import { readFileSync } from 'node:fs';
 import type { Static } from 'typebox';
 import type { GeneratedSealedKey, SealToBody } from '../wire/sealed-schemas.ts';

@@ -1,8 +1,10 @@
 /** The four endpoints that generate keys, over a fake service: what they ask it for, and what they answer. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
+import { openSealedKey } from '../../../sdk/src/index.ts';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { utcMonth } from '../../../src/clock.ts';
 import { AppError } from '../../../src/errors.ts';
@@ -484,6 +486,20 @@ describe('a sealed response', () => {
       ),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('the example of a sealed key in docs/examples', () => {
+  it('opens with the private key beside it, and its receipt shows its recipient', async () => {
+    const read = (name: string) =>
+      readFileSync(new URL(`../../../docs/examples/sealed/${name}`, import.meta.url), 'utf8');
+    const opened = await openSealedKey(SEALED_KEY, read('demo.recipient-key'), {
+      policy: read('policy.txt'),
+    });
+    assert.deepEqual(opened.verdict?.problems, []);
+    assert.equal(opened.header.key_id, SEALED_KEY.key_id);
+    assert.equal(opened.header.thumbprint, SEALED_KEY.receipt?.statement.sealed_to);
+    assert.equal(opened.key.length, 32);
   });
 });
 
