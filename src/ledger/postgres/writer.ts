@@ -143,8 +143,7 @@ export class PostgresWriter {
     }
     const { failure } = attempted;
     if (isRefusal(failure) || failure instanceof NotSentError) throw failure;
-    const decision = await this.#resolve(turn, failure);
-    return { decision, answers: await this.#readAnswers(requests, decision) };
+    return await this.#resolve(requests, turn, failure);
   }
 
   /** Reads the stored answers of a decision whose own answer was lost. */
@@ -222,15 +221,29 @@ export class PostgresWriter {
    * Finds out the outcome of a batch, on a new connection. While the batch is still being committed, its
    * row is locked and this statement waits.
    */
-  async #resolve(turn: number, cause: unknown): Promise<Decision> {
+  async #resolve(
+    requests: readonly MeteredRequest[],
+    turn: number,
+    cause: unknown,
+  ): Promise<Decided> {
     const deadline = monotonicMs() + RESOLVE_LIMIT_MS;
     for (let leftMs = RESOLVE_LIMIT_MS; leftMs > 0; leftMs = deadline - monotonicMs()) {
-      const decision = await this.#giveUpOrConfirm(turn, leftMs).catch(() => undefined);
-      if (decision) return decision;
-      if (decision === null) break;
+      const decided = await this.#findOut(requests, turn, leftMs).catch(() => undefined);
+      if (decided) return decided;
+      if (decided === null) break;
       await delay(RESOLVE_PAUSE_MS);
     }
     throw cause;
+  }
+
+  /** Returns the decision of a committed batch with its stored answers; null for one that never will be committed. */
+  async #findOut(
+    requests: readonly MeteredRequest[],
+    turn: number,
+    leftMs: number,
+  ): Promise<Decided | null> {
+    const decision = await this.#giveUpOrConfirm(turn, leftMs);
+    return decision && { decision, answers: await this.#readAnswers(requests, decision) };
   }
 
   /**
