@@ -39,6 +39,12 @@ export const ERRORS = {
     remedy:
       'Send the request to /api/v2/generate/sealed, or a batch to /api/v2/generate/sealed/batch, with "seal_to". The operator can lift the rule with "phm account set --sealed-only off".',
   },
+  recipient_not_registered: {
+    status: 403,
+    title: "This account's keys are sealed to registered recipients only",
+    remedy:
+      'Name a registered recipient: "seal_to": {"recipient": "<name>"}. The operator registers one with "phm recipient add", and can lift the rule with "phm account set --sealed-only on".',
+  },
   not_found: {
     status: 404,
     title: 'There is no endpoint at this path',

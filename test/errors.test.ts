@@ -236,6 +236,8 @@ describe('the OpenAPI document', () => {
       for (const code of ['sealed_only', 'key_already_made']) {
         assert.equal(codes.includes(code), inPlaintext, `${path}: ${code}`);
       }
+      const isSealed = generates && path.includes('sealed');
+      assert.equal(codes.includes('recipient_not_registered'), isSealed, path);
       assert.equal(codes.includes('batch_too_large'), path.endsWith('/batch'), path);
     }
   });

@@ -70,10 +70,12 @@ export type {
   RecipientRecord,
   RecordedKey,
   Retirement,
+  SealedOnly,
   SecretCheck,
   SeriesQuery,
   StoredAnswer,
   StreamCounts,
   Usage,
 } from './store.ts';
+export { SEALED_ONLY } from './store.ts';
 export { type Finding, type Verification, verifyLedger } from './verify/index.ts';

@@ -87,9 +87,16 @@ export interface Account {
   readonly plan: string;
   readonly demo: boolean;
   readonly createdMs: number;
-  /** True if the account may only generate sealed keys. */
-  readonly sealedOnly: boolean;
+  readonly sealedOnly: SealedOnly;
 }
+
+/**
+ * The keys that an account may generate. `off`: all. `on`: only sealed ones. `registered`: only those sealed to a
+ * recipient that is registered for the account, so that the request cannot name another public key.
+ */
+export type SealedOnly = 'off' | 'on' | 'registered';
+
+export const SEALED_ONLY: readonly SealedOnly[] = ['off', 'on', 'registered'];
 
 /** A new account may generate plaintext keys until `setSealedOnly`. */
 export type NewAccount = Omit<Account, 'sealedOnly'>;
@@ -122,8 +129,7 @@ export interface Principal {
   readonly accountId: string;
   readonly plan: string;
   readonly demo: boolean;
-  /** True if the account may only generate sealed keys. */
-  readonly sealedOnly: boolean;
+  readonly sealedOnly: SealedOnly;
   readonly usage: Usage;
 }
 
@@ -250,10 +256,10 @@ export interface AccountStore {
   /** Returns false if there is no such account. */
   setPlan(accountId: string, plan: string, audit?: AuditRecord | null): Promise<boolean>;
   /**
-   * Sets if the account may only generate sealed keys. Returns false if there is no such account. Once an account
-   * has this set, programs that do not know it refuse to open the ledger.
+   * Sets which keys the account may generate. Returns false if there is no such account. Once an account has a rule
+   * other than `off`, programs that do not know it refuse to open the ledger.
    */
-  setSealedOnly(accountId: string, on: boolean, audit?: AuditRecord | null): Promise<boolean>;
+  setSealedOnly(accountId: string, rule: SealedOnly, audit?: AuditRecord | null): Promise<boolean>;
   /** Adds a recipient. Changes nothing unless it returns `added`. */
   addRecipient(record: RecipientRecord, audit?: AuditRecord | null): Promise<RecipientAddition>;
   /** Returns false if the account has no recipient of this name. */

@@ -173,24 +173,28 @@ describe('phm account set --sealed-only', () => {
   it('is shown by account list and recorded', async () => {
     const state = async () => {
       const list = ['account', 'list'];
-      const { accounts } = await commandJson<{ accounts: { sealed_only: boolean }[] }>(list, env);
-      return [accounts[0]?.sealed_only, /sealed only/.test((await phm(...list)).stdout)];
+      const { accounts } = await commandJson<{ accounts: { sealed_only: string }[] }>(list, env);
+      const { stdout } = await phm(...list);
+      return [accounts[0]?.sealed_only, / {2}(all|sealed .*?) {2}/.exec(stdout)?.[1]];
     };
-    assert.deepEqual(await state(), [false, false]);
+    assert.deepEqual(await state(), ['off', 'all']);
     const on = await phm('account', 'set', account, '--sealed-only', 'on');
     assert.match(on.stderr, /now gets only sealed keys\. Running servers .* within 2 seconds\.\n$/);
-    assert.deepEqual(await state(), [true, true]);
+    assert.deepEqual(await state(), ['on', 'sealed only']);
+    const registered = await phm('account', 'set', account, '--sealed-only', 'registered');
+    assert.match(registered.stderr, /now gets only keys sealed to its registered recipients\./);
+    assert.deepEqual(await state(), ['registered', 'sealed to registered recipients']);
     const off = await phm('account', 'set', account, '--sealed-only', 'off', '--json');
-    assert.deepEqual(JSON.parse(off.stdout), { account_id: account, sealed_only: false });
-    assert.deepEqual(await state(), [false, false]);
+    assert.deepEqual(JSON.parse(off.stdout), { account_id: account, sealed_only: 'off' });
+    assert.deepEqual(await state(), ['off', 'all']);
     const { stdout } = await phm('audit', 'list');
-    assert.equal(stdout.match(/sealed_only_set/g)?.length, 2);
+    assert.equal(stdout.match(/sealed_only_set/g)?.length, 3);
   });
 
   it('refuses an unknown account or state', async () => {
     const set = (...args: string[]) => ['account', 'set', ...args];
     assert.match(await refusal(1, ...set('acct_1', '--sealed-only', 'on')), /no account acct_1/);
-    assert.match(await refusal(2, ...set(account, '--sealed-only', 'yes')), /on, off/);
+    assert.match(await refusal(2, ...set(account, '--sealed-only', 'yes')), /off, on, registered/);
     assert.match(await refusal(2, ...set(account)), /--sealed-only/);
   });
 });

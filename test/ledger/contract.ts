@@ -440,7 +440,7 @@ export function ledgerContract(
         accountId: id,
         plan: 'research',
         demo: false,
-        sealedOnly: false,
+        sealedOnly: 'off',
         usage: { month: MONTH, used: 0, quota: 1_000 },
       });
       const other = await account('enterprise');

@@ -130,7 +130,7 @@ export async function fillSealed(store: LedgerStore): Promise<FilledSealed> {
   const account = { accountId: 'acct_s', name: 's', plan: 'research', demo: false, createdMs: NOW };
   await store.addAccount(account);
   await store.addAccount({ ...account, accountId: 'acct_p' });
-  await store.setSealedOnly('acct_s', true);
+  await store.setSealedOnly('acct_s', 'on');
   const fields = { suite: 'MLKEM768-X25519', publicKey: randomBytes(1_216), createdMs: NOW };
   const recipient = { accountId: 'acct_s', name: 'ben.1', ...fields };
   await store.addRecipient(recipient);
@@ -146,7 +146,7 @@ export async function assertSealed(
   store: LedgerStore,
   { request, recipient }: FilledSealed,
 ): Promise<void> {
-  const accounts = (await store.listAccounts()).filter(({ sealedOnly }) => sealedOnly);
+  const accounts = (await store.listAccounts()).filter(({ sealedOnly }) => sealedOnly !== 'off');
   assert.deepEqual(
     accounts.map(({ accountId }) => accountId),
     ['acct_s'],

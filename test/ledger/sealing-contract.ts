@@ -387,13 +387,12 @@ export function sealingContract(
       const principal = async () => (await store.authenticate([hashOf(id)], NOW))[0]?.sealedOnly;
       const listed = async () =>
         (await store.listAccounts()).find(({ accountId }) => accountId === id)?.sealedOnly;
-      assert.deepEqual([await principal(), await listed()], [false, false]);
-      assert.equal(await store.setSealedOnly(id, true), true);
-      assert.deepEqual([await principal(), await listed()], [true, true]);
-      assert.equal(await store.setSealedOnly(id, true), true);
-      assert.equal(await store.setSealedOnly(id, false), true);
-      assert.deepEqual([await principal(), await listed()], [false, false]);
-      assert.equal(await store.setSealedOnly('acct_unknown', true), false);
+      assert.deepEqual([await principal(), await listed()], ['off', 'off']);
+      for (const rule of ['on', 'on', 'registered', 'off'] as const) {
+        assert.equal(await store.setSealedOnly(id, rule), true);
+        assert.deepEqual([await principal(), await listed()], [rule, rule]);
+      }
+      assert.equal(await store.setSealedOnly('acct_unknown', 'on'), false);
     });
 
     it('add, find, list and remove the recipients of an account', async () => {
@@ -435,9 +434,9 @@ export function sealingContract(
       for (const change of [
         () => store.addRecipient(recipient, audit('recipient_added')),
         () => store.addRecipient(recipient, audit('recipient_added')),
-        () => store.setSealedOnly(id, true, audit('sealed_only_set')),
-        () => store.setSealedOnly(id, true, audit('sealed_only_set')),
-        () => store.setSealedOnly(id, false, audit('sealed_only_set')),
+        () => store.setSealedOnly(id, 'on', audit('sealed_only_set')),
+        () => store.setSealedOnly(id, 'on', audit('sealed_only_set')),
+        () => store.setSealedOnly(id, 'off', audit('sealed_only_set')),
         () => store.removeRecipient(id, 'n', audit('recipient_removed')),
         () => store.removeRecipient(id, 'n', audit('recipient_removed')),
       ]) {

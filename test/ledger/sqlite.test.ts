@@ -472,14 +472,14 @@ describe('SQLite store over months and releases', () => {
     const changes = {
       row: (store: LedgerStore, id: string) =>
         store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []),
-      account: (store: LedgerStore, id: string) => store.setSealedOnly(id, true),
+      account: (store: LedgerStore, id: string) => store.setSealedOnly(id, 'on'),
     };
     for (const [name, change] of Object.entries(changes)) {
       const path = join(directory, `sealed-${name}.db`);
       const store = open(`sealed-${name}.db`);
       const id = await addEnterprise(store);
       await store.commit([batchOf(id, 2, { idempotency: record('k') })], []);
-      await store.setSealedOnly(id, false);
+      await store.setSealedOnly(id, 'off');
       assert.equal(migrateDatabase(path, earlier).program, 9);
       await change(store, id);
       await store.close();

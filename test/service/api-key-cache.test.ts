@@ -12,7 +12,7 @@ const principal: Principal = {
   accountId: 'a',
   plan: 'research',
   demo: false,
-  sealedOnly: false,
+  sealedOnly: 'off',
   usage,
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));

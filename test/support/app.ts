@@ -27,7 +27,7 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     accountId: 'acct',
     plan,
     demo: false,
-    sealedOnly: false,
+    sealedOnly: 'off',
     usage: USAGE,
   };
   const service = {

@@ -4,6 +4,7 @@ import { Argument, type Command, Option } from 'commander';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import { commandLine } from '../../launcher.ts';
+import { SEALED_ONLY, type SealedOnly } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { auditOf } from './audit-record.ts';
@@ -44,13 +45,30 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .command('set <account>')
     .description('change the settings of an account')
     .addOption(
-      new Option('--sealed-only <state>', 'on: refuse keys in plaintext to its callers')
-        .choices(['on', 'off'])
+      new Option(
+        '--sealed-only <rule>',
+        'on: refuse keys in plaintext to its callers; registered: also refuse public keys that are not registered',
+      )
+        .choices(SEALED_ONLY)
         .makeOptionMandatory(),
     )
     .option('--json', 'write the result as JSON')
     .action((accountId, options) => setSealedOnly(context, accountId, options));
 }
+
+/** Keys that an account may generate, in the list of accounts. */
+const KEYS: Readonly<Record<SealedOnly, string>> = {
+  off: 'all',
+  on: 'sealed only',
+  registered: 'sealed to registered recipients',
+};
+
+const EFFECTS: Readonly<Record<SealedOnly, string>> = {
+  off: 'may get keys in plaintext again. Running servers allow it within 2 seconds',
+  on: 'now gets only sealed keys. Running servers refuse it keys in plaintext within 2 seconds',
+  registered:
+    'now gets only keys sealed to its registered recipients. Running servers refuse all others within 2 seconds',
+};
 
 function parsePlan(text: string): PlanName {
   const plan = PLAN_NAMES.find((name) => name === text);
@@ -111,7 +129,7 @@ async function list(context: CliContext, options: { json?: boolean }): Promise<v
   const rows = accounts.map(({ accountId, plan, sealedOnly, createdMs, name }) => [
     accountId,
     plan,
-    sealedOnly ? 'sealed only' : 'all',
+    KEYS[sealedOnly],
     formatTimestamp(createdMs),
     name,
   ]);
@@ -140,24 +158,20 @@ async function setPlan(
 async function setSealedOnly(
   context: CliContext,
   accountId: string,
-  { sealedOnly, json }: { sealedOnly: 'on' | 'off'; json?: boolean },
+  { sealedOnly, json }: { sealedOnly: SealedOnly; json?: boolean },
 ): Promise<void> {
-  const isOn = sealedOnly === 'on';
   const changed = await withStore(context, async (store, config) => {
     const audit = await auditOf(store, config, {
       atMs: Date.now(),
       action: 'sealed_only_set',
-      details: { account_id: accountId, sealed_only: isOn },
+      details: { account_id: accountId, sealed_only: sealedOnly },
     });
-    return store.setSealedOnly(accountId, isOn, audit);
+    return store.setSealedOnly(accountId, sealedOnly, audit);
   });
   if (!changed) throw unknownAccount(accountId);
   if (json) {
-    writeJson(context, { account_id: accountId, sealed_only: isOn });
+    writeJson(context, { account_id: accountId, sealed_only: sealedOnly });
     return;
   }
-  const effect = isOn
-    ? 'now gets only sealed keys. Running servers refuse it keys in plaintext within 2 seconds'
-    : 'may get keys in plaintext again. Running servers allow it within 2 seconds';
-  context.err(`Account ${accountId} ${effect}.\n`);
+  context.err(`Account ${accountId} ${EFFECTS[sealedOnly]}.\n`);
 }

@@ -11,6 +11,7 @@ import {
   type SealedOutcome,
   wipeKey,
 } from '../../keys/index.ts';
+import type { Principal } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
@@ -103,7 +104,7 @@ function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContex
       },
       onRequest: async (request, reply) => {
         await authenticator.check(request, reply);
-        if (!isSealed && authenticator.principal(request).sealedOnly) {
+        if (!isSealed && authenticator.principal(request).sealedOnly !== 'off') {
           throw new AppError('sealed_only');
         }
         idempotencyKeyOf(request.headers);
@@ -122,7 +123,9 @@ function errorsOf({ isBatch, isSealed }: KeyEndpoint): ErrorCode[] {
     'entropy_unavailable',
     'idempotency_in_progress',
     'idempotency_key_reused',
-    ...(isSealed ? [] : (['sealed_only', 'key_already_made'] as const)),
+    ...(isSealed
+      ? (['recipient_not_registered'] as const)
+      : (['sealed_only', 'key_already_made'] as const)),
     ...(isBatch ? (['batch_too_large'] as const) : []),
   ];
 }
@@ -142,6 +145,7 @@ async function generate(
   const { authenticator, observer, service } = context;
   const idempotencyKey = idempotencyKeyOf(request.headers);
   const asked = toKeyRequest(request.body, endpoint, idempotencyKey, context);
+  requireRegistered(authenticator.principal(request), asked);
   if (asked.isBatch) authenticator.takeBatch(request, reply, asked.count);
   const outcome = await service.generate(authenticator.principal(request), asked, {
     abandoned: () => request.raw.socket.destroyed,
@@ -160,6 +164,13 @@ async function generate(
     }
   } finally {
     if (outcome.kind === 'generated') outcome.keys.forEach(wipeKey);
+  }
+}
+
+/** A caller of such an account cannot name a public key, and neither can an intermediary that rewrites its requests. */
+function requireRegistered({ sealedOnly }: Principal, { sealTo }: KeyRequest): void {
+  if (sealedOnly === 'registered' && sealTo && 'publicKey' in sealTo) {
+    throw new AppError('recipient_not_registered');
   }
 }
 

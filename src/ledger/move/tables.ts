@@ -4,6 +4,7 @@
  */
 
 import { DAY_MS } from '../../clock.ts';
+import { SEALED_ONLY } from '../store.ts';
 import {
   bytes,
   bytesUpTo,
@@ -83,7 +84,7 @@ const RECEIPT = [16, 21] as const;
 const SEAL = [21, 23] as const;
 
 /** Position of `sealed_only` in `accounts`. */
-const SEALED_ONLY = 5;
+const SEALED_ONLY_AT = 5;
 
 const LOG_ID = integer('log_id', INT32_MAX);
 
@@ -120,7 +121,7 @@ export const TABLES = {
       text('plan', 100),
       flag('demo'),
       integer('created_ms', TIME_MAX),
-      { ...flag('sealed_only'), absent: false },
+      { ...oneOf('sealed_only', SEALED_ONLY), absent: 'off' },
     ],
   },
   api_keys: {
@@ -340,7 +341,7 @@ function isTorn(values: readonly Value[]): boolean {
 
 /** Reports whether only programs that know sealed keys can work with the row. */
 export function needsSealingProgram(table: TableName, row: readonly Value[]): boolean {
-  const value = { ledger: row[SEAL[0]], accounts: row[SEALED_ONLY] }[table as string];
+  const value = { ledger: row[SEAL[0]], accounts: row[SEALED_ONLY_AT] !== 'off' }[table as string];
   return value instanceof Uint8Array || value === true;
 }
 

@@ -16,6 +16,7 @@ import type {
   RecipientAddition,
   RecipientRecord,
   Retirement,
+  SealedOnly,
   SecretCheck,
 } from '../store.ts';
 import { auditStatement, type Statement, withAudit } from './audit.ts';
@@ -86,15 +87,15 @@ export class PostgresAccountStore implements AccountStore {
 
   async setSealedOnly(
     accountId: string,
-    on: boolean,
+    rule: SealedOnly,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
     const sql = `UPDATE accounts SET sealed_only = $1
        FROM (SELECT account_id AS id, sealed_only <> $1 AS is_new FROM accounts
          WHERE account_id = $2 FOR UPDATE) AS old
        WHERE account_id = old.id RETURNING old.is_new`;
-    const also = on ? REQUIRE_SEALING_PROGRAM : undefined;
-    return this.#change(withAudit({ sql, values: [on, accountId], also }, audit));
+    const also = rule === 'off' ? undefined : REQUIRE_SEALING_PROGRAM;
+    return this.#change(withAudit({ sql, values: [rule, accountId], also }, audit));
   }
 
   async addRecipient(

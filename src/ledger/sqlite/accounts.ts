@@ -17,6 +17,7 @@ import type {
   RecipientAddition,
   RecipientRecord,
   Retirement,
+  SealedOnly,
   SecretCheck,
   Usage,
 } from '../store.ts';
@@ -61,7 +62,7 @@ export class SqliteAccountStore implements AccountStore {
       accountId,
       plan: String(found.plan),
       demo: found.demo === 1,
-      sealedOnly: found.sealedOnly === 1,
+      sealedOnly: found.sealedOnly as SealedOnly,
       usage: this.#usage(accountId, month),
     };
   }
@@ -91,7 +92,6 @@ export class SqliteAccountStore implements AccountStore {
         .map((row) => ({
           ...(row as unknown as Account),
           demo: row.demo === 1,
-          sealedOnly: row.sealedOnly === 1,
         })),
     );
   }
@@ -113,17 +113,17 @@ export class SqliteAccountStore implements AccountStore {
 
   async setSealedOnly(
     accountId: string,
-    on: boolean,
+    rule: SealedOnly,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
     return this.#audited(
       audit,
       () => {
-        if (on) this.connection.run(REQUIRE_SEALING_PROGRAM);
+        if (rule !== 'off') this.connection.run(REQUIRE_SEALING_PROGRAM);
         const update = 'UPDATE accounts SET sealed_only = ? WHERE account_id = ?';
-        return this.connection.changes(update, Number(on), accountId);
+        return this.connection.changes(update, rule, accountId);
       },
-      () => this.#has('accounts WHERE account_id = ? AND sealed_only <> ?', accountId, Number(on)),
+      () => this.#has('accounts WHERE account_id = ? AND sealed_only <> ?', accountId, rule),
     );
   }
 

@@ -13,7 +13,7 @@ const PRINCIPAL = {
   apiKeyId: 'key',
   accountId: 'acct',
   plan: 'research',
-  sealedOnly: false,
+  sealedOnly: 'off' as const,
   usage: { month: 0, used: 0, quota: null },
 };
 

@@ -410,16 +410,32 @@ describe('a plaintext endpoint', () => {
 
   it('refuses an account with sealed keys only, before the body is read', async () => {
     const known = (await serviceOf().authenticate(Buffer.alloc(32), '')) as Principal;
-    const sealedOnly = async () => ({ ...known, sealedOnly: true });
-    const on = await buildTestApp({ service: serviceOf({ authenticate: sealedOnly }) });
-    for (const operation of OPERATIONS) {
-      const { status, body } = await post(operation, {}, { on });
-      const isPlain = !operation.includes('Sealed');
-      assert.equal(status, isPlain ? 403 : 200, operation);
-      if (!isPlain) continue;
-      assert.equal(body.code, 'sealed_only');
-      assert.match(body.detail, /^Send the request to \/api\/v2\/generate\/sealed, or a batch/);
+    for (const sealedOnly of ['on', 'registered'] as const) {
+      const authenticate = async () => ({ ...known, sealedOnly });
+      const on = await buildTestApp({ service: serviceOf({ authenticate }) });
+      for (const operation of OPERATIONS) {
+        const { status, body } = await post(operation, RECIPIENT, { on });
+        const isPlain = !operation.includes('Sealed');
+        assert.equal(status, isPlain ? 403 : 200, operation);
+        if (!isPlain) continue;
+        assert.equal(body.code, 'sealed_only');
+        assert.match(body.detail, /^Send the request to \/api\/v2\/generate\/sealed, or a batch/);
+      }
+      await on.close();
     }
+  });
+
+  it('refuses a public key of an account with registered recipients only, before a key is made', async () => {
+    const known = (await serviceOf().authenticate(Buffer.alloc(32), '')) as Principal;
+    const authenticate = async () => ({ ...known, sealedOnly: 'registered' as const });
+    const on = await buildTestApp({ service: serviceOf({ authenticate }) });
+    calls = 0;
+    for (const operation of ['generateSealed', 'generateSealedBatch'] as const) {
+      const { status, body } = await post(operation, { seal_to: SEAL_TO }, { on });
+      assert.deepEqual([status, body.code], [403, 'recipient_not_registered']);
+      assert.match(body.detail, /^Name a registered recipient/);
+    }
+    assert.equal(calls, 0);
     await on.close();
   });
 });

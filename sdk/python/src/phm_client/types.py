@@ -25,6 +25,7 @@ ErrorCode = Literal[
     "missing_api_key",
     "invalid_api_key",
     "sealed_only",
+    "recipient_not_registered",
     "not_found",
     "receipt_not_found",
     "method_not_allowed",

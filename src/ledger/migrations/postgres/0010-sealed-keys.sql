@@ -8,7 +8,8 @@ ALTER TABLE ledger
   ADD COLUMN sealed_to bytea,
   ADD COLUMN sealed_digest bytea;
 
-ALTER TABLE accounts ADD COLUMN sealed_only boolean NOT NULL DEFAULT false;
+ALTER TABLE accounts ADD COLUMN sealed_only text NOT NULL DEFAULT 'off'
+  CHECK (sealed_only IN ('off', 'on', 'registered'));
 
 -- Public keys that an account registered by name.
 CREATE TABLE recipients (

@@ -7,7 +7,8 @@
 ALTER TABLE ledger ADD COLUMN sealed_to BLOB;
 ALTER TABLE ledger ADD COLUMN sealed_digest BLOB;
 
-ALTER TABLE accounts ADD COLUMN sealed_only INTEGER NOT NULL DEFAULT 0 CHECK (sealed_only IN (0, 1));
+ALTER TABLE accounts ADD COLUMN sealed_only TEXT NOT NULL DEFAULT 'off'
+  CHECK (sealed_only IN ('off', 'on', 'registered'));
 
 -- Public keys that an account registered by name. Not WITHOUT ROWID, whose rows should be small.
 CREATE TABLE recipients (
