@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { KeyBatch, KeyTask, KeyTaskResult } from '../../src/service/messages.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
-import { order } from '../support/fakes.ts';
+import { order, plainRow } from '../support/fakes.ts';
 
 const task: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
 const generate: KeyTask = {
@@ -144,6 +144,60 @@ describe('key queue', () => {
     await Promise.all([first, second]);
     await queue.flushFailures();
     assert.equal(worker.batches.length, 2);
+  });
+});
+
+const ROW = plainRow();
+
+/** A task that records a batch request of so many keys. */
+const record = (rows: number): KeyTask => ({
+  kind: 'record',
+  requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
+  rows: new Array(rows).fill(ROW),
+  counts: { streams: 0, streamsPassed: 0 },
+  idempotency: null,
+});
+
+describe('key queue with batch requests', () => {
+  const rowsOf = ({ tasks }: KeyBatch) =>
+    tasks.map((one) => (one.kind === 'record' ? one.rows.length : 1));
+
+  it('sends as many rows of them as of single requests, which they do not delay', async () => {
+    const { worker, queue } = makeQueue();
+    const large = record(1_000);
+    const small = record(24);
+    for (let i = 0; i < 3; i++) {
+      void queue.submit(large);
+      for (let j = 0; j < 1_000; j++) void queue.submit(task);
+      void queue.submit(small);
+    }
+    await turn();
+    for (const batch of worker.batches) worker.answer(batch);
+    await turn();
+    const rows = worker.batches.map(rowsOf);
+    assert.deepEqual(
+      rows.map((ones) => ones.filter((one) => one > 1)),
+      [
+        [1_000, 24],
+        [1_000, 24],
+        [1_000, 24],
+      ],
+      'in order',
+    );
+    assert.deepEqual(
+      rows.map((ones) => ones.filter((one) => one === 1).length),
+      [1_024, 1_024, 952],
+    );
+  });
+
+  it('bounds their waiting rows, and keeps room for single requests', async () => {
+    const { queue } = makeQueue();
+    const large = record(1_000);
+    for (let i = 0; i < 32; i++) void queue.submit(large);
+    await assert.rejects(queue.submit(large), { code: 'overloaded' });
+    void queue.submit(record(700));
+    for (let i = 0; i < 1_000; i++) void queue.submit(task);
+    assert.deepEqual(queue.load, { waiting: 1_033, capacity: 8_192 });
   });
 });
 

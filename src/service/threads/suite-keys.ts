@@ -13,6 +13,7 @@ import {
   type GeneratedKey,
   keyFacts,
   type Recipient,
+  type ReleasedKey,
   releasedKey,
   type SealedResponseKey,
   type StreamTally,
@@ -137,16 +138,17 @@ export class SuiteKeys {
 
   #inPlaintext(job: SuiteJob, counts: StreamTally): MadeKeys {
     const { requester, order } = job;
-    const generated: GeneratedKey[] = [];
+    const keys: ReleasedKey[] = [];
+    const rows: LedgerRow[] = [];
     try {
       for (let i = 0; i < job.count; i++) {
-        generated.push(this.#generate(job, counts, this.#rows.hasLog));
+        const generated = this.#generate(job, counts, this.#rows.hasLog);
+        keys.push(releasedKey(generated));
+        rows.push(this.#rows.rowOf(requester, order, generated));
       }
-      const rows = generated.map((one) => this.#rows.rowOf(requester, order, one));
-      const keys = packKeys(generated.map(releasedKey));
-      return { rows: packRows(rows), keys, sealed: [] };
+      return { rows: packRows(rows), keys: packKeys(keys), sealed: [] };
     } finally {
-      for (const one of generated) wipeKey(one);
+      for (const key of keys) wipeKey(key);
     }
   }
 
