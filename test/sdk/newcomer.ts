@@ -93,7 +93,7 @@ export class Newcomer {
 
   /** Runs every example with the Node at `node` against the service at `address`. */
   async runExamples(node: string, address: string): Promise<void> {
-    assert.equal(EXAMPLES.length, 4);
+    assert.equal(EXAMPLES.length, 6);
     for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);
     this.write('example.cjs', COMMONJS_EXAMPLE);
     const run = async (file: string, apiKey = DEMO_KEY) => {
@@ -106,8 +106,10 @@ export class Newcomer {
       await run('example-2.mjs'),
       /^valid\n[\s\S]*with its opening it fits[\s\S]*\nNot shown: /,
     );
-    assert.equal(await run('example-3.mjs'), '');
-    assert.match(await run('example-3.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
+    assert.match(await run('example-3.mjs'), /^phm_\d+: 32 bytes\n$/);
+    assert.match(await run('example-4.mjs'), /^(?:phm_\d+\n){3}$/);
+    assert.equal(await run('example-5.mjs'), '');
+    assert.match(await run('example-5.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
     assert.equal(await run('example.cjs'), 'ok\n');
   }
 

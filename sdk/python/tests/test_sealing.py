@@ -44,7 +44,8 @@ from phm_client.sealing.kem import decapsulate, public_key_of
 from phm_client.sealing.suites import ML_KEM_1024, MLKEM768_X25519, SUITES, Suite
 
 NAMES: list[SealSuite] = ["MLKEM768-X25519", "ML-KEM-1024"]
-VECTORS = json.loads((Path(__file__).parents[3] / "test/vectors/sealing/hpke-pq.json").read_text())
+VECTOR_FOLDER = Path(__file__).parents[3] / "test/vectors/sealing"
+VECTORS = json.loads((VECTOR_FOLDER / "hpke-pq.json").read_text())
 HASHES = {1: "sha256", 2: "sha384", 3: "sha512"}
 
 
@@ -81,6 +82,16 @@ def test_derives_keys_as_the_vectors_of_the_draft() -> None:
         assert aead.decrypt(nonce, octets(first, "ct"), octets(first, "aad")) == octets(first, "pt")
         checked += 1
     assert checked == 2
+
+
+def test_opens_the_sealed_keys_of_the_service() -> None:
+    vectors = json.loads((VECTOR_FOLDER / "sealed-keys.json").read_text())
+    assert len(vectors) == 6
+    for vector in vectors:
+        opened = open_sealed_key(vector["sealed_key"], json.dumps(vector["recipient_key"]))
+        content = vector["content"]
+        assert opened.key.hex() == content["key"]
+        assert (opened.hash_proof, opened.opening) == (content["hash_proof"], content["opening"])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,8 +16,8 @@ from .generation import (
     key_form,
     seal_to_member,
 )
-from .idempotency import new_idempotency_key, read_idempotency_key
-from .options import check_request_id, check_seconds, check_text, check_whole
+from .idempotency import read_idempotency_key
+from .options import check_request_id, check_seconds, check_whole
 from .sealing.recipient import Recipient
 from .types import (
     EntropySource,
@@ -52,7 +52,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[ReportedKey]: ...
@@ -68,7 +68,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[ValidatedKey]: ...
@@ -84,7 +84,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[GeneratedKey]: ...
@@ -99,7 +99,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[GeneratedKey]:
@@ -118,9 +118,8 @@ class BatchCalls(KeyCalls):
             entropy_source: As for ``generate``.
             chunk: Most keys in one request, 1 to 1000; with ``include`` at most 100. If the service
                 cannot generate so many in time, the iterator asks for as many as it can.
-            idempotency_key: Value of ``Idempotency-Key`` for the one request that then is sent;
-                ``count`` must not exceed ``chunk``. Within 24 hours no second request with this
-                value generates keys.
+            idempotency_key: True selects a new UUID for each request, False sends none. With text
+                the iterator sends one request, and ``count`` must not exceed ``chunk``.
             request_id: See the class; all requests have it.
             timeout: Seconds for each request with its retries.
         """
@@ -143,7 +142,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[ReportedSealedKey]: ...
@@ -160,7 +159,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[ValidatedSealedKey]: ...
@@ -177,7 +176,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[GeneratedSealedKey]: ...
@@ -193,7 +192,7 @@ class BatchCalls(KeyCalls):
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
         chunk: int = 100,
-        idempotency_key: str | None = None,
+        idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[GeneratedSealedKey]:
@@ -219,7 +218,7 @@ class BatchCalls(KeyCalls):
         body: dict[str, Any],
         count: int,
         chunk: int,
-        idempotency_key: str | None,
+        idempotency_key: str | bool,
         request_id: str | None,
         timeout: float | None,
     ) -> Iterator[K]:
@@ -229,19 +228,18 @@ class BatchCalls(KeyCalls):
         check_request_id(request_id)
         if timeout is not None:
             check_seconds("timeout", timeout)
-        if idempotency_key is not None:
-            check_text("idempotency_key", idempotency_key)
-            read_idempotency_key(idempotency_key)
-            if count > chunk:
-                raise ValueError("with idempotency_key, count must be at most chunk: one request")
+        read_idempotency_key(idempotency_key)
+        is_one = isinstance(idempotency_key, str)
+        if is_one and count > chunk:
+            raise ValueError("with idempotency_key, count must be at most chunk: one request")
         answer = cast("type[KeyBatch[K]]", cast(Any, KeyBatch)[form])
 
         def request(keys: int) -> KeyBatch[K]:
-            unique = idempotency_key or new_idempotency_key()
+            unique = read_idempotency_key(idempotency_key)
             whole = {**body, "count": keys}
             return self._generate(path, answer, whole, unique, request_id, timeout, places=keys)
 
-        return _iterate(request, count, chunk, may_split=idempotency_key is None)
+        return _iterate(request, count, chunk, may_split=not is_one)
 
 
 def _iterate(
