@@ -1,0 +1,212 @@
+/**
+ * A site that makes sealed keys, and everything that an observer could see of it: recorded traffic, logs, traces,
+ * metrics, files, database, and the output of commands.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Collector } from './collector.ts';
+import {
+  type AnsweredKey,
+  type Call,
+  IdempotentClients,
+  keysOf,
+  sendOnce,
+} from './idempotent-calls.ts';
+import { LeakSearch } from './leak-search.ts';
+import type { LogSite } from './log-site.ts';
+import { fetchReceipt } from './log-watch.ts';
+import { RecordingProxy } from './recording-proxy.ts';
+import { openByThePage } from './sealed-key-by-the-page.ts';
+import type { Server } from './server.ts';
+
+const CLIENTS = 8;
+
+/** One answer of 200 in so many is lost on its way, so that its client repeats the call. */
+const LOST_SHARE = 20;
+
+/** One call in so many is repeated after its answer. */
+const REPEATED_SHARE = 4;
+
+/** A place where keys must not be. */
+export interface Place {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** True if the canary of the site is there. */
+  readonly hasCanary: boolean;
+}
+
+export class WatchedSite {
+  /** Finds the keys of this site and their openings. */
+  readonly search: LeakSearch = new LeakSearch();
+  /** Bytes that the site carries to the places where a client's text may be. */
+  readonly canary: Buffer = randomBytes(24);
+  readonly #site: LogSite;
+  readonly #server: Server;
+  readonly #collector: Collector;
+  readonly #proxy: RecordingProxy;
+  readonly #keyIds = new Set<string>();
+  #outputs = '';
+
+  private constructor(site: LogSite, server: Server, collector: Collector, proxy: RecordingProxy) {
+    this.#site = site;
+    this.#server = server;
+    this.#collector = collector;
+    this.#proxy = proxy;
+  }
+
+  /** Starts a server that logs, traces and counts as much as it can. */
+  static async start(site: LogSite): Promise<WatchedSite> {
+    const collector = await Collector.start();
+    const server = await site.start(0, {
+      PHM_LOG_LEVEL: 'trace',
+      PHM_METRICS_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    });
+    const proxy = await RecordingProxy.start(server.address);
+    return new WatchedSite(site, server, collector, proxy);
+  }
+
+  /** Number of keys that have been opened. */
+  get keys(): number {
+    return this.#keyIds.size;
+  }
+
+  get pid(): number {
+    return this.#server.pid;
+  }
+
+  /** Makes sealed keys through the proxy, opens them all, and repeats some calls. Returns figures in words. */
+  async makeKeys(calls: readonly Call[]): Promise<string> {
+    let answers = 0;
+    this.#proxy.loses = (chunk) =>
+      chunk.includes('HTTP/1.1 200 OK') && ++answers % LOST_SHARE === 0;
+    const clients = new IdempotentClients(this.#site.apiKey, () => [this.#proxy.address]);
+    await clients.run(calls, CLIENTS);
+    const repeated = calls.filter((_, i) => i % REPEATED_SHARE === 0);
+    await clients.run(repeated, CLIENTS);
+    this.#proxy.loses = () => false;
+    assert.deepEqual(clients.wrong, []);
+    for (const { call, text } of clients.outcomes) {
+      for (const key of keysOf(JSON.parse(text))) this.#open(call.recipient, key);
+    }
+    const replays = clients.outcomes.filter(({ replayed }) => replayed).length;
+    return `${this.keys} keys, ${this.#proxy.lost} answers lost, ${replays} replays`;
+  }
+
+  #open(recipient: Call['recipient'], { key_id: keyId, sealed_key }: AnsweredKey): void {
+    if (this.#keyIds.has(keyId)) return;
+    this.#keyIds.add(keyId);
+    assert.ok(recipient && sealed_key);
+    const { key, opening, header } = openByThePage(sealed_key, Buffer.from(recipient.privateKey));
+    assert.equal(header.key_id, keyId);
+    this.search.add(`the key ${keyId}`, key);
+    this.search.add(`the opening of ${keyId}`, opening);
+  }
+
+  /** Sends what fails, reads what the service tells about keys, and plants the canary. */
+  async lookAround(call: Call): Promise<void> {
+    const { address } = this.#proxy;
+    const { apiKey } = this.#site;
+    for (const [security_level, status] of [
+      [192, 400],
+      [384, 422],
+    ]) {
+      const other = { ...call, body: { ...call.body, security_level } };
+      assert.equal((await sendOnce(address, apiKey, other)).status, status);
+    }
+    const headers = { 'X-API-Key': apiKey, 'X-Request-Id': this.canary.toString('base64url') };
+    await (await fetch(`${address}/api/v2/metrics`, { headers })).text();
+    const proxied = { request: (path, init) => this.#through(path, init) } as Server;
+    for (const keyId of [...this.#keyIds].slice(0, 20)) {
+      await fetchReceipt(proxied, apiKey, keyId);
+      this.#outputs += await this.#site.run('ledger', 'find', keyId);
+    }
+    const name = this.canary.toString('hex');
+    await this.#site.run('account', 'create', '--name', name, '--plan', 'research');
+    for (const command of [
+      ['account', 'list'],
+      ['ledger', 'verify'],
+      ['log', 'check'],
+    ]) {
+      this.#outputs += await this.#site.run(...command);
+    }
+  }
+
+  async #through(path: string, init: RequestInit = {}) {
+    const response = await fetch(`${this.#proxy.address}${path}`, init);
+    const { status, headers } = response;
+    return { status, headers, body: await response.json() };
+  }
+
+  /** Kills the server, so that nothing tidies up behind it, and returns every place to search. */
+  async places(): Promise<Place[]> {
+    const metrics = await this.#server.scrape();
+    await this.#server.stop('SIGKILL');
+    const files = await this.#files();
+    return [
+      place('requests', this.#proxy.sent),
+      place('answers', this.#proxy.received),
+      place('log and standard error', this.#server.log),
+      place('traces', this.#collector.bodies.join('\n')),
+      place('output of commands', this.#outputs),
+      place('metrics', metrics, false),
+      place('values in the database', await this.#dump()),
+      place('files', Buffer.concat(files)),
+    ];
+  }
+
+  /** Returns the files of the service and of the database. */
+  async #files(): Promise<Buffer[]> {
+    const folders = [this.#site.folder];
+    if (this.#site.kind === 'postgres') {
+      const [row] = await this.#site.execute('SHOW data_directory');
+      folders.push(String(row?.data_directory));
+    }
+    return folders.flatMap(readBelow);
+  }
+
+  /** Returns all values of all tables. PostgreSQL compresses long ones in its files. */
+  async #dump(): Promise<Buffer> {
+    const names =
+      this.#site.kind === 'sqlite'
+        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+        : "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
+    const tables = await this.#site.execute(names);
+    const values: Buffer[] = [];
+    for (const { name } of tables) {
+      values.push(valuesOf(await this.#site.execute(`SELECT * FROM "${name}"`)));
+    }
+    return Buffer.concat(values);
+  }
+
+  async remove(): Promise<void> {
+    this.#proxy.close();
+    await this.#site.remove();
+    await this.#collector.close();
+  }
+}
+
+function place(name: string, content: string | Buffer, hasCanary = true): Place {
+  return { name, bytes: Buffer.from(content), hasCanary };
+}
+
+function readBelow(folder: string): Buffer[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
+}
+
+/** Returns the values of all rows, one a line. */
+function valuesOf(rows: readonly Record<string, unknown>[]): Buffer {
+  const values = rows.flatMap((row) => Object.values(row));
+  return Buffer.concat(values.flatMap((value) => [bytesOf(value), Buffer.from('\n')]));
+}
+
+function bytesOf(value: unknown): Buffer {
+  if (value instanceof Uint8Array) return Buffer.from(value);
+  return Buffer.from(typeof value === 'object' ? JSON.stringify(value) : String(value));
+}
