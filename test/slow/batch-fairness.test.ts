@@ -1,0 +1,107 @@
+/**
+ * Single requests of one account are answered while another account keeps generating batches of 1,000 keys. Writes the
+ * latencies beside those of an idle server; the limits are generous, because machines differ.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newRecipient, type RecipientKey } from '#sealing';
+import { type Account, addAccounts } from '../support/books.ts';
+import { makeCall, sendOnce } from '../support/idempotent-calls.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { sqliteIn } from '../support/unknown-keys.ts';
+
+const MEASURE_MS = 4_000;
+const PAUSE_MS = 5;
+
+/** No single request may wait for a whole batch of validated keys, which takes seconds. */
+const LONGEST_MEDIAN_MS = 500;
+
+const PLAIN = { security_level: 256 };
+const VALIDATED = { ...PLAIN, enable_nist_validation: true };
+
+/** Median and 99th percentile in milliseconds. */
+interface Latency {
+  readonly median: number;
+  readonly p99: number;
+  readonly count: number;
+}
+
+describe('batches of one account', () => {
+  const dataDir = makeDataDir();
+  let recipient: RecipientKey;
+  const singles = {
+    plain: () => makeCall(PLAIN),
+    sealed: () => makeCall(PLAIN, recipient),
+    validated: () => makeCall(VALIDATED),
+  };
+  let server: Server;
+  let accounts: readonly [Account, Account];
+  before(async () => {
+    recipient = await newRecipient();
+    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+    const added = await addAccounts(sqliteIn(dataDir), ['enterprise', 'enterprise']);
+    accounts = added as [Account, Account];
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    removeDataDir(dataDir);
+  });
+
+  async function measure(kind: keyof typeof singles): Promise<Latency> {
+    const times: number[] = [];
+    for (const end = Date.now() + MEASURE_MS; Date.now() < end; await delay(PAUSE_MS)) {
+      const began = performance.now();
+      const { status, text } = await sendOnce(server.address, accounts[0].apiKey, singles[kind]());
+      assert.equal(status, 200, text);
+      times.push(performance.now() - began);
+    }
+    times.sort((a, b) => a - b);
+    const at = (share: number) => times[Math.floor(share * (times.length - 1))] as number;
+    return { median: at(0.5), p99: at(0.99), count: times.length };
+  }
+
+  async function measureAll(): Promise<Record<string, Latency>> {
+    const kinds = Object.keys(singles) as (keyof typeof singles)[];
+    const latencies = await Promise.all(kinds.map(measure));
+    return Object.fromEntries(kinds.map((kind, i) => [kind, latencies[i] as Latency]));
+  }
+
+  /** Generates batches of plain and of validated keys until the returned function is called. */
+  function keepGenerating(): () => Promise<number> {
+    let running = true;
+    let keys = 0;
+    const generate = async (fields: object) => {
+      let count = 1_000;
+      while (running) {
+        const call = makeCall({ ...fields }, null, count);
+        const { status, body } = await sendOnce(server.address, accounts[1].apiKey, call);
+        if (status === 413) count = body.max_count;
+        else if (status === 200) keys += count;
+        else assert.match(body.code, /^(overloaded|entropy_unavailable)$/);
+      }
+    };
+    const all = Promise.all([generate(PLAIN), generate(VALIDATED)]);
+    return async () => {
+      running = false;
+      await all;
+      return keys;
+    };
+  }
+
+  it('delay single requests of another only a little', async (test) => {
+    const alone = await measureAll();
+    const end = keepGenerating();
+    await delay(500);
+    const beside = await measureAll();
+    const keys = await end();
+    for (const [kind, one] of Object.entries(alone)) {
+      const other = beside[kind] as Latency;
+      const ratio = (name: 'median' | 'p99') =>
+        `${name} ${one[name].toFixed(1)} → ${other[name].toFixed(1)} ms (× ${(other[name] / one[name]).toFixed(1)})`;
+      test.diagnostic(`${kind}: ${ratio('median')}, ${ratio('p99')}, ${other.count} requests`);
+      assert.ok(other.median < LONGEST_MEDIAN_MS, `${kind}: ${other.median} ms`);
+    }
+    test.diagnostic(`${keys} keys in batches meanwhile`);
+  });
+});
