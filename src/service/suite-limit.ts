@@ -4,8 +4,20 @@ import { AppError } from '../errors.ts';
 /** A verdict takes milliseconds. After this time the suite counts as not answering. */
 export const SUITE_LIMIT_MS = 10_000;
 
+/**
+ * Time limit of a batch. Waiting batches hold at most nine tenths of `SUITE_LIMIT_MS` of work for each worker, and single
+ * keys take up to every other turn, so that a batch takes 18 seconds at most.
+ */
+export const BATCH_LIMIT_MS: number = 2 * SUITE_LIMIT_MS;
+
 /** Seconds after which a client should retry then. */
 const RETRY_AFTER_SECONDS = 5;
+
+/** Returns the refusal of a batch that is not done in time, because keys took longer than before. */
+export function batchLateError(): AppError {
+  const reason = 'a batch was not done in time';
+  return new AppError('overloaded', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
 
 /** Returns the refusal of a request that waited too long. */
 export function suiteLateError(): AppError {

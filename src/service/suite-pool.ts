@@ -2,8 +2,9 @@
  * The suite workers and the bounded queue in front of them. Each worker has one job at a time: a sample, one key, or some
  * keys of a batch.
  *
- * Samples come first. Single keys and parts of batches alternate, so that neither waits long for the other. Batches are
- * done in order of arrival: two at the same time would both end later.
+ * Samples come first. Single keys and parts of batches alternate, so that neither waits long for the other. Accounts take
+ * turns with their oldest batch, so that a large batch does not delay a small one of another account. If a batch would
+ * then be late, the oldest batch comes first.
  */
 import type { Worker } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
@@ -14,7 +15,7 @@ import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
 import type { BatchTooLarge } from '../keys/order.ts';
 import type { UnvouchedKeys } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
-import { SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
+import { BATCH_LIMIT_MS, batchLateError, SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
 import type { SuiteMessage, SuiteReply, SuiteWorkerMessage } from './suite-messages.ts';
 import { SuitePace } from './suite-pace.ts';
 import { type KeyWork, type Maker, SuiteWork } from './suite-work.ts';
@@ -30,6 +31,12 @@ const MAX_ACCOUNT_SHARE = 1 / 2;
 
 /** Work in one job of a batch: about as much as one validated key, because single keys wait for it. */
 const JOB_MS = 5;
+
+/** Single keys can take as much of the workers' time as batches. */
+const SINGLES_FACTOR = 2;
+
+/** Time before the limit of a batch at which its last job should end. */
+const SPARE_MS = 1_000;
 
 /** Seconds after which a client should retry when the queue is full. */
 const RETRY_AFTER_SECONDS = 1;
@@ -70,6 +77,9 @@ export class SuitePool {
   readonly #samples: WaitingSample[] = [];
   readonly #timers = new Map<SuiteWork, NodeJS.Timeout>();
   #nextJobId = 1;
+  /** Last turn of each account with waiting batches. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
   /** True if the next job comes from a batch, if one waits. */
   #isBatchNext = false;
 
@@ -102,7 +112,8 @@ export class SuitePool {
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     const work = new SuiteWork(request, abandoned, onStage);
-    const timer = setTimeout(() => this.#expire(work), SUITE_LIMIT_MS).unref();
+    const limitMs = request.isBatch ? BATCH_LIMIT_MS : SUITE_LIMIT_MS;
+    const timer = setTimeout(() => this.#expire(work), limitMs).unref();
     this.#timers.set(work, timer);
     (request.isBatch ? this.#batches : this.#singles).push(work);
     this.#dispatch();
@@ -245,12 +256,38 @@ export class SuitePool {
 
   #nextWork(): SuiteWork | undefined {
     this.#dropAbandoned();
-    const [first, second] = this.#isBatchNext
-      ? [this.#batches, this.#singles]
-      : [this.#singles, this.#batches];
-    const next = first[0] ?? second[0];
+    const single = this.#singles[0];
+    const next =
+      single && !(this.#isBatchNext && this.#batches.length > 0) ? single : this.#nextBatch();
     if (next) this.#isBatchNext = !next.request.isBatch;
     return next;
+  }
+
+  /** Returns the oldest batch of the account whose turn it is, or the oldest of all if time is short. */
+  #nextBatch(): SuiteWork | undefined {
+    const oldest = new Map<string, SuiteWork>();
+    for (const work of this.#batches) {
+      const { accountId } = work.request.requester;
+      if (!oldest.has(accountId)) oldest.set(accountId, work);
+    }
+    const [first] = oldest.values();
+    if (oldest.size < 2 || this.#isTimeShort()) return first;
+    const turn = [...oldest].reduce((one, other) =>
+      (this.#turns.get(other[0]) ?? 0) < (this.#turns.get(one[0]) ?? 0) ? other : one,
+    );
+    this.#turns.set(turn[0], ++this.#turn);
+    return turn[1];
+  }
+
+  /** Reports whether a batch would be late unless batches are done in order of arrival, beside single keys. */
+  #isTimeShort(): boolean {
+    const nowMs = monotonicMs();
+    let beforeMs = 0;
+    return this.#batches.some((work) => {
+      beforeMs += this.#waitingMs([work]);
+      const neededMs = (SINGLES_FACTOR * beforeMs) / this.#members.length;
+      return nowMs + neededMs >= work.sinceMs + BATCH_LIMIT_MS - SPARE_MS;
+    });
   }
 
   /** Drops work of disconnected clients, which MUST NOT occupy places. */
@@ -262,11 +299,11 @@ export class SuitePool {
   }
 
   /**
-   * Refuses a single key that has waited ten seconds, and a batch that is not done by then. Less work precedes them, so the
-   * workers hang or lack a core.
+   * Refuses a single key that has waited ten seconds, and a batch that is not done after twenty. Less work precedes them, so
+   * the workers hang or lack a core.
    */
   #expire(work: SuiteWork): void {
-    this.#end(work, suiteLateError());
+    this.#end(work, work.request.isBatch ? batchLateError() : suiteLateError());
   }
 
   #refuseWaiting(defect: Defect): void {
@@ -286,6 +323,7 @@ export class SuitePool {
       const place = lane.indexOf(work);
       if (place !== -1) lane.splice(place, 1);
     }
+    if (this.#batches.length === 0) this.#turns.clear();
   }
 
   #stopTimer(work: SuiteWork): void {
