@@ -18,7 +18,10 @@ export const HEADER_PARAMETERS = {
     required: false,
     description:
       'Label of this request for repetitions: 1 to 255 visible ASCII characters, such as a new UUID, also in double quotes. The same request with the same value within 24 hours generates no second key (draft-ietf-httpapi-idempotency-key-header).',
-    schema: text,
+    schema: {
+      type: 'string',
+      pattern: String.raw`^([!#-~][!-~]{0,254}|"([!#-\[\]-~]|\\["\\]){1,255}")$`,
+    },
   },
   RequestId: {
     name: 'X-Request-Id',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { AppError } from '../../../src/errors.ts';
+import { HEADER_PARAMETERS } from '../../../src/http/openapi/headers.ts';
 import { idempotencyKeyOf, requestHash } from '../../../src/http/wire/idempotency.ts';
 
 const read = (value: string) => idempotencyKeyOf({ 'idempotency-key': value });
@@ -80,6 +81,24 @@ describe('the header Idempotency-Key', () => {
       }),
     );
     for (const text of ['"', '\\"', '"\\', ' ']) refusal(text.repeat(2 ** 18));
+  });
+});
+
+describe('the pattern of the header in the document', () => {
+  it('accepts what the service accepts', () => {
+    const pattern = new RegExp(HEADER_PARAMETERS.IdempotencyKey.schema.pattern);
+    const unit = fc.constantFrom('"', '\\', ' ', 'a', '~', '!', '[', ']', '#', '\u0001', 'é');
+    const texts = fc.string({ unit, maxLength: 8 });
+    const long = fc.tuple(fc.nat(3), texts).map(([n, text]) => 'x'.repeat(252 + n) + text);
+    const quoted = fc.oneof(texts, long).map((text) => `"${text}"`);
+    fc.assert(
+      fc.property(fc.oneof(texts, long, quoted), (value) => {
+        const isAccepted = pattern.test(value);
+        if (isAccepted) assert.notEqual(read(value), null);
+        else assert.equal(refusal(value).code, 'invalid_request');
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });
 
