@@ -33,6 +33,7 @@ from phm_client import (
     PhmApiError,
     PhmClient,
     PhmConnectionError,
+    PhmError,
     PhmKeyLostError,
     Recipient,
     ValidatedSealedKey,
@@ -79,8 +80,9 @@ def bodies(server: ScriptedServer) -> Iterator[Any]:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("lost", LOST)
 def test_repeats_a_lost_call_with_the_same_idempotency_key(
-    answered: Answered, call: str, lost: Step
+    answered: Answered, monkeypatch: pytest.MonkeyPatch, call: str, lost: Step
 ) -> None:
+    monkeypatch.setattr("random.random", lambda: 0.0)  # no back-off
     phm, server = answered(lost, fails("idempotency_in_progress", 409), ANSWERS[call])
     CALLS[call](phm)
     first, *others = server.received
@@ -125,6 +127,18 @@ def test_names_the_idempotency_key_of_a_failed_call(answered: Answered) -> None:
     assert caught.value.outcome_unknown
     first, second = server.received
     assert caught.value.idempotency_key == unique_of(first) == unique_of(second)
+
+
+@pytest.mark.parametrize("last", [fails("quota_exceeded", 429), page(404)])
+def test_a_refused_retry_leaves_the_outcome_unknown(answered: Answered, last: Step) -> None:
+    phm, _ = answered(breaks, last)
+    with pytest.raises(PhmError) as caught:
+        phm.generate(256, idempotency_key=True)
+    assert caught.value.outcome_unknown
+    phm, _ = answered(last)
+    with pytest.raises(PhmError) as caught:
+        phm.generate(256, idempotency_key=True)
+    assert not caught.value.outcome_unknown
 
 
 def test_seals_to_a_recipient_or_a_registered_name(answered: Answered) -> None:

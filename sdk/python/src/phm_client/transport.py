@@ -13,7 +13,7 @@ import httpx
 
 from .answer import read_answer
 from .call import Call
-from .errors import PhmConnectionError, PhmError, PhmTimeoutError
+from .errors import PhmConnectionError, PhmError, PhmKeyLostError, PhmTimeoutError
 from .hooks import RequestEvent, RetryEvent, notify
 from .limits import Limits, read_limits
 from .retry import is_rate_refusal, may_retry, retry_after_of, wait_seconds
@@ -46,10 +46,14 @@ class TransportOptions:
 
 def send(call: Call[T], options: TransportOptions) -> T:
     """Return the response to a call. Raises PhmError."""
+    sending = _Sending(call, options)
     try:
-        return _Sending(call, options).run()
+        return sending.run()
     except PhmError as error:
         error.idempotency_key = call.idempotency_key
+        # A refused retry does not show what became of the first request.
+        if sending.lost_a_response and not isinstance(error, PhmKeyLostError):
+            error.outcome_unknown = True
         raise
 
 
@@ -84,6 +88,7 @@ class _Sending(Generic[T]):
         # The rate limit's refusal of the last attempt, until the next turn.
         self._refusal: PhmError | None = None
         self._retries = 0
+        self.lost_a_response = False
 
     def run(self) -> T:
         attempt = 1
@@ -92,6 +97,7 @@ class _Sending(Generic[T]):
             answer = self._attempt(attempt, waited)
             if not isinstance(answer, PhmError):
                 return answer
+            self.lost_a_response = self.lost_a_response or answer.outcome_unknown
             wait = self._wait_before_retry(answer)
             if wait is None:
                 raise answer
