@@ -59,7 +59,8 @@ function outcomeOf(
     return { kind: 'lost', keyIds: error.keyIds };
   }
   const maxCount = error instanceof PhmApiError ? error.maxCount : null;
-  if (maxCount !== null && maxCount < count) return { kind: 'too_large', maxCount };
+  if (maxCount !== null && maxCount < count)
+    return { kind: 'too_large', maxCount, isFirst: !isLost };
   const failure = connection.explain(error);
   const isRefused = error instanceof PhmError && !error.outcomeUnknown && !isLost;
   if (isRefused) return { kind: 'refused', error: failure };

@@ -170,8 +170,8 @@ function losses(
     },
     onUnknown: (count) =>
       say(
-        `The service no longer knows whether it answered the last call of the interrupted run, because it keeps answers for a ` +
-          `day: up to ${count} keys may have been generated, counted and lost. Others take their place.\n`,
+        `The answer to a call never came, and the service cannot tell any more whether there was one: up to ${count} keys may ` +
+          'have been generated, counted and lost. Others take their place.\n',
       ),
   };
 }

@@ -19,8 +19,11 @@ export type CallOutcome =
   | { readonly kind: 'keys'; readonly keys: readonly KeyContent[] }
   /** A plain call was answered before: its keys cannot be given again. */
   | { readonly kind: 'lost'; readonly keyIds: readonly string[] }
-  /** The service refused the call. `maxCount` is smaller than the count of the call. */
-  | { readonly kind: 'too_large'; readonly maxCount: number }
+  /**
+   * The service refused the call. `maxCount` is smaller than the count of the call. `isFirst` is false if an earlier
+   * request of this call may still be in progress on another server.
+   */
+  | { readonly kind: 'too_large'; readonly maxCount: number; readonly isFirst: boolean }
   /** No request of this call reached the service, or it refused the only one. */
   | { readonly kind: 'refused'; readonly error: unknown };
 
@@ -45,11 +48,16 @@ export interface BatchWork {
 /** Most keys of a call. */
 const CALL_KEYS = 100;
 
+/** Calls after which a run that made smaller ones tries larger ones: the limit depends on the load of the service. */
+const CALLS_TO_GROW = 8;
+
 export class BatchRun {
   readonly #directory: KeyDirectory;
   readonly #work: BatchWork;
   #state: BatchState;
   #callKeys = CALL_KEYS;
+  /** Calls since the service refused one as too large. */
+  #goodCalls = 0;
 
   constructor(directory: KeyDirectory, state: BatchState, work: BatchWork) {
     this.#directory = directory;
@@ -110,13 +118,21 @@ export class BatchRun {
     }
     if (outcome.kind === 'too_large') {
       this.#callKeys = outcome.maxCount;
+      this.#goodCalls = 0;
+      if (!isNew || !outcome.isFirst) return this.#forget(call.count);
       this.#save({ call: null });
       return;
     }
-    // The largest count depends on the load of the service.
-    this.#callKeys = Math.min(CALL_KEYS, 2 * this.#callKeys);
+    this.#grow();
     if (outcome.kind === 'lost') this.#end(outcome.keyIds);
     else this.#write(call, outcome.keys);
+  }
+
+  #grow(): void {
+    this.#goodCalls += 1;
+    if (this.#goodCalls % CALLS_TO_GROW === 0) {
+      this.#callKeys = Math.min(CALL_KEYS, 2 * this.#callKeys);
+    }
   }
 
   #write(call: PendingCall, keys: readonly KeyContent[]): void {
