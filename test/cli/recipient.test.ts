@@ -149,7 +149,7 @@ describe('phm recipient add, list and remove', () => {
       [FOLDER, /it is a directory$/],
       [put('empty', ''), /not a file of phm recipient new: .*JSON/],
       [put('long', 'x'.repeat(70_000)), /too long/],
-      [put('secret', secret), /holds a private key, which nobody else may see/],
+      [put('secret', secret), /holds a private key, which only its owner may have/],
       [put('zeros', JSON.stringify({ ...publicKey, public_key: zeros })), /public_key: /],
       [put('short', JSON.stringify({ ...publicKey, public_key: 'AAAA' })), /public_key: .*1216/],
       [put('suite', JSON.stringify({ ...publicKey, suite: 'RSA' })), /suite: /],

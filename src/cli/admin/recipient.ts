@@ -15,8 +15,8 @@ import { withStore, withStoreToRead } from './with-store.ts';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 const ADD_HELP = `
-Then "seal_to": { "recipient": NAME } in a request, or phm generate --recipient NAME, seals keys to this public key, for callers
-of this account only. No request names another key by mistake, and no proxy can swap it.
+Then "seal_to": { "recipient": NAME } in a request, or phm generate --recipient NAME, seals keys to this public key, for
+callers of this account only. No request names another key by mistake, and no proxy can swap it.
 
 Example:
   phm recipient add backup --account acct_4d8f --public-key backup.recipient

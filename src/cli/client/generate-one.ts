@@ -51,7 +51,7 @@ function request(connection: Connection, flags: GenerateFlags): Promise<Generate
       if (!(error instanceof PhmKeyLostError)) throw error;
       const [keyId] = error.keyIds;
       throw new CommandError(
-        `the answer with the key ${keyId} was lost: it was generated and counted, and no one can get it any more. Run the ` +
+        `the answer with the key ${keyId} was lost: it was generated and counted, and the service cannot send it again. Run the ` +
           'command again for another key',
         1,
       );

@@ -21,11 +21,11 @@ Standard output gets the key and a line end, nothing else. On a terminal, standa
 A new file is readable by its owner only. It is created before the request and removed if there is no key.
 With --receipt the command waits until the log has the entry of the key.
 
-With --seal-to or --recipient the answer has the key sealed: only the recipient's private key opens it, with phm open. What is
-written is the answer of the service as JSON, which has no key in plaintext.
+With --seal-to or --recipient the key is sealed: only the recipient's private key opens it, with phm open. The command
+writes the answer of the service as JSON, which has no key in plaintext.
 
-With --count and --output-dir, each key gets a file named by its key ID, in the form of --output. After Ctrl-C, a kill, a full disk
-or a lost connection, the same command continues: no key is generated twice for a file, and keys that were lost are named.
+With --count and --output-dir, each key gets a file that its key ID names. After Ctrl-C, a kill, a full disk or a lost
+connection, the same command continues. It names the keys that were lost, and generates others in their place.
 
 Exit code: 0 the keys were written, 1 failed, 2 wrong usage.
 

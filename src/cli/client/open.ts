@@ -25,11 +25,11 @@ import { unwrap } from './receipt-input.ts';
 import { readRecipientKey } from './recipient-file.ts';
 
 const HELP = `
-FILE is what "phm generate --seal-to" wrote, or another answer of the service with sealed_key, also that of a batch; - means
-standard input. Nothing is sent. The key is written as "phm generate" writes one. Each key must fit its commitment.
+FILE is what "phm generate --seal-to" wrote, or another answer of the service with sealed_key, of one key or of a batch;
+- means standard input. Nothing is sent. The key is written as "phm generate" writes one. It must fit its commitment.
 
-A sealed key does not show who sealed it. Its receipt does: with --policy, which names the logs that you accept, the command
-checks the receipt in FILE or that of --receipt, and writes no key without a valid one for this recipient.
+A sealed key does not show who sealed it. Its receipt does: with --policy, which names the logs that you accept, the
+command checks the receipt in FILE or of --receipt, and writes no key without a valid one for this recipient.
 
 Exit code: 0 opened, 1 not opened, 2 wrong usage.
 

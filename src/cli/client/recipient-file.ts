@@ -21,7 +21,7 @@ export function readRecipient(path: string): Recipient {
   const text = read(path, 'the recipient');
   if (isSecret(text)) {
     throw new CommandError(
-      `${path} holds a private key, which nobody else may see: give the file that ends in ${PUBLIC_ENDING}`,
+      `${path} holds a private key, which only its owner may have: give the file that ends in ${PUBLIC_ENDING}`,
       1,
     );
   }

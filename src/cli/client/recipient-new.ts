@@ -14,9 +14,9 @@ import { KeyFile } from './key-file.ts';
 import { PUBLIC_ENDING, SECRET_ENDING, thumbprintText } from './recipient-file.ts';
 
 const HELP = `
-Writes NAME${PUBLIC_ENDING}, which callers seal keys to, and NAME${SECRET_ENDING}, which opens them. Only its owner can read
-the second file: keep a copy of it, because without it no sealed key opens. Standard output gets the thumbprint of the public key:
-base64 of its SHA-256, as headers and receipts name the recipient. Nothing is sent.
+Writes NAME${PUBLIC_ENDING}, which callers seal keys to, and NAME${SECRET_ENDING}, which opens them. Only its
+owner can read the second file: keep a copy of it, because without it no sealed key opens. Standard output gets the
+thumbprint of the public key: base64 of its SHA-256, as headers and receipts name the recipient. Nothing is sent.
 
 Examples:
   phm recipient new --output backup

@@ -4,8 +4,8 @@ import { type CliContext, writeJson } from '../context.ts';
 import { readEither, thumbprintText } from './recipient-file.ts';
 
 const HELP = `
-Standard output gets the thumbprint: base64 of the public key's SHA-256, as headers and receipts name the recipient. Compare it with
-the one that the owner tells you by another way before you seal keys to the file.
+Standard output gets the thumbprint: base64 of the public key's SHA-256, as headers and receipts name the recipient.
+Compare it with the one that the owner tells you by another way before you seal keys to the file.
 
 Example:
   phm recipient show backup.recipient

@@ -47,7 +47,10 @@ function assertNames(keyIds: readonly string[], count: number): void {
   );
 }
 
-/** Throws a failure after which the service may have generated keys. With `isLost`, a request of the call is such a failure. */
+/**
+ * Throws a failure after which the service may have generated keys. With `isLost`, an earlier request of the call may have
+ * generated them.
+ */
 function outcomeOf(
   error: unknown,
   count: number,

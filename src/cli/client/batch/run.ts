@@ -28,7 +28,7 @@ export type CallOutcome =
   | { readonly kind: 'refused'; readonly error: unknown };
 
 export interface BatchWork {
-  /** Keys to make. */
+  /** Keys to generate. */
   readonly count: number;
   /** True if the service gives the same answer again: for sealed keys. */
   readonly isReplayable: boolean;
@@ -38,7 +38,7 @@ export interface BatchWork {
   readonly onProgress: (made: number) => void;
   /** Gets the IDs of keys that no file will have. */
   readonly onLost: (keyIds: readonly string[]) => void;
-  /** Gets the number of keys of a call whose outcome no one knows any more. */
+  /** Gets the number of keys of a call whose outcome the service cannot tell any more. */
   readonly onUnknown: (count: number) => void;
   /** Ends the run between two calls. */
   readonly signal: AbortSignal;
@@ -69,7 +69,7 @@ export class BatchRun {
     return this.#state;
   }
 
-  /** Makes the rest of the keys. Rejects if it cannot, or with the reason of the signal; the state file then has the rest. */
+  /** Generates the missing keys. Rejects if it cannot, or with the reason of the signal; the state file then has the rest. */
   async finish(): Promise<void> {
     const { count, now, onProgress, signal } = this.#work;
     if (this.#state.call) await this.#resume(this.#state.call);
