@@ -62,7 +62,7 @@ class OpenedKey:
     service: str | None
     """Origin of the service's log; None without a log."""
     time: str
-    """When the service generated the key, in ISO 8601."""
+    """When the service accepted the request, in ISO 8601."""
     verdict: ReceiptVerdict | None
     """Valid, if a receipt was verified; otherwise None."""
 
