@@ -134,20 +134,25 @@ async function verify(server: Target, cases: readonly Case[]): Promise<void> {
  */
 async function driveBatches(server: Target, load: Case, seconds: number): Promise<Round> {
   const latencies: number[] = [];
+  const problems: string[] = [];
   const began = performance.now();
   const isOver = () => performance.now() - began >= seconds * 1_000;
   const connection = async () => {
     do {
       const from = performance.now();
-      await post(server, load.path, load.body);
-      latencies.push(performance.now() - from);
-    } while (!isOver());
+      try {
+        await post(server, load.path, load.body);
+        latencies.push(performance.now() - from);
+      } catch (error) {
+        problems.push((error as Error).message);
+      }
+    } while (!isOver() && problems.length === 0);
   };
   await Promise.all(Array.from({ length: load.connections }, connection));
   return {
     perSecond: latencies.length / ((performance.now() - began) / 1_000),
     latenciesMs: Float64Array.from(latencies).sort(),
-    problems: [],
+    problems,
   };
 }
 
