@@ -79,12 +79,12 @@ async function sealText(
   header: Record<string, unknown>,
 ): Promise<SealedKey> {
   const suite = new CipherSuite(KEM_MLKEM768_X25519, KDF_HKDF_SHA256, AEAD_AES_256_GCM);
-  const thumbprint = createHash('sha256').update(recipient.publicKey).digest();
   const aad = new Uint8Array(Buffer.from(canonicalJson(header as never)));
+  const headerHash = createHash('sha256').update(aad).digest();
   const { encapsulatedSecret, ciphertext } = await suite.Seal(
     await suite.DeserializePublicKey(recipient.publicKey),
     new Uint8Array(Buffer.from(plaintext)),
-    { info: new Uint8Array(Buffer.concat([Buffer.from('phm/seal/v1\0'), thumbprint])), aad },
+    { info: new Uint8Array(Buffer.concat([Buffer.from('phm/seal/v1\0'), headerHash])), aad },
   );
   return {
     suite: 'MLKEM768-X25519',

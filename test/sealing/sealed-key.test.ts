@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_MLKEM768_X25519 } from 'hpke';
+import {
+  AEAD_AES_256_GCM,
+  CipherSuite,
+  KDF_HKDF_SHA256,
+  KEM_ML_KEM_1024,
+  KEM_MLKEM768_X25519,
+  type KEMFactory,
+} from 'hpke';
 import {
   decodeBase64Url,
   encodeBase64Url,
@@ -36,19 +43,42 @@ async function sealText(
   like: SealedKey,
 ): Promise<SealedKey> {
   const suite = new CipherSuite(KEM_MLKEM768_X25519, KDF_HKDF_SHA256, AEAD_AES_256_GCM);
-  const thumbprint = await thumbprintOf(recipient.publicKey);
+  const aad = decodeBase64Url(like.header);
+  const headerHash = createHash('sha256').update(aad).digest();
   const { encapsulatedSecret, ciphertext } = await suite.Seal(
     await suite.DeserializePublicKey(recipient.publicKey),
     new Uint8Array(Buffer.from(plaintext)),
     {
-      info: new Uint8Array(Buffer.concat([Buffer.from('phm/seal/v1\0'), thumbprint])),
-      aad: decodeBase64Url(like.header),
+      info: new Uint8Array(Buffer.concat([Buffer.from('phm/seal/v1\0'), headerHash])),
+      aad: new Uint8Array(aad),
     },
   );
   return {
     ...like,
     enc: encodeBase64Url(encapsulatedSecret),
     ciphertext: encodeBase64Url(ciphertext),
+  };
+}
+
+/** Returns a KEM that gives its first encapsulation again and again, as two copies of a virtual machine would. */
+function repeating(factory: KEMFactory): KEMFactory {
+  return () => {
+    const kem = factory();
+    let first: ReturnType<typeof kem.Encap> | undefined;
+    return new Proxy(kem, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        if (name !== 'Encap') return member.bind(target);
+        return (publicKey: Parameters<typeof kem.Encap>[0]) => {
+          first ??= kem.Encap(publicKey);
+          return first.then(({ shared_secret, enc }) => ({
+            shared_secret: shared_secret.slice(),
+            enc,
+          }));
+        };
+      },
+    });
   };
 }
 
@@ -123,6 +153,23 @@ describe('a sealed key', () => {
       }
     });
   }
+
+  it('shares no key stream with another one, even if the platform repeats an encapsulation', async () => {
+    const recipientKey = recipientOf(DEFAULT);
+    const kems = {
+      'MLKEM768-X25519': repeating(KEM_MLKEM768_X25519),
+      'ML-KEM-1024': KEM_ML_KEM_1024,
+    };
+    const content = contentOf();
+    const key_commitment = encodeBase64(new Uint8Array(32));
+    const other = { ...content, header: { ...content.header, key_commitment } };
+    const first = await seal({ ...recipientKey, ...content }, kems);
+    const second = await seal({ ...recipientKey, ...other }, kems);
+    assert.equal(first.sealedKey.enc, second.sealedKey.enc);
+    // Both plaintexts are the same. Under one key and nonce, so are the ciphertexts without the tag.
+    const [a, b] = [first, second].map(({ sealedKey }) => decodeBase64Url(sealedKey.ciphertext));
+    assert.notDeepEqual(a?.subarray(0, -16), b?.subarray(0, -16));
+  });
 
   it('is refused for another recipient, suite or private key, in one sentence each', async () => {
     const recipientKey = recipientOf(DEFAULT);

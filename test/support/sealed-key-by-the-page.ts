@@ -224,7 +224,7 @@ export function openByThePage(sealedKey: Json, seed: Buffer): OpenedByThePage {
   const thumbprint = sha256(publicKey);
   must(thumbprint.toString('base64') === header.thumbprint, '3: thumbprint');
 
-  const info = Buffer.concat([Buffer.from('phm/seal/v1\0'), thumbprint]);
+  const info = Buffer.concat([Buffer.from('phm/seal/v1\0'), sha256(aad)]);
   const plaintext = decrypt(suite, sharedSecret(enc), info, aad, ciphertext);
   const opened = readPlaintext(plaintext, header.security_level);
   const claimed = Buffer.from(header.key_commitment, 'base64');

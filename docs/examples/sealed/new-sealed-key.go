@@ -93,7 +93,8 @@ func open(private hpke.PrivateKey, sealed sealedKey) (string, []byte, error) {
 	if !bytes.Equal(thumbprint[:], head.Thumbprint) {
 		return "", nil, errors.New("the key is sealed to another recipient")
 	}
-	info := append([]byte("phm/seal/v1\x00"), thumbprint[:]...)
+	headerHash := sha256.Sum256(sealed.Header)
+	info := append([]byte("phm/seal/v1\x00"), headerHash[:]...)
 	recipient, err := hpke.NewRecipient(sealed.Enc, private, kdf, aead, info)
 	if err != nil {
 		return "", nil, err

@@ -9,7 +9,7 @@ import {
   type KEMFactory,
   NotSupportedError,
 } from 'hpke';
-import { joined, utf8 } from './hash.ts';
+import { joined, sha256, utf8 } from './hash.ts';
 import { type SealSuiteName, suiteOf } from './suites.ts';
 
 /** A KEM for each suite. */
@@ -40,9 +40,13 @@ export function cipherSuite(name: SealSuiteName, kems: Kems): CipherSuite {
 
 const INFO_LABEL = utf8('phm/seal/v1\0');
 
-/** Returns HPKE's `info`, which binds a sealed key to this format and to the recipient's public key. */
-export function infoOf(thumbprint: Uint8Array): Uint8Array {
-  return joined([INFO_LABEL, thumbprint]);
+/**
+ * Returns HPKE's `info`, which binds a sealed key to this format and to its header with the recipient's thumbprint. A copy
+ * of a virtual machine may encapsulate the same secret again (SECURITY.md). AES-GCM's key and nonce then differ all the
+ * same, because `key_commitment` does. The hash keeps `info` below 64 bytes, as RFC 9180 §7.2.1 recommends.
+ */
+export async function infoOf(header: Uint8Array): Promise<Uint8Array> {
+  return joined([INFO_LABEL, await sha256(header)]);
 }
 
 /** Reports whether an error says that the platform lacks an algorithm of the suite. */

@@ -29,8 +29,8 @@ export async function open(
   kems: Kems = PLATFORM_KEMS,
 ): Promise<OpenedKey> {
   const sealed = readSealedKey(order.sealedKey);
-  const thumbprint = await checkRecipient(sealed, order.recipientKey);
-  const plaintext = await openPlaintext(sealed, order.recipientKey, infoOf(thumbprint), kems);
+  await checkRecipient(sealed, order.recipientKey);
+  const plaintext = await openPlaintext(sealed, order.recipientKey, kems);
   const content = readPlaintext(plaintext, sealed.header.security_level / 8);
   plaintext.fill(0);
   if (content === null) {
@@ -42,19 +42,17 @@ export async function open(
   return { ...content, header: sealed.header, digest: await sha256(sealed.enc, sealed.ciphertext) };
 }
 
-/** Returns the thumbprint of the recipient. */
 async function checkRecipient(
   { suite, header }: SealedBytes,
   recipientKey: RecipientKey,
-): Promise<Uint8Array> {
+): Promise<void> {
   if (recipientKey.suite !== suite.name) {
     throw new OpenError(
       `The key is sealed with ${suite.name}, and this recipient key is for ${recipientKey.suite}.`,
     );
   }
-  const thumbprint = await sha256(recipientKey.publicKey);
-  const own = encodeBase64(thumbprint);
-  if (own === header.thumbprint) return thumbprint;
+  const own = encodeBase64(await sha256(recipientKey.publicKey));
+  if (own === header.thumbprint) return;
   throw new OpenError(
     `The key is sealed to another recipient: its thumbprint is ${header.thumbprint}, and yours is ${own}.`,
   );
@@ -63,13 +61,12 @@ async function checkRecipient(
 async function openPlaintext(
   { suite, enc, ciphertext, aad }: SealedBytes,
   { privateKey }: RecipientKey,
-  info: Uint8Array,
   kems: Kems,
 ): Promise<Uint8Array> {
   const hpke = cipherSuite(suite.name, kems);
   try {
     const secret = await hpke.DeserializePrivateKey(privateKey);
-    return await hpke.Open(secret, enc, ciphertext, { aad, info });
+    return await hpke.Open(secret, enc, ciphertext, { aad, info: await infoOf(aad) });
   } catch (error) {
     if (isUnsupported(error)) throw error;
     throw new OpenError(

@@ -51,7 +51,7 @@ export async function seal(order: SealOrder, kems: Kems = PLATFORM_KEMS): Promis
     thumbprint: encodeBase64(thumbprint),
   } as const;
   const aad = sealHeaderBytes(header);
-  const { enc, ciphertext } = await sealPlaintext(order, { aad, info: infoOf(thumbprint) }, kems);
+  const { enc, ciphertext } = await sealPlaintext(order, { aad, info: await infoOf(aad) }, kems);
   return {
     sealedKey: {
       suite: suite.name,

@@ -136,7 +136,7 @@ func open(to recipient, sealed sealedKey) (*opened, error) {
 	}
 	enc := must(base64.RawURLEncoding.Strict().DecodeString(sealed.Enc))
 	ciphertext := must(base64.RawURLEncoding.Strict().DecodeString(sealed.Ciphertext))
-	receiver, err := hpke.NewRecipient(enc, private, s.kdf, s.aead, info(public))
+	receiver, err := hpke.NewRecipient(enc, private, s.kdf, s.aead, info(aad))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func seal(to recipient, h header, c content) (*sealedKey, error) {
 	h.KEM, h.KDF, h.AEAD = s.kem.ID(), s.kdf.ID(), s.aead.ID()
 	h.Thumbprint, h.Type = thumbprint(raw), "phm-sealed-key/v1"
 	aad := marshal(h)
-	enc, sender, err := hpke.NewSender(public, s.kdf, s.aead, info(raw))
+	enc, sender, err := hpke.NewSender(public, s.kdf, s.aead, info(aad))
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +202,8 @@ func committed(h header, c content) error {
 	return nil
 }
 
-func info(public []byte) []byte {
-	sum := sha256.Sum256(public)
+func info(header []byte) []byte {
+	sum := sha256.Sum256(header)
 	return append([]byte("phm/seal/v1\x00"), sum[:]...)
 }
 

@@ -197,9 +197,9 @@ def _check_response(response: Mapping[str, Any], header: Mapping[str, Any]) -> N
 
 
 def _open(parts: SealedBytes, recipient_key: RecipientKey) -> SealedContent:
-    thumbprint = _check_recipient(parts, recipient_key)
+    _check_recipient(parts, recipient_key)
     content = read_plaintext(
-        _decrypt(parts, recipient_key.private_key, _INFO_LABEL + thumbprint),
+        _decrypt(parts, recipient_key.private_key),
         int(parts.header["security_level"]) // 8,
     )
     if content is None:
@@ -211,25 +211,24 @@ def _open(parts: SealedBytes, recipient_key: RecipientKey) -> SealedContent:
     return content
 
 
-def _check_recipient(parts: SealedBytes, recipient_key: RecipientKey) -> bytes:
-    """Return the thumbprint of the recipient."""
+def _check_recipient(parts: SealedBytes, recipient_key: RecipientKey) -> None:
     if recipient_key.suite != parts.suite.name:
         raise SealedKeyError(
             f"The key is sealed with {parts.suite.name}, "
             f"and this recipient key is for {recipient_key.suite}."
         )
-    thumbprint = hashlib.sha256(recipient_key.public_key).digest()
-    own, stated = _base64(thumbprint), parts.header["thumbprint"]
+    own = _base64(hashlib.sha256(recipient_key.public_key).digest())
+    stated = parts.header["thumbprint"]
     if own != stated:
         raise SealedKeyError(
             "The key is sealed to another recipient: "
             f"its thumbprint is {stated}, and yours is {own}."
         )
-    return thumbprint
 
 
-def _decrypt(parts: SealedBytes, private_key: bytes, info: bytes) -> bytes:
+def _decrypt(parts: SealedBytes, private_key: bytes) -> bytes:
     suite, enc, ciphertext, aad = parts.suite, parts.enc, parts.ciphertext, parts.aad
+    info = _INFO_LABEL + hashlib.sha256(aad).digest()
     if len(private_key) == suite.private_key_bytes:
         try:
             return open_base(suite, private_key, enc, ciphertext, info=info, aad=aad)
