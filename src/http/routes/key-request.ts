@@ -29,12 +29,12 @@ export function toKeyRequest(
   context: OrderContext,
 ): KeyRequest {
   const order = toOrder(body, context);
-  const count = body.count ?? 1;
+  const count = (endpoint.isBatch && body.count) || 1;
   if (count > MAX_DETAILED_KEYS && (order.report || order.receipt)) throw tooDetailed(count);
   const sealTo = body.seal_to && endpoint.isSealed ? toSealTo(body.seal_to) : null;
   const idempotency = idempotencyKey !== null && {
     key: idempotencyKey,
-    requestHash: requestHash(endpoint.path, knownFields(body, order)),
+    requestHash: requestHash(endpoint.path, knownFields(body, order, endpoint)),
   };
   return { order, count, isBatch: endpoint.isBatch, sealTo, idempotency: idempotency || null };
 }
@@ -63,14 +63,14 @@ function toOrder(body: OrderBody, { entropySource, service }: OrderContext): Key
 const EFFECTIVE: readonly Includable[] = ['nist_report', 'receipt'];
 
 /** Returns the known fields after defaults. Neither order nor repetition in `include` changes what the request asks for. */
-function knownFields(body: OrderBody, order: KeyOrder): JsonObject {
+function knownFields(body: OrderBody, order: KeyOrder, { isBatch }: KeyEndpoint): JsonObject {
   return {
     security_level: order.securityLevel,
     enable_nist_validation: order.withEvidence,
     modulation_type: order.modulation,
     entropy_source: order.source,
     include: EFFECTIVE.filter((name) => body.include?.includes(name)),
-    ...(body.count !== undefined && { count: body.count }),
+    ...(isBatch && { count: body.count ?? 1 }),
     ...(body.seal_to && { seal_to: hashedSealTo(body.seal_to) }),
   };
 }

@@ -105,7 +105,8 @@ function describeWrongType(type: string, value: unknown, pointer: string): strin
 function describeType(value: unknown): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (value === '') return 'an empty string';
-  if (typeof value === 'string') return `a string of ${value.length} characters`;
+  if (typeof value === 'string')
+    return `a string of ${value.length} character${value.length === 1 ? '' : 's'}`;
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

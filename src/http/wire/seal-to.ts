@@ -11,8 +11,13 @@ import { AppError } from '../../errors.ts';
 import type { SealTo } from '../../keys/index.ts';
 import type { SealToBody } from './sealed-schemas.ts';
 
-/** Returns the recipient. Throws `invalid_request` unless it is one public key or one name. */
-export function toSealTo({ suite, public_key: text, recipient }: SealToBody): SealTo {
+/** Advice for a private key, which a warning alone would leave in use. */
+const SECRET = 'must not leave its owner: make a new pair, and send suite and public_key alone';
+
+/** Returns the recipient. Throws `invalid_request` unless it is one public key or one name, and nothing secret. */
+export function toSealTo(sealTo: SealToBody): SealTo {
+  if (Object.hasOwn(sealTo, 'private_key')) throw refused('/private_key', SECRET);
+  const { suite, public_key: text, recipient } = sealTo;
   const hasKey = (text ?? null) !== null;
   const hasName = (recipient ?? null) !== null;
   if (hasKey && hasName) throw refused('', 'must have "public_key" or "recipient", and has both');
@@ -32,7 +37,7 @@ function toKey(suite: SealSuiteName | null | undefined, text: string): Uint8Arra
   const publicKey = decode(text);
   const problem = publicKeyProblem(suite ?? DEFAULT_SUITE, publicKey);
   if (problem === null) return publicKey;
-  throw refusedPublicKey(problem, otherSuite(suite ?? DEFAULT_SUITE, publicKey.length));
+  throw refusedPublicKey(problem, adviceOnLength(suite ?? DEFAULT_SUITE, publicKey.length));
 }
 
 function decode(text: string): Uint8Array {
@@ -45,8 +50,11 @@ function decode(text: string): Uint8Array {
   }
 }
 
-/** Returns advice for a public key of another suite's length, or an empty string. */
-function otherSuite(suite: SealSuiteName, length: number): string {
+/** Returns advice for a public key with the length of another suite, or of a private key, or an empty string. */
+function adviceOnLength(suite: SealSuiteName, length: number): string {
+  if (SEAL_SUITES.some(({ privateKeyBytes }) => privateKeyBytes === length)) {
+    return ' It has the length of a private key. A private key must not leave its owner: if it is one, make a new pair.';
+  }
   const other = SEAL_SUITES.find(
     ({ name, publicKeyBytes }) => name !== suite && publicKeyBytes === length,
   );

@@ -90,7 +90,7 @@ export function keyBodies(sources: readonly string[], defaultSource: string) {
   };
 }
 
-/** The body of any request for keys. The schema of its route decides which of the last two it has. */
+/** The body of any request for keys. Where the schema of the route lacks one of the last two, it has any value. */
 export interface OrderBody extends GenerateBody {
   readonly count?: number;
   readonly seal_to?: SealToBody;

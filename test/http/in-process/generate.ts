@@ -197,6 +197,13 @@ describe('each endpoint that generates keys', () => {
       assert.equal(body.warnings[0].pointer, '#/counts', operation);
       assert.equal((await refusal(operation, { counts: 1 }, strict)).code, 'invalid_request');
     }
+    for (const operation of ['generate', 'generateSealed'] as const) {
+      for (const count of [0, 5, 'x']) {
+        const { status, body } = await post(operation, { count, include: ['receipt'] });
+        assert.deepEqual([status, body.warnings[0].pointer], [200, '#/count']);
+        assert.deepEqual([asked.count, asked.isBatch], [1, false]);
+      }
+    }
     const seal_to = { recipient: 'build-server', recipients: 'x' };
     const { body } = await post('generateSealed', { seal_to, suite: 'x' });
     assert.deepEqual(
@@ -241,6 +248,7 @@ describe('each endpoint that generates keys', () => {
       await hashOf('generate', { include: ['receipt', 'hash_proof', 'receipt'] }),
       await hashOf('generate', { include: ['receipt'] }),
     );
+    assert.equal(await hashOf('generate', { count: 7 }), await hashOf('generate', {}));
     const suite = 'MLKEM768-X25519';
     const { public_key } = SEAL_TO;
     const hash = await hashOf('generateSealed', { seal_to: { public_key } });
@@ -577,6 +585,14 @@ describe('seal_to', () => {
       [
         { public_key: zero },
         '"seal_to.public_key" cannot be used. The ML-KEM part of this public key is zero: anyone could open what is sealed to it.',
+      ],
+      [
+        { public_key: 'A'.repeat(86) },
+        '"seal_to.public_key" cannot be used. A public key of MLKEM768-X25519 has 1216 bytes, and this one has 64. It has the length of a private key. A private key must not leave its owner: if it is one, make a new pair.',
+      ],
+      [
+        { public_key: key, private_key: 'A' },
+        '"seal_to.private_key" must not leave its owner: make a new pair, and send suite and public_key alone.',
       ],
       [
         { type: 'phm-recipient-key/v1', public_key: key },
