@@ -5,9 +5,17 @@
  * be wiped or transferred separately. The functions here allocate separate memory.
  */
 
+/**
+ * Returns zeros in separate memory that never moves. `Buffer.alloc` of up to 64 bytes lies in V8's heap: the garbage
+ * collector moves it and leaves a copy behind, which `wipe` cannot reach.
+ */
+export function newBytes(length: number): Buffer<ArrayBuffer> {
+  return Buffer.from(new ArrayBuffer(length));
+}
+
 /** Joins parts into one buffer with separate memory. */
 export function concatBytes(...parts: readonly Uint8Array[]): Buffer {
-  const joined = Buffer.alloc(parts.reduce((sum, part) => sum + part.length, 0));
+  const joined = newBytes(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {
     joined.set(part, offset);
@@ -30,7 +38,7 @@ export function hexToBytes(hex: string): Buffer {
       `"hex" expected an even number of hexadecimal digits, got ${hex.length} characters`,
     );
   }
-  const bytes = Buffer.alloc(hex.length / 2);
+  const bytes = newBytes(hex.length / 2);
   bytes.write(hex, 'hex');
   return bytes;
 }

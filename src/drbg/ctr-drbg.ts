@@ -6,7 +6,7 @@
  * `Key`, `V` and `provided_data` are the standard's names. The counter field is the whole block
  * (ctr_len = blocklen). For prediction resistance the caller reseeds, then generates (§9.3.1, 7).
  */
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 import { BLOCK_BYTES, ctrEncrypt, incrementInto, KEY_BYTES } from './_aes.ts';
 import { blockCipherDf, SEED_LENGTH_BYTES } from './block-cipher-df.ts';
 
@@ -42,9 +42,9 @@ export interface InstantiateInput {
 
 /** One generator instance. It keeps no reference to inputs or outputs: the caller wipes both. */
 export class CtrDrbg {
-  readonly #key: Buffer = Buffer.alloc(KEY_BYTES);
-  readonly #v: Buffer = Buffer.alloc(BLOCK_BYTES);
-  readonly #counter: Buffer = Buffer.alloc(BLOCK_BYTES);
+  readonly #key: Buffer = newBytes(KEY_BYTES);
+  readonly #v: Buffer = newBytes(BLOCK_BYTES);
+  readonly #counter: Buffer = newBytes(BLOCK_BYTES);
   readonly #reseedInterval: number;
   #reseedCounter = 0;
   #destroyed = false;
@@ -145,7 +145,7 @@ export class CtrDrbg {
     incrementInto(this.#counter, this.#v);
     const zeros = ZEROS.subarray(0, outputBlocksBytes + SEED_LENGTH_BYTES);
     const stream = ctrEncrypt(this.#key, this.#counter, zeros);
-    const output = Buffer.alloc(lengthBytes);
+    const output = newBytes(lengthBytes);
     stream.copy(output, 0, 0, lengthBytes);
     const temp = stream.subarray(outputBlocksBytes);
     if (providedData !== null) xorInto(temp, providedData);

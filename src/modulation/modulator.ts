@@ -7,7 +7,7 @@
  * because BigInt arithmetic is slow and allocates. The halves are signed, because the engine holds
  * unsigned integers above 2^31 as doubles.
  */
-import { assertLength, wipe } from '../bytes.ts';
+import { assertLength, newBytes, wipe } from '../bytes.ts';
 import { type ModulationKernel, modulationKernel, PHASES_BYTES } from './kernel.ts';
 
 export const MODULATION_TYPES = ['phase', 'frequency', 'amplitude', 'none'] as const;
@@ -33,7 +33,7 @@ const COMBINE: Readonly<Record<ModulationType, (words: Int32Array, mask: Int32Ar
 /** Modulates one stream with one set of phases. */
 export class Modulator {
   readonly #type: ModulationType;
-  readonly #phases: Buffer = Buffer.alloc(PHASES_BYTES);
+  readonly #phases: Buffer = newBytes(PHASES_BYTES);
   #destroyed = false;
 
   /**
@@ -57,7 +57,7 @@ export class Modulator {
     if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
     assertWords(carrier, firstWord);
     const kernel = modulationKernel();
-    const modulated = Buffer.alloc(carrier.length);
+    const modulated = newBytes(carrier.length);
     modulated.set(carrier);
     // Bytes of words are big-endian. The halves have the byte order of this machine, which is
     // little-endian.
