@@ -1,6 +1,6 @@
 /**
- * Single requests of one account are answered while another account keeps generating batches of 1,000 keys. Writes the
- * latencies beside those of an idle server; the limits are generous, because machines differ.
+ * Single requests and small batches of one account are answered while another account keeps generating batches of 1,000
+ * keys. Writes the latencies beside those of an idle server; the limits are generous, because machines differ.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -14,7 +14,7 @@ import { sqliteIn } from '../support/unknown-keys.ts';
 const MEASURE_MS = 4_000;
 const PAUSE_MS = 5;
 
-/** No single request may wait for a whole batch of validated keys, which takes seconds. */
+/** No request may wait for a whole batch of validated keys, which takes seconds. */
 const LONGEST_MEDIAN_MS = 500;
 
 const PLAIN = { security_level: 256 };
@@ -30,10 +30,11 @@ interface Latency {
 describe('batches of one account', () => {
   const dataDir = makeDataDir();
   let recipient: RecipientKey;
-  const singles = {
+  const requests = {
     plain: () => makeCall(PLAIN),
     sealed: () => makeCall(PLAIN, recipient),
     validated: () => makeCall(VALIDATED),
+    'a batch of 10': () => makeCall(PLAIN, null, 10),
   };
   let server: Server;
   let accounts: readonly [Account, Account];
@@ -48,11 +49,11 @@ describe('batches of one account', () => {
     removeDataDir(dataDir);
   });
 
-  async function measure(kind: keyof typeof singles): Promise<Latency> {
+  async function measure(kind: keyof typeof requests): Promise<Latency> {
     const times: number[] = [];
     for (const end = Date.now() + MEASURE_MS; Date.now() < end; await delay(PAUSE_MS)) {
       const began = performance.now();
-      const { status, text } = await sendOnce(server.address, accounts[0].apiKey, singles[kind]());
+      const { status, text } = await sendOnce(server.address, accounts[0].apiKey, requests[kind]());
       assert.equal(status, 200, text);
       times.push(performance.now() - began);
     }
@@ -62,7 +63,7 @@ describe('batches of one account', () => {
   }
 
   async function measureAll(): Promise<Record<string, Latency>> {
-    const kinds = Object.keys(singles) as (keyof typeof singles)[];
+    const kinds = Object.keys(requests) as (keyof typeof requests)[];
     const latencies = await Promise.all(kinds.map(measure));
     return Object.fromEntries(kinds.map((kind, i) => [kind, latencies[i] as Latency]));
   }
@@ -89,7 +90,7 @@ describe('batches of one account', () => {
     };
   }
 
-  it('delay single requests of another only a little', async (test) => {
+  it('delay the requests of another only a little', async (test) => {
     const alone = await measureAll();
     const end = keepGenerating();
     await delay(500);

@@ -48,7 +48,8 @@ export interface Reply {
 }
 
 /** Refusals after which the same request is sent again. */
-const AGAIN = /^(409 idempotency_in_progress|503 (overloaded|ledger_unavailable|shutting_down))$/;
+const AGAIN =
+  /^(409 idempotency_in_progress|503 (overloaded|ledger_unavailable|entropy_unavailable))$/;
 
 /** Pause before a retry: in all about as long as a server needs to start. */
 const RETRY_MS = 25;
