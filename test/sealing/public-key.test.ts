@@ -1,7 +1,14 @@
 /** Public keys from outside: every one that would not protect the key is refused. */
 import assert from 'node:assert/strict';
-import { createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  randomBytes,
+} from 'node:crypto';
 import { describe, it } from 'node:test';
+import { ml_kem768, ml_kem1024 } from '@noble/post-quantum/ml-kem.js';
 import {
   newRecipient,
   publicKeyProblem,
@@ -87,11 +94,42 @@ describe('publicKeyProblem', () => {
       }
     });
 
-    it(`refuses an all-zero polynomial vector, and accepts a single coefficient: ${suite}`, async () => {
-      const zero = await changed(suite, (key) => key.fill(0, 0, VECTOR_BYTES[suite]));
-      assert.match(publicKeyProblem(suite, zero) ?? '', /ML-KEM part of this public key is zero/);
-      setCoefficient(zero, 511, 1);
-      assert.equal(publicKeyProblem(suite, zero), null);
+    it(`refuses a polynomial vector of zeros, of few values, or filled in part: ${suite}`, async () => {
+      const count = (VECTOR_BYTES[suite] / 3) * 2;
+      const filledWith = (valueAt: (index: number) => number) =>
+        changed(suite, (key) => {
+          for (let i = 0; i < count; i++) setCoefficient(key, i, valueAt(i));
+        });
+      for (const valueAt of [
+        () => 0,
+        (i: number) => (i === 511 ? 1 : 0),
+        () => 1,
+        () => Q - 1,
+        (i: number) => (7 * i) % 255,
+        (i: number) => (i < 250 ? 13 * i : 0),
+      ]) {
+        const problem = publicKeyProblem(suite, await filledWith(valueAt));
+        assert.match(problem ?? '', /ML-KEM part of this public key is not random/);
+      }
+    });
+
+    it(`refuses a vector of ones, which anyone can open without a private key: ${suite}`, async () => {
+      const kem = suite === 'ML-KEM-1024' ? ml_kem1024 : ml_kem768;
+      const vector = new Uint8Array(VECTOR_BYTES[suite]);
+      for (let i = 0; i < (vector.length / 3) * 2; i++) setCoefficient(vector, i, 1);
+      const publicKey = Buffer.concat([vector, randomBytes(32)]);
+      const { cipherText, sharedSecret } = kem.encapsulate(publicKey);
+      // FIPS 203 §7.1: dk_PKE ‖ ek ‖ H(ek) ‖ z. The secret vector is zero, and known to all.
+      const hash = createHash('sha3-256').update(publicKey).digest();
+      const noSecret = Buffer.concat([
+        Buffer.alloc(vector.length),
+        publicKey,
+        hash,
+        Buffer.alloc(32),
+      ]);
+      assert.deepEqual(kem.decapsulate(cipherText, noSecret), sharedSecret);
+      const whole = await changed(suite, (key) => key.set(publicKey));
+      assert.match(publicKeyProblem(suite, whole) ?? '', /is not random: anyone could open/);
     });
   }
 

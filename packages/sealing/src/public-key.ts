@@ -11,6 +11,12 @@ const VECTOR_BYTES: Readonly<Record<SealSuiteName, number>> = {
   'ML-KEM-1024': 4 * 384,
 };
 
+/**
+ * Fewest different coefficients of a public key. A generated one has about 680 or more, and fewer than these with a
+ * probability below 2^-1000. A vector that is zero, or was filled in part, or repeats a pattern has fewer.
+ */
+const MIN_DIFFERENT = 256;
+
 const X25519_BYTES = 32;
 
 /**
@@ -29,20 +35,21 @@ const LOW_ORDER_POINTS: readonly string[] = [
 ];
 
 /**
- * Returns a sentence that says why nothing must be sealed to this public key, or null. Node and Go accept an all-zero
- * polynomial vector, although anyone can open what is sealed to it.
+ * Returns a sentence that says why nothing must be sealed to this public key, or null. Node and Go accept a polynomial
+ * vector of zeros or of few values, although anyone can open what is sealed to it.
  */
 export function publicKeyProblem(suite: SealSuiteName, publicKey: Uint8Array): string | null {
   const { publicKeyBytes } = suiteOf(suite);
   if (publicKey.length !== publicKeyBytes) {
     return `A public key of ${suite} has ${publicKeyBytes} bytes, and this one has ${publicKey.length}.`;
   }
-  const vector = publicKey.subarray(0, VECTOR_BYTES[suite]);
-  if (vector.every((byte) => byte === 0)) {
-    return 'The ML-KEM part of this public key is zero: anyone could open what is sealed to it.';
-  }
-  if (!isReduced(vector)) {
+  const coefficients = coefficientsOf(publicKey.subarray(0, VECTOR_BYTES[suite]));
+  // FIPS 203 §7.2, modulus check.
+  if (coefficients.some((coefficient) => coefficient >= Q)) {
     return 'This is not a public key: its ML-KEM part has a coefficient above 3328 (FIPS 203 §7.2).';
+  }
+  if (differentIn(coefficients) < MIN_DIFFERENT) {
+    return 'The ML-KEM part of this public key is not random: anyone could open what is sealed to it.';
   }
   if (suite === 'MLKEM768-X25519' && isLowOrder(publicKey.subarray(-X25519_BYTES))) {
     return 'The X25519 part of this public key is a point of small order: its secret is known to all.';
@@ -50,13 +57,26 @@ export function publicKeyProblem(suite: SealSuiteName, publicKey: Uint8Array): s
   return null;
 }
 
-/** FIPS 203 §7.2, modulus check: each 12-bit coefficient is below q. */
-function isReduced(vector: Uint8Array): boolean {
-  for (let i = 0; i < vector.length; i += 3) {
-    const [low = 0, middle = 0, high = 0] = vector.subarray(i, i + 3);
-    if ((low | ((middle & 15) << 8)) >= Q || ((middle >> 4) | (high << 4)) >= Q) return false;
+/** Returns the coefficients of a vector: 12 bits each, lowest first (FIPS 203 §4.2.1, ByteDecode). */
+function coefficientsOf(vector: Uint8Array): Uint16Array {
+  const coefficients = new Uint16Array((vector.length / 3) * 2);
+  for (let i = 0, at = 0; at < vector.length; i += 2, at += 3) {
+    const middle = vector[at + 1] as number;
+    coefficients[i] = (vector[at] as number) | ((middle & 15) << 8);
+    coefficients[i + 1] = (middle >> 4) | ((vector[at + 2] as number) << 4);
   }
-  return true;
+  return coefficients;
+}
+
+/** Returns the number of different coefficients, each below `Q`. */
+function differentIn(coefficients: Uint16Array): number {
+  const isSeen = new Uint8Array(Q);
+  let different = 0;
+  for (const coefficient of coefficients) {
+    if (isSeen[coefficient] === 0) different += 1;
+    isSeen[coefficient] = 1;
+  }
+  return different;
 }
 
 /** RFC 7748 §5: X25519 ignores the high bit of the last byte. */

@@ -584,7 +584,7 @@ describe('seal_to', () => {
       ],
       [
         { public_key: zero },
-        '"seal_to.public_key" cannot be used. The ML-KEM part of this public key is zero: anyone could open what is sealed to it.',
+        '"seal_to.public_key" cannot be used. The ML-KEM part of this public key is not random: anyone could open what is sealed to it.',
       ],
       [
         { public_key: 'A'.repeat(86) },

@@ -7,6 +7,10 @@ from .suites import MLKEM768_X25519, Suite
 # FIPS 203 §2.3: the modulus of ML-KEM.
 _Q = 3329
 
+# A generated public key has about 680 different coefficients or more. A vector that is zero, or was
+# filled in part, or repeats a pattern has fewer than these.
+_MIN_DIFFERENT = 256
+
 _X25519_BYTES = 32
 
 # The u-coordinates of the points of small order, and those of them that are not reduced. They give
@@ -33,12 +37,17 @@ def public_key_problem(suite: Suite, public_key: bytes) -> str | None:
             f"and this one has {len(public_key)}."
         )
     vector = public_key[: suite.vector_bytes]
-    if not any(vector):
-        return "The ML-KEM part of this public key is zero: anyone could open what is sealed to it."
-    if not _is_reduced(vector):
+    coefficients = _coefficients_of(vector)
+    # FIPS 203 §7.2, modulus check.
+    if any(coefficient >= _Q for coefficient in coefficients):
         return (
             "This is not a public key: "
             "its ML-KEM part has a coefficient above 3328 (FIPS 203 §7.2)."
+        )
+    if len(set(coefficients)) < _MIN_DIFFERENT:
+        return (
+            "The ML-KEM part of this public key is not random: "
+            "anyone could open what is sealed to it."
         )
     if suite is MLKEM768_X25519 and _is_low_order(public_key[-_X25519_BYTES:]):
         return (
@@ -48,10 +57,10 @@ def public_key_problem(suite: Suite, public_key: bytes) -> str | None:
     return None
 
 
-def _is_reduced(vector: bytes) -> bool:
-    """FIPS 203 §7.2, modulus check: each 12-bit coefficient is below q."""
+def _coefficients_of(vector: bytes) -> list[int]:
+    """Return the coefficients: 12 bits each, lowest first (FIPS 203 §4.2.1, ByteDecode)."""
     pairs = (int.from_bytes(vector[i : i + 3], "little") for i in range(0, len(vector), 3))
-    return all(pair & 0xFFF < _Q and pair >> 12 < _Q for pair in pairs)
+    return [half for pair in pairs for half in (pair & 0xFFF, pair >> 12)]
 
 
 def _is_low_order(point: bytes) -> bool:
