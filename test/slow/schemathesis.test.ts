@@ -58,6 +58,8 @@ describe('Schemathesis', { skip }, () => {
       ...['--header', `X-API-Key: ${DEMO_PROFESSIONAL_KEY}`],
       ...['--max-examples', String(EXAMPLES), '--seed', SEED, '--generation-database', 'none'],
       '--continue-on-failure',
+      // A validated batch may take longer than the default of ten seconds.
+      ...['--request-timeout', '60'],
     ]);
     assert.match(said, /No issues found/, said);
     for (const phase of PHASES) assert.match(said, new RegExp(`✅ ${phase}$`, 'm'), said);

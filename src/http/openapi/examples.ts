@@ -154,6 +154,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
         summary: 'ten keys of 256 bits for a registered recipient',
         value: { security_level: 256, count: 10, seal_to: { recipient: 'build-server' } },
       },
+      publicKey: {
+        summary: 'two keys of 256 bits for a public key',
+        value: { security_level: 256, count: 2, seal_to: SEAL_TO },
+      },
     },
     answers: {
       one: { summary: 'a batch of one sealed key', value: batchOf(WITHOUT_RECEIPT) },
