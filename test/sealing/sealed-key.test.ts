@@ -9,7 +9,6 @@ import {
   KDF_HKDF_SHA256,
   KEM_ML_KEM_1024,
   KEM_MLKEM768_X25519,
-  type KEMFactory,
 } from 'hpke';
 import {
   decodeBase64Url,
@@ -30,6 +29,7 @@ import {
 } from '#sealing';
 import { canonicalJson, encodeBase64, FormatError } from '#tlog';
 import { contentOf } from './order.ts';
+import { repeating } from './repeating-kem.ts';
 
 const NAMES = SEAL_SUITES.map(({ name }) => name);
 const DEFAULT: SealSuiteName = 'MLKEM768-X25519';
@@ -57,28 +57,6 @@ async function sealText(
     ...like,
     enc: encodeBase64Url(encapsulatedSecret),
     ciphertext: encodeBase64Url(ciphertext),
-  };
-}
-
-/** Returns a KEM that gives its first encapsulation again and again, as two copies of a virtual machine would. */
-function repeating(factory: KEMFactory): KEMFactory {
-  return () => {
-    const kem = factory();
-    let first: ReturnType<typeof kem.Encap> | undefined;
-    return new Proxy(kem, {
-      get: (target, name) => {
-        const member = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        if (name !== 'Encap') return member.bind(target);
-        return (publicKey: Parameters<typeof kem.Encap>[0]) => {
-          first ??= kem.Encap(publicKey);
-          return first.then(({ shared_secret, enc }) => ({
-            shared_secret: shared_secret.slice(),
-            enc,
-          }));
-        };
-      },
-    });
   };
 }
 

@@ -7,6 +7,7 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import { SECOND_MS } from '../../clock.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
 import { type FailedVerdict, Latch } from '../../keys/latch.ts';
+import { requireSealSelfTest } from '../../keys/seal-self-test.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from '../../keys/self-test.ts';
 import { suiteSelfTest } from '../../keys/suite-self-test.ts';
 import type { MasterSecret } from '../../proof/index.ts';
@@ -30,10 +31,11 @@ export interface SuiteWorkerData {
 /** Time between two looks at the age of the evidence for released plain keys. */
 const REFRESH_MS = 30 * SECOND_MS;
 
-function start(port: MessagePort, data: SuiteWorkerData): void {
+async function start(port: MessagePort, data: SuiteWorkerData): Promise<void> {
   lowerPriority();
   requireSelfTests();
   requireSuiteSelfTest();
+  await requireSealSelfTest();
   const keyring = takeSecret(data.secret);
   const failedVerdicts: FailedVerdict[] = [];
   let onFailedVerdict = (verdict: FailedVerdict): void => void failedVerdicts.push(verdict);

@@ -1,0 +1,45 @@
+/**
+ * Startup test of sealing (FIPS 140-3 IG 10.3.A asks for one before a mechanism is used). The Web Crypto API of Node has
+ * the KEMs as an experiment. Published vectors pin them in the tests; this shows that they work on this machine.
+ */
+import { isUnsupported, type Kems, newRecipient, open, SEAL_SUITES, seal } from '#sealing';
+import { encodeBase64 } from '#tlog';
+import { keyCommitment } from './key-receipt.ts';
+
+const KEY_ID = 'phm_1';
+const CONTENT = {
+  key: Buffer.alloc(32, 1),
+  opening: Buffer.alloc(32, 2),
+  hashProof: 'self-test',
+} as const;
+const HEADER = {
+  service: null,
+  key_id: KEY_ID,
+  security_level: 256,
+  time: '2026-01-01T00:00:00.000+00:00',
+  key_commitment: encodeBase64(keyCommitment(CONTENT.opening, KEY_ID, CONTENT.key)),
+} as const;
+
+/**
+ * Rejects unless, in each suite, what is sealed to a new recipient opens again, and two encapsulations differ: a repeated
+ * one means that the platform lacks randomness. A suite that the platform lacks is not tested.
+ */
+export async function requireSealSelfTest(kems?: Kems): Promise<void> {
+  for (const { name } of SEAL_SUITES) {
+    try {
+      const recipientKey = await newRecipient(name, kems);
+      const encs = new Set<string>();
+      for (let i = 0; i < 2; i++) {
+        const { sealedKey } = await seal({ ...recipientKey, ...CONTENT, header: HEADER }, kems);
+        const { key } = await open({ sealedKey, recipientKey }, kems);
+        if (Buffer.compare(key, CONTENT.key) !== 0) throw new Error('another key came out');
+        encs.add(sealedKey.enc);
+      }
+      if (encs.size < 2) throw new Error('an encapsulation was repeated');
+    } catch (error) {
+      if (isUnsupported(error)) continue;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`self-test failed: sealing with ${name}: ${reason}`, { cause: error });
+    }
+  }
+}

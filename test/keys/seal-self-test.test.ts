@@ -1,0 +1,31 @@
+/** The startup test of sealing notices a platform that encapsulates or decapsulates wrongly. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KEM_ML_KEM_1024, KEM_MLKEM768_X25519, type KEMFactory } from 'hpke';
+import { requireSealSelfTest } from '../../src/keys/seal-self-test.ts';
+import { repeating } from '../sealing/repeating-kem.ts';
+
+const KEMS = { 'MLKEM768-X25519': KEM_MLKEM768_X25519, 'ML-KEM-1024': KEM_ML_KEM_1024 } as const;
+
+/** Returns a KEM that decapsulates another secret. */
+function faulty(factory: KEMFactory): KEMFactory {
+  return () => ({ ...factory(), Decap: async () => new Uint8Array(32) });
+}
+
+describe('the startup test of sealing', () => {
+  it('passes on this platform', () => requireSealSelfTest());
+
+  it('fails if the platform repeats an encapsulation, as without randomness', async () => {
+    const kems = { ...KEMS, 'ML-KEM-1024': repeating(KEM_ML_KEM_1024) };
+    await assert.rejects(requireSealSelfTest(kems), {
+      message: 'self-test failed: sealing with ML-KEM-1024: an encapsulation was repeated',
+    });
+  });
+
+  it('fails if what is sealed does not open', async () => {
+    const kems = { ...KEMS, 'MLKEM768-X25519': faulty(KEM_MLKEM768_X25519) };
+    await assert.rejects(requireSealSelfTest(kems), {
+      message: /^self-test failed: sealing with MLKEM768-X25519: The sealed key does not open/,
+    });
+  });
+});
