@@ -26,9 +26,11 @@ export interface AnswerRow {
   readonly body: string | null;
 }
 
-/** The columns of `toAnswer`. */
-export const ANSWER_COLUMNS =
-  'request_hash AS "requestHash", key_ids AS "keyIds", created_ms AS "createdMs", body';
+/** Returns the columns of `toAnswer`. `hash` is the parameter or column with the hash of the request that asks. */
+export function answerColumns(hash: '?' | '$3' | 'asked.hash'): string {
+  return `request_hash AS "requestHash", key_ids AS "keyIds", created_ms AS "createdMs",
+    CASE WHEN request_hash = ${hash} THEN body END AS body`;
+}
 
 export function toAnswer({ requestHash, keyIds, createdMs, body }: AnswerRow): StoredAnswer {
   const count = keyIds.length / KEY_ID_BYTES;

@@ -53,6 +53,7 @@ export type {
   Account,
   AccountActivity,
   AccountStore,
+  AnswerQuery,
   ApiKeyRecord,
   CommitOutcome,
   FailedRequest,

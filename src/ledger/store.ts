@@ -50,7 +50,14 @@ export interface StoredAnswer {
   readonly keyIds: readonly Uint8Array[];
   /** `atMs` of the earlier request. */
   readonly createdMs: number;
+  /** Null for keys in plaintext. Stores return it only for an equal `requestHash`: another request gets no body of 4 MiB. */
   readonly body: string | null;
+}
+
+/** Asks for the answer of an earlier request. */
+export interface AnswerQuery extends Pick<IdempotencyRecord, 'key' | 'requestHash'> {
+  readonly accountId: string;
+  readonly atMs: number;
 }
 
 /** A generate call that was answered 5xx. The next commit counts it. */
@@ -317,14 +324,10 @@ export interface LedgerStore extends AccountStore, LogStore {
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]>;
   /**
-   * Returns the answer of a request of the last 24 hours with this `Idempotency-Key`; null without one. PostgreSQL
-   * uses its own clock instead of `nowMs`, and returns only an answer that is as durable as a confirmed commit.
+   * Returns for each query the answer of a request of the last 24 hours with its `Idempotency-Key`; null without one.
+   * PostgreSQL uses its own clock instead of `atMs`, and returns only answers that are as durable as a confirmed commit.
    */
-  findAnswer(
-    accountId: string,
-    idempotencyKey: string,
-    nowMs: number,
-  ): Promise<StoredAnswer | null>;
+  findAnswers(queries: readonly AnswerQuery[]): Promise<(StoredAnswer | null)[]>;
   /**
    * Shows whether a key could be recorded now: writes what a key writes and rolls it back. Rejects with
    * `ledger_unavailable` if not. Returns true if another session locks a row of one of the accounts,

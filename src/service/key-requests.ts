@@ -158,8 +158,7 @@ export class KeyRequests {
     const name = sealTo && 'recipient' in sealTo ? sealTo.recipient : null;
     const given = sealTo && 'publicKey' in sealTo ? sealTo : null;
     if (!idempotency && name === null) return { kind: 'to_make', recipient: given };
-    const idempotencyKey = idempotency?.key ?? null;
-    const task = { kind: 'recall', requester, idempotencyKey, recipient: name } as const;
+    const task = { kind: 'recall', requester, idempotency, recipient: name } as const;
     const result = await metered.submit(task, abandoned, onStage);
     if (result.kind !== 'recalled') throw unexpected(result);
     if (result.answer && idempotency) {

@@ -67,7 +67,7 @@ export type KeyTask =
   | {
       readonly kind: 'recall';
       readonly requester: Requester;
-      readonly idempotencyKey: string | null;
+      readonly idempotency: Idempotency | null;
       /** Name of the recipient. */
       readonly recipient: string | null;
     }

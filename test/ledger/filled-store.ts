@@ -9,7 +9,7 @@ import type {
   RecipientRecord,
 } from '../../src/ledger/index.ts';
 import { areRecorded, keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
-import { answerTo, batchOf, plain, record, seal } from './sealing-contract.ts';
+import { answerTo, batchOf, findAnswer, plain, record, seal } from './sealing-contract.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -159,6 +159,6 @@ export async function assertSealed(
   const [outcome] = await store.commit([retry], []);
   assert.ok(outcome?.kind === 'replayed');
   assert.deepEqual(plain(outcome.answer), plain(answerTo(request)));
-  const found = await store.findAnswer('acct_p', 'p', NOW);
+  const found = await findAnswer(store, 'acct_p', 'p');
   assert.equal(found?.body, null);
 }

@@ -31,7 +31,15 @@ import {
   QUOTAS,
 } from './contract.ts';
 import { assertSameStore, assertSealed, fillSealed, fillStore } from './filled-store.ts';
-import { answerTo, batchOf, plain, record, seal, sealingContract } from './sealing-contract.ts';
+import {
+  answerTo,
+  batchOf,
+  findAnswer,
+  plain,
+  record,
+  seal,
+  sealingContract,
+} from './sealing-contract.ts';
 import { statisticsContract } from './statistics-contract.ts';
 import { verifyContract } from './verify-contract.ts';
 
@@ -465,7 +473,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     const never = batchOf('acct_enterprise', 1, { idempotency: record('never') });
     way.cut = 'request';
     await assert.rejects(store.commit([never], []), isUnavailable);
-    assert.equal(await store.findAnswer('acct_enterprise', 'never', NOW), null);
+    assert.equal(await findAnswer(store, 'acct_enterprise', 'never'), null);
   });
 
   it('rejects a batch in the database after it was given up', async () => {
@@ -577,12 +585,12 @@ describe('PostgreSQL store without its synchronous standby', when, () => {
     await setStandbys('');
     await commit;
     await setStandbys('missing');
-    const find = store.findAnswer(id, 'seen', NOW);
+    const find = findAnswer(store, id, 'seen');
     const refused = assert.rejects(find, isUnavailable);
     assert.ok(await cutWait('pg_cancel_backend', find), 'the answer waits');
     await refused;
-    assert.equal(await store.findAnswer(id, 'unseen', NOW), null);
-    const again = store.findAnswer(id, 'seen', NOW);
+    assert.equal(await findAnswer(store, id, 'unseen'), null);
+    const again = findAnswer(store, id, 'seen');
     assert.ok(await nextWait(again), 'the next one waits');
     await setStandbys('');
     assert.deepEqual(plain(await again), plain(answerTo(keyed)));
@@ -645,6 +653,31 @@ describe('idempotency records in PostgreSQL', when, () => {
        WHERE relname ~ '^idempotency_[0-2]$'`,
     );
     assert.equal(found?.toasted, 0);
+  });
+
+  it('are looked up together, and a new or forgotten server can confirm them', async () => {
+    const keys = Array.from({ length: 50 }, (_, i) => `many ${i}`);
+    await store.commit(
+      keys.map((key) => batchOf(id, 1, { idempotency: record(key) })),
+      [],
+    );
+    const reader = await open(postgres.url('answers'));
+    const query = (key: string) => ({ ...record(key), accountId: id, atMs: NOW });
+    const asked = keys.flatMap((key) => [query(key), query(`not ${key}`)]);
+    const forgotten = 'DELETE FROM writers';
+    for (const before of ['SELECT 1', forgotten, 'SELECT 1']) {
+      await postgres.query('answers', before);
+      let statements = 0;
+      const untap = tap(() => statements++);
+      const found = await reader.findAnswers(asked).finally(untap);
+      assert.deepEqual(
+        found.map((answer) => answer?.body ?? null),
+        asked.map(({ body }, i) => (i % 2 === 0 ? body : null)),
+      );
+      assert.ok(statements < 10, `${statements} statements`);
+    }
+    await reader.close();
+    assert.deepEqual(await postgres.query('answers', 'SELECT 1 FROM writers'), []);
   });
 
   it('take part in no batch without the header', async () => {
@@ -944,7 +977,7 @@ describe('a move to and from PostgreSQL', when, () => {
     await importChunks({ kind: 'sqlite', path }, await exportChunks({ kind: 'postgres', url }));
     const moved = openSqliteStore({ path, quotas: QUOTAS });
     const newest = requests[3] as (typeof requests)[number];
-    const found = await moved.findAnswer(id, 'one', newest.atMs);
+    const found = await findAnswer(moved, id, 'one', newest.atMs);
     assert.deepEqual(plain(found), plain(answerTo(newest)));
     await moved.close();
     await store.close();

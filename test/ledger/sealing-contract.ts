@@ -1,6 +1,6 @@
 /** The contract of every ledger store for batches of keys, retries, sealed keys and registered recipients. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type {
   CommitOutcome,
@@ -30,9 +30,20 @@ export function batchOf(
   return { ...keyRequest(accountId, makeRow(), atMs), keys: rowsAt(count, atMs), ...changes };
 }
 
-/** Returns a record whose request hash and body are its own. */
+/** Returns a record whose request hash and body depend on its key. */
 export function record(key: string, body: string | null = `{"of":"${key}"}`) {
-  return { key, requestHash: randomBytes(32), body };
+  return { key, requestHash: createHash('sha256').update(key).digest(), body };
+}
+
+/** Returns what a repetition of the request with this `Idempotency-Key` finds. */
+export async function findAnswer(
+  store: LedgerStore,
+  accountId: string,
+  key: string,
+  atMs: number = NOW,
+) {
+  const { requestHash } = record(key);
+  return (await store.findAnswers([{ accountId, key, requestHash, atMs }]))[0] ?? null;
 }
 
 /** Returns the outcome of a retry of this request. */
@@ -179,7 +190,7 @@ export function sealingContract(
       assert.deepEqual(await recorded(repeated), [false, false, false, false]);
       assert.deepEqual(await areRecorded(store, [twin.keyId]), [false]);
       assert.deepEqual((await sums(id)).slice(0, 2), [3, 3]);
-      assert.equal(await store.findAnswer(id, 'repeats', NOW), null);
+      assert.equal(await findAnswer(store, id, 'repeats'), null);
     });
 
     it('write nothing of a batch if one row fails', async () => {
@@ -188,7 +199,7 @@ export function sealingContract(
       const bad = batchOf(id, 0, { keys: rows, idempotency: record('fails') });
       await assert.rejects(store.commit([bad], []));
       assert.deepEqual(await recorded(bad), [false, false]);
-      assert.equal(await store.findAnswer(id, 'fails', NOW), null);
+      assert.equal(await findAnswer(store, id, 'fails'), null);
       assert.deepEqual(kinds(await commit({ ...bad, keys: [makeRow()] })), ['committed']);
     });
 
@@ -199,11 +210,31 @@ export function sealingContract(
       const before = await sums(id);
       const retry = batchOf(id, 1, { idempotency: record('one'), counts: COUNTS });
       assert.deepEqual(await commit(retry), [plain(replayOf(first, 3, 1_000))]);
-      assert.deepEqual(plain(await store.findAnswer(id, 'one', NOW)), plain(answerTo(first)));
-      assert.deepEqual(plain(await other.findAnswer(id, 'one', NOW)), plain(answerTo(first)));
+      assert.deepEqual(plain(await findAnswer(store, id, 'one')), plain(answerTo(first)));
+      assert.deepEqual(plain(await findAnswer(other, id, 'one')), plain(answerTo(first)));
       assert.deepEqual(await recorded(retry), [false]);
       assert.deepEqual(await sums(id), before);
-      assert.equal(await store.findAnswer(id, 'One', NOW), null);
+      assert.equal(await findAnswer(store, id, 'One'), null);
+    });
+
+    it('find the answers of many requests at once, and give the body only to the same request', async () => {
+      const id = await account();
+      const [one, two] = ['many 1', 'many 2'].map((key) =>
+        batchOf(id, 1, { idempotency: record(key) }),
+      ) as [MeteredRequest, MeteredRequest];
+      await commit(one, two);
+      const query = (key: string, hashed = key) => {
+        const { requestHash } = record(hashed);
+        return { accountId: id, key, requestHash, atMs: NOW };
+      };
+      const asked = [query('many 2'), query('many 3'), query('many 1', 'x'), query('many 1')];
+      const bodiless = { ...answerTo(one), body: null };
+      const expected = [answerTo(two), null, bodiless, answerTo(one)];
+      assert.deepEqual(plain(await store.findAnswers(asked)), plain(expected));
+      assert.deepEqual(await store.findAnswers([]), []);
+      const other = { ...record('many 1'), requestHash: record('x').requestHash };
+      const [outcome] = await commit(batchOf(id, 1, { idempotency: other }));
+      assert.deepEqual(outcome?.kind === 'replayed' && outcome.answer, plain(bodiless));
     });
 
     it('keep no body of plaintext keys, and the whole of a large one', async () => {
@@ -233,7 +264,7 @@ export function sealingContract(
       ]);
       assert.deepEqual(outcomes[2], plain(replayOf(first, 1, 3)));
       assert.deepEqual(await recorded(second), [false]);
-      assert.deepEqual(plain(await store.findAnswer(id, 'big', NOW)), plain(answerTo(fits)));
+      assert.deepEqual(plain(await findAnswer(store, id, 'big')), plain(answerTo(fits)));
     });
 
     it('replay although the quota is used up or the key repeats', async () => {
@@ -243,7 +274,7 @@ export function sealingContract(
       const retry = batchOf(id, 0, { keys: first.keys, idempotency: record('last') });
       const outcomes = await commit(batchOf(id, 1, { idempotency: record('new') }), retry);
       assert.deepEqual(kinds(outcomes), ['quota_exceeded', 'replayed']);
-      assert.equal(await store.findAnswer(id, 'new', NOW), null);
+      assert.equal(await findAnswer(store, id, 'new'), null);
     });
 
     it('decide random batches by the rule, one request after another', async () => {

@@ -1,21 +1,38 @@
 /** Idempotency records in PostgreSQL, in the forms of `commit_batch_6`. */
-import { ANSWER_COLUMNS, joinKeyIds, toAnswer } from '../idempotency.ts';
+import { answerColumns, joinKeyIds, toAnswer } from '../idempotency.ts';
 import type { IdempotencyRecord, MeteredRequest, StoredAnswer } from '../store.ts';
 import { bytea } from './connection.ts';
 
 /** Selects the newest answer, also one that has just expired: a committed batch has decided on it. */
-export const ANSWER = `SELECT ${ANSWER_COLUMNS} FROM idempotency
+export const ANSWER = `SELECT ${answerColumns('$3')} FROM idempotency
   WHERE account_id = $1 AND idempotency_key = $2 ORDER BY made_ms DESC LIMIT 1`;
 
+/** Selects the places, from 1, of the queries for which there is a record that counts. */
+export const KNOWN_ANSWERS = `SELECT asked.place
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (account_id, idempotency_key, place)
+  CROSS JOIN LATERAL (
+    SELECT FROM idempotency
+    WHERE account_id = asked.account_id AND idempotency_key = asked.idempotency_key
+      AND made_ms > (SELECT ledger_clock_ms() - 86400000 OFFSET 0)
+    LIMIT 1) AS kept`;
+
 /**
- * Returns the answer of a record that counts. It writes the record again: a visible record is certain to be on this
- * server's disk, but the wait for the standbys may have been cut short. A standby that confirms this later commit
- * has the record.
+ * Returns the answers for which there is a record that counts, with their places, and a row without a place if there is
+ * none. Returns nothing if the writer's row is missing. It writes that row: a visible record is certain to be on this
+ * server's disk, but the wait for the standbys may have been cut short. A standby that confirms this later commit has
+ * the records. A statement of its own could reach another server.
  */
-export const CONFIRMED_ANSWER = `UPDATE idempotency SET made_ms = made_ms
-  WHERE account_id = $1 AND idempotency_key = $2
-    AND made_ms > (SELECT ledger_clock_ms() - 86400000 OFFSET 0)
-  RETURNING made_ms AS "madeMs", ${ANSWER_COLUMNS}`;
+export const CONFIRMED_ANSWERS = `WITH confirmed AS (
+    UPDATE writers SET used_at = now() WHERE writer_id = $1 RETURNING 1)
+  SELECT answer.* FROM confirmed LEFT JOIN (
+    SELECT asked.place, kept.*
+    FROM unnest($2::text[], $3::text[], $4::bytea[]) WITH ORDINALITY
+      AS asked (account_id, idempotency_key, hash, place)
+    CROSS JOIN LATERAL (
+      SELECT ${answerColumns('asked.hash')} FROM idempotency
+      WHERE account_id = asked.account_id AND idempotency_key = asked.idempotency_key
+        AND made_ms > (SELECT ledger_clock_ms() - 86400000 OFFSET 0)
+      ORDER BY made_ms DESC LIMIT 1) AS kept) AS answer ON true`;
 
 /** A stored answer in the form of `commit_batch_6`. Bytes are hexadecimal. */
 export interface AnswerJson {

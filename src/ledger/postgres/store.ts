@@ -4,7 +4,6 @@ import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
-import { type AnswerRow, toAnswer } from '../idempotency.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import {
   type Migration,
@@ -17,6 +16,7 @@ import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountActivity,
+  AnswerQuery,
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
@@ -31,7 +31,7 @@ import type {
   StoredAnswer,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
-import { CONFIRMED_ANSWER } from './answers.ts';
+import { KNOWN_ANSWERS } from './answers.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
 import { PostgresLogStore } from './log-store.ts';
@@ -147,12 +147,22 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     return this.#writer.commit(requests, failures);
   }
 
-  async findAnswer(accountId: string, idempotencyKey: string): Promise<StoredAnswer | null> {
-    const { rows } = await this.connection.guarded(() =>
-      this.connection.commit(CONFIRMED_ANSWER, [accountId, idempotencyKey]),
+  /** Most requests are no retries. One read finds that out, so that they do not delay commits on their connection. */
+  async findAnswers(queries: readonly AnswerQuery[]): Promise<(StoredAnswer | null)[]> {
+    if (queries.length === 0) return [];
+    const accounts = queries.map(({ accountId }) => accountId);
+    const keys = queries.map(({ key }) => key);
+    const rows = await this.connection.all(KNOWN_ANSWERS, accounts, keys);
+    const known = rows.map(({ place }) => Number(place) - 1);
+    const answers: (StoredAnswer | null)[] = queries.map(() => null);
+    if (known.length === 0) return answers;
+    const found = await this.#writer.confirmedAnswers(
+      known.map((at) => queries[at] as AnswerQuery),
     );
-    const [newest] = rows.toSorted((a, b) => Number(b.madeMs) - Number(a.madeMs));
-    return newest ? toAnswer(newest as unknown as AnswerRow) : null;
+    found.forEach((answer, i) => {
+      answers[known[i] as number] = answer;
+    });
+    return answers;
   }
 
   probe(order: ProbeOrder): Promise<boolean> {

@@ -22,6 +22,7 @@ import { latencyBucket } from '../latency.ts';
 import type { RowReceipt } from '../ledger-row.ts';
 import { decide, type Quotas } from '../quota-decision.ts';
 import type {
+  AnswerQuery,
   CommitOutcome,
   FailedRequest,
   MeteredRequest,
@@ -32,6 +33,7 @@ import {
   ANSWER,
   type AnswerJson,
   answersOf,
+  CONFIRMED_ANSWERS,
   keyedRequests,
   madeAnswer,
   recordColumns,
@@ -154,10 +156,41 @@ export class PostgresWriter {
     const found = new Map<number, StoredAnswer>();
     for (const position of answered) {
       const { accountId, idempotency } = requests[position] as MeteredRequest;
-      const { rows } = await this.#connection.run(ANSWER, [accountId, idempotency?.key]);
+      const { rows } = await this.#connection.run(ANSWER, [
+        accountId,
+        idempotency?.key,
+        idempotency?.requestHash,
+      ]);
       if (rows[0]) found.set(position, toAnswer(rows[0] as unknown as AnswerRow));
     }
     return found;
+  }
+
+  /** Returns the answers for these queries, null without one, when a later commit is confirmed. */
+  async confirmedAnswers(queries: readonly AnswerQuery[]): Promise<(StoredAnswer | null)[]> {
+    const rows = await this.#connection.guarded(() => this.#readConfirmed(queries));
+    const answers = new Map(
+      rows.map(({ place, ...row }) => [Number(place), toAnswer(row as unknown as AnswerRow)]),
+    );
+    return queries.map((_, i) => answers.get(i + 1) ?? null);
+  }
+
+  async #readConfirmed(queries: readonly AnswerQuery[]): Promise<Row[]> {
+    const values = [
+      this.#id,
+      queries.map(({ accountId }) => accountId),
+      queries.map(({ key }) => key),
+      queries.map(({ requestHash }) => Buffer.from(requestHash)),
+    ];
+    if (!this.#registered) await this.#register();
+    let { rows } = await this.#connection.commit(CONFIRMED_ANSWERS, values);
+    if (rows.length === 0) {
+      // Maintenance has removed the writer's row as unused.
+      await this.#register();
+      ({ rows } = await this.#connection.commit(CONFIRMED_ANSWERS, values));
+    }
+    if (rows.length === 0) throw new Error('the database does not know this server');
+    return rows.filter(({ place }) => place !== null);
   }
 
   /**
@@ -268,7 +301,7 @@ export class PostgresWriter {
   async close(): Promise<void> {
     if (this.#deferred.length > 0) await this.commit([], []).catch(() => {});
     await this.#idle;
-    if (this.#turn > 0) {
+    if (this.#registered) {
       const gone = 'DELETE FROM writers WHERE writer_id = $1';
       await this.#connection.run(gone, [this.#id]).catch(() => {});
     }

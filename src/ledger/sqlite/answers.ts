@@ -1,6 +1,6 @@
 /** Idempotency records in SQLite: read, written and removed. */
-import { ANSWER_COLUMNS, type AnswerRow, expiredMs, toAnswer } from '../idempotency.ts';
-import type { StoredAnswer } from '../store.ts';
+import { type AnswerRow, answerColumns, expiredMs, toAnswer } from '../idempotency.ts';
+import type { AnswerQuery, StoredAnswer } from '../store.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** Records per transaction. Each may hold a body of 4 MiB, whose pages the transaction frees. */
@@ -9,16 +9,15 @@ const CHUNK = 100;
 /** Returns the answer of the record, unless it has expired. One from a clock that was set back has not. */
 export function readAnswer(
   connection: SqliteConnection,
-  accountId: string,
-  idempotencyKey: string,
-  nowMs: number,
+  { accountId, key, requestHash, atMs }: AnswerQuery,
 ): StoredAnswer | null {
   const row = connection.get(
-    `SELECT ${ANSWER_COLUMNS} FROM idempotency
+    `SELECT ${answerColumns('?')} FROM idempotency
      WHERE account_id = ? AND idempotency_key = ? AND made_ms > ?`,
+    requestHash,
     accountId,
-    idempotencyKey,
-    expiredMs(nowMs),
+    key,
+    expiredMs(atMs),
   );
   return row ? toAnswer(row as unknown as AnswerRow) : null;
 }

@@ -10,6 +10,7 @@ import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountActivity,
+  AnswerQuery,
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
@@ -81,13 +82,9 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     return this.#writer.commit(requests, failures);
   }
 
-  async findAnswer(
-    accountId: string,
-    idempotencyKey: string,
-    nowMs: number,
-  ): Promise<StoredAnswer | null> {
+  async findAnswers(queries: readonly AnswerQuery[]): Promise<(StoredAnswer | null)[]> {
     return this.connection.guarded(() =>
-      readAnswer(this.connection, accountId, idempotencyKey, nowMs),
+      queries.map((query) => readAnswer(this.connection, query)),
     );
   }
 

@@ -144,7 +144,7 @@ export class SqliteWriter {
 
   /** Returns the answer of an earlier request with the same `Idempotency-Key`, also of this batch. */
   #answerOf({ accountId, idempotency, atMs }: MeteredRequest): StoredAnswer | null {
-    return idempotency && readAnswer(this.#connection, accountId, idempotency.key, atMs);
+    return idempotency && readAnswer(this.#connection, { ...idempotency, accountId, atMs });
   }
 
   /**

@@ -1,35 +1,59 @@
-/** Gathers the ledger queries of one batch of validations, so that each is sent once. */
+/** Gathers the ledger queries of one batch of tasks, so that each kind is sent once. */
 import type { Retirements } from '../../keys/validate.ts';
-import type { LedgerStore, SecretCheck } from '../../ledger/index.ts';
+import type { AnswerQuery, LedgerStore, SecretCheck, StoredAnswer } from '../../ledger/index.ts';
 import type { Commitment, Keyring } from '../../proof/index.ts';
 import { lackedVersions, retirementsOf } from '../master-secret.ts';
+
+/** Sends the queries of one turn of the event loop together. */
+class Joined<Query, Found> {
+  readonly #ask: (queries: readonly Query[]) => Promise<readonly Found[]>;
+  #queries: Query[] = [];
+  #found: Promise<readonly Found[]> | undefined;
+
+  constructor(ask: (queries: readonly Query[]) => Promise<readonly Found[]>) {
+    this.#ask = ask;
+  }
+
+  /** Returns what is found, in the order of the queries. */
+  async find(queries: readonly Query[]): Promise<Found[]> {
+    if (queries.length === 0) return [];
+    const first = this.#queries.length;
+    this.#queries.push(...queries);
+    this.#found ??= Promise.resolve().then(() => this.#send());
+    return (await this.#found).slice(first, first + queries.length);
+  }
+
+  #send(): Promise<readonly Found[]> {
+    const queries = this.#queries;
+    this.#queries = [];
+    this.#found = undefined;
+    return this.#ask(queries);
+  }
+}
 
 export class BatchLookup {
   readonly #store: LedgerStore;
   readonly #keyring: Keyring;
-  #queries: Commitment[] = [];
-  #found: Promise<(number | null)[]> | undefined;
+  readonly #commitments: Joined<Commitment, number | null>;
+  readonly #answers: Joined<AnswerQuery, StoredAnswer | null>;
   #checks: Promise<ReadonlyMap<number, SecretCheck>> | undefined;
 
   constructor(store: LedgerStore, keyring: Keyring) {
     this.#store = store;
     this.#keyring = keyring;
+    this.#commitments = new Joined((queries) => store.findCommitments(queries));
+    this.#answers = new Joined((queries) => store.findAnswers(queries));
   }
 
   /** Returns the creation times of the rows of these commitments; null without a row. Joins concurrent queries. */
-  async find(queries: readonly Commitment[]): Promise<(number | null)[]> {
-    if (queries.length === 0) return [];
-    const first = this.#queries.length;
-    this.#queries.push(...queries);
-    this.#found ??= Promise.resolve().then(() => this.#ask());
-    return (await this.#found).slice(first, first + queries.length);
+  find(queries: readonly Commitment[]): Promise<(number | null)[]> {
+    return this.#commitments.find(queries);
   }
 
-  #ask(): Promise<(number | null)[]> {
-    const queries = this.#queries;
-    this.#queries = [];
-    this.#found = undefined;
-    return this.#store.findCommitments(queries);
+  /** Returns the answer of an earlier request, or null. Joins concurrent queries. */
+  async findAnswer(query: AnswerQuery): Promise<StoredAnswer | null> {
+    const [answer = null] = await this.#answers.find([query]);
+    return answer;
   }
 
   /** Returns the retired versions of the master secret, read once for this batch. */

@@ -238,14 +238,13 @@ export class KeyWorker {
     return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
   }
 
-  async #recall({
-    requester: { accountId, atMs },
-    idempotencyKey,
-    recipient: name,
-  }: KeyTask & { kind: 'recall' }): Promise<KeyTaskResult> {
+  async #recall(
+    { requester: { accountId, atMs }, idempotency, recipient: name }: KeyTask & { kind: 'recall' },
+    lookups: BatchLookup,
+  ): Promise<KeyTaskResult> {
     this.#requireSound();
     const [answer, record] = await Promise.all([
-      idempotencyKey === null ? null : this.#store.findAnswer(accountId, idempotencyKey, atMs),
+      idempotency && lookups.findAnswer({ ...idempotency, accountId, atMs }),
       name === null ? null : this.#store.findRecipient(accountId, name),
     ]);
     const recipient = record && {
@@ -263,7 +262,7 @@ export class KeyWorker {
         case 'record':
           return this.#drafts.record(task);
         case 'recall':
-          return await this.#recall(task);
+          return await this.#recall(task, lookups);
         case 'validate':
           return await this.#drafts.validate(task, lookups);
         case 'gather_evidence':

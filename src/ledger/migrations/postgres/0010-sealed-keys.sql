@@ -140,12 +140,14 @@ BEGIN
     FROM failed JOIN accounts USING (account_id) WHERE account_id NOT IN (SELECT account_id FROM free);
   END IF;
   IF has_keyed THEN
-    -- Looks into every slot: after a clock was set back, the record may be in tomorrow's.
+    -- Looks into every slot: after a clock was set back, the record may be in tomorrow's. Only the same request gets
+    -- the body.
     SELECT coalesce(array_agg(position), '{}'), json_agg(json_build_object('position', position,
       'requestHash', encode(kept.request_hash, 'hex'), 'keyIds', encode(kept.key_ids, 'hex'),
-      'createdMs', kept.created_ms, 'body', kept.body))
+      'createdMs', kept.created_ms, 'body', CASE WHEN kept.request_hash = k.request_hash THEN kept.body END))
     INTO answered, answers
-    FROM json_to_recordset(keyed_requests) AS k (position integer, account_id text, idempotency_key text)
+    FROM json_to_recordset(keyed_requests) AS k (position integer, account_id text, idempotency_key text,
+      request_hash bytea)
     CROSS JOIN LATERAL (
       SELECT * FROM idempotency
       WHERE idempotency.account_id = k.account_id AND idempotency.idempotency_key = k.idempotency_key
