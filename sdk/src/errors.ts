@@ -21,8 +21,13 @@ export class PhmError extends Error {
   override readonly name: string = 'PhmError';
   /** Request ID to give to the operator: from the response, otherwise your own; null if there is none. */
   readonly requestId: string | null;
-  /** True if the service may have executed the call, although no response arrived. */
+  /** True if the service may have executed the call: the response to one of its requests was lost. */
   readonly outcomeUnknown: boolean;
+  /**
+   * The `Idempotency-Key` of the call, or null. The same call with this `idempotencyKey` is a repetition that the service
+   * recognises.
+   */
+  readonly idempotencyKey: string | null = null;
 
   constructor(message: string, { requestId, outcomeUnknown, cause }: Circumstances) {
     super(
@@ -32,6 +37,18 @@ export class PhmError extends Error {
     this.requestId = requestId;
     this.outcomeUnknown = outcomeUnknown;
   }
+}
+
+/** Adds to an error what its call knows: its `Idempotency-Key`, and that an earlier request may have been executed. */
+export function describeCall(
+  error: PhmError,
+  call: { readonly idempotencyKey: string | null; readonly mayHaveRun: boolean },
+): void {
+  const { outcomeUnknown } = error;
+  // The service has said what became of an earlier request.
+  const isKnown = error instanceof PhmKeyLostError;
+  const isUnknown = outcomeUnknown || (call.mayHaveRun && !isKnown);
+  Object.assign(error, { outcomeUnknown: isUnknown, idempotencyKey: call.idempotencyKey });
 }
 
 /** An error as the response describes it (RFC 9457). */

@@ -1,6 +1,6 @@
 /** Sends one call: attempts with timeouts, and waits for turns and retries between them. */
 import { type JsonObject, readAnswer } from './answer.ts';
-import { PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
+import { describeCall, PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
 import { notify, type RequestEvent, type RetryEvent } from './hooks.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { isRateRefusal, mayRetry, type Repeatable, waitMs } from './retry.ts';
@@ -64,6 +64,8 @@ class Sending {
   /** The rate limit's refusal of the last attempt, until the next turn. */
   #refusal: PhmError | undefined;
   #retries = 0;
+  /** True if a request of this call may have been executed, although its response was lost. */
+  #mayHaveRun = false;
 
   constructor(call: Call, options: TransportOptions) {
     this.#call = call;
@@ -74,6 +76,17 @@ class Sending {
   }
 
   async run(): Promise<JsonObject> {
+    try {
+      return await this.#repeat();
+    } catch (error) {
+      const idempotencyKey = this.#call.headers['Idempotency-Key'] ?? null;
+      const call = { idempotencyKey, mayHaveRun: this.#mayHaveRun };
+      if (error instanceof PhmError) describeCall(error, call);
+      throw error;
+    }
+  }
+
+  async #repeat(): Promise<JsonObject> {
     const { signal } = this.#call;
     const { onRequest, onRetry } = this.#options;
     signal?.throwIfAborted();
@@ -85,6 +98,7 @@ class Sending {
       } catch (error) {
         const wait = this.#waitBeforeRetry(error);
         if (wait === undefined) throw error;
+        if ((error as PhmError).outcomeUnknown) this.#mayHaveRun = true;
         notify(onRetry, { ...this.#event(attempt), waitMs: wait, error: error as PhmError });
         signal?.throwIfAborted();
         // After a refusal by the rate limit, the queue waits.

@@ -148,6 +148,27 @@ describe('a call with an Idempotency-Key', { concurrency: true }, () => {
     });
   });
 
+  it('has an unknown outcome as long as one of its answers is lost, and names its key', async () => {
+    const steps = [breaks, fails('quota_exceeded', NO_WAIT)];
+    await withClient(steps, async (phm, server) => {
+      const error = await rejection(phm.generateSealed(SEALED));
+      assert.ok(error instanceof PhmApiError && error.code === 'quota_exceeded');
+      assert.equal(error.outcomeUnknown, true);
+      assert.equal(error.idempotencyKey, server.received[0]?.headers['idempotency-key']);
+    });
+    const lost = [breaks, fails('key_already_made', {}, { key_id: 'phm_1' })];
+    await withClient(lost, async (phm) => {
+      const error = await rejection(phm.generate(LEVEL, { idempotencyKey: 'mine' }));
+      assert.ok(error instanceof PhmKeyLostError);
+      assert.deepEqual([error.outcomeUnknown, error.idempotencyKey], [false, 'mine']);
+    });
+    await withClient([fails('quota_exceeded', NO_WAIT)], async (phm) => {
+      const error = await rejection(phm.generate(LEVEL));
+      assert.ok(error instanceof PhmApiError);
+      assert.deepEqual([error.outcomeUnknown, error.idempotencyKey], [false, null]);
+    });
+  });
+
   it('is not sent with the header, and not repeated, where the caller turns it off', async () => {
     for (const call of [
       (phm: PhmClient) => phm.generate(LEVEL),
