@@ -463,6 +463,29 @@ describe('SQLite store over months and releases', () => {
     await store.close();
   });
 
+  it('removes large records a few at a time, and lets others write in between', async () => {
+    const path = join(directory, 'large.db');
+    const store = open('large.db');
+    const id = await addEnterprise(store);
+    const body = 'b'.repeat(4 * 1024 * 1024);
+    const keyed = (key: string) => batchOf(id, 1, { idempotency: record(key, body) });
+    await store.commit([keyed('1'), keyed('2'), keyed('3'), keyed('4'), keyed('5')], []);
+    const clock = { nowMs: () => NOW + DAY_MS };
+    await store.acceptClock(clock);
+    const database = new DatabaseSync(path, { readOnly: true });
+    const left = database.prepare('SELECT count(*) AS n FROM idempotency');
+    const seen: unknown[] = [];
+    const original = DatabaseSync.prototype.exec;
+    mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+      original.call(this, sql);
+      if (sql.startsWith('COMMIT')) seen.push(left.get()?.n);
+    });
+    await store.maintain(clock).finally(() => mock.restoreAll());
+    database.close();
+    assert.deepEqual([...new Set(seen)], [3, 1, 0]);
+    await store.close();
+  });
+
   it('refuses earlier programs from the first sealed key or sealed-only account on', async () => {
     const earlier = readMigrations('sqlite').filter(({ version }) => version < 10);
     const later = [
