@@ -259,14 +259,14 @@ describe('a run that fills a directory', () => {
       const counts: number[] = [];
       const send: BatchWork['send'] = async (call) => {
         counts.push(call.count);
-        return call.count > 30 ? { kind: 'too_large', maxCount: 30, isFirst } : service.send(call);
+        return call.count > 3 ? { kind: 'too_large', maxCount: 3, isFirst } : service.send(call);
       };
-      const work = { ...workOf(service, 300, told), send };
+      const work = { ...workOf(service, 30, told), send };
       await new BatchRun(directory, newState(OPTIONS, 'f'), work).finish();
-      assert.equal(service.keyIds.length, 300);
+      assert.equal(service.keyIds.length, 30);
       // After eight calls it tries twice as many.
-      const eight = Array.from({ length: 8 }, () => 30);
-      assert.deepEqual(counts, [100, ...eight, 60, 30, 30]);
+      const eight = Array.from({ length: 8 }, () => 3);
+      assert.deepEqual(counts, [30, ...eight, 6, 3, 3]);
       assert.equal(told.unknown === 0, isFirst);
     }
   });
