@@ -287,6 +287,7 @@ async function plaintexts(
     'another member': good.replace('"opening"', '"Opening"'),
     'white space': good.replaceAll('":"', '": "'),
     'an encoding that is not ASCII': good.replace(HASH_PROOF, 'é'),
+    'a byte order mark before the proof': good.replace(HASH_PROOF, `\ufeff${HASH_PROOF}`),
   };
   const header = headerOf(sealedKey);
   return Promise.all(

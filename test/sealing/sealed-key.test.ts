@@ -210,6 +210,7 @@ describe('a sealed key', () => {
       good.replace(content.hashProof, ''),
       good.replace(content.hashProof, 'a\\u0020'),
       good.replace(content.hashProof, 'a'.repeat(600)),
+      good.replace(content.hashProof, `\ufeff${content.hashProof}`),
       good.replaceAll('":"', '": "'),
       canonicalJson({ a: '', hash_proof: content.hashProof, key, opening }),
     ]) {

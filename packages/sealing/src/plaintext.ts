@@ -81,7 +81,8 @@ export function readPlaintext(plaintext: Uint8Array, keyBytes: number): SealedCo
   const keyAt = proofEnd + BEFORE_KEY.length;
   const openingAt = keyAt + 2 * keyBytes + BEFORE_OPENING.length;
   const endAt = openingAt + OPENING_LENGTH;
-  const hashProof = new TextDecoder().decode(
+  // Without ignoreBOM the decoder drops a byte order mark, which is no part of the form.
+  const hashProof = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
     plaintext.subarray(proofAt, Math.max(proofAt, proofEnd)),
   );
   const isFramed =
