@@ -6,25 +6,34 @@ const LINE_END = 10;
 
 /** Yields the lines without their ends, as many at a time as a chunk completes. Throws `SetupError`. */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
-  let rest: Uint8Array = new Uint8Array(0);
+  // Kept apart until the line is complete: a line of 16 MiB in small chunks would be copied again with each.
+  let parts: Uint8Array[] = [];
+  let length = 0;
   let count = 0;
   for await (const chunk of source) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const lines: Uint8Array[] = [];
     let start = 0;
-    for (let end = bytes.indexOf(LINE_END); end >= 0; end = bytes.indexOf(LINE_END, start)) {
-      requireShort(end - start, count + lines.length);
-      lines.push(bytes.subarray(start, end));
+    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
+      requireShort(length + end - start, count + lines.length);
+      lines.push(joined([...parts, chunk.subarray(start, end)]));
+      parts = [];
+      length = 0;
       start = end + 1;
     }
     count += lines.length;
-    rest = bytes.subarray(start);
-    requireShort(rest.length, count);
+    length += chunk.length - start;
+    requireShort(length, count);
+    if (start < chunk.length) parts.push(chunk.subarray(start));
     yield lines;
   }
-  if (rest.length > 0) {
+  if (length > 0) {
     throw new SetupError(`line ${count + 1} has no end: the file was cut off; export it again`);
   }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only ? only : Buffer.concat(parts);
 }
 
 function requireShort(length: number, linesBefore: number): void {
