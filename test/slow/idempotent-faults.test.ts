@@ -176,8 +176,8 @@ describe('calls to one server', () => {
 
   it('whose clients leave have all their keys or none', async (test) => {
     await start();
-    const calls = Array.from({ length: 16 }, (_, i) =>
-      makeCall(PLAIN, i % 2 === 0 ? null : recipient, 500),
+    const calls = Array.from({ length: 12 }, (_, i) =>
+      makeCall(PLAIN, i % 2 === 0 ? null : recipient, 300),
     );
     for (const [i, call] of calls.entries()) {
       const left = AbortSignal.timeout(5 + 25 * i);
