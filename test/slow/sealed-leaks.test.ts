@@ -1,8 +1,8 @@
 /**
  * No byte of a sealed key leaves the service in the clear: 10,000 keys in both suites, on both stores, made through a
- * proxy that records everything. Their recipient opens them all. Then neither the keys nor their openings are in the
- * recording, in logs, traces, metrics, files, databases or the output of commands. Controls show that the search finds
- * a secret in each form, and that it reads each place.
+ * proxy that records everything. Their recipients open them all. Then neither the keys nor their openings are in the
+ * recording, logs, traces, metrics, files, databases, the output of commands, or (Linux, SQLite) the server's memory.
+ * Controls show that the search finds a secret in each form, and that it reads each place.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -14,6 +14,9 @@ import { type Form, LeakSearch } from '../support/leak-search.ts';
 import { LogSite } from '../support/log-site.ts';
 import { noPostgres } from '../support/postgres.ts';
 import { WatchedSite } from '../support/watched-site.ts';
+
+/** Name of what the site carries to every place, which shows that the place is read. */
+const CANARY = 'the canary';
 
 /** Keys for each recipient; with two suites and two stores 10,000 in all. */
 const KEYS_OF_RECIPIENT = 2_500;
@@ -108,12 +111,13 @@ async function searchSite(test: TestContext, site: LogSite): Promise<void> {
     for (const { privateKey, suite } of recipients) {
       watched.search.add(`the private key of ${suite}`, privateKey);
     }
-    const control = new LeakSearch();
-    control.add('the canary', watched.canary);
+    watched.search.add(CANARY, watched.canary);
     let searched = 0;
     for (const { name, bytes, hasCanary } of await watched.places()) {
-      assert.deepEqual(watched.search.search(bytes).slice(0, 10), [], name);
-      assert.equal(control.search(bytes).length > 0, hasCanary, `the canary in ${name}`);
+      const leaks = watched.search.search(bytes);
+      const secrets = leaks.filter(({ secret }) => secret !== CANARY);
+      assert.deepEqual(secrets.slice(0, 10), [], name);
+      assert.equal(leaks.length > 0, hasCanary, `${CANARY} in ${name}`);
       searched += bytes.length;
     }
     test.diagnostic(

@@ -1,6 +1,6 @@
 /**
  * A site that makes sealed keys, and everything that an observer could see of it: recorded traffic, logs, traces,
- * metrics, files, database, and the output of commands.
+ * metrics, files, database, the output of commands, and the server's memory.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -17,6 +17,7 @@ import {
 import { LeakSearch } from './leak-search.ts';
 import type { LogSite } from './log-site.ts';
 import { fetchReceipt } from './log-watch.ts';
+import { noMemory, readMemory } from './process-memory.ts';
 import { RecordingProxy } from './recording-proxy.ts';
 import { openByThePage } from './sealed-key-by-the-page.ts';
 import type { Server } from './server.ts';
@@ -40,8 +41,8 @@ export interface Place {
 export class WatchedSite {
   /** Finds the keys of this site and their openings. */
   readonly search: LeakSearch = new LeakSearch();
-  /** Bytes that the site carries to the places where a client's text may be. */
-  readonly canary: Buffer = randomBytes(24);
+  /** Bytes that the site carries to the places where text from outside may be. */
+  readonly canary: Buffer;
   readonly #site: LogSite;
   readonly #server: Server;
   readonly #collector: Collector;
@@ -49,7 +50,14 @@ export class WatchedSite {
   readonly #keyIds = new Set<string>();
   #outputs = '';
 
-  private constructor(site: LogSite, server: Server, collector: Collector, proxy: RecordingProxy) {
+  private constructor(
+    canary: Buffer,
+    site: LogSite,
+    server: Server,
+    collector: Collector,
+    proxy: RecordingProxy,
+  ) {
+    this.canary = canary;
     this.#site = site;
     this.#server = server;
     this.#collector = collector;
@@ -58,6 +66,7 @@ export class WatchedSite {
 
   /** Starts a server that logs, traces and counts as much as it can. */
   static async start(site: LogSite): Promise<WatchedSite> {
+    const canary = randomBytes(24);
     const collector = await Collector.start();
     const server = await site.start(0, {
       PHM_LOG_LEVEL: 'trace',
@@ -65,18 +74,15 @@ export class WatchedSite {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_SERVICE_NAME: canary.toString('hex'),
     });
     const proxy = await RecordingProxy.start(server.address);
-    return new WatchedSite(site, server, collector, proxy);
+    return new WatchedSite(canary, site, server, collector, proxy);
   }
 
   /** Number of keys that have been opened. */
   get keys(): number {
     return this.#keyIds.size;
-  }
-
-  get pid(): number {
-    return this.#server.pid;
   }
 
   /** Makes sealed keys through the proxy, opens them all, and repeats some calls. Returns figures in words. */
@@ -145,6 +151,7 @@ export class WatchedSite {
   /** Kills the server, so that nothing tidies up behind it, and returns every place to search. */
   async places(): Promise<Place[]> {
     const metrics = await this.#server.scrape();
+    const memory = this.#memory();
     await this.#server.stop('SIGKILL');
     const files = await this.#files();
     return [
@@ -156,7 +163,14 @@ export class WatchedSite {
       place('metrics', metrics, false),
       place('values in the database', await this.#dump()),
       place('files', Buffer.concat(files)),
+      ...memory,
     ];
+  }
+
+  /** Returns the memory of the server, on one store: the store makes no difference, and the search takes long. */
+  #memory(): Place[] {
+    const isSkipped = noMemory || this.#site.kind === 'postgres';
+    return isSkipped ? [] : [place('memory', readMemory(this.#server.pid))];
   }
 
   /** Returns the files of the service and of the database. */
