@@ -93,7 +93,13 @@ export class SuitePool {
 
   /** Adds a worker that has reported ready. */
   add(worker: Worker, status: GeneratorStatus): void {
-    const member: Member = { worker, status, current: undefined, mayRelease: false };
+    const member: Member = {
+      worker,
+      status,
+      current: undefined,
+      mayRelease: false,
+      failedSamples: 0,
+    };
     worker.on('message', (message: SuiteWorkerMessage) => this.#hear(member, message));
     this.#members.push(member);
     this.#dispatch();
@@ -337,6 +343,7 @@ export class SuitePool {
     member.current = undefined;
     member.status = reply.status;
     member.mayRelease = reply.mayRelease;
+    member.failedSamples += reply.samples.filter((passed) => !passed).length;
     const { work, jobId, keys } = current;
     this.#observer?.suiteJobDone(reply.ms, reply.counts);
     for (const passed of reply.samples) this.#observer?.plainEvidenceGathered(passed);

@@ -33,6 +33,8 @@ export interface Maker {
   readonly worker: Worker;
   /** True if plain keys of this worker may be released, as of its last reply. */
   mayRelease: boolean;
+  /** Failed samples of its generator, as of its last reply. */
+  failedSamples: number;
 }
 
 /** Result of a request's work, unless it failed. */
@@ -41,6 +43,8 @@ export type SuiteOutcome = Exclude<SuiteResult, { readonly kind: 'failed' }>;
 interface Part {
   readonly jobId: number;
   readonly maker: Maker;
+  /** `failedSamples` of the maker when the keys were made. */
+  readonly failedSamples: number;
   readonly made: MadeKeys;
 }
 
@@ -104,7 +108,7 @@ export class SuiteWork {
     this.#counts.streams += counts.streams;
     this.#counts.streamsPassed += counts.streamsPassed;
     if (result.kind === 'made') {
-      this.#parts.push({ jobId, maker, made: result });
+      this.#parts.push({ jobId, maker, failedSamples: maker.failedSamples, made: result });
       if (this.#isOver) this.drop();
       else this.#noteMade(result.rows.length);
     } else if (result.kind === 'failed') {
@@ -123,9 +127,17 @@ export class SuiteWork {
     this.drop();
   }
 
-  /** Reports whether the plain keys may be released now, by the evidence on the generators behind them. */
+  /**
+   * Reports whether the plain keys may be released now, by the evidence on the generators behind them. After a failed
+   * sample earlier keys may not, although a second one passed.
+   */
   mayRelease(): boolean {
-    return this.request.order.withEvidence || this.#parts.every(({ maker }) => maker.mayRelease);
+    return (
+      this.request.order.withEvidence ||
+      this.#parts.every(
+        ({ maker, failedSamples }) => maker.mayRelease && maker.failedSamples === failedSamples,
+      )
+    );
   }
 
   /** Notes that the rows are durable, and gives the keys away: `drop` does not wipe them any more. */

@@ -155,6 +155,21 @@ describe('the evidence for plain keys of a suite worker', () => {
     assert.deepEqual([generator.latched, other.generator.latched?.cause], [null, 'gate']);
   });
 
+  it('refuses the keys of a job before a failed sample, although the second one passes', async () => {
+    const { keys, run, verdicts, generator } = makeKeys({ interval: 4 });
+    verdicts.push(true, false, true);
+    const reply = await run({ id: 1, count: 6 });
+    assert.ok(reply.result.kind === 'failed', reply.result.kind);
+    assert.equal(reply.result.failure.code, 'entropy_unavailable');
+    assert.deepEqual(
+      [reply.samples, reply.mayRelease, generator.latched],
+      [[true, false, true], true, null],
+    );
+    keys.settled({ settled: 1, recorded: true });
+    assert.deepEqual(keys.unvouched().unvouchedKeys, [], 'none was released');
+    assert.equal((await run({ count: 6 })).result.kind, 'made');
+  });
+
   it('is missing while no second sample can be drawn: no key is made, and earlier ones are not released', async () => {
     const os = fakeSource('os', 256);
     const { run, verdicts, clock } = makeKeys({ os });

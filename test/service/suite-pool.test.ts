@@ -373,6 +373,17 @@ describe('suite pool with batches', () => {
     assert.equal(work.mayRelease(), false);
   });
 
+  it('does not release plain keys before a failed sample, although a second one passed', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    worker.finish();
+    await work.outcome;
+    const later = submit('a', plainBatch(2));
+    worker.finish({ samples: [false, true] });
+    await later.outcome;
+    assert.deepEqual([work.mayRelease(), later.mayRelease()], [false, true]);
+  });
+
   it('names the largest validated batch that can be done in time', () => {
     const { submit, pool } = makePool(2);
     const fits = (count: number, account = 'a') =>

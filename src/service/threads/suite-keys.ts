@@ -28,6 +28,7 @@ import type { JobSettled, MadeKeys, SuiteJob, SuiteReply, SuiteResult } from '..
 import { KeyRows } from './key-rows.ts';
 import { packKeys, packRows } from './packed-keys.ts';
 
+const FAILED_MEANWHILE = 'a sample of the generator of plain keys failed between these keys';
 const SAMPLE_FAILED =
   'a sample of the generator of plain keys failed, and no second one could be drawn';
 
@@ -35,6 +36,8 @@ const SAMPLE_FAILED =
 interface PlainKey {
   readonly number: number;
   readonly keyId: string;
+  /** Failed samples of the generator before it. */
+  readonly failures: number;
 }
 
 export interface SuiteKeysOptions extends PlainGeneratorOptions {
@@ -51,6 +54,8 @@ export class SuiteKeys {
   readonly #seal: typeof sealKey;
   /** Verdicts on samples since the last reply. */
   #samples: boolean[] = [];
+  /** Failed samples since the start. */
+  #failures = 0;
   /** Plain keys by job, until the main thread reports the end of the job. */
   readonly #unsettled = new Map<number, PlainKey[]>();
 
@@ -68,6 +73,7 @@ export class SuiteKeys {
     const judgeHere = (sample: Uint8Array, answer: (gate: Gate) => void) => {
       const gate = judge(sample);
       this.#samples.push(gate.verdict === 'PASS');
+      if (gate.verdict !== 'PASS') this.#failures += 1;
       answer(gate);
     };
     this.#plain = new PlainGenerator(generator, judgeHere, options);
@@ -186,8 +192,16 @@ export class SuiteKeys {
     }
     const made = this.#plain.make(generate);
     if (!made) throw entropyUnavailable(SAMPLE_FAILED);
-    this.#noteUnsettled(id, { number: made.number, keyId: formatKeyId(made.key.keyId) });
-    return made.key;
+    const { key, number } = made;
+    this.#noteUnsettled(id, {
+      number,
+      keyId: formatKeyId(key.keyId),
+      failures: this.#failures,
+    });
+    if (this.#unsettled.get(id)?.[0]?.failures === this.#failures) return key;
+    // Uncommitted keys before a failed sample are never released, although a second sample passed.
+    wipeKey(key);
+    throw entropyUnavailable(FAILED_MEANWHILE);
   }
 
   #noteUnsettled(id: number, key: PlainKey): void {
