@@ -82,25 +82,32 @@ export function generateKey(
     ? openStreamWithEvidence(generator, order, tally)
     : openStream(generator, order);
   const { key, creditBits, jobId, seeds } = cutKey(generator, order, stream);
-  const keyId = newKeyId();
-  const { opening, receipt } = commits
-    ? commitToKey(key, keyId, sourcesOfKey(seeds))
-    : { opening: null, receipt: null };
-  if (opening && !order.receipt) wipe(opening);
-  return {
-    keyId,
-    key,
-    opening: order.receipt ? opening : null,
-    receipt,
-    securityStrengthBits: Math.min(order.securityLevel, generator.strengthBits),
-    entropyBits: roundDown(stream.screen * creditBits),
-    entropyJobId: jobId,
-    evidence: stream.evidence,
-    report: stream.report,
-    hashProof: keyring.makeProof(key),
-    commitment: keyring.commit(key),
-    latencyMs: monotonicMs() - order.acceptedMs,
-  };
+  try {
+    const hashProof = keyring.makeProof(key);
+    const commitment = keyring.commit(key);
+    const keyId = newKeyId();
+    const { opening, receipt } = commits
+      ? commitToKey(key, keyId, sourcesOfKey(seeds))
+      : { opening: null, receipt: null };
+    if (opening && !order.receipt) wipe(opening);
+    return {
+      keyId,
+      key,
+      opening: order.receipt ? opening : null,
+      receipt,
+      securityStrengthBits: Math.min(order.securityLevel, generator.strengthBits),
+      entropyBits: roundDown(stream.screen * creditBits),
+      entropyJobId: jobId,
+      evidence: stream.evidence,
+      report: stream.report,
+      hashProof,
+      commitment,
+      latencyMs: monotonicMs() - order.acceptedMs,
+    };
+  } catch (error) {
+    wipe(key);
+    throw error;
+  }
 }
 
 /**
