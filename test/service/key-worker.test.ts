@@ -6,7 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { Latch } from '../../src/keys/latch.ts';
-import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
+import type {
+  AnswerQuery,
+  CommitOutcome,
+  LedgerStore,
+  MeteredRequest,
+} from '../../src/ledger/index.ts';
 import type { Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
@@ -88,6 +93,58 @@ function holds(value: unknown, key: Buffer): boolean {
 }
 
 describe('key worker', () => {
+  it('reads what many retries need in one query, and a recipient once', async () => {
+    const asked: (readonly AnswerQuery[])[] = [];
+    const recipients: string[] = [];
+    const answer = {
+      requestHash: Buffer.alloc(32),
+      keyIds: [],
+      createdMs: 0,
+      body: '{}',
+    };
+    const ledger = {
+      ...store(() => []),
+      findAnswers: async (queries: readonly AnswerQuery[]) => {
+        asked.push(queries);
+        return queries.map(({ key }) => (key === 'known' ? answer : null));
+      },
+      findRecipient: async (accountId: string, name: string) => {
+        recipients.push(`${accountId} ${name}`);
+        return name === 'nobody' ? null : { suite: 'ML-KEM-1024', publicKey: Buffer.from(name) };
+      },
+    } as unknown as LedgerStore;
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    const recall = (key: string | null, recipient: string | null, accountId = 'a'): KeyTask => ({
+      kind: 'recall',
+      requester: { ...requester, accountId },
+      idempotency: key === null ? null : { key, requestHash: Buffer.alloc(32) },
+      recipient,
+    });
+    const { results } = await worker.run(
+      batch(
+        ...[recall('new', 'ben'), recall('known', null), recall(null, 'ben')],
+        ...[recall(null, 'nobody'), recall('new', 'ben', 'b')],
+      ),
+    );
+    const ben = { suite: 'ML-KEM-1024', publicKey: Buffer.from('ben') };
+    assert.deepEqual(results, [
+      { kind: 'recalled', answer: null, recipient: ben },
+      { kind: 'recalled', answer, recipient: null },
+      { kind: 'recalled', answer: null, recipient: ben },
+      { kind: 'recalled', answer: null, recipient: null },
+      { kind: 'recalled', answer: null, recipient: ben },
+    ]);
+    assert.deepEqual(
+      asked.map((queries) => queries.map(({ accountId, key }) => `${accountId} ${key}`)),
+      [['a new', 'a known', 'b new']],
+    );
+    assert.deepEqual(recipients, ['a ben', 'a nobody', 'b ben']);
+  });
+
   it('passes a commitment to the ledger and nothing of the key', async () => {
     let seen: readonly MeteredRequest[] = [];
     const ledger = store((requests) => {

@@ -1,6 +1,12 @@
 /** Gathers the ledger queries of one batch of tasks, so that each kind is sent once. */
 import type { Retirements } from '../../keys/validate.ts';
-import type { AnswerQuery, LedgerStore, SecretCheck, StoredAnswer } from '../../ledger/index.ts';
+import type {
+  AnswerQuery,
+  LedgerStore,
+  RecipientRecord,
+  SecretCheck,
+  StoredAnswer,
+} from '../../ledger/index.ts';
 import type { Commitment, Keyring } from '../../proof/index.ts';
 import { lackedVersions, retirementsOf } from '../master-secret.ts';
 
@@ -36,6 +42,7 @@ export class BatchLookup {
   readonly #keyring: Keyring;
   readonly #commitments: Joined<Commitment, number | null>;
   readonly #answers: Joined<AnswerQuery, StoredAnswer | null>;
+  readonly #recipients = new Map<string, Promise<RecipientRecord | null>>();
   #checks: Promise<ReadonlyMap<number, SecretCheck>> | undefined;
 
   constructor(store: LedgerStore, keyring: Keyring) {
@@ -54,6 +61,14 @@ export class BatchLookup {
   async findAnswer(query: AnswerQuery): Promise<StoredAnswer | null> {
     const [answer = null] = await this.#answers.find([query]);
     return answer;
+  }
+
+  /** Returns a registered recipient, read once for this batch: many keys of an account usually go to one. */
+  findRecipient(accountId: string, name: string): Promise<RecipientRecord | null> {
+    const key = `${accountId} ${name}`;
+    const found = this.#recipients.get(key) ?? this.#store.findRecipient(accountId, name);
+    this.#recipients.set(key, found);
+    return found;
   }
 
   /** Returns the retired versions of the master secret, read once for this batch. */

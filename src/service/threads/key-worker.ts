@@ -245,7 +245,7 @@ export class KeyWorker {
     this.#requireSound();
     const [answer, record] = await Promise.all([
       idempotency && lookups.findAnswer({ ...idempotency, accountId, atMs }),
-      name === null ? null : this.#store.findRecipient(accountId, name),
+      name === null ? null : lookups.findRecipient(accountId, name),
     ]);
     const recipient = record && {
       suite: record.suite as SealSuiteName,
