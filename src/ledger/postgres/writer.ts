@@ -18,8 +18,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import { type AnswerRow, toAnswer } from '../idempotency.ts';
-import { latencyBucket } from '../latency.ts';
-import type { RowReceipt } from '../ledger-row.ts';
 import { decide, type Quotas } from '../quota-decision.ts';
 import type {
   AnswerQuery,
@@ -38,8 +36,8 @@ import {
   madeAnswer,
   recordColumns,
 } from './answers.ts';
+import { failureColumns, keyColumns, requestColumns } from './batch-columns.ts';
 import {
-  bytea,
   isConflict,
   isRefusal,
   isUnknownWriter,
@@ -338,72 +336,4 @@ function outcomesOf(
   const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
   if (committed !== decision.committed) throw new Error('the database decided otherwise');
   return outcomes;
-}
-
-/** Returns a request in the form that `commit_batch_6` reads. */
-function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
-  const { accountId, apiKeyId, atMs, keys, counts, idempotency } = request;
-  return {
-    position,
-    account_id: accountId,
-    api_key_id: apiKeyId,
-    at_ms: atMs,
-    keys: keys.length,
-    streams: counts.streams,
-    streams_passed: counts.streamsPassed,
-    idempotency_key: idempotency?.key,
-  };
-}
-
-function keyColumns({ keys }: MeteredRequest, position: number): Record<string, unknown>[] {
-  return keys.map((row) => ({
-    position,
-    key_id: bytea(row.keyId),
-    fingerprint: String(row.commitment.fingerprint),
-    commitment: bytea(row.commitment.digest),
-    secret_version: row.commitment.version,
-    security_level: row.securityLevel,
-    modulation: row.modulation,
-    source: row.source,
-    created_ms: row.createdMs,
-    latency_us: row.latencyUs,
-    latency_bucket: latencyBucket(row.latencyUs),
-    entropy_bits: row.entropyBits,
-    entropy_job_id: row.entropyJobId,
-    gate_p: row.evidence?.gateP ?? null,
-    tests_passed: row.evidence?.testsPassed ?? null,
-    total_tests: row.evidence?.totalTests ?? null,
-    p_values: row.evidence && bytea(row.evidence.pValues),
-    evidence_definition: row.evidence?.definition ?? null,
-    sealed_to: row.sealed && bytea(row.sealed.recipient),
-    sealed_digest: row.sealed && bytea(row.sealed.digest),
-    ...(row.receipt && receiptColumns(row.receipt)),
-  }));
-}
-
-/** The entry ID is the key ID. */
-function receiptColumns(receipt: RowReceipt): Record<string, unknown> {
-  const { keyCommitment, salt, strengthBits, sources, softwareId, pending } = receipt;
-  return {
-    key_commitment: bytea(keyCommitment),
-    salt: bytea(salt),
-    strength_bits: strengthBits,
-    sources,
-    software_id: softwareId,
-    ...(pending && {
-      log_id: pending.logId,
-      entry: bytea(pending.entry),
-      mac: bytea(pending.mac),
-      mac_version: pending.secretVersion,
-    }),
-  };
-}
-
-function failureColumns({ accountId, atMs, counts }: FailedRequest): Record<string, unknown> {
-  return {
-    account_id: accountId,
-    at_ms: atMs,
-    streams: counts.streams,
-    streams_passed: counts.streamsPassed,
-  };
 }
