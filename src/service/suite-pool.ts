@@ -20,8 +20,14 @@ import type { SuiteMessage, SuiteReply, SuiteWorkerMessage } from './suite-messa
 import { SuitePace } from './suite-pace.ts';
 import { type KeyWork, type Maker, SuiteWork } from './suite-work.ts';
 
-/** Limit of waiting single keys for each worker: about two seconds of work. */
+/** Places of waiting single keys for each worker: about two seconds of work. */
 const MAX_WAITING_PER_WORKER = 256;
+
+/**
+ * Sealed keys without validation in one place. They take less than a tenth of the time of a validated key, but each may
+ * wait for a job of a batch: all places still take six seconds at most.
+ */
+const SEALED_PER_PLACE = 4;
 
 /** Work for each worker that waiting batches may hold. Less than the limit, because the pace is an estimate. */
 const MAX_BATCH_MS_PER_WORKER = 0.9 * SUITE_LIMIT_MS;
@@ -112,8 +118,7 @@ export class SuitePool {
   submit(request: KeyWork, abandoned: () => boolean, onStage?: StageListener): SuiteWork {
     const defect = this.#latch.read();
     if (defect) throw latchedError(defect);
-    this.#dropAbandoned();
-    if (request.isBatch ? !this.#hasRoomForBatch(request) : !this.#hasRoom(request)) {
+    if (!this.#admits(request)) {
       this.#observer?.refused(request.isBatch ? 'batches' : 'suite');
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
@@ -132,7 +137,7 @@ export class SuitePool {
    */
   tooLarge(request: KeyWork): BatchTooLarge | undefined {
     if (!request.order.withEvidence || !request.isBatch || this.#latch.read()) return undefined;
-    this.#dropAbandoned();
+    this.#dropAbandoned([...this.#singles, ...this.#batches]);
     const maxCount = Math.floor(this.#freeMs() / this.#pace.msPerKey(request));
     if (request.count <= maxCount || maxCount < 1) return undefined;
     return { kind: 'batch_too_large', maxCount, reason: 'validation' };
@@ -146,9 +151,10 @@ export class SuitePool {
     });
   }
 
-  /** Waiting single keys and their limit. */
+  /** Places of waiting single keys, and their number. */
   get load(): { waiting: number; capacity: number } {
-    return { waiting: this.#singles.length, capacity: this.#able * MAX_WAITING_PER_WORKER };
+    const waiting = Math.ceil(placesOf(this.#singles));
+    return { waiting, capacity: this.#able * MAX_WAITING_PER_WORKER };
   }
 
   /** Waiting work of batches and its limit, in jobs. */
@@ -206,10 +212,19 @@ export class SuitePool {
     return this.#able * MAX_BATCH_MS_PER_WORKER;
   }
 
+  /** Looks for abandoned work only if there is no room, because the queue may be long. */
+  #admits(request: KeyWork): boolean {
+    const hasRoom = () =>
+      request.isBatch ? this.#hasRoomForBatch(request) : this.#hasRoom(request);
+    if (hasRoom()) return true;
+    this.#dropAbandoned([...this.#singles, ...this.#batches]);
+    return hasRoom();
+  }
+
   #hasRoom({ requester }: KeyWork): boolean {
-    const { waiting, capacity } = this.load;
-    const own = this.#singles.filter((one) => isOf(one, requester)).length;
-    return waiting < capacity && own < capacity * MAX_ACCOUNT_SHARE;
+    const { capacity } = this.load;
+    const own = placesOf(this.#singles.filter((one) => isOf(one, requester)));
+    return placesOf(this.#singles) < capacity && own < capacity * MAX_ACCOUNT_SHARE;
   }
 
   #hasRoomForBatch(request: KeyWork): boolean {
@@ -261,7 +276,8 @@ export class SuitePool {
   }
 
   #nextWork(): SuiteWork | undefined {
-    this.#dropAbandoned();
+    this.#dropAbandoned([...this.#batches]);
+    while (this.#singles[0]?.abandoned()) this.#dropAbandoned([this.#singles[0]]);
     const single = this.#singles[0];
     const next =
       single && !(this.#isBatchNext && this.#batches.length > 0) ? single : this.#nextBatch();
@@ -296,9 +312,9 @@ export class SuitePool {
     });
   }
 
-  /** Drops work of disconnected clients, which MUST NOT occupy places. */
-  #dropAbandoned(): void {
-    for (const work of [...this.#singles, ...this.#batches]) {
+  /** Drops work of disconnected clients, which MUST NOT keep others out. */
+  #dropAbandoned(works: readonly SuiteWork[]): void {
+    for (const work of works) {
       if (!work.abandoned()) continue;
       this.#end(work, new AppError('request_timeout', { detail: 'The client has disconnected.' }));
     }
@@ -373,4 +389,11 @@ function post({ worker }: Member, message: SuiteMessage): void {
 
 function isOf({ request }: SuiteWork, { accountId }: { readonly accountId: string }): boolean {
   return request.requester.accountId === accountId;
+}
+
+function placesOf(works: readonly SuiteWork[]): number {
+  return works.reduce(
+    (sum, { request }) => sum + (request.order.withEvidence ? 1 : 1 / SEALED_PER_PLACE),
+    0,
+  );
 }

@@ -68,6 +68,7 @@ function keyWork(accountId: string, changes: Partial<KeyWork> = {}): KeyWork {
 }
 
 const plainBatch = (count: number) => ({ count, isBatch: true, order: order() });
+const RECIPIENT = { suite: 'MLKEM768-X25519', publicKey: Buffer.alloc(1_216) } as const;
 const validatedBatch = (count: number) => ({ count, isBatch: true });
 
 function makePool(workers = 1) {
@@ -124,6 +125,31 @@ describe('suite pool', () => {
     assert.throws(() => submit('a'), isCode('overloaded'));
     for (let i = 0; i < HALF_OF_THE_QUEUE; i++) submit('b');
     assert.throws(() => submit('c'), isCode('overloaded'));
+  });
+
+  it('has four times as many places for sealed keys without validation', () => {
+    const { submit, pool } = makePool();
+    const sealed = { order: order(), recipient: RECIPIENT };
+    for (let i = 0; i < 1 + 4 * HALF_OF_THE_QUEUE; i++) submit('a', sealed);
+    assert.throws(() => submit('a', sealed), isCode('overloaded'));
+    assert.deepEqual(pool.load, { waiting: HALF_OF_THE_QUEUE, capacity: 2 * HALF_OF_THE_QUEUE });
+    for (let i = 0; i < HALF_OF_THE_QUEUE - 1; i++) submit('b');
+    for (let i = 0; i < 4; i++) submit('b', sealed);
+    assert.throws(() => submit('c', sealed), isCode('overloaded'));
+  });
+
+  it('begins no job of a client that has gone, wherever it waits', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    const gone = () => true;
+    const left = [submit('a', {}, gone), submit('a', {}, gone)];
+    const stays = submit('b');
+    const late = submit('a', {}, gone);
+    worker.finish();
+    worker.finish();
+    await stays.outcome;
+    for (const one of [...left, late]) await assert.rejects(one.outcome, isCode('request_timeout'));
+    assert.equal(worker.jobs.length, 2);
   });
 
   it('frees the places of clients that have gone', async () => {
