@@ -63,7 +63,8 @@ export interface paths {
          *     - The response has the fields of generate without `key`, `hash_proof` and `opening`: these are inside `sealed_key`.
          *       `hash_proof` in `include` is therefore refused.
          *     - HPKE's base mode does not show who sealed a key. An intermediary that changes your request can replace the public key by its own. A
-         *       receipt shows the recipient (`sealed_to`) and the ciphertext (`sealed_digest`): ask for it and check it, or use a registered recipient.
+         *       receipt shows the recipient (`sealed_to`) and the ciphertext (`sealed_digest`): ask for it and check it. A registered
+         *       recipient prevents the swap only if the operator limits the account to such recipients.
          *     - With `Idempotency-Key` the same request gets the same bytes again for 24 hours, with `Idempotent-Replayed: true`, and counts
          *       once. Receipts and warnings are added when the response is sent.
          *     - The service generates the key, so it sees it. Validating a sealed key sends it to the service.

@@ -134,7 +134,7 @@ describe('phm open', () => {
     const directory = inFolder('opened');
     const { code, stdout, stderr } = await runCommand([...args, '--output-dir', directory]);
     assert.deepEqual([code, stdout], [0, ''], stderr);
-    assert.match(stderr, /^Opened 3 keys, to \/.*opened\. Checked: .* Not checked: /);
+    assert.match(stderr, /^Opened 3 keys, to \/.*opened\. Checked: each fits .* Not checked: /);
     assert.deepEqual(readdirSync(directory).toSorted(), ['phm_1.key', 'phm_2.key', 'phm_3.key']);
     assert.equal(
       readFileSync(join(directory, 'phm_3.key'), 'utf8'),
@@ -142,6 +142,9 @@ describe('phm open', () => {
     );
     const again = await runCommand([...args, '--output-dir', directory]);
     assert.match(again.stderr, /phm_1\.key exists/);
+    rmSync(join(directory, 'phm_1.key'));
+    const resumed = await runCommand([...args, '--output-dir', directory]);
+    assert.match(resumed.stderr, /phm_2\.key exists.*\nThe first key is in \/.*opened\n/);
   });
 
   it('refuses what is no sealed key, or not for this recipient, in one sentence', async () => {

@@ -71,6 +71,8 @@ describe('phm receipt verify', () => {
     for (const given of [opening, `@${path('opening')}`, `@${path('late')}`]) {
       assert.equal((await verify(receipt, ...args, '--opening', given)).code, 0);
     }
+    const json = put('opened.json', { key: key.key.toString('hex'), opening });
+    assert.equal((await verify(receipt, '--policy', policy, '--key-file', json)).code, 0);
     const [foreign] = await problemsOf(
       receipt,
       '--key-file',

@@ -198,8 +198,9 @@ describe('openSealedKey', () => {
       () => openSealedKey(answer, recipient, { policy: 1 as unknown as string }),
       () => openSealedKey(answer, 1 as unknown as string),
       () => openSealedKey(answer, recipient, 1 as unknown as object),
+      () => openSealedKey(answer, sealTo(recipient) as unknown as typeof recipient),
     ]) {
-      await assert.rejects(call, TypeError);
+      await assert.rejects(call, { name: 'TypeError', message: /must|without a receipt/ });
     }
   });
 });
@@ -211,6 +212,16 @@ describe('sealTo', () => {
     assert.deepEqual(Object.keys(named), ['suite', 'public_key']);
     const file = JSON.stringify({ type: 'phm-recipient/v1', ...named });
     assert.deepEqual(parseRecipient(file).publicKey, recipient.publicKey);
+  });
+
+  it('refuses what is no recipient, and says what is one', async () => {
+    const recipient = await newRecipient();
+    for (const wrong of [undefined, 'text of a file', {}, sealTo(recipient)]) {
+      assert.throws(
+        () => sealTo(wrong as unknown as typeof recipient),
+        /^TypeError: the recipient must .*parseRecipient/,
+      );
+    }
   });
 });
 

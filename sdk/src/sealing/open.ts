@@ -113,7 +113,11 @@ function receiptOf(answer: SealedAnswer, { receipt, policy }: OpenOptions): unkn
 function readRecipientKey(given: RecipientKey | string): RecipientKey {
   if (typeof given !== 'string') {
     assertObject('the recipient key', given, 'the result of newRecipient');
-    return given;
+    if (given.publicKey instanceof Uint8Array && given.privateKey instanceof Uint8Array)
+      return given;
+    throw new TypeError(
+      'the recipient key must have publicKey and privateKey, as the results of newRecipient and parseRecipientKey have',
+    );
   }
   return readable('This is not the key of a recipient', () => parseRecipientKey(given));
 }

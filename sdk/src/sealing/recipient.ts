@@ -1,4 +1,5 @@
 /** Recipients of sealed keys. */
+import { assertObject } from '../options.ts';
 import {
   encodeBase64Url,
   newRecipient as generate,
@@ -16,10 +17,17 @@ export function newRecipient(suite?: SealSuiteName): Promise<RecipientKey> {
   return withKems((kems) => generate(suite, kems));
 }
 
-/** Returns `seal_to` of a request for a recipient. It has no secret. */
-export function sealTo({ suite, publicKey }: Recipient): {
+/** Returns `seal_to` of a request for a recipient. It has no secret. Throws `TypeError` for anything else, such as text. */
+export function sealTo(recipient: Recipient): {
   readonly suite: SealSuiteName;
   readonly public_key: string;
 } {
+  assertObject('the recipient', recipient, 'the result of newRecipient or parseRecipient');
+  const { suite, publicKey } = recipient;
+  if (!(publicKey instanceof Uint8Array)) {
+    throw new TypeError(
+      'the recipient must have its publicKey, as the result of parseRecipient has',
+    );
+  }
   return { suite, public_key: encodeBase64Url(publicKey) };
 }

@@ -153,6 +153,8 @@ export class Connection {
           : `The API key came from ${this.#origin}.`,
       );
     }
+    const option = OPTION_FOR[code];
+    if (option !== undefined) lines.push(option);
     if (retryAfterSeconds !== null && !/\btry again in \d/i.test(detail)) {
       lines.push(`Try again in ${duration(retryAfterSeconds)}.`);
     }
@@ -160,6 +162,12 @@ export class Connection {
     return lines.join('\n');
   }
 }
+
+/** What the options of the command do about a refusal whose detail names fields and paths, by its code. */
+const OPTION_FOR: Readonly<Record<string, string>> = {
+  sealed_only: 'With this command: name the recipient with --seal-to FILE or --recipient NAME.',
+  recipient_not_registered: 'With this command: use --recipient NAME instead of --seal-to.',
+};
 
 /** Replaces the option names in a message of the SDK with those of the command line. */
 function inOwnWords(message: string): string {

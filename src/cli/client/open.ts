@@ -192,11 +192,13 @@ async function openAll(
       last = await openInto(outputDir, force, input, context, means);
     } catch (error) {
       if (!(error instanceof CommandError) || i === 0) throw error;
-      throw new CommandError(`${error.message}\nThe first ${i} keys are in ${outputDir}`, 1);
+      const before = i === 1 ? 'The first key is' : `The first ${i} keys are`;
+      throw new CommandError(`${error.message}\n${before} in ${outputDir}`, 1);
     }
   }
-  const keys = inputs.length === 1 ? '1 key' : `${inputs.length} keys`;
-  if (last) context.err(`Opened ${keys}, to ${outputDir}. ${checked(last)}\n`);
+  const count = inputs.length;
+  const keys = count === 1 ? '1 key' : `${count} keys`;
+  if (last) context.err(`Opened ${keys}, to ${outputDir}. ${checked(last, count)}\n`);
 }
 
 async function openInto(
@@ -260,11 +262,12 @@ async function write(
   }
 }
 
-/** Says in one sentence what was checked, and what was not. */
-function checked({ verdict }: OpenedSealedKey): string {
+/** Says what was checked of one key or of several alike, and what was not. */
+function checked({ verdict }: OpenedSealedKey, count = 1): string {
+  const [it, the] = count === 1 ? ['it', 'the'] : ['each', 'its'];
   return verdict === null
-    ? 'Checked: it fits its commitment. Not checked: who sealed it, because that takes a receipt and --policy.'
-    : 'Checked: it fits its commitment, and by the receipt the log of the policy recorded it for this recipient.';
+    ? `Checked: ${it} fits its commitment. Not checked: who sealed it, because that takes a receipt and --policy.`
+    : `Checked: ${it} fits its commitment, and by ${the} receipt the log of the policy recorded it for this recipient.`;
 }
 
 function makeDirectory(path: string): void {

@@ -14,7 +14,8 @@ FILE has a receipt as the service returns it, the file of "phm generate --receip
 
 --policy names the logs and witnesses that you accept. Get it once, from an operator you trust, and keep it: without it
 nothing shows whose log this is, so the receipt is not valid. With key and opening the command also shows that the receipt
-is for that key. They come from FILE, unless --key-file or --opening gives others.
+is for that key. They come from FILE, unless --key-file or --opening gives others. An opening that FILE lacks is taken from
+the file of --key-file, if that is the JSON of "phm open --json".
 Exit code: 0 valid, 1 not valid, 2 wrong usage or unreadable file.
 
 Examples:
@@ -84,14 +85,16 @@ async function verify(
   const given = file === '-' ? await readStandardInput() : readInput(file, 'the receipt');
   const inFile = unwrap(context, given.toString('utf8'));
   const { receipt, nistReport } = inFile;
-  const key = flags.keyFile === undefined ? inFile.key : readKey(flags.keyFile);
+  const inKeyFile = flags.keyFile === undefined ? {} : readKey(flags.keyFile);
+  const key = inKeyFile.key ?? inFile.key;
+  const opening = readOpening(flags.opening) ?? inFile.opening ?? inKeyFile.opening;
   if (flags.opening !== undefined && key === undefined) {
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
   const policy = flags.policy && readInput(flags.policy, 'the policy').toString('utf8');
   const found = await verifyReceipt(receipt, {
     ...(policy !== undefined && { policy }),
-    ...(key !== undefined && { key, opening: readOpening(flags.opening) ?? inFile.opening }),
+    ...(key !== undefined && { key, opening }),
     ...(nistReport !== undefined && { nistReport }),
   });
   const verdict = withFile(found, inFile, flags);
@@ -124,11 +127,13 @@ function takenFrom({ key, opening }: Given, flags: VerifyFlags): string[] {
   return [`${what} from the file with the receipt.`];
 }
 
-function readKey(path: string): string {
+/** Returns the key of a file, and the opening if the file is the JSON of `phm open` or `phm generate`. */
+function readKey(path: string): Pick<Given, 'key' | 'opening'> {
   const bytes = readInput(path, 'the key');
   const key = decodeKey(bytes)?.key;
+  const opening = parseObject(bytes.toString('utf8'))?.opening;
   bytes.fill(0);
-  if (key !== undefined) return key;
+  if (key !== undefined) return { key, ...(typeof opening === 'string' && { opening }) };
   throw new CommandError(`${path} contains no key in a form that "phm generate" writes`, 2);
 }
 

@@ -112,21 +112,17 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   },
   generateSealed: {
     requests: {
-      recipient: {
-        summary: '256 bits for a registered recipient',
-        value: { security_level: 256, seal_to: { recipient: 'build-server' } },
-      },
       publicKey: {
         summary: '256 bits for a public key',
         value: { security_level: 256, seal_to: SEAL_TO },
       },
       receipt: {
         summary: '256 bits with a receipt',
-        value: {
-          security_level: 256,
-          seal_to: { recipient: 'build-server' },
-          include: ['receipt'],
-        },
+        value: { security_level: 256, seal_to: SEAL_TO, include: ['receipt'] },
+      },
+      recipient: {
+        summary: '256 bits for a registered recipient',
+        value: { security_level: 256, seal_to: { recipient: 'build-server' } },
       },
     },
     answers: {
@@ -150,13 +146,13 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   },
   generateSealedBatch: {
     requests: {
-      recipient: {
-        summary: 'ten keys of 256 bits for a registered recipient',
-        value: { security_level: 256, count: 10, seal_to: { recipient: 'build-server' } },
-      },
       publicKey: {
         summary: 'two keys of 256 bits for a public key',
         value: { security_level: 256, count: 2, seal_to: SEAL_TO },
+      },
+      recipient: {
+        summary: 'ten keys of 256 bits for a registered recipient',
+        value: { security_level: 256, count: 10, seal_to: { recipient: 'build-server' } },
       },
     },
     answers: {

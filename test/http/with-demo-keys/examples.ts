@@ -64,6 +64,16 @@ describe('documented examples', () => {
     }
   }
 
+  it('of the document run as shown on a new server, if they are the first of their operation', async () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      const { content } = Object(Object(methods).post?.requestBody);
+      const [first] = Object.values<{ value: object }>(
+        Object(content?.['application/json'].examples),
+      );
+      if (first) assert.equal((await server.post(path, first.value)).status, 200, path);
+    }
+  });
+
   it('cover every operation in every language, and are what the document shows', () => {
     const ids = operationsOf(document).map(({ operationId }) => operationId);
     for (const language of LANGUAGES) {
