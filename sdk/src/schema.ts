@@ -194,7 +194,8 @@ export interface paths {
          *
          *     - `average_latency_ms` is the mean of the keys' `latency_ms`.
          *     - `nist_compliance_rate` is the share of judged streams that passed the gate; 1 without any.
-         *     - `error_rate` is generate calls with a 5xx response divided by those with 2xx or 5xx. 4xx do not count.
+         *     - `error_rate` is generate calls with a 5xx response divided by these calls plus the generated keys. A failed batch counts once,
+         *       and a successful one by its keys. 4xx do not count.
          *     - `total_usage` is metered requests: generated keys and validations.
          */
         get: operations["metrics"];
@@ -968,7 +969,7 @@ export interface components {
             nist_compliance_rate: number;
             /**
              * Format: double
-             * @description generate calls with a 5xx response / those with 2xx or 5xx; 0 without any
+             * @description generate calls with a 5xx response / these calls plus the generated keys; 0 without any
              */
             error_rate: number;
         };

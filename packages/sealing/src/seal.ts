@@ -30,7 +30,7 @@ export interface Sealed {
   readonly digest: Uint8Array;
 }
 
-/** The public key is none to which anything can be sealed. The message is one sentence for the caller. */
+/** Nothing can be sealed to the public key. The message is one sentence for the caller. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }

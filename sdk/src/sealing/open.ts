@@ -140,7 +140,7 @@ async function openNamed(sealedKey: SealedKey, recipientKey: RecipientKey): Prom
   }
 }
 
-/** Whoever carries the answer could exchange its members beside the sealed key. */
+/** An intermediary could replace the members of the answer beside the sealed key. */
 function checkAnswer(answer: SealedAnswer, header: SealHeader): void {
   for (const name of ['key_id', 'security_level'] as const) {
     const given = answer[name];

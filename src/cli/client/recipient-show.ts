@@ -1,11 +1,11 @@
-/** `phm recipient show`: prints the thumbprint of a file, to compare it with the one that its owner tells. */
+/** `phm recipient show`: prints the thumbprint of a file, to compare it with the one that its owner states. */
 import type { Command } from 'commander';
 import { type CliContext, writeJson } from '../context.ts';
 import { readEither, thumbprintText } from './recipient-file.ts';
 
 const HELP = `
 Standard output gets the thumbprint: base64 of the public key's SHA-256, as headers and receipts name the recipient.
-Compare it with the one that the owner tells you by another way before you seal keys to the file.
+Before you seal keys to the file, compare it with the one that the owner gives you through another channel.
 
 Example:
   phm recipient show backup.recipient

@@ -229,7 +229,8 @@ together with a receipt shows only that both come from the same server.`,
 
 - \`average_latency_ms\` is the mean of the keys' \`latency_ms\`.
 - \`nist_compliance_rate\` is the share of judged streams that passed the gate; 1 without any.
-- \`error_rate\` is generate calls with a 5xx response divided by those with 2xx or 5xx. 4xx do not count.
+- \`error_rate\` is generate calls with a 5xx response divided by these calls plus the generated keys. A failed batch counts once,
+  and a successful one by its keys. 4xx do not count.
 - \`total_usage\` is metered requests: generated keys and validations.`,
   },
   metricsSeries: {

@@ -56,7 +56,7 @@ export const ActivityResult = Type.Object(
               minimum: 0,
               maximum: 1,
               description:
-                'generate calls with a 5xx response / those with 2xx or 5xx; 0 without any',
+                'generate calls with a 5xx response / these calls plus the generated keys; 0 without any',
             }),
           },
           { title: 'PerformanceMetrics' },
