@@ -149,6 +149,12 @@ describe('deploy/', () => {
     }
   });
 
+  it('keeps responses with keys off the disk of nginx', () => {
+    const site = readText('deploy/nginx/phm.conf');
+    const locations = site.match(/proxy_pass /g)?.length;
+    assert.equal(site.match(/^ +proxy_max_temp_file_size 0;$/gm)?.length, locations);
+  });
+
   it('names the version of the master secret from which a rotation starts', () => {
     for (const given of [replicas[0].environment, configMap, unitEnvironment]) {
       assert.equal(given.PHM_MASTER_KEY_VERSION, '1');
