@@ -102,7 +102,7 @@ export interface KeyCallOptions extends CallOptions {
 
 /** Options of a call for many keys. */
 export interface BatchCallOptions extends KeyCallOptions {
-  /** Most keys of one batch, 1…1000. Default 100. */
+  /** Most keys of one batch, 1…1000, with `include` at most 100. Default 100. */
   readonly chunk?: number | undefined;
 }
 

@@ -89,8 +89,11 @@ export function assertObject(name: string, value: unknown, example: string): voi
   throw new TypeError(`${name} must be an object such as ${example}, got ${kindOf(value)}`);
 }
 
-/** Throws `TypeError` for a `seal_to` with a private key, before it is sent. */
+/** Throws `TypeError` for a `seal_to` that has a private key, or may have one as text, before it is sent. */
 export function assertNoPrivateKey(sealTo: unknown): void {
+  if (typeof sealTo === 'string') {
+    throw new TypeError('seal_to must be sealTo(recipient) or { recipient: name }, got a string');
+  }
   if (typeof sealTo !== 'object' || sealTo === null) return;
   if (!('private_key' in sealTo || 'privateKey' in sealTo)) return;
   throw new TypeError('seal_to has a private key, which must stay with you: use sealTo(recipient)');

@@ -75,6 +75,13 @@ describe('generateSealed', () => {
         assert.match(error.message, /^seal_to has a private key, which must stay with you/);
         assert.throws(() => phm.generateSealedBatch({ ...LEVEL, seal_to, count: 1 }), TypeError);
       }
+      const seal_to = '{"type":"phm-recipient-key/v1"}' as unknown as { recipient: string };
+      const error = await rejection(phm.generateSealed({ ...LEVEL, seal_to }));
+      assert.ok(error instanceof TypeError);
+      assert.equal(
+        error.message,
+        'seal_to must be sealTo(recipient) or { recipient: name }, got a string',
+      );
       assert.equal(server.received.length, 0);
     });
   });

@@ -158,6 +158,9 @@ def test_seals_to_a_recipient_or_a_registered_name(answered: Answered) -> None:
     assert server.received[0].path == "/api/v2/generate/sealed"
     with pytest.raises(TypeError, match="^seal_to must be a Recipient or the name .*, got bytes$"):
         phm.generate_sealed(256, seal_to=b"")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="^seal_to is the text of a file: use parse_recipient"):
+        phm.generate_sealed(256, seal_to='{"type":"phm-recipient-key/v1"}')
+    assert len(server.received) == 2
 
 
 def test_fetches_batches_of_100(answered: Answered) -> None:

@@ -38,9 +38,11 @@ function unquote(text: string): string {
 
 /** Quotes nothing: the value may be a key. */
 function describe(text: string): string {
-  if (text === '') return 'an empty value';
-  const isVisible = VISIBLE.test(text);
-  return `${text.length} characters${isVisible ? '' : ', with spaces or characters outside ASCII'}`;
+  if (text === '' || text === '""') return 'an empty value';
+  const length = `${text.length} character${text.length === 1 ? '' : 's'}`;
+  if (!VISIBLE.test(text)) return `${length}, with spaces or characters outside ASCII`;
+  const isBroken = text.startsWith('"') && !QUOTED.test(text);
+  return isBroken ? `${length}, with a quote at the start but no quoted string` : length;
 }
 
 /**

@@ -67,6 +67,14 @@ describe('the header Idempotency-Key', () => {
       details.detail,
       'The header Idempotency-Key must have 1 to 255 visible ASCII characters, bare or in double quotes; got 307 characters, with spaces or characters outside ASCII.',
     );
+    for (const [value, got] of [
+      ['""', 'an empty value.'],
+      ['"', '1 character, with a quote at the start but no quoted string.'],
+      ['"abc', '4 characters, with a quote at the start but no quoted string.'],
+      ['x'.repeat(256), '256 characters.'],
+    ] as const) {
+      assert.ok(refusal(value).details.detail?.includes(`double quotes; got ${got}`), value);
+    }
   });
 
   it('is accepted or refused, whatever it holds, in linear time', () => {

@@ -284,4 +284,7 @@ def seal_to_member(recipient: object) -> dict[str, str]:
     if not isinstance(recipient, str):
         got = type(recipient).__name__
         raise TypeError(f"seal_to must be a Recipient or the name of a registered one, got {got}")
+    # No name starts so. The file may be the secret one, which must not be sent.
+    if recipient.lstrip().startswith("{"):
+        raise ValueError("seal_to is the text of a file: use parse_recipient(text)")
     return {"recipient": recipient}
