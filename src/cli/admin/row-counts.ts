@@ -6,11 +6,14 @@ export function describeRows({ accounts, api_keys, ledger }: RowCounts): string 
   return `${counted(accounts, 'account')}, ${counted(api_keys, 'API key')}, ${counted(ledger, 'ledger row')}`;
 }
 
-/** Describes what an export or an import moves: the ledger, and its logs if there are any. */
+/** Describes what an export or an import moves: the ledger, and what else there is. */
 export function describeContents(rows: RowCounts): string {
-  if (rows.logs === 0) return describeRows(rows);
-  const entries = counted(rows.log_entries, 'log entry', 'log entries');
-  return `${describeRows(rows)}, ${counted(rows.logs, 'log')}, ${entries}`;
+  const { recipients, idempotency, logs, log_entries: entries } = rows;
+  const parts = [describeRows(rows)];
+  if (recipients > 0) parts.push(counted(recipients, 'recipient'));
+  if (idempotency > 0) parts.push(counted(idempotency, 'record of a retry', 'records of retries'));
+  if (logs > 0) parts.push(counted(logs, 'log'), counted(entries, 'log entry', 'log entries'));
+  return parts.join(', ');
 }
 
 /** Returns a number with its noun, such as `1 account` or `5,120 keys`. */
