@@ -1,9 +1,12 @@
 /** A run of `phm generate --output-dir` that is interrupted anywhere ends with the right number of files. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { KeyDirectory } from '../../src/cli/client/batch/directory.ts';
 import { BatchRun, type BatchWork, type CallOutcome } from '../../src/cli/client/batch/run.ts';
@@ -317,6 +320,21 @@ describe('the directory of a run', () => {
     writeFileSync(lock, JSON.stringify({ pid: 2 ** 30, host }));
     KeyDirectory.open(path, '.key').close();
     assert.deepEqual(readdirSync(path), []);
+  });
+
+  it('is free after a process that was killed, also if its parent does not know', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const parent = spawn('sh', ['-c', 'sh -c "exit" & echo $!; exec sleep 20']);
+    const [line] = await once(parent.stdout, 'data');
+    const stat = `/proc/${Number(line)}/stat`;
+    while (!readFileSync(stat, 'utf8').includes(') Z ')) await setTimeout(5);
+    const path = newPath();
+    KeyDirectory.open(path, '.key');
+    const lock = join(path, 'batch.lock');
+    writeFileSync(lock, JSON.stringify({ pid: Number(line), host: hostname() }));
+    KeyDirectory.open(path, '.key').close();
+    parent.kill();
   });
 
   it('is refused if it is a file, has no parent, or holds another state file', () => {

@@ -182,9 +182,19 @@ function isDead(holder: string): boolean {
 function runs(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Reports whether a process has ended and only its parent does not know. Process 1 of some containers never looks. */
+function isZombie(pid: number): boolean {
+  try {
+    // proc_pid_stat(5): the state follows the name, which is in parentheses.
+    return /\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
   }
 }
 
