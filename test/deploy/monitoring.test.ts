@@ -11,10 +11,6 @@ import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { type Document, find, ROOT, readText, readYaml } from './files.ts';
 
 const RULES = 'deploy/prometheus/phm-alerts.yml';
-const TESTS = [
-  'deploy/prometheus/phm-alerts.test.yml',
-  'deploy/prometheus/phm-alerts-of-a-day.test.yml',
-];
 const dashboard: Document = JSON.parse(readText('deploy/grafana/phm-dashboard.json'));
 
 const rules: Document[] = readYaml(RULES)[0].groups.flatMap((group: Document) => group.rules);
@@ -245,10 +241,6 @@ describe('promtool', { skip }, () => {
   it('accepts the rules and the example configuration', () => {
     run(['check', 'rules', RULES]);
     run(['check', 'config', 'deploy/prometheus/prometheus.yml']);
-  });
-
-  it('passes the tests of the rules', () => {
-    run(['test', 'rules', ...TESTS]);
   });
 
   it('finds nothing wrong with the names of the metrics', () => {

@@ -1,7 +1,7 @@
 /**
  * Lasting faults of entropy sources, each in three sources of a real server: once they are noticed, no key
  * until a restart. It repeats `test/entropy/noise-pump.test.ts`, which tests one source in this process, and
- * `test/http/sources.test.ts`, which tests a stuck device on the server.
+ * `test/slow/noise-servers.test.ts`, which tests a stuck device on the server.
  */
 import { describe, it } from 'node:test';
 import { assertLatches, BIASED, REPEATING, STUCK } from '../support/faulty-sources.ts';

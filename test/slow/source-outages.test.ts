@@ -2,7 +2,7 @@
  * No induced fault of an entropy source yields a key: faults × sources on a real server. 20 s, most of it real
  * waits. The sources are a FIFO and two services on this machine, all under control of this test. Faults that
  * cannot be induced from outside are in `test/keys/source-faults.test.ts`. Lasting faults are in
- * `test/slow/source-faults.test.ts`, and one of them in `test/http/sources.test.ts`.
+ * `test/slow/source-faults.test.ts`, and one of them in `test/slow/noise-servers.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
