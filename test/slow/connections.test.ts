@@ -84,13 +84,18 @@ describe('a flood of connections', { skip: !group && 'no control group can be ma
       const hostile = new Hostile(server.address, trick, DEMO_PROFESSIONAL_KEY);
       const end = new AbortController();
       const probing = probe(end.signal);
-      hostile.hold(HELD);
-      await hostile.made(MADE, TRICK_MS);
-      const page = await server.scrape();
-      end.abort();
+      let page: string;
+      try {
+        hostile.hold(HELD);
+        await hostile.made(MADE, TRICK_MS);
+        page = await server.scrape();
+      } finally {
+        // Also after a failure: connections that are replaced for ever would keep this process running.
+        end.abort();
+        hostile.end();
+      }
       const { probes, longest } = await probing;
       const { connected, closed, most } = hostile;
-      hostile.end();
       const answers = await Promise.all(
         Array.from({ length: HONEST }, () =>
           ask('/api/v2/generate', ANSWER_MS, '{"security_level":256}'),

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document: the schemas of the routes, with texts, examples and code samples. */
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
@@ -103,13 +104,25 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
   });
 }
 
-/** Serves the document without an API key. Slow clients share its bytes. */
+/** Bytes of the document that wait at a time for a client to read on. */
+const PART_BYTES = 16_384;
+
+/**
+ * Serves the document without an API key. It is sent in parts as the client reads: TLS copies what it sends, and
+ * thousands of clients that never read would hold a copy of the whole document each.
+ */
 export function serveOpenApi(app: FastifyInstance): void {
   let bytes: Buffer | undefined;
   app.get('/api/v2/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
     bytes ??= Buffer.from(JSON.stringify(app.swagger()));
-    return reply.type('application/json; charset=utf-8').send(bytes);
+    const parts = Readable.from(partsOf(bytes), { objectMode: false, highWaterMark: PART_BYTES });
+    reply.type('application/json; charset=utf-8').header('content-length', bytes.length);
+    return reply.send(parts);
   });
+}
+
+function* partsOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
 }
 
 /** Adds texts, headers and examples to the document, and names its schemas. */
