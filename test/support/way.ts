@@ -2,6 +2,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
+/** The message that ends a request to PostgreSQL. */
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+
 export class WayToServer {
   /**
    * Cuts the path of the next batch, once: on its way out, on the way back, or on its way out while the batch
@@ -54,6 +57,7 @@ export class WayToServer {
       far.destroy();
     };
     let isCommit = false;
+    let isWhole = true;
     for (const socket of [near, far]) {
       this.#sockets.add(socket);
       socket.on('error', () => {}).on('close', () => this.#sockets.delete(socket));
@@ -62,7 +66,9 @@ export class WayToServer {
     far.on('close', end);
     near.on('data', (chunk: Buffer) => {
       // The statement's text is sent once per connection; its values identify a batch.
-      isCommit = chunk.includes('"at_ms":');
+      // A large batch comes in several chunks.
+      isCommit = chunk.includes('"at_ms":') || (isCommit && !isWhole);
+      isWhole = chunk.subarray(-SYNC.length).equals(SYNC);
       if (isCommit && this.cut === 'request') {
         this.cut = null;
         end();
@@ -73,7 +79,7 @@ export class WayToServer {
       } else if (this.state !== 'stalled') far.write(chunk);
     });
     far.on('data', (chunk: Buffer) => {
-      if (isCommit && this.cut === 'answer') {
+      if (isCommit && isWhole && this.cut === 'answer') {
         this.cut = null;
         end();
       } else if (this.state !== 'stalled') near.write(chunk);
