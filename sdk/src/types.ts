@@ -75,7 +75,7 @@ export type ReceiptedKey<Key extends PlainKey = GeneratedKey> = Key &
 
 type SealedOrder = Schemas['GenerateSealedRequest'];
 
-/** Who can open a sealed key: a public key, as `sealTo` returns it, or the name of a registered recipient. */
+/** The recipient of a sealed key: a public key, as `sealTo` returns it, or the name of a registered recipient. */
 export type SealTo = NonNullable<SealedOrder['seal_to']>;
 
 /** A request for a sealed key. */

@@ -85,7 +85,7 @@ export class SuiteWork {
     return this.#isOver ? 0 : this.#unsent;
   }
 
-  /** True once the outcome is known, or nobody waits for it. */
+  /** True once the outcome is known, or no caller waits for it. */
   get isOver(): boolean {
     return this.#isOver;
   }

@@ -15,7 +15,7 @@ import type { Principal } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
-import { batchOf, joinedText, keyIdsIn, plainKey, sealedText } from '../wire/key-answer.ts';
+import { batchOf, joinedText, plainKey, sealedText } from '../wire/key-answer.ts';
 import { GeneratedKey, generateBody } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
 import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
@@ -192,11 +192,10 @@ async function sealedAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   { order, isBatch }: KeyRequest,
-  { body, replayed }: SealedOutcome,
+  { body, keyIds, replayed }: SealedOutcome,
   context: RouteContext,
 ): Promise<string> {
-  const keyIds = order.receipt ? keyIdsIn(body) : [];
-  const receipts = await readReceipts(request, keyIds, context);
+  const receipts = await readReceipts(request, order.receipt ? keyIds : [], context);
   if (replayed) reply.header('idempotent-replayed', 'true');
   reply.type('application/json; charset=utf-8');
   return joinedText(body, isBatch, receipts, warningsOf(request).warnings);

@@ -92,15 +92,8 @@ export function joinedText(
   return `${parts.join('')}${text.slice(from, -1)}${more}}`;
 }
 
-/** Returns the IDs of the keys in the text of a sealed response, in its order. */
-export function keyIdsIn(text: string): string[] {
-  return [...text.matchAll(KEY_ID)].map(([, keyId = '']) => keyId);
-}
-
-const KEY_ID = /"key_id":"(phm_\d+)"/g;
-
 function keyStarts(text: string): number[] {
-  return [...text.matchAll(KEY_ID)].map(({ index }) => index);
+  return [...text.matchAll(/"key_id":"phm_\d+"/g)].map(({ index }) => index);
 }
 
 /** Returns the members of an object as JSON, without its braces. */
