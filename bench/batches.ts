@@ -10,10 +10,10 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64Url, newRecipient, type SealSuiteName } from '#sealing';
+import { drive } from './drive.ts';
 import {
   addAccount,
   check,
-  drive,
   type Load,
   NOISE_LIMIT,
   PLAIN,
@@ -212,7 +212,7 @@ function heading({ seconds, rounds }: LoadOptions, folder: string): string {
 }
 
 async function run(options: LoadOptions, folder: string): Promise<Finding> {
-  const env = serverEnvironment(folder);
+  const env = serverEnvironment(join(folder, 'data'));
   const headers = addAccount(env);
   const server = await startServer(env, headers, join(folder, 'log'));
   const cases = await makeCases(options.connections);

@@ -44,7 +44,8 @@ const limitBytes = values.limit === undefined ? null : positive('--limit', value
 const folder = mkdtempSync(join(values['data-dir'], 'phm-bench-'));
 const tls = { PHM_TLS_CERT_FILE: join(folder, 'cert'), PHM_TLS_KEY_FILE: join(folder, 'key') };
 makeCertificate(tls.PHM_TLS_CERT_FILE, tls.PHM_TLS_KEY_FILE);
-const account = addAccount(serverEnvironment(folder));
+const dataDir = join(folder, 'data');
+const account = addAccount(serverEnvironment(dataDir));
 
 interface Running {
   readonly server: Server;
@@ -53,7 +54,7 @@ interface Running {
 
 async function startServer(secure: boolean, more: Record<string, string> = {}): Promise<Running> {
   const env = {
-    ...serverEnvironment(folder),
+    ...serverEnvironment(dataDir),
     PHM_WORKERS: String(positive('--workers', values.workers)),
     ...(secure && tls),
     ...more,
@@ -61,7 +62,7 @@ async function startServer(secure: boolean, more: Record<string, string> = {}): 
   const group = limitBytes === null ? null : MemoryGroup.make(limitBytes);
   if (limitBytes !== null && !group)
     throw new Error('cannot create a control group on this machine');
-  const begin = () => Server.start(folder, env);
+  const begin = () => Server.start(dataDir, env);
   return { server: await (group ? group.start(begin) : begin()), group };
 }
 

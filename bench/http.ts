@@ -10,9 +10,9 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { drive } from './drive.ts';
 import {
   addAccount,
-  drive,
   type Load,
   NOISE_LIMIT,
   PLAIN,
@@ -127,11 +127,11 @@ function heading({ seconds, rounds }: LoadOptions, folder: string): string {
 }
 
 async function run(options: LoadOptions, folder: string): Promise<Finding> {
-  const env = serverEnvironment(folder);
+  const env = serverEnvironment(join(folder, 'data'));
   const headers = addAccount(env);
   const server = await startServer(env, headers, join(folder, 'log'));
-  const bareTarget = await startBare(headers, join(folder, 'bare-log'));
-  const key = await verify(server, bareTarget);
+  const key = await verify(server);
+  const bareTarget = await startBare(server, join(folder, 'bare-log'));
   const cases = makeCases(server, bareTarget, key, options.connections);
   const rounds = new Map<Case, Round[]>(cases.map((one) => [one, []]));
   for (const one of cases) await drive(one.target, one, 1);

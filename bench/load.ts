@@ -1,15 +1,13 @@
 /** Shared parts of the benchmarks over HTTP: servers, load, and checks of the answers. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import autocannon from 'autocannon';
+import { join, resolve } from 'node:path';
 import { median } from './results.ts';
+import { ServerWatch, WATCH_OPTIONS } from './server-watch.ts';
 
-const MAIN = resolve(import.meta.dirname, '../src/main.ts');
+/** The command line, with the options for Node that operators get. */
+export const PROGRAM: string = programOf(resolve(import.meta.dirname, '..'));
 const BARE = resolve(import.meta.dirname, 'bare-server.ts');
 
 export const PLAIN: string = JSON.stringify({ security_level: 256 });
@@ -22,13 +20,14 @@ export const WITH_EVIDENCE: string = JSON.stringify({
 export const NOISE_LIMIT = 0.1;
 
 const CHECKED_KEYS = 20;
-const WARM_UP_MS = 1_000;
 
 /** A server process and the headers of its requests. */
 export interface Target {
   readonly address: string;
   readonly pid: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Null for a server that is not watched. */
+  readonly watch: ServerWatch | null;
 }
 
 /** Requests to send to a target. */
@@ -50,9 +49,17 @@ export interface Round {
   readonly problems: readonly string[];
 }
 
-type LoadResult = Parameters<Parameters<typeof autocannon>[1]>[1];
-
 export type Environment = Readonly<Record<string, string>>;
+
+/** A process to start. */
+interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+  /** File for standard error. */
+  readonly log: string;
+  readonly isWatched?: boolean;
+}
 
 const children: ChildProcess[] = [];
 
@@ -63,21 +70,28 @@ export function positive(flag: string, text: string): number {
 }
 
 /** Starts a program that writes one JSON line with its address. Its standard error goes to a file. */
-async function start(
-  args: string[],
-  env: Environment,
-  log: string,
-): Promise<{ address: string; pid: number }> {
+async function start({
+  file,
+  args,
+  env,
+  log,
+  isWatched = false,
+}: Program): Promise<Omit<Target, 'headers'>> {
   const stderr = openSync(log, 'a');
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', stderr] });
+  const child = spawn(file, args, {
+    env: isWatched ? { ...env, NODE_OPTIONS: WATCH_OPTIONS } : env,
+    stdio: ['ignore', 'pipe', stderr, ...(isWatched ? (['ipc'] as const) : [])],
+  });
   closeSync(stderr);
   children.push(child);
+  const watch = isWatched ? new ServerWatch(child) : null;
   let text = '';
   for await (const chunk of child.stdout ?? []) {
     text += chunk;
-    if (text.includes('\n')) return { address: JSON.parse(text).address, pid: child.pid ?? 0 };
+    if (!text.includes('\n')) continue;
+    return { address: JSON.parse(text).address, pid: child.pid ?? 0, watch };
   }
-  throw new Error(`${args[0]} did not start:\n${readFileSync(log, 'utf8')}`);
+  throw new Error(`${file} did not start:\n${readFileSync(log, 'utf8')}`);
 }
 
 export async function stopAll(): Promise<void> {
@@ -112,18 +126,28 @@ export function serverEnvironment(folder: string, extra: Environment = {}): Envi
   };
 }
 
+/** Returns the command line of a checkout. */
+export function programOf(checkout: string): string {
+  return join(checkout, 'bin/phm');
+}
+
 /** Runs a `phm` command and returns its parsed output. */
-export function phm(env: Environment, ...args: string[]): Record<string, string> {
-  const text = execFileSync(process.execPath, [MAIN, ...args, '--json'], { env, encoding: 'utf8' });
-  return JSON.parse(text);
+export function phm(
+  env: Environment,
+  args: readonly string[],
+  program: string = PROGRAM,
+): Record<string, string> {
+  // With a pipe, its messages are in the error if it fails, and nowhere else.
+  const options = { env, encoding: 'utf8', stdio: 'pipe' } as const;
+  return JSON.parse(execFileSync(program, [...args, '--json'], options));
 }
 
 /** Adds an Enterprise account, which has no quota, and returns the headers of its requests. */
-export function addAccount(env: Environment): Target['headers'] {
+export function addAccount(env: Environment, program: string = PROGRAM): Target['headers'] {
   const init = env.PHM_DATABASE_URL ? [] : ['--init'];
   const create = ['account', 'create', ...init, '--name', 'bench', '--plan', 'enterprise'];
-  const account = phm(env, ...create);
-  const { api_key: apiKey } = phm(env, 'key', 'issue', '--account', account.account_id);
+  const { account_id: account } = phm(env, create, program);
+  const { api_key: apiKey } = phm(env, ['key', 'issue', '--account', account], program);
   return { 'content-type': 'application/json', 'x-api-key': apiKey };
 }
 
@@ -131,13 +155,19 @@ export async function startServer(
   env: Environment,
   headers: Target['headers'],
   log: string,
+  { program = PROGRAM, isWatched = false }: { program?: string; isWatched?: boolean } = {},
 ): Promise<Target> {
-  return { ...(await start([MAIN, 'serve', '--json'], env, log)), headers };
+  const server = { file: program, args: ['serve', '--json'], env, log, isWatched };
+  return { ...(await start(server)), headers };
 }
 
-/** Starts the yardstick: a Fastify route that returns an object like the answer of a plain generate. */
-export async function startBare(headers: Target['headers'], log: string): Promise<Target> {
-  return { ...(await start([BARE], { PATH: process.env.PATH ?? '' }, log)), headers };
+/** Starts the yardstick: a Fastify route that returns the same JSON as a plain generate of this server. */
+export async function startBare(server: Target, log: string): Promise<Target> {
+  const answer = await post(server, '/api/v2/generate', PLAIN);
+  const env = { PATH: process.env.PATH ?? '' };
+  const { headers } = server;
+  const args = [BARE, JSON.stringify(answer)];
+  return { ...(await start({ file: process.execPath, args, env, log })), headers };
 }
 
 /** Posts one request and returns the parsed answer. Throws if the status is not 200. */
@@ -157,7 +187,7 @@ export function check(holds: boolean, claim: string): void {
 }
 
 /** Checks answers of every kind; returns a key to validate. */
-export async function verify(server: Target, bare: Target): Promise<string> {
+export async function verify(server: Target): Promise<string> {
   const keys = new Set<string>();
   let plain: Record<string, unknown> = {};
   for (let i = 0; i < CHECKED_KEYS; i++) {
@@ -177,116 +207,7 @@ export async function verify(server: Target, bare: Target): Promise<string> {
   const unknown = JSON.stringify({ key: '0123456789abcdef'.repeat(4) });
   const refused = await post(server, '/api/v2/validate', unknown);
   check(refused.valid === false, 'a key from elsewhere is not valid');
-  const fields = Object.keys(await post(bare, '/api/v2/generate', PLAIN));
-  check(fields.join() === Object.keys(plain).join(), 'the bare route has the same fields');
   return String(tested.key);
-}
-
-/** Loads a target for some seconds as fast as it answers. Answers other than 2xx are problems and do not count. */
-export async function drive(target: Target, load: Load, seconds: number): Promise<Round> {
-  const latencies: number[] = [];
-  const result = await new Promise<LoadResult>((done, fail) => {
-    const run = autocannon(
-      {
-        url: `${target.address}${load.path}`,
-        method: 'POST',
-        headers: target.headers,
-        body: load.body,
-        ...(load.ownHeader && { requests: [ownHeaders(load, target)] }),
-        connections: load.connections,
-        duration: seconds,
-        excludeErrorStats: true,
-      },
-      (error, finished) => (error ? fail(error) : done(finished)),
-    );
-    run.on('response', (_client, status: number, _bytes, ms: number) => {
-      if (status >= 200 && status < 300) latencies.push(ms);
-    });
-  });
-  return {
-    perSecond: result['2xx'] / result.duration,
-    latenciesMs: Float64Array.from(latencies).sort(),
-    problems: problemsOf(result),
-  };
-}
-
-/**
- * Sends requests at even intervals over some seconds without waiting for earlier answers, as users do. The latency
- * of each counts from its due time, so that a stall shows in every request that it delays. The first second, in which
- * connections are made and code is compiled, does not count.
- */
-export async function drivePaced(
-  target: Target,
-  load: Load,
-  seconds: number,
-  perSecond: number,
-): Promise<Round> {
-  const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
-  const latencies: number[] = [];
-  const failures: string[] = [];
-  const answers: Promise<void>[] = [];
-  const began = performance.now();
-  const endMs = WARM_UP_MS + seconds * 1000;
-  for (let due = 0; due < endMs; await delay(1)) {
-    const now = performance.now() - began;
-    for (; due <= now && due < endMs; due += 1000 / perSecond) {
-      const dueAt = began + due;
-      const counts = due >= WARM_UP_MS;
-      answers.push(
-        send(agent, target, load).then(
-          (status) => {
-            if (status !== 200) failures.push(`status ${status}`);
-            else if (counts) latencies.push(performance.now() - dueAt);
-          },
-          (error: Error) => {
-            failures.push(error.message);
-          },
-        ),
-      );
-    }
-  }
-  await Promise.all(answers);
-  agent.destroy();
-  return {
-    perSecond: latencies.length / seconds,
-    latenciesMs: Float64Array.from(latencies).sort(),
-    problems: failures.length > 0 ? [`${failures.length} failed, such as: ${failures[0]}`] : [],
-  };
-}
-
-/** Sends one request and reads its answer to the end. */
-function send(agent: Agent, { address, headers }: Target, { path, body }: Load): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(`${address}${path}`, { agent, method: 'POST', headers }, (answer) => {
-      answer.on('end', () => resolve(answer.statusCode ?? 0)).on('error', reject);
-      answer.resume();
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-/** Returns a request that gets a new value of the load's own header each time. */
-function ownHeaders({ path, body, ownHeader = '' }: Load, { headers }: Target) {
-  return {
-    method: 'POST',
-    path,
-    body,
-    setupRequest: (request: { headers?: object }) => ({
-      ...request,
-      headers: { ...headers, [ownHeader]: randomUUID() },
-    }),
-  };
-}
-
-function problemsOf({ non2xx, errors, timeouts, statusCodeStats }: LoadResult): string[] {
-  const problems: string[] = [];
-  const codes = Object.entries(statusCodeStats).filter(([status]) => !status.startsWith('2'));
-  const list = codes.map(([status, { count }]) => `${count} × ${status}`).join(', ');
-  if (non2xx > 0) problems.push(`${non2xx} answers were not 2xx (${list})`);
-  if (errors > 0) problems.push(`${errors} connection errors`);
-  if (timeouts > 0) problems.push(`${timeouts} timeouts`);
-  return problems;
 }
 
 /** Returns the server's own count of the account's requests. */

@@ -84,7 +84,7 @@ const { values } = parseArgs({
 const runs = positive('--runs', values.runs);
 const throttle = positive('--throttle', values.throttle);
 const folder = mkdtempSync(join(tmpdir(), 'phm-bench-'));
-const server = await Server.start(folder);
+const server = await Server.start(join(folder, 'data'));
 const browser = await launchBrowser();
 try {
   const address = `${server.address}/`;

@@ -14,10 +14,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Postgres } from '../test/support/postgres.ts';
 import { familyTime, parentOf, threadTimes } from './cpu.ts';
+import { drive, generatorTime } from './drive.ts';
 import {
   addAccount,
   check,
-  drive,
   type Environment,
   NOISE_LIMIT,
   PLAIN,
@@ -90,9 +90,9 @@ async function startSite(
     ...(remote || {}),
   });
   if (isRemote) {
-    phm(env, 'secret', 'new');
-    phm(env, 'migrate');
-    if (hasLog) phm(env, 'log', 'init');
+    phm(env, ['secret', 'new']);
+    phm(env, ['migrate']);
+    if (hasLog) phm(env, ['log', 'init']);
   }
   const headers = addAccount(env);
   const target = await startServer(env, headers, join(folder, `${name}.log`));
@@ -135,8 +135,7 @@ function costs({ target, postmasterPid }: Site): Map<string, number> {
     sums.set(column, (sums.get(column) ?? 0) + us);
   }
   if (postmasterPid !== null) sums.set('PostgreSQL', familyTime(postmasterPid));
-  const { user, system } = process.cpuUsage();
-  return sums.set('load generator', user + system);
+  return sums.set('load generator', generatorTime());
 }
 
 async function treeSize({ target }: Site): Promise<number> {

@@ -15,23 +15,38 @@ export interface LoadOptions {
   readonly save: boolean;
 }
 
+/** Values of these options as `parseArgs` returns them. */
+interface LoadValues {
+  readonly seconds: string;
+  readonly connections: string;
+  readonly rounds: string;
+  readonly 'data-dir': string;
+  readonly save: boolean;
+}
+
 /** Result of a benchmark; `sound` is false if a figure is not trustworthy. */
 export interface Finding {
   readonly text: string;
   readonly sound: boolean;
 }
 
-/** Reads the command line; `defaults` holds those that differ between benchmarks. */
+/** Options of the command line, for `parseArgs`; `defaults` holds those that differ between benchmarks. */
+export function loadArguments(defaults: { connections: string; rounds: string }) {
+  return {
+    seconds: { type: 'string', default: '10' },
+    connections: { type: 'string', default: defaults.connections },
+    rounds: { type: 'string', default: defaults.rounds },
+    'data-dir': { type: 'string', default: tmpdir() },
+    save: { type: 'boolean', default: false },
+  } as const;
+}
+
+/** Reads a command line that has only these options. */
 export function readLoadOptions(defaults: { connections: string; rounds: string }): LoadOptions {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '10' },
-      connections: { type: 'string', default: defaults.connections },
-      rounds: { type: 'string', default: defaults.rounds },
-      'data-dir': { type: 'string', default: tmpdir() },
-      save: { type: 'boolean', default: false },
-    },
-  });
+  return toLoadOptions(parseArgs({ options: loadArguments(defaults) }).values);
+}
+
+export function toLoadOptions(values: LoadValues): LoadOptions {
   return {
     seconds: positive('--seconds', values.seconds),
     connections: positive('--connections', values.connections),
