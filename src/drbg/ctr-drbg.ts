@@ -132,7 +132,7 @@ export class CtrDrbg {
   #update(providedData: Uint8Array): void {
     incrementInto(this.#counter, this.#v);
     const temp = ctrEncrypt(this.#key, this.#counter, providedData);
-    this.#setState(temp);
+    this.#setState(temp, 0);
     wipe(temp);
   }
 
@@ -147,17 +147,17 @@ export class CtrDrbg {
     const stream = ctrEncrypt(this.#key, this.#counter, zeros);
     const output = newBytes(lengthBytes);
     stream.copy(output, 0, 0, lengthBytes);
-    const temp = stream.subarray(outputBlocksBytes);
-    if (providedData !== null) xorInto(temp, providedData);
-    this.#setState(temp);
+    if (providedData !== null) xorInto(stream, providedData, outputBlocksBytes);
+    this.#setState(stream, outputBlocksBytes);
     wipe(stream);
     this.#reseedCounter += 1;
     return output;
   }
 
-  #setState(temp: Buffer): void {
-    temp.copy(this.#key, 0, 0, KEY_BYTES);
-    temp.copy(this.#v, 0, KEY_BYTES, SEED_LENGTH_BYTES);
+  /** Takes Key and V from the 48 bytes at `offset`. */
+  #setState(temp: Buffer, offset: number): void {
+    temp.copy(this.#key, 0, offset, offset + KEY_BYTES);
+    temp.copy(this.#v, 0, offset + KEY_BYTES, offset + SEED_LENGTH_BYTES);
   }
 
   #assertUsable(): void {
@@ -165,8 +165,8 @@ export class CtrDrbg {
   }
 }
 
-function xorInto(target: Uint8Array, data: Uint8Array): void {
-  for (let i = 0; i < target.length; i++) target[i] ^= data[i];
+function xorInto(target: Uint8Array, data: Uint8Array, offset: number): void {
+  for (let i = 0; i < data.length; i++) target[offset + i] ^= data[i];
 }
 
 function assertBytes(name: string, bytes: Uint8Array, minBytes: number): void {

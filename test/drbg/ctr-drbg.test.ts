@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Cipheriv, createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ctrEncrypt, incrementInto } from '../../src/drbg/_aes.ts';
@@ -50,6 +51,44 @@ describe('CTR_DRBG', () => {
         assert.deepEqual(blockCipherDf(...parts), referenceDf(Buffer.concat(parts)));
       }),
     );
+  });
+
+  it('derives with a context that holds nothing secret afterwards, and wipes what came out', (t) => {
+    const update = t.mock.method(Cipheriv.prototype, 'update');
+    const derived = blockCipherDf(Buffer.alloc(58, 0xab), Buffer.alloc(48, 0xcd));
+    const calls = update.mock.calls
+      .map((call) => ({
+        context: call.this,
+        input: call.arguments[0] as Uint8Array,
+        output: call.result as unknown as Buffer,
+      }))
+      .filter(({ output }) => output !== derived);
+    // Three chains, and the block that ends them.
+    assert.deepEqual(
+      calls.map(({ input }) => input.length),
+      [144, 144, 144, 16],
+    );
+    const [first, second, third, end] = calls;
+    assert.ok([first, second, third].every(({ context }) => context === end.context));
+    // AES-256 of a zero block under K: anybody can compute it.
+    const K = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
+    const cipher = createCipheriv('aes-256-ecb', K, null).setAutoPadding(false);
+    assert.deepEqual(end.output, cipher.update(Buffer.alloc(16)));
+    for (const { output } of [first, second, third]) assert.deepEqual(output, Buffer.alloc(144));
+    // The context was given views of the scratch memory.
+    for (const { input } of calls) assert.ok(input.every((byte) => byte === 0));
+  });
+
+  it('derives correctly after a call that threw', (t) => {
+    const input = Buffer.alloc(77, 3);
+    const update = t.mock.method(Cipheriv.prototype, 'update');
+    for (const callsBefore of [0, 1, 2, 3]) {
+      update.mock.mockImplementationOnce(() => {
+        throw new Error('staged');
+      }, update.mock.callCount() + callsBefore);
+      assert.throws(() => blockCipherDf(input), /staged/);
+      assert.deepEqual(blockCipherDf(input), referenceDf(input));
+    }
   });
 
   it('agrees with the reference generator through any sequence of calls', () => {
@@ -107,6 +146,24 @@ describe('CTR_DRBG', () => {
     assert.deepEqual(acrossTheWrap.subarray(16), ctrEncrypt(key, next, Buffer.alloc(16)));
     incrementInto(next, Buffer.from('000000000000000000000000000000ff', 'hex'));
     assert.equal(next.toString('hex'), '00000000000000000000000000000100');
+  });
+
+  it('wipes what its ciphers returned, in every call', (t) => {
+    const drbg = zeroSeeded();
+    const update = t.mock.method(Cipheriv.prototype, 'update');
+    drbg.reseed(Buffer.alloc(48, 1), Buffer.alloc(48, 2));
+    drbg.generate(64);
+    drbg.generate(20, Buffer.alloc(5, 3));
+    const outputs = update.mock.calls.map(({ result }) => result as unknown as Buffer);
+    const held = outputs.filter((output) => output.some((byte) => byte !== 0));
+    // Six for each derivation and the update after it, and one for each request.
+    assert.equal(outputs.length, 2 * 6 + 2);
+    // What remains is public: E(K, 0), once for each derivation.
+    assert.deepEqual(
+      held.map(({ length }) => length),
+      [16, 16],
+    );
+    assert.deepEqual(held[0], held[1]);
   });
 
   it('generates the same stream for the same seed, and another for another nonce', () => {
