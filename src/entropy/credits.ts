@@ -37,13 +37,13 @@ export interface KeyPart {
 
 /** Returns the credit of one seed from the credits of its draws. */
 export function creditOfSeed(draws: readonly CreditedDraw[]): SeedCredit {
-  const bitsOf = (isCounted: (draw: CreditedDraw) => boolean) =>
-    draws.filter(isCounted).map(({ creditBits }) => creditBits);
-  return {
-    osBits: Math.max(0, ...bitsOf(({ name }) => name === 'os')),
-    sharedBits: Math.max(0, ...bitsOf(({ name, isSeparate }) => name !== 'os' && !isSeparate)),
-    separateBits: bitsOf(({ isSeparate }) => isSeparate).reduce((sum, bits) => sum + bits, 0),
-  };
+  let [osBits, sharedBits, separateBits] = [0, 0, 0];
+  for (const { name, creditBits, isSeparate } of draws) {
+    if (isSeparate) separateBits += creditBits;
+    else if (name === 'os') osBits = Math.max(osBits, creditBits);
+    else sharedBits = Math.max(sharedBits, creditBits);
+  }
+  return { osBits, sharedBits, separateBits };
 }
 
 /**

@@ -5,7 +5,7 @@
  * A failed read is counted and thrown, and the next draw tries again. A draw that fails the
  * continuous test latches the source: every later draw throws until the process is restarted.
  */
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { ContinuousTest } from './health/continuous.ts';
 import type {
@@ -101,7 +101,7 @@ export class MonitoredSource implements EntropySource {
   }
 
   #readTested(): Buffer {
-    const bytes = Buffer.alloc(DRAW_BYTES);
+    const bytes = newBytes(DRAW_BYTES);
     try {
       this.#reader.read(bytes);
       this.#readFailure = null;

@@ -7,7 +7,7 @@
  * conditions the whole. A hostile source cannot remove what `os` contributes, unless it sees those
  * bytes first.
  */
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { creditOfSeed, type SeedCredit, type SourceCredit } from './credits.ts';
 import type { Draw, EntropySource, SourceName } from './source.ts';
@@ -27,6 +27,9 @@ interface NamedDraw extends Draw {
   readonly name: SourceName;
 }
 
+/** Bytes of the two lengths that precede a name and an output. */
+const LENGTHS_BYTES = 8;
+
 /**
  * Draws once from `os`, once from each of `required`, and once from each of `optional` that has a
  * draw. The other optional sources add no bytes and no credit. Throws `TypeError` if `os` is not
@@ -39,9 +42,9 @@ export function gatherSeed(
   optional: readonly EntropySource[] = [],
 ): SeedMaterial {
   if (os.name !== 'os') throw new TypeError(`"os" expected the system source, got ${os.name}`);
-  const draws: NamedDraw[] = [];
+  const draws = [drawFrom(os)];
   try {
-    for (const source of [os, ...required]) draws.push({ ...source.draw(), name: source.name });
+    for (const source of required) draws.push(drawFrom(source));
     for (const source of optional) draws.push(...drawIfAvailable(source));
     return {
       bytes: encode(draws),
@@ -54,9 +57,14 @@ export function gatherSeed(
   }
 }
 
+function drawFrom(source: EntropySource): NamedDraw {
+  const { bytes, creditBits, isSeparate, jobId } = source.draw();
+  return { name: source.name, bytes, creditBits, isSeparate, jobId };
+}
+
 function drawIfAvailable(source: EntropySource): NamedDraw[] {
   try {
-    return [{ ...source.draw(), name: source.name }];
+    return [drawFrom(source)];
   } catch (error) {
     if (error instanceof AppError && error.code === 'entropy_unavailable') return [];
     throw error;
@@ -64,11 +72,9 @@ function drawIfAvailable(source: EntropySource): NamedDraw[] {
 }
 
 function encode(draws: readonly NamedDraw[]): Buffer {
-  const lengthBytes = draws.reduce(
-    (sum, { name, bytes }) => sum + 8 + name.length + bytes.length,
-    0,
-  );
-  const material = Buffer.alloc(lengthBytes);
+  let lengthBytes = 0;
+  for (const { name, bytes } of draws) lengthBytes += LENGTHS_BYTES + name.length + bytes.length;
+  const material = newBytes(lengthBytes);
   let offset = 0;
   for (const { name, bytes } of draws) {
     offset = material.writeUInt32BE(name.length, offset);

@@ -47,6 +47,9 @@ const SAMPLE_INTERVAL = 4_096;
  */
 const MIN_SCREEN = 0.98;
 
+/** Length in bytes of the additional input of a reseed. */
+const ADDITIONAL_INPUT_BYTES = 48;
+
 /** `Retry-After` in seconds while no key can be generated. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -122,7 +125,6 @@ export class Generator {
   readonly #extras: ReadonlyMap<SourceName, EntropySource>;
   readonly #mix: readonly EntropySource[];
   readonly #drbg: BitGenerator;
-  readonly #instanceId: Buffer;
   /** Security strength of the DRBG in bits: no key is stronger. */
   readonly strengthBits: number;
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
@@ -130,6 +132,8 @@ export class Generator {
   readonly #onFailedVerdict: GeneratorParts['onFailedVerdict'];
   /** Failures of this generator: passes of other generators must not make it forget them. */
   readonly #tally = new FailureTally();
+  /** Additional input of the reseeds, rewritten for each. */
+  readonly #input = new DataView(new ArrayBuffer(ADDITIONAL_INPUT_BYTES));
   #reseeds = 0;
   #reseedsSinceScreen = 0;
   #screen = 0;
@@ -140,7 +144,7 @@ export class Generator {
     this.#mix = parts.mix;
     this.#drbg = parts.drbg;
     this.strengthBits = parts.strengthBits;
-    this.#instanceId = parts.instanceId;
+    new Uint8Array(this.#input.buffer).set(parts.instanceId);
     this.#knownAnswers = parts.knownAnswers;
     this.#latch = parts.latch;
     this.#onFailedVerdict = parts.onFailedVerdict;
@@ -311,16 +315,14 @@ export class Generator {
   }
 
   /** Returns instance, process, thread, counter and clocks: distinct for every reseed of every copy of the state. */
-  #additionalInput(): Buffer {
+  #additionalInput(): Uint8Array {
     this.#reseeds += 1;
-    const input = Buffer.alloc(48);
-    input.set(this.#instanceId, 0);
-    input.writeUInt32BE(process.pid, 16);
-    input.writeUInt32BE(threadId, 20);
-    input.writeBigUInt64BE(BigInt(this.#reseeds), 24);
-    input.writeBigUInt64BE(process.hrtime.bigint(), 32);
-    input.writeBigUInt64BE(BigInt(Date.now()), 40);
-    return input;
+    this.#input.setUint32(16, process.pid);
+    this.#input.setUint32(20, threadId);
+    this.#input.setBigUint64(24, BigInt(this.#reseeds));
+    this.#input.setBigUint64(32, process.hrtime.bigint());
+    this.#input.setBigUint64(40, BigInt(Date.now()));
+    return new Uint8Array(this.#input.buffer);
   }
 }
 
