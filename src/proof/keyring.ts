@@ -12,9 +12,10 @@
  * HKDF: RFC 5869; the last argument is its info. HMAC: FIPS 198-1. Without the secret, none of these values
  * can be tested against a guessed key, so a stolen ledger does not confirm guesses.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { wipe } from '../bytes.ts';
-import { deriveSubkey, withUint16 } from './_subkeys.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { hexToBytes, wipe } from '../bytes.ts';
+import { deriveSubkey, type SubkeyUse, withUint16 } from './_subkeys.ts';
+import { HmacKey } from './hmac.ts';
 import { logEntryMac } from './log-mac.ts';
 import { MAX_VERSION, type MasterSecretVersion, MIN_SECRET_BYTES } from './secret-text.ts';
 
@@ -29,20 +30,24 @@ export interface Commitment {
 
 interface Subkeys {
   readonly version: number;
-  readonly proof: Buffer;
-  readonly commit: Buffer;
-  readonly check: Buffer;
-  readonly log: Buffer;
+  readonly proof: HmacKey;
+  readonly commit: HmacKey;
+  readonly check: HmacKey;
+  readonly log: HmacKey;
 }
 
 const PROOF_LABEL = 'phm/proof/v1';
 const COMMIT_LABEL = 'phm/commit/v1';
-const CHECK_LABEL = 'phm/check/v1';
+const CHECK_LABEL: Buffer = Buffer.from('phm/check/v1', 'latin1');
 
 const PROOF_PREFIX = 'proof_';
 // 2^256 has 78 digits and 2^272 − 1 has 82. Leading zeros are refused, so each value has one form.
 const PROOF_FORM = /^proof_[1-9][0-9]{77,81}$/;
 const KEY_LENGTHS_BYTES: readonly number[] = [16, 32, 48];
+
+/** label ‖ 0 ‖ u16be(bits), by the length of the key in bytes. */
+const PROOF_PREFIXES: ReadonlyMap<number, Buffer> = prefixes(PROOF_LABEL);
+const COMMIT_PREFIXES: ReadonlyMap<number, Buffer> = prefixes(COMMIT_LABEL);
 
 /**
  * The subkeys of every retained version. The current version makes commitments and proofs; all versions
@@ -88,9 +93,8 @@ export class Keyring {
   /** Returns the proof of `key` under the current version: `proof_` and a decimal number. */
   makeProof(key: Uint8Array): string {
     this.#assertUsable();
-    const tag = macOfKey(this.#current.proof, PROOF_LABEL, key);
-    const value = (BigInt(this.currentVersion) << 256n) | BigInt(`0x${tag.toString('hex')}`);
-    return `${PROOF_PREFIX}${value}`;
+    const tag = this.#current.proof.macHex(prefixOf(PROOF_PREFIXES, key), key);
+    return `${PROOF_PREFIX}${BigInt(`0x${this.currentVersion.toString(16)}${tag}`)}`;
   }
 
   /**
@@ -99,14 +103,13 @@ export class Keyring {
    */
   verifyProof(key: Uint8Array, proof: string): number | null {
     this.#assertUsable();
-    assertKey(key);
+    const prefix = prefixOf(PROOF_PREFIXES, key);
     if (!PROOF_FORM.test(proof)) return null;
     const value = BigInt(proof.slice(PROOF_PREFIX.length));
     const subkeys = this.#byVersion.get(Number(value >> 256n));
     if (subkeys === undefined) return null;
-    const claimed = Buffer.alloc(32);
-    claimed.write(BigInt.asUintN(256, value).toString(16).padStart(64, '0'), 'hex');
-    const verifies = timingSafeEqual(macOfKey(subkeys.proof, PROOF_LABEL, key), claimed);
+    const claimed = hexToBytes(BigInt.asUintN(256, value).toString(16).padStart(64, '0'));
+    const verifies = timingSafeEqual(subkeys.proof.mac(prefix, key), claimed);
     return verifies ? subkeys.version : null;
   }
 
@@ -116,7 +119,7 @@ export class Keyring {
    */
   checkValue(version: number): Buffer {
     this.#assertUsable();
-    return createHmac('sha256', this.#subkeys(version).check).update(CHECK_LABEL).digest();
+    return this.#subkeys(version).check.mac(CHECK_LABEL);
   }
 
   /**
@@ -131,7 +134,7 @@ export class Keyring {
   /** Overwrites all subkeys. Every later call throws. */
   destroy(): void {
     for (const { proof, commit, check, log } of this.#byVersion.values()) {
-      wipe(proof, commit, check, log);
+      for (const subkey of [proof, commit, check, log]) subkey.wipe();
     }
     this.#destroyed = true;
   }
@@ -150,33 +153,38 @@ export class Keyring {
 }
 
 function commitment({ version, commit }: Subkeys, key: Uint8Array): Commitment {
-  const digest = macOfKey(commit, COMMIT_LABEL, key);
+  const digest = commit.mac(prefixOf(COMMIT_PREFIXES, key), key);
   return { version, digest, fingerprint: digest.readBigInt64BE(0) };
 }
 
-function macOfKey(subkey: Buffer, label: string, key: Uint8Array): Buffer {
-  assertKey(key);
-  return createHmac('sha256', subkey)
-    .update(withUint16(label, key.length * 8))
-    .update(key)
-    .digest();
-}
-
 function deriveSubkeys(one: MasterSecretVersion): Subkeys {
+  const subkeyFor = (use: SubkeyUse): HmacKey => {
+    const subkey = deriveSubkey(one, use);
+    try {
+      return new HmacKey(subkey);
+    } finally {
+      wipe(subkey);
+    }
+  };
   return {
     version: one.version,
-    proof: deriveSubkey(one, 'proof'),
-    commit: deriveSubkey(one, 'commit'),
-    check: deriveSubkey(one, 'check'),
-    log: deriveSubkey(one, 'log'),
+    proof: subkeyFor('proof'),
+    commit: subkeyFor('commit'),
+    check: subkeyFor('check'),
+    log: subkeyFor('log'),
   };
 }
 
-function assertKey(key: Uint8Array): void {
-  if (!(key instanceof Uint8Array) || !KEY_LENGTHS_BYTES.includes(key.length)) {
-    const got = key instanceof Uint8Array ? `length=${key.length}` : typeof key;
-    throw new TypeError(`"key" expected Uint8Array of length 16, 32 or 48, got ${got}`);
-  }
+function prefixes(label: string): ReadonlyMap<number, Buffer> {
+  return new Map(KEY_LENGTHS_BYTES.map((length) => [length, withUint16(label, 8 * length)]));
+}
+
+/** Throws `TypeError` unless `key` is 16, 32 or 48 bytes. */
+function prefixOf(byLength: ReadonlyMap<number, Buffer>, key: Uint8Array): Buffer {
+  const prefix = key instanceof Uint8Array ? byLength.get(key.length) : undefined;
+  if (prefix) return prefix;
+  const got = key instanceof Uint8Array ? `length=${key.length}` : typeof key;
+  throw new TypeError(`"key" expected Uint8Array of length 16, 32 or 48, got ${got}`);
 }
 
 function assertVersions(versions: readonly MasterSecretVersion[]): void {

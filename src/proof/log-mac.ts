@@ -8,9 +8,10 @@
  * queue an entry nor append one to the tree. The log worker holds these subkeys and no other part of the
  * master secret.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { assertLength, concatBytes, wipe } from '../bytes.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { assertLength } from '../bytes.ts';
 import { deriveSubkey } from './_subkeys.ts';
+import { HmacKey } from './hmac.ts';
 import type { MasterSecretVersion } from './secret-text.ts';
 
 const ENTRY_LABEL = Buffer.from('phm/log-entry/v1\0', 'latin1');
@@ -40,13 +41,13 @@ export function deriveLogMacKeys(versions: readonly MasterSecretVersion[]): LogM
 
 /** The log's subkeys of every retained version. */
 export class LogMacKeys {
-  readonly #subkeys: ReadonlyMap<number, Buffer>;
+  readonly #subkeys: ReadonlyMap<number, HmacKey>;
   #destroyed = false;
 
   /** Copies the subkeys: the caller wipes what it passed. Throws `TypeError` on a length other than 32. */
   constructor(keys: readonly LogMacKey[]) {
     for (const { subkey } of keys) assertLength('subkey', subkey, 32);
-    this.#subkeys = new Map(keys.map(({ version, subkey }) => [version, concatBytes(subkey)]));
+    this.#subkeys = new Map(keys.map(({ version, subkey }) => [version, new HmacKey(subkey)]));
   }
 
   /** The retained versions, in the given order. */
@@ -83,34 +84,33 @@ export class LogMacKeys {
 
   /** Overwrites all subkeys. Every later call throws. */
   destroy(): void {
-    wipe(...this.#subkeys.values());
+    for (const subkey of this.#subkeys.values()) subkey.wipe();
     this.#destroyed = true;
   }
 
-  #retained(version: number): Buffer {
+  #retained(version: number): HmacKey {
     const subkey = this.#subkey(version);
     if (subkey) return subkey;
     throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
   }
 
-  #subkey(version: number): Buffer | undefined {
+  #subkey(version: number): HmacKey | undefined {
     if (this.#destroyed) throw new Error('the subkeys of the log were destroyed');
     return this.#subkeys.get(version);
   }
 }
 
 /** Returns the MAC of one entry. Throws `TypeError` unless the ID has 16 bytes and the entry 32. */
-export function logEntryMac(subkey: Buffer, entryId: Uint8Array, entry: Uint8Array): Buffer {
+export function logEntryMac(subkey: HmacKey, entryId: Uint8Array, entry: Uint8Array): Buffer {
   assertLength('entryId', entryId, ENTRY_ID_BYTES);
   assertLength('entry', entry, ENTRY_BYTES);
-  return createHmac('sha256', subkey).update(ENTRY_LABEL).update(entryId).update(entry).digest();
+  return subkey.mac(ENTRY_LABEL, entryId, entry);
 }
 
-function logHeadMac(subkey: Buffer, { origin, size, root }: LogHead): Buffer {
+function logHeadMac(subkey: HmacKey, { origin, size, root }: LogHead): Buffer {
   assertLength('root', root, ROOT_BYTES);
   const length = Buffer.alloc(8);
   length.writeBigUInt64BE(BigInt(size));
-  const mac = createHmac('sha256', subkey).update(HEAD_LABEL).update(length).update(root);
   // The origin is last and everything before it has a fixed length, so no two heads give the same bytes.
-  return mac.update(origin, 'utf8').digest();
+  return subkey.mac(HEAD_LABEL, length, root, Buffer.from(origin, 'utf8'));
 }
