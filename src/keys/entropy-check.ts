@@ -8,8 +8,7 @@
  * gross faults: constant, alternating, or repeating with a period that divides a distance. They say
  * nothing about how the key was generated.
  */
-import { timingSafeEqual } from 'node:crypto';
-import { countOnes, popcount32 } from '../bytes.ts';
+import { popcount32 } from '../bytes.ts';
 
 /**
  * Each tail of each test holds at most 2^-54. At distance 64, a 128-bit key has 64 pairs: at 2^-58 the
@@ -38,11 +37,20 @@ const BLOCK_STEP_BYTES = 8;
  * reseed chance repeats one with a probability below 2^-124. A counter that stands still repeats every block.
  */
 export function repeatsBlock(carrier: Uint8Array): boolean {
-  const blocks: Uint8Array[] = [];
-  for (let at = 0; at + BLOCK_BYTES <= carrier.length; at += BLOCK_STEP_BYTES) {
-    blocks.push(carrier.subarray(at, at + BLOCK_BYTES));
+  const words = wordsOf(carrier);
+  const lastBlock = carrier.length - BLOCK_BYTES;
+  let repeats = false;
+  for (let one = 0; one < lastBlock; one += BLOCK_STEP_BYTES) {
+    for (let other = one + BLOCK_STEP_BYTES; other <= lastBlock; other += BLOCK_STEP_BYTES) {
+      // Reads both blocks to the end, and no byte decides about the time.
+      let differences = 0;
+      for (let i = 0; i < BLOCK_BYTES; i += 4) {
+        differences |= words.getInt32(one + i) ^ words.getInt32(other + i);
+      }
+      repeats ||= differences === 0;
+    }
   }
-  return blocks.some((one, i) => blocks.slice(i + 1).some((other) => timingSafeEqual(one, other)));
+  return repeats;
 }
 
 /** One count and the range in which it passes. */
@@ -62,63 +70,83 @@ export interface EntropyCheck {
   readonly statistics: readonly EntropyStatistic[];
 }
 
-/** The largest count that fails, by number of trials. */
-const LOWER_CUTOFFS: ReadonlyMap<number, number> = new Map(
-  KEY_LENGTHS_BITS.flatMap((n) => [0, ...DISTANCES_BITS].map((d) => n - d)).map((trials) => [
-    trials,
-    lowerCutoff(trials),
-  ]),
+/** The distances of the six tests: the number of ones counts the bits themselves. */
+const TESTED_BITS: readonly number[] = [0, ...DISTANCES_BITS];
+
+/** The lowest counts that pass each test, by length of the key in bits. */
+const LOWEST: ReadonlyMap<number, readonly number[]> = new Map(
+  KEY_LENGTHS_BITS.map((n) => [n, TESTED_BITS.map((d) => lowerCutoff(n - d) + 1)]),
 );
 
 /** Checks a key of 16, 32 or 48 bytes; throws `TypeError` for any other. */
 export function entropyCheck(key: Uint8Array): EntropyCheck {
-  if (!(key instanceof Uint8Array) || !KEY_LENGTHS_BITS.includes(key.length * 8)) {
-    const got = key instanceof Uint8Array ? `length=${key.length}` : typeof key;
-    throw new TypeError(`"key" expected Uint8Array of length 16, 32 or 48, got ${got}`);
-  }
-  const lengthBits = key.length * 8;
-  const statistics = [0, ...DISTANCES_BITS].map((d, i) =>
-    judge(KEY_TESTS[i], lengthBits - d, d === 0 ? countOnes(key) : disagreements(key, d)),
+  const lowest = lowestOf(key);
+  const words = wordsOf(key);
+  const statistics = TESTED_BITS.map((d, i) =>
+    judge(KEY_TESTS[i], key.length * 8 - d, lowest[i], count(words, d)),
   );
   return { passed: statistics.every(({ passed }) => passed), statistics };
 }
 
-function judge(name: string, trials: number, observed: number): EntropyStatistic {
-  const cutoff = LOWER_CUTOFFS.get(trials);
-  if (cutoff === undefined) throw new RangeError(`"trials" has no cutoff for ${trials}`);
-  const lowest = cutoff + 1;
+/**
+ * Returns the name of the first test that a key fails, as `entropyCheck` does, without its report: every key and its
+ * carrier are tested (bench/key-path.ts). Throws like it.
+ */
+export function failedKeyTest(key: Uint8Array): string | undefined {
+  const lowest = lowestOf(key);
+  const words = wordsOf(key);
+  let failed: string | undefined;
+  for (let i = 0; i < TESTED_BITS.length; i++) {
+    const observed = count(words, TESTED_BITS[i]);
+    const highest = key.length * 8 - TESTED_BITS[i] - lowest[i];
+    if (observed < lowest[i] || observed > highest) failed ??= KEY_TESTS[i];
+  }
+  return failed;
+}
+
+function lowestOf(key: Uint8Array): readonly number[] {
+  const lowest = key instanceof Uint8Array ? LOWEST.get(key.length * 8) : undefined;
+  if (lowest) return lowest;
+  const got = key instanceof Uint8Array ? `length=${key.length}` : typeof key;
+  throw new TypeError(`"key" expected Uint8Array of length 16, 32 or 48, got ${got}`);
+}
+
+function wordsOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function judge(name: string, trials: number, lowest: number, observed: number): EntropyStatistic {
   // The distribution is symmetric about trials / 2.
   const highest = trials - lowest;
   const passed = observed >= lowest && observed <= highest;
   return { name, trials, observed, lowest, highest, passed };
 }
 
-/** Counts the bits i that differ from bit i + d. Bit 0 is the top bit of the first byte. */
-function disagreements(key: Uint8Array, distanceBits: number): number {
-  return distanceBits === 1
-    ? neighbourDisagreements(key)
-    : byteDisagreements(key, distanceBits / 8);
-}
-
-function neighbourDisagreements(key: Uint8Array): number {
-  // The last byte has seven pairs; every other byte has an eighth, with the next byte's top bit.
-  let count = popcount32((key[key.length - 1] ^ (key[key.length - 1] >>> 1)) & 0x7f);
-  for (let i = 0; i + 1 < key.length; i++) {
-    const shifted = (key[i] << 1) | (key[i + 1] >>> 7);
-    count += popcount32((key[i] ^ shifted) & 0xff);
+/**
+ * Counts the bits i that differ from bit i + d, or, for d = 0, the bits that are one. Bit 0 is the top bit of the first
+ * byte. The key is read in words of 32 bits.
+ */
+function count(words: DataView, d: number): number {
+  const { byteLength } = words;
+  // Bit i of `shifted` is bit i + d of the key. Past the end of the key it reads zeros, which no test counts.
+  const skippedBytes = (d >>> 5) * 4;
+  const shift = d & 31;
+  let counted = 0;
+  for (let at = 0; at + skippedBytes < byteLength; at += 4) {
+    const from = at + skippedBytes;
+    const rest = from + 4 < byteLength ? words.getInt32(from + 4) : 0;
+    const shifted =
+      shift === 0
+        ? words.getInt32(from)
+        : (words.getInt32(from) << shift) | (rest >>> (32 - shift));
+    const word = d === 0 ? shifted : words.getInt32(at) ^ shifted;
+    const isLast = from + 4 === byteLength;
+    counted += popcount32(isLast ? word & (-1 << shift) : word);
   }
-  return count;
+  return counted;
 }
 
-function byteDisagreements(key: Uint8Array, distanceBytes: number): number {
-  let count = 0;
-  for (let i = 0; i + distanceBytes < key.length; i++) {
-    count += popcount32(key[i] ^ key[i + distanceBytes]);
-  }
-  return count;
-}
-
-/** Returns the largest c with P(X ≤ c) ≤ 2^-54 for X ~ Binomial(trials, ½), computed exactly. */
+/** Returns the largest count that fails: the largest c with P(X ≤ c) ≤ 2^-54 for X ~ Binomial(trials, ½), computed exactly. */
 function lowerCutoff(trials: number): number {
   const limit = 1n << BigInt(trials - TAIL_BITS);
   let choose = 1n;

@@ -13,7 +13,7 @@ import { creditOfKey, type SourceCredit, sourcesOfKey } from '../entropy/index.t
 import type { AppError } from '../errors.ts';
 import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
-import { entropyCheck, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
+import { failedKeyTest, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
 import { type Credit, type Generator, latchedError } from './generator.ts';
 import { newKeyId } from './key-id.ts';
@@ -213,11 +213,6 @@ function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
  */
 function failedCarrierTest(carrier: Uint8Array): string | undefined {
   return failedKeyTest(carrier) ?? (repeatsBlock(carrier) ? REPEATED_BLOCK : undefined);
-}
-
-/** Returns the name of the first exact test that the bytes fail. */
-function failedKeyTest(bytes: Uint8Array): string | undefined {
-  return entropyCheck(bytes).statistics.find(({ passed }) => !passed)?.name;
 }
 
 /** Length in bytes of the DRBG requests for a key of this level. */

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type EntropyStatistic, entropyCheck, repeatsBlock } from '../../src/keys/entropy-check.ts';
+import {
+  type EntropyStatistic,
+  entropyCheck,
+  failedKeyTest,
+  repeatsBlock,
+} from '../../src/keys/entropy-check.ts';
 
 const DISTANCES = [0, 1, 8, 16, 32, 64];
 
@@ -103,6 +108,24 @@ describe('the entropy check', () => {
       );
     });
 
+    it(`names the first test that the report fails, for ${lengthBits} bits`, () => {
+      const keyOf = fc.uint8Array({ minLength: lengthBytes, maxLength: lengthBytes });
+      const unitOf = fc.uint8Array({ minLength: 1, maxLength: 8 });
+      const repeatedOf = unitOf.map((unit) => repeated([...unit], lengthBytes));
+      // A few flipped bits bring the counts to both sides of the limits.
+      const nearly = fc.tuple(repeatedOf, fc.array(fc.nat(lengthBits - 1), { maxLength: 20 }));
+      const nearlyRepeated = nearly.map(([key, bits]) => {
+        for (const bit of bits) key[bit >>> 3] ^= 1 << (bit & 7);
+        return key;
+      });
+      fc.assert(
+        fc.property(fc.oneof(keyOf, repeatedOf, nearlyRepeated), (key) => {
+          const first = entropyCheck(key).statistics.find(({ passed }) => !passed);
+          assert.equal(failedKeyTest(key), first?.name);
+        }),
+      );
+    });
+
     const broken: readonly (readonly [claim: string, unit: readonly number[]])[] = [
       ['all zeros', [0x00]],
       ['all ones', [0xff]],
@@ -161,6 +184,7 @@ describe('the entropy check', () => {
       message: '"key" expected Uint8Array of length 16, 32 or 48, got length=24',
     });
     assert.throws(() => entropyCheck('00' as never), TypeError);
+    assert.throws(() => failedKeyTest(Buffer.alloc(24)), TypeError);
   });
 });
 
