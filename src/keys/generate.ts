@@ -40,7 +40,7 @@ const SAMPLED_LEVEL = 256;
 /** Streams per key before the process latches: the first failure of the gate may be chance. */
 const MAX_STREAMS = 2;
 
-/** A key with its credit. */
+/** A key with its credit. Before modulation `key` holds its carrier, the output of the DRBG. */
 interface CutKey {
   readonly key: Buffer;
   readonly creditBits: number;
@@ -49,9 +49,6 @@ interface CutKey {
   /** Draws of each reseed for the key. */
   readonly seeds: readonly (readonly SourceCredit[])[];
 }
-
-/** The carrier of a key: DRBG output before modulation. */
-type KeyCarrier = Omit<CutKey, 'key'> & { readonly carrier: Buffer };
 
 /** A freshly seeded stream; the words of the key come next. */
 interface Stream {
@@ -129,9 +126,7 @@ export function sampleStream(generator: Generator, modulation: ModulationType): 
 /** Opens a stream: entropy source → health tests → DRBG → phases of the modulation. */
 function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | 'source'>): Stream {
   const credit = generator.reseed(order.source);
-  const phases = generator.request(PHASES_BYTES);
-  const modulator = new Modulator(order.modulation, phases);
-  wipe(phases);
+  const modulator = new Modulator(order.modulation, generator.request(PHASES_BYTES));
   const { screen } = generator;
   return { modulator, credit, nextWord: 0, screen, evidence: null, report: null };
 }
@@ -189,22 +184,33 @@ function testSample(
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   const { modulator, nextWord, credit } = stream;
-  let carrier: Buffer | undefined;
   try {
-    const { carrier: drawn, ...cut } = drawCarrier(generator, order, credit);
-    carrier = drawn;
-    const key = modulator.modulate(carrier, nextWord);
-    const test = failedCarrierTest(carrier) ?? failedKeyTest(key);
-    if (test) {
-      wipe(key);
-      const detail = 'a key failed one of the exact tests that every key must pass';
-      throw latched(generator, { cause: 'key_test', test, detail });
+    const cut = drawCarrier(generator, order, credit);
+    try {
+      modulateTested(generator, modulator, cut.key, nextWord);
+    } catch (error) {
+      wipe(cut.key);
+      throw error;
     }
-    return { key, ...cut };
+    return cut;
   } finally {
-    if (carrier) wipe(carrier);
     modulator.destroy();
   }
+}
+
+/** Replaces a carrier by the key, after the tests of the one and before those of the other. */
+function modulateTested(
+  generator: Generator,
+  modulator: Modulator,
+  bytes: Buffer,
+  firstWord: number,
+): void {
+  let test = failedCarrierTest(bytes);
+  modulator.modulateInPlace(bytes, firstWord);
+  test ??= failedKeyTest(bytes);
+  if (!test) return;
+  const detail = 'a key failed one of the exact tests that every key must pass';
+  throw latched(generator, { cause: 'key_test', test, detail });
 }
 
 /**
@@ -220,16 +226,17 @@ function requestBytes(level: SecurityLevel): number {
   return (level === 384 ? HALF_BITS : level) / 8;
 }
 
-function drawCarrier(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
+/** Draws the carrier of a key. */
+function drawCarrier(generator: Generator, order: KeyOrder, credit: Credit): CutKey {
   const { securityLevel } = order;
   if (securityLevel === 384) return drawHalves(generator, order, credit);
-  const carrier = generator.request(requestBytes(securityLevel));
+  const key = generator.request(requestBytes(securityLevel));
   const creditBits = creditOfKey([{ lengthBits: securityLevel, credit }]);
-  return { carrier, creditBits, jobId: credit.jobId, seeds: [credit.sources] };
+  return { key, creditBits, jobId: credit.jobId, seeds: [credit.sources] };
 }
 
 /** Draws two halves of 192 bits, each after its own reseed. */
-function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
+function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): CutKey {
   const halfBytes = requestBytes(order.securityLevel);
   const first = generator.request(halfBytes);
   let second: Credit;
@@ -241,11 +248,11 @@ function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyC
     wipe(first);
     throw error;
   }
-  const carrier = concatBytes(first, rest);
+  const key = concatBytes(first, rest);
   wipe(first, rest);
   const jobIds = new Set([credit.jobId, second.jobId].filter((id) => id !== null));
   return {
-    carrier,
+    key,
     creditBits: creditOfKey([
       { lengthBits: HALF_BITS, credit },
       { lengthBits: HALF_BITS, credit: second },

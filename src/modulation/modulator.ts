@@ -33,12 +33,12 @@ const COMBINE: Readonly<Record<ModulationType, (words: Int32Array, mask: Int32Ar
 /** Modulates one stream with one set of phases. */
 export class Modulator {
   readonly #type: ModulationType;
-  readonly #phases: Buffer = newBytes(PHASES_BYTES);
+  readonly #phases: Uint8Array;
   #destroyed = false;
 
   /**
-   * Copies `phases`, 64 bytes; the caller wipes the original. Throws `TypeError` on any other type
-   * or length.
+   * Takes over `phases`, 64 bytes: `destroy` wipes them. Throws `TypeError` on any other type or length; then the caller
+   * still owns them.
    */
   constructor(type: ModulationType, phases: Uint8Array) {
     if (!MODULATION_TYPES.includes(type)) {
@@ -46,7 +46,7 @@ export class Modulator {
     }
     assertLength('phases', phases, PHASES_BYTES);
     this.#type = type;
-    this.#phases.set(phases);
+    this.#phases = phases;
   }
 
   /**
@@ -54,18 +54,27 @@ export class Modulator {
    * `RangeError` unless the carrier is whole words with indices below 2^32.
    */
   modulate(carrier: Uint8Array, firstWord: number): Buffer {
-    if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
     assertWords(carrier, firstWord);
-    const kernel = modulationKernel();
     const modulated = newBytes(carrier.length);
     modulated.set(carrier);
+    this.modulateInPlace(modulated, firstWord);
+    return modulated;
+  }
+
+  /**
+   * Replaces the words of the carrier by K(t), from index `firstWord` on. Throws as `modulate` does. The carrier lies at a
+   * multiple of 4 bytes.
+   */
+  modulateInPlace(carrier: Buffer, firstWord: number): void {
+    if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
+    assertWords(carrier, firstWord);
+    if (this.#type === 'none') return;
+    const words = new Int32Array(carrier.buffer, carrier.byteOffset, carrier.length / 4);
     // Bytes of words are big-endian. The halves have the byte order of this machine, which is
     // little-endian.
-    modulated.swap32();
-    const words = new Int32Array(modulated.buffer, modulated.byteOffset, carrier.length / 4);
-    if (this.#type !== 'none') this.#combine(kernel, words, firstWord);
-    modulated.swap32();
-    return modulated;
+    carrier.swap32();
+    this.#combine(modulationKernel(), words, firstWord);
+    carrier.swap32();
   }
 
   /** Overwrites the phases. Every later `modulate` throws. */
@@ -79,7 +88,8 @@ export class Modulator {
     const halvesAtOnce = 2 * kernel.maskWords;
     try {
       for (let start = 0; start < words.length; start += halvesAtOnce) {
-        const piece = words.subarray(start, start + halvesAtOnce);
+        const isWhole = words.length <= halvesAtOnce;
+        const piece = isWhole ? words : words.subarray(start, start + halvesAtOnce);
         const mask = kernel.makeMask(this.#phases, firstWord + start / 2, piece.length / 2);
         COMBINE[this.#type](piece, mask);
       }

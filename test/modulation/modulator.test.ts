@@ -245,13 +245,36 @@ describe('Prime Harmonic Modulation', () => {
     }
   });
 
-  it('copies the phases and leaves its inputs unchanged', () => {
+  it('leaves its inputs unchanged, and wipes the phases when it is destroyed', () => {
     const [phases, carrier] = [stream(1, PHASES_BYTES), stream(2, 32)];
     const modulator = new Modulator('phase', phases);
-    const before = modulator.modulate(carrier, 3);
-    assert.deepEqual(carrier, stream(2, 32));
-    phases.fill(0);
-    assert.deepEqual(modulator.modulate(carrier, 3), before);
+    modulator.modulate(carrier, 3);
+    assert.deepEqual([phases, carrier], [stream(1, PHASES_BYTES), stream(2, 32)]);
+    modulator.destroy();
+    assert.deepEqual(phases, Buffer.alloc(PHASES_BYTES));
+  });
+
+  it('modulates in place what it modulates in new memory', () => {
+    fc.assert(
+      fc.property(typeOf, phasesOf, carrierOf, firstWordOf, (type, phases, carrier, t) => {
+        const expected = modulate(type, phases, carrier, t);
+        const inPlace = Buffer.from(new ArrayBuffer(carrier.length));
+        inPlace.set(carrier);
+        new Modulator(type, phases).modulateInPlace(inPlace, t);
+        assert.deepEqual(inPlace, expected);
+      }),
+    );
+  });
+
+  it('leaves a carrier unchanged that it refuses to modulate in place', () => {
+    const memory = Buffer.from(new ArrayBuffer(40));
+    stream(2, 40).copy(memory);
+    const modulator = new Modulator('phase', stream(1, PHASES_BYTES));
+    assert.throws(() => modulator.modulateInPlace(memory.subarray(3, 35), 0), RangeError);
+    assert.throws(() => modulator.modulateInPlace(memory.subarray(0, 7), 0), RangeError);
+    modulator.destroy();
+    assert.throws(() => modulator.modulateInPlace(memory, 0), /destroyed/);
+    assert.deepEqual(memory, stream(2, 40));
   });
 
   it('returns its own memory', () => {
