@@ -16,7 +16,7 @@ import type { Keyring } from '../proof/index.ts';
 import { failedKeyTest, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
 import { type Credit, type Generator, latchedError } from './generator.ts';
-import { newKeyId } from './key-id.ts';
+import { formatKeyId, newKeyId } from './key-id.ts';
 import { commitToKey } from './key-receipt.ts';
 import { type Defect, gateDefect } from './latch.ts';
 import type {
@@ -83,14 +83,15 @@ export function generateKey(
     const hashProof = keyring.makeProof(key);
     const commitment = keyring.commit(key);
     const keyId = newKeyId();
+    const keyIdText = formatKeyId(keyId);
     const { opening, receipt } = commits
-      ? commitToKey(key, keyId, sourcesOfKey(seeds))
+      ? commitToKey(key, keyIdText, sourcesOfKey(seeds), order.receipt)
       : { opening: null, receipt: null };
-    if (opening && !order.receipt) wipe(opening);
     return {
       keyId,
+      keyIdText,
       key,
-      opening: order.receipt ? opening : null,
+      opening,
       receipt,
       securityStrengthBits: Math.min(order.securityLevel, generator.strengthBits),
       entropyBits: roundDown(stream.screen * creditBits),

@@ -7,11 +7,11 @@
  * The opening goes to the client and is kept nowhere. Without it, a commitment to a key of 128 bits could be
  * tested against guesses by its holder. The ledger's own commitment (`proof/`) is under the master secret.
  */
-import { createHmac, randomFillSync } from 'node:crypto';
-import { keyCommitmentMessage, OPENING_BYTES } from '#tlog';
-import { assertLength, concatBytes, wipe } from '../bytes.ts';
+import { randomFillSync } from 'node:crypto';
+import { OPENING_BYTES } from '#tlog';
+import { assertLength, concatBytes, newBytes, wipe } from '../bytes.ts';
 import type { SourceCredit } from '../entropy/index.ts';
-import { formatKeyId } from './key-id.ts';
+import { HmacKey } from '../proof/index.ts';
 import { formatSources } from './sources-text.ts';
 
 const SALT_BYTES = 32;
@@ -26,17 +26,36 @@ export interface KeyReceipt {
   readonly sources: string;
 }
 
-/** Commits to a key under a fresh opening. The caller owns `opening` and MUST wipe it. */
+/**
+ * Commits to a key under a fresh opening. `keyId` is the text `phm_…`. With `keepsOpening`, the caller owns `opening` and
+ * MUST wipe it; otherwise it is wiped here and null.
+ */
 export function commitToKey(
   key: Uint8Array,
-  keyId: Uint8Array,
+  keyId: string,
   sources: readonly SourceCredit[],
-): { readonly opening: Buffer; readonly receipt: KeyReceipt } {
-  const opening = takeRandom(OPENING_BYTES);
-  const salt = takeRandom(SALT_BYTES);
-  const committed = keyCommitment(opening, formatKeyId(keyId), key);
-  return { opening, receipt: { keyCommitment: committed, salt, sources: formatSources(sources) } };
+  keepsOpening: boolean,
+): { readonly opening: Buffer | null; readonly receipt: KeyReceipt } {
+  const part = takeRandom();
+  try {
+    const drawn = part.subarray(0, OPENING_BYTES);
+    const salt = Buffer.alloc(SALT_BYTES);
+    part.copy(salt, 0, OPENING_BYTES);
+    const receipt = {
+      keyCommitment: keyCommitment(drawn, keyId, key),
+      salt,
+      sources: formatSources(sources),
+    };
+    return { opening: keepsOpening ? concatBytes(drawn) : null, receipt };
+  } finally {
+    wipe(part);
+  }
 }
+
+const COMMITMENT_LABEL = 'phm/key-commitment/v1';
+
+/** HMAC under one opening at a time. Memory for each would cost as much as the HMAC (bench/key-path.ts). */
+const underOpening = new HmacKey(newBytes(OPENING_BYTES));
 
 /**
  * Returns the commitment to a key, 32 bytes. `keyId` is the text `phm_…`. Throws `TypeError` unless the opening
@@ -44,32 +63,35 @@ export function commitToKey(
  */
 export function keyCommitment(opening: Uint8Array, keyId: string, key: Uint8Array): Buffer {
   assertLength('opening', opening, OPENING_BYTES);
-  const message = keyCommitmentMessage(key.length * 8, keyId, key);
+  const bits = String.fromCharCode((key.length * 8) >>> 8, (key.length * 8) & 0xff);
+  // The message of `keyCommitmentMessage`; all but the key is ASCII and two bytes of length.
+  const prefix = Buffer.from(`${COMMITMENT_LABEL}\0${bits}${keyId}\0`, 'latin1');
+  underOpening.setKey(opening);
   try {
-    return createHmac('sha256', opening).update(message).digest();
+    return underOpening.mac(prefix, key);
   } finally {
-    wipe(message);
+    underOpening.wipe();
   }
 }
 
+const PART_BYTES = OPENING_BYTES + SALT_BYTES;
+
 /**
  * Random bytes for the next keys of this thread: a draw for 64 keys costs as much as a draw for one
- * (bench/key-receipt.ts). A part is used once, and wiped as it is taken.
+ * (bench/key-path.ts). A part is used once, and then wiped.
  */
-const reserve = Buffer.alloc(64 * (OPENING_BYTES + SALT_BYTES));
+const reserve: Buffer = newBytes(64 * PART_BYTES);
 let taken = reserve.length;
 
-/** Returns fresh random bytes in separate memory. `lengthBytes` is 32: the reserve holds a whole number of parts. */
-function takeRandom(lengthBytes: number): Buffer {
+/** Returns fresh random bytes for an opening and a salt, in the reserve. The caller MUST wipe them. */
+function takeRandom(): Buffer {
   if (taken === reserve.length) {
     randomFillSync(reserve);
     taken = 0;
   }
-  const part = reserve.subarray(taken, taken + lengthBytes);
-  taken += lengthBytes;
-  const bytes = concatBytes(part);
-  wipe(part);
-  return bytes;
+  const part = reserve.subarray(taken, taken + PART_BYTES);
+  taken += PART_BYTES;
+  return part;
 }
 
 /** Overwrites a key and its opening. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRecipient, open, parseSealedKey, SealError } from '#sealing';
 import { hexToBytes } from '../../src/bytes.ts';
+import { formatKeyId } from '../../src/keys/key-id.ts';
 import { commitToKey } from '../../src/keys/key-receipt.ts';
 import type { GeneratedKey } from '../../src/keys/order.ts';
 import { sealKey } from '../../src/keys/seal.ts';
@@ -12,9 +13,12 @@ const FACTS = { service: null, createdMs: 1_795_000_000_123, securityLevel: 256 
 function generated(): GeneratedKey {
   const key = Buffer.alloc(32, 0xa5);
   const keyId = hexToBytes('019ad2f07c317b529a645e0f3f6f3c11');
-  const { opening, receipt } = commitToKey(key, keyId, [{ name: 'os', creditBits: 256 }]);
+  const keyIdText = formatKeyId(keyId);
+  const sources = [{ name: 'os', creditBits: 256 }] as const;
+  const { opening, receipt } = commitToKey(key, keyIdText, sources, true);
   return {
     keyId,
+    keyIdText,
     key,
     opening,
     receipt,

@@ -99,7 +99,6 @@ export function keyCommitmentMessage(bits: number, keyId: string, key: Uint8Arra
   }
   const id = utf8(keyId);
   const at = COMMITMENT_LABEL.length;
-  // One array instead of `concat`: this runs for every key (bench/key-receipt.ts).
   const message = new Uint8Array(at + 2 + id.length + 1 + key.length);
   message.set(COMMITMENT_LABEL);
   message[at] = bits >> 8;

@@ -55,12 +55,12 @@ export class KeyRows {
   #receiptOf(
     { accountId, apiKeyId }: Requester,
     columns: Omit<LedgerRow, 'receipt'>,
-    { receipt: fixed, securityStrengthBits: strengthBits }: KeyToRecord,
+    { receipt: fixed, securityStrengthBits: strengthBits, keyIdText }: KeyToRecord,
   ): RowReceipt | null {
     if (!this.#log || !fixed) return null;
     const { logId, origin, software, softwareId } = this.#log;
     const receipt: RecordedReceipt = { ...fixed, strengthBits, software };
-    const entry = keyEntry({ ...columns, accountId, apiKeyId, receipt }, origin);
+    const entry = keyEntry({ ...columns, accountId, apiKeyId, receipt }, origin, keyIdText);
     const { currentVersion: secretVersion } = this.#keyring;
     const entryId = columns.keyId;
     const mac = this.#keyring.logMac(secretVersion, entryId, entry);

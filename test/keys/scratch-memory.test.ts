@@ -1,0 +1,140 @@
+/**
+ * Nothing secret stays in memory after a key: neither in scratch buffers that are reused, nor in buffers that are dropped.
+ * The test records every ArrayBuffer that the modules create and every buffer that a cipher returns, and searches them.
+ */
+import assert from 'node:assert/strict';
+import { Cipheriv } from 'node:crypto';
+import { describe, it, type TestContext } from 'node:test';
+import type { CtrDrbg as DrbgType } from '../../src/drbg/index.ts';
+import type { EntropySource } from '../../src/entropy/index.ts';
+import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
+
+const WINDOW_BYTES = 8;
+
+/** Memory that the path of a key has created, also before this test. */
+const recorded: Uint8Array[] = [];
+
+const NativeArrayBuffer = globalThis.ArrayBuffer;
+class Recorded extends NativeArrayBuffer {
+  constructor(lengthBytes: number) {
+    super(lengthBytes);
+    recorded.push(new Uint8Array(this));
+  }
+}
+const RecordedArrayBuffer = Recorded as unknown as ArrayBufferConstructor;
+
+globalThis.ArrayBuffer = RecordedArrayBuffer;
+// After the replacement, so that scratch memory which a module creates when it is loaded is recorded too.
+const { CtrDrbg } = await import('../../src/drbg/index.ts');
+const { MonitoredSource } = await import('../../src/entropy/monitored-source.ts');
+const { generateKey } = await import('../../src/keys/generate.ts');
+const { Generator } = await import('../../src/keys/generator.ts');
+const { wipeKey } = await import('../../src/keys/key-receipt.ts');
+const { Keyring } = await import('../../src/proof/index.ts');
+globalThis.ArrayBuffer = NativeArrayBuffer;
+
+const order = (securityLevel: SecurityLevel, receipt: boolean): KeyOrder => ({
+  securityLevel,
+  modulation: 'phase',
+  source: 'os',
+  withEvidence: false,
+  report: false,
+  receipt,
+  acceptedMs: 0,
+});
+
+/** What HMAC XORs its key with, besides nothing: FIPS 198-1, ipad and opad. */
+const MASKS = [0, 0x36, 0x5c];
+
+/** Returns the names of the secrets of which 8 bytes are in recorded memory, as they are or as a key of HMAC. */
+function found(secrets: ReadonlyMap<string, Buffer>): string[] {
+  const memory = Buffer.concat(recorded.map((part) => Buffer.concat([part, Buffer.alloc(8)])));
+  const holds = (bytes: Buffer, at: number) =>
+    MASKS.some((mask) =>
+      memory.includes(bytes.subarray(at, at + WINDOW_BYTES).map((byte) => byte ^ mask)),
+    );
+  return [...secrets].flatMap(([name, bytes]) => {
+    for (let at = 0; at + WINDOW_BYTES <= bytes.length; at += WINDOW_BYTES) {
+      if (holds(bytes, at)) return [name];
+    }
+    return [];
+  });
+}
+
+/** Records the outputs of ciphers, and copies draws and outputs of the generator. */
+function spy(t: TestContext): Map<string, Buffer> {
+  const secrets = new Map<string, Buffer>();
+  const note = (name: string, bytes: Uint8Array) =>
+    secrets.set(`${name} ${secrets.size}`, Buffer.from(bytes));
+  const { update } = Cipheriv.prototype;
+  t.mock.method(Cipheriv.prototype, 'update', function (this: Cipheriv, data: Uint8Array) {
+    const output = update.call(this, data as never, undefined as never, undefined as never);
+    recorded.push(output as unknown as Buffer);
+    return output;
+  });
+  const { generate } = CtrDrbg.prototype;
+  t.mock.method(CtrDrbg.prototype, 'generate', function (this: DrbgType, length: number) {
+    const output = generate.call(this, length);
+    note('output of the DRBG', output);
+    return output;
+  });
+  const { draw } = MonitoredSource.prototype;
+  t.mock.method(MonitoredSource.prototype, 'draw', function (this: EntropySource) {
+    const drawn = draw.call(this as InstanceType<typeof MonitoredSource>);
+    note('draw', drawn.bytes);
+    return drawn;
+  });
+  return secrets;
+}
+
+describe('memory after a key', () => {
+  for (const [securityLevel, receipt] of [
+    [128, true],
+    [256, false],
+    [384, true],
+  ] as const) {
+    it(`holds no secret of ${securityLevel} bits, ${receipt ? 'with' : 'without'} a receipt`, (t) => {
+      globalThis.ArrayBuffer = RecordedArrayBuffer;
+      t.after(() => {
+        globalThis.ArrayBuffer = NativeArrayBuffer;
+      });
+      const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+      const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+      const secrets = spy(t);
+      const tally = { streams: 0, streamsPassed: 0 };
+      for (let i = 0; i < 2; i++) {
+        const generated = generateKey(
+          generator,
+          keyring,
+          order(securityLevel, receipt),
+          tally,
+          true,
+        );
+        secrets.set(`key ${i}`, Buffer.from(generated.key));
+        if (generated.opening) secrets.set(`opening ${i}`, Buffer.from(generated.opening));
+        assert.ok(found(secrets).includes(`key ${i}`), 'the search finds a key that is not wiped');
+        wipeKey(generated);
+        assert.deepEqual(found(secrets), []);
+      }
+      assert.ok(secrets.size >= 2 * 4);
+      generator.close();
+      keyring.destroy();
+    });
+  }
+
+  it('holds nothing of a keyring that was destroyed', () => {
+    const before = recorded.length;
+    globalThis.ArrayBuffer = RecordedArrayBuffer;
+    const keyring = new Keyring([
+      { version: 1, secret: Buffer.alloc(32, 9) },
+      { version: 2, secret: Buffer.alloc(32, 8) },
+    ]);
+    keyring.makeProof(Buffer.alloc(32, 7));
+    globalThis.ArrayBuffer = NativeArrayBuffer;
+    const subkeys = recorded.slice(before);
+    assert.ok(subkeys.length >= 16, 'two blocks for each of four uses and two versions');
+    assert.ok(subkeys.every((part) => part.some((byte) => byte !== 0)));
+    keyring.destroy();
+    assert.ok(subkeys.every((part) => part.every((byte) => byte === 0)));
+  });
+});
