@@ -1,8 +1,8 @@
 /** Seals a generated key to its recipient, in the thread that generated it: the key itself goes no further. */
-import { type Recipient, type SealedKey, seal } from '#sealing';
+import { type Recipient, type SealedKey, Sealer } from '#sealing';
 import { encodeBase64 } from '#tlog';
 import { formatTimestamp } from '../clock.ts';
-import { formatKeyId } from './key-id.ts';
+import { NODE_PRIMITIVES } from './hpke-node.ts';
 import { wipeKey } from './key-receipt.ts';
 import type { GeneratedKey, SecurityLevel } from './order.ts';
 
@@ -25,12 +25,19 @@ export interface SealingFacts {
 }
 
 /**
- * Seals a key, and always wipes it and its opening. Rejects with `SealError` if the recipient's public key is refused, and
- * with `TypeError` for a key without opening and commitment.
+ * Returns the sealer of a recipient. Rejects with `SealError` if the public key is refused.
+ */
+export function sealerTo(recipient: Recipient): Promise<Sealer> {
+  return Sealer.to(recipient, NODE_PRIMITIVES);
+}
+
+/**
+ * Seals a key, and always wipes it and its opening. Rejects with `SealError` if the KEM refuses the recipient's public key,
+ * and with `TypeError` for a key without opening and commitment.
  */
 export async function sealKey(
   generated: GeneratedKey,
-  { suite, publicKey }: Recipient,
+  sealer: Sealer,
   { service, createdMs, securityLevel }: SealingFacts,
 ): Promise<SealedMaterial> {
   const { key, opening, hashProof, ...rest } = generated;
@@ -42,12 +49,12 @@ export async function sealKey(
     }
     const header = {
       service,
-      key_id: formatKeyId(rest.keyId),
+      key_id: rest.keyIdText,
       security_level: securityLevel,
       time: formatTimestamp(createdMs),
       key_commitment: encodeBase64(rest.receipt.keyCommitment),
     };
-    const sealed = await seal({ suite, publicKey, header, key, opening, hashProof });
+    const sealed = await sealer.seal({ header, key, opening, hashProof });
     return {
       ...rest,
       sealedKey: sealed.sealedKey,

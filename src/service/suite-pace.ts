@@ -10,7 +10,7 @@ export interface KindOfKey {
 /** First estimates, in milliseconds a key. Measured on one core of a small server (bench/batches.ts). */
 const VALIDATED_MS = 8;
 const PLAIN_MS = 0.05;
-const SEAL_MS = 0.6;
+const SEAL_MS = 0.2;
 
 /** Keys that an estimate remembers: one measurement of so many keys counts half. */
 const MEMORY_KEYS = 200;

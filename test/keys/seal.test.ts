@@ -1,14 +1,20 @@
 /** The last step of a sealed key: nothing of the key is left. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newRecipient, open, parseSealedKey, SealError } from '#sealing';
+import { KEM_ML_KEM_1024, KEM_MLKEM768_X25519 } from 'hpke';
+import { newRecipient, open, parseSealedKey, SealError, Sealer, webCrypto } from '#sealing';
 import { hexToBytes } from '../../src/bytes.ts';
 import { formatKeyId } from '../../src/keys/key-id.ts';
 import { commitToKey } from '../../src/keys/key-receipt.ts';
 import type { GeneratedKey } from '../../src/keys/order.ts';
-import { sealKey } from '../../src/keys/seal.ts';
+import { sealerTo, sealKey } from '../../src/keys/seal.ts';
 
 const FACTS = { service: null, createdMs: 1_795_000_000_123, securityLevel: 256 } as const;
+
+const REFUSING_KEMS = {
+  'MLKEM768-X25519': () => ({ ...KEM_MLKEM768_X25519(), Encap: () => Promise.reject(new Error()) }),
+  'ML-KEM-1024': KEM_ML_KEM_1024,
+} as const;
 
 function generated(): GeneratedKey {
   const key = Buffer.alloc(32, 0xa5);
@@ -37,7 +43,7 @@ describe('sealKey', () => {
   it('seals the key with its facts, keeps the rest, and wipes key and opening', async () => {
     const recipientKey = await newRecipient();
     const order = generated();
-    const material = await sealKey(order, recipientKey, FACTS);
+    const material = await sealKey(order, await sealerTo(recipientKey), FACTS);
     assert.ok([...order.key, ...(order.opening ?? [])].every((byte) => byte === 0));
     for (const secret of ['key', 'opening', 'hashProof']) assert.ok(!(secret in material), secret);
     assert.equal(material.receipt, order.receipt);
@@ -47,20 +53,25 @@ describe('sealKey', () => {
     assert.equal(opened.header.time, '2026-11-18T11:06:40.123+00:00');
     assert.equal(opened.header.key_id, 'phm_2133120071211010559770987629370096657');
     assert.equal(opened.header.service, null);
-    assert.deepEqual(opened.digest, material.sealedDigest);
+    assert.deepEqual(Buffer.from(opened.digest), material.sealedDigest);
   });
 
-  it('wipes the key also if the public key is refused, or the key has no opening', async () => {
+  it('wipes the key also if the KEM refuses the public key, or the key has no opening', async () => {
     const recipientKey = await newRecipient();
-    const zero = { ...recipientKey, publicKey: new Uint8Array(1216) };
+    const refusing = await Sealer.to(recipientKey, webCrypto(REFUSING_KEMS));
     const refused = generated();
-    await assert.rejects(sealKey(refused, zero, FACTS), SealError);
+    await assert.rejects(sealKey(refused, refusing, FACTS), SealError);
     const { opening: _, ...rest } = generated();
     const closed = { ...rest, opening: null };
-    await assert.rejects(sealKey(closed, recipientKey, FACTS), {
+    await assert.rejects(sealKey(closed, await sealerTo(recipientKey), FACTS), {
       name: 'TypeError',
       message: '"generated" expected a key with opening and commitment, got one without',
     });
     for (const { key } of [refused, closed]) assert.ok(key.every((byte) => byte === 0));
+  });
+
+  it('has no sealer to a public key that anyone can open', async () => {
+    const { suite } = await newRecipient();
+    await assert.rejects(sealerTo({ suite, publicKey: new Uint8Array(1216) }), SealError);
   });
 });

@@ -1,4 +1,4 @@
-/** Files of recipients, and base64url. */
+/** Files of recipients, and base64url. The tests of the log's formats compare both ways to base64. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson, decodeBase64, encodeBase64, FormatError, type JsonValue } from '#tlog';
+import { decodeByAtob, encodeByBtoa } from '../../packages/tlog/src/base64.ts';
 import { CODE_POINTS } from '../support/code-points.ts';
 import { RFC_8785 } from './vectors.ts';
 
@@ -79,6 +80,9 @@ describe('base64', () => {
         const encoded = encodeBase64(bytes);
         assert.equal(encoded, Buffer.from(bytes).toString('base64'));
         assert.deepEqual(decodeBase64(encoded), bytes);
+        // Platforms without the methods of ECMAScript 2026.
+        assert.equal(encodeByBtoa(bytes), encoded);
+        assert.deepEqual(decodeByAtob(encoded), bytes);
       }),
     );
     const large = Buffer.alloc(100_000, 0xa5);

@@ -1,6 +1,7 @@
 /** Base64url of RFC 4648 §5 without padding, and canonical: each byte string has exactly one encoding. */
 import { type Check, decodeBase64, encodeBase64, FormatError } from '../../tlog/src/index.ts';
 
+/** Returns base64url without padding. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }

@@ -38,15 +38,28 @@ export function cipherSuite(name: SealSuiteName, kems: Kems): CipherSuite {
   return suite;
 }
 
+/** What a sealer computes with. A service passes its own, where the Web Crypto API costs a job in a thread pool for each step. */
+export interface Primitives {
+  /** Returns the suite, whose KEM need not decapsulate. */
+  readonly cipherSuite: (name: SealSuiteName) => CipherSuite;
+  /** Returns SHA-256 of the joined parts. */
+  readonly sha256: (...parts: readonly Uint8Array[]) => Uint8Array | Promise<Uint8Array>;
+}
+
+/** Returns the primitives of the Web Crypto API with these KEMs. */
+export function webCrypto(kems: Kems): Primitives {
+  return { cipherSuite: (name) => cipherSuite(name, kems), sha256 };
+}
+
 const INFO_LABEL = utf8('phm/seal/v1\0');
 
 /**
- * Returns HPKE's `info`, which binds a sealed key to this format and to its header with the recipient's thumbprint. A copy
- * of a virtual machine may encapsulate the same secret again (SECURITY.md). AES-GCM's key and nonce then differ all the
+ * Returns HPKE's `info` from the SHA-256 of the header. It binds a sealed key to this format and to its header with the
+ * recipient's thumbprint. A copy of a virtual machine may encapsulate the same secret again (SECURITY.md). AES-GCM's key and nonce then differ all the
  * same, because `key_commitment` does. The hash keeps `info` below 64 bytes, as RFC 9180 §7.2.1 recommends.
  */
-export async function infoOf(header: Uint8Array): Promise<Uint8Array> {
-  return joined([INFO_LABEL, await sha256(header)]);
+export function infoOf(headerDigest: Uint8Array): Uint8Array {
+  return joined([INFO_LABEL, headerDigest]);
 }
 
 /** Reports whether an error says that the platform lacks an algorithm of the suite. */

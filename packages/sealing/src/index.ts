@@ -7,7 +7,7 @@
  */
 export { decodeBase64Url, encodeBase64Url } from './base64url.ts';
 export { parseSealHeader, SEALED_KEY, type SealHeader, sealHeaderBytes } from './header.ts';
-export { isUnsupported, type Kems } from './hpke.ts';
+export { isUnsupported, type Kems, type Primitives, webCrypto } from './hpke.ts';
 export { OpenError, type OpenedKey, open } from './open.ts';
 export { publicKeyProblem, thumbprintOf } from './public-key.ts';
 export {
@@ -19,7 +19,7 @@ export {
   type Recipient,
   type RecipientKey,
 } from './recipient.ts';
-export { SealError, type Sealed, type SealOrder, seal } from './seal.ts';
+export { SealError, type Sealed, Sealer, type SealOrder, seal } from './seal.ts';
 export { parseSealedKey, type SealedKey } from './sealed-key.ts';
 export {
   DEFAULT_SUITE,

@@ -66,7 +66,7 @@ async function openPlaintext(
   const hpke = cipherSuite(suite.name, kems);
   try {
     const secret = await hpke.DeserializePrivateKey(privateKey);
-    return await hpke.Open(secret, enc, ciphertext, { aad, info: await infoOf(aad) });
+    return await hpke.Open(secret, enc, ciphertext, { aad, info: infoOf(await sha256(aad)) });
   } catch (error) {
     if (isUnsupported(error)) throw error;
     throw new OpenError(

@@ -1,10 +1,9 @@
 /** Seals a key to a recipient (RFC 9180 §6.1, base mode, one message). */
-import { DeserializeError, EncapError, ValidationError } from 'hpke';
+import { type CipherSuite, DeserializeError, EncapError, type Key, ValidationError } from 'hpke';
 import { encodeBase64 } from '../../tlog/src/index.ts';
 import { encodeBase64Url } from './base64url.ts';
-import { sha256 } from './hash.ts';
 import { SEALED_KEY, type SealHeader, sealHeaderBytes } from './header.ts';
-import { cipherSuite, infoOf, type Kems, PLATFORM_KEMS } from './hpke.ts';
+import { infoOf, type Kems, PLATFORM_KEMS, type Primitives, webCrypto } from './hpke.ts';
 import { type SealedContent, writePlaintext } from './plaintext.ts';
 import { publicKeyProblem } from './public-key.ts';
 import type { Recipient } from './recipient.ts';
@@ -40,49 +39,93 @@ export class SealError extends Error {
  * `isUnsupported` knows if the platform lacks the suite.
  */
 export async function seal(order: SealOrder, kems: Kems = PLATFORM_KEMS): Promise<Sealed> {
-  const suite = suiteOf(order.suite);
-  const problem = publicKeyProblem(suite.name, order.publicKey);
-  if (problem !== null) throw new SealError(problem);
-  const thumbprint = await sha256(order.publicKey);
-  const header = {
-    type: SEALED_KEY,
-    ...order.header,
-    ...idsOf(suite),
-    thumbprint: encodeBase64(thumbprint),
-  } as const;
-  const aad = sealHeaderBytes(header);
-  const { enc, ciphertext } = await sealPlaintext(order, { aad, info: await infoOf(aad) }, kems);
-  return {
-    sealedKey: {
-      suite: suite.name,
-      ...idsOf(suite),
-      enc: encodeBase64Url(enc),
-      ciphertext: encodeBase64Url(ciphertext),
-      header: encodeBase64Url(aad),
-    },
-    thumbprint,
-    digest: await sha256(enc, ciphertext),
-  };
+  return (await Sealer.to(order, webCrypto(kems))).seal(order);
 }
 
-async function sealPlaintext(
-  order: SealOrder,
-  bound: { readonly aad: Uint8Array; readonly info: Uint8Array },
-  kems: Kems,
-): Promise<{ readonly enc: Uint8Array; readonly ciphertext: Uint8Array }> {
-  const hpke = cipherSuite(order.suite, kems);
-  const plaintext = writePlaintext(order);
+/** Seals any number of keys to one recipient, whose public key is checked and read once. */
+export class Sealer {
+  readonly recipient: Recipient;
+  readonly #thumbprint: Uint8Array;
+  readonly #hpke: CipherSuite;
+  readonly #publicKey: Key;
+  readonly #sha256: Primitives['sha256'];
+
+  private constructor(
+    recipient: Recipient,
+    { thumbprint, hpke, publicKey }: { thumbprint: Uint8Array; hpke: CipherSuite; publicKey: Key },
+    hash: Primitives['sha256'],
+  ) {
+    this.recipient = recipient;
+    this.#thumbprint = thumbprint;
+    this.#hpke = hpke;
+    this.#publicKey = publicKey;
+    this.#sha256 = hash;
+  }
+
+  /** Rejects as `seal` does. */
+  static async to(
+    { suite, publicKey: bytes }: Recipient,
+    { cipherSuite, sha256 }: Primitives,
+  ): Promise<Sealer> {
+    const { name } = suiteOf(suite);
+    const problem = publicKeyProblem(name, bytes);
+    if (problem !== null) throw new SealError(problem);
+    const hpke = cipherSuite(name);
+    const publicKey = await refusing(() => hpke.DeserializePublicKey(bytes));
+    const thumbprint = await sha256(bytes);
+    return new Sealer({ suite: name, publicKey: bytes }, { thumbprint, hpke, publicKey }, sha256);
+  }
+
+  /** Rejects with `SealError` if the KEM refuses the public key. */
+  async seal(order: Omit<SealOrder, keyof Recipient>): Promise<Sealed> {
+    const suite = suiteOf(this.recipient.suite);
+    const header = {
+      type: SEALED_KEY,
+      ...order.header,
+      ...idsOf(suite),
+      thumbprint: encodeBase64(this.#thumbprint),
+    } as const;
+    const aad = sealHeaderBytes(header);
+    const { enc, ciphertext } = await this.#sealPlaintext(order, aad);
+    return {
+      sealedKey: {
+        suite: suite.name,
+        ...idsOf(suite),
+        enc: encodeBase64Url(enc),
+        ciphertext: encodeBase64Url(ciphertext),
+        header: encodeBase64Url(aad),
+      },
+      thumbprint: this.#thumbprint,
+      digest: await this.#sha256(enc, ciphertext),
+    };
+  }
+
+  async #sealPlaintext(
+    content: SealedContent,
+    aad: Uint8Array,
+  ): Promise<{ readonly enc: Uint8Array; readonly ciphertext: Uint8Array }> {
+    const info = infoOf(await this.#sha256(aad));
+    const plaintext = writePlaintext(content);
+    try {
+      const { encapsulatedSecret: enc, ciphertext } = await refusing(() =>
+        this.#hpke.Seal(this.#publicKey, plaintext, { aad, info }),
+      );
+      return { enc, ciphertext };
+    } finally {
+      plaintext.fill(0);
+    }
+  }
+}
+
+/** Runs a step of HPKE. Rejects with `SealError` if it refuses the public key. */
+async function refusing<T>(step: () => Promise<T>): Promise<T> {
   try {
-    const publicKey = await hpke.DeserializePublicKey(order.publicKey);
-    const { encapsulatedSecret, ciphertext } = await hpke.Seal(publicKey, plaintext, bound);
-    return { enc: encapsulatedSecret, ciphertext };
+    return await step();
   } catch (error) {
     if (!isRefusedKey(error)) throw error;
     throw new SealError('Nothing can be sealed to this public key: the KEM refuses it.', {
       cause: error,
     });
-  } finally {
-    plaintext.fill(0);
   }
 }
 

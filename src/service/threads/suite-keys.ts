@@ -2,12 +2,11 @@
  * Makes the keys of jobs in a suite worker: validated keys, keys of batches and sealed keys, with their rows. Plain keys
  * obey the same rule of evidence as those of the key worker. This worker judges their samples itself.
  */
-import { publicKeyProblem, SealError } from '#sealing';
+import { SealError, type Sealer } from '#sealing';
 import type { Gate } from '#sp800-22';
 import { monotonicMs } from '../../clock.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { entropyUnavailable, type Generator } from '../../keys/generator.ts';
-import { formatKeyId } from '../../keys/key-id.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
 import {
   type GeneratedKey,
@@ -19,7 +18,7 @@ import {
   type StreamTally,
 } from '../../keys/order.ts';
 import { PlainGenerator, type PlainGeneratorOptions } from '../../keys/plain-generator.ts';
-import { sealKey } from '../../keys/seal.ts';
+import { sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
 import type { LedgerRow } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
@@ -52,6 +51,7 @@ export class SuiteKeys {
   readonly #rows: KeyRows;
   readonly #plain: PlainGenerator;
   readonly #seal: typeof sealKey;
+  #lastSealer: Sealer | null = null;
   /** Verdicts on samples since the last reply. */
   #samples: boolean[] = [];
   /** Failed samples since the start. */
@@ -160,8 +160,7 @@ export class SuiteKeys {
 
   /** Generates keys and seals each at once, so that one key at a time exists here in plaintext. */
   async #sealed(job: SuiteJob, recipient: Recipient, counts: StreamTally): Promise<MadeKeys> {
-    const problem = publicKeyProblem(recipient.suite, recipient.publicKey);
-    if (problem !== null) throw new SealError(problem);
+    const sealer = await this.#sealerTo(recipient);
     const { requester, order } = job;
     const { atMs: createdMs } = requester;
     const facts = { service: this.#rows.origin, createdMs, securityLevel: order.securityLevel };
@@ -173,7 +172,7 @@ export class SuiteKeys {
       const generated = this.#generate(opened, counts, true);
       const { sealedKey, sealedTo, sealedDigest, ...rest } = await this.#seal(
         generated,
-        recipient,
+        sealer,
         facts,
       );
       const seal = { recipient: sealedTo, digest: sealedDigest };
@@ -181,6 +180,14 @@ export class SuiteKeys {
       sealed.push({ ...keyFacts(rest), sealedKey });
     }
     return { rows: packRows(rows), keys: [], sealed };
+  }
+
+  /** Returns the sealer of a recipient. The last one is kept, because the jobs of a batch have the same recipient. */
+  async #sealerTo(recipient: Recipient): Promise<Sealer> {
+    const last = this.#lastSealer;
+    if (last && isSameRecipient(last.recipient, recipient)) return last;
+    this.#lastSealer = await sealerTo(recipient);
+    return this.#lastSealer;
   }
 
   /** Generates the next key of a job. `commits` is true if the key needs a commitment and its opening. */
@@ -195,7 +202,7 @@ export class SuiteKeys {
     const { key, number } = made;
     this.#noteUnsettled(id, {
       number,
-      keyId: formatKeyId(key.keyId),
+      keyId: key.keyIdText,
       failures: this.#failures,
     });
     if (this.#unsettled.get(id)?.[0]?.failures === this.#failures) return key;
@@ -209,4 +216,8 @@ export class SuiteKeys {
     if (keys) keys.push(key);
     else this.#unsettled.set(id, [key]);
   }
+}
+
+function isSameRecipient(one: Recipient, other: Recipient): boolean {
+  return one.suite === other.suite && Buffer.compare(one.publicKey, other.publicKey) === 0;
 }
