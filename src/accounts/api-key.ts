@@ -5,7 +5,7 @@
  * API key without a look-up, and lets secret scanners recognise a leaked one. Only the SHA-256 of the whole
  * string is stored: with 166 bits of entropy, its input cannot be found by search.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export type ApiKeyEnvironment = 'live' | 'demo';
@@ -13,7 +13,7 @@ export type ApiKeyEnvironment = 'live' | 'demo';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 28;
 const CHECKSUM_CHARACTERS = 6;
-const SHAPE = /^(phmsk_(?:live|demo)_[0-9A-Za-z]{28})_([0-9A-Za-z]{6})$/;
+const SHAPE = /^phmsk_(?:live|demo)_[0-9A-Za-z]{28}_[0-9A-Za-z]{6}$/;
 
 /** Length limit of an API key in characters; longer strings are refused unread. */
 export const API_KEY_MAX_LENGTH = 64;
@@ -30,13 +30,14 @@ export function withChecksum(body: string): string {
 
 /** Returns true if the text has the form and checksum of an API key. It may still be unknown or revoked. */
 export function isWellFormedApiKey(text: string): boolean {
-  const match = text.length <= API_KEY_MAX_LENGTH ? SHAPE.exec(text) : null;
-  return match?.[1] !== undefined && checksum(match[1]) === match[2];
+  if (text.length > API_KEY_MAX_LENGTH || !SHAPE.test(text)) return false;
+  return text.endsWith(`_${checksum(text.slice(0, -CHECKSUM_CHARACTERS - 1))}`);
 }
 
 /** Returns the 32-byte SHA-256 under which an API key is stored and looked up. */
 export function hashApiKey(apiKey: string): Buffer {
-  return createHash('sha256').update(apiKey, 'utf8').digest();
+  // Per request: text from `hash`, turned into bytes, takes a third of the time of a `Hash` object.
+  return Buffer.from(hash('sha256', apiKey, 'hex'), 'hex');
 }
 
 /** Returns the part of an API key that may be shown after issue: its start and its checksum. */

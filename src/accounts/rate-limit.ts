@@ -35,7 +35,7 @@ export class RateLimiter {
 
   /** Takes one request for `key` at `nowMs`, a time that does not run backwards for long. */
   take(key: string, limit: RateLimit, nowMs: number): RateDecision {
-    return this.#take(key, limit, nowMs, { held: 0, total: 1 });
+    return this.#take(key, limit, nowMs, 0, 1);
   }
 
   /**
@@ -43,14 +43,15 @@ export class RateLimiter {
    * that one back, and its wait is for `total` tokens.
    */
   takeRest(key: string, limit: RateLimit, nowMs: number, total: number): RateDecision {
-    return this.#take(key, limit, nowMs, { held: 1, total });
+    return this.#take(key, limit, nowMs, 1, total);
   }
 
   #take(
     key: string,
     { ratePerSecond, burst }: RateLimit,
     nowMs: number,
-    { held, total }: { readonly held: number; readonly total: number },
+    held: number,
+    total: number,
   ): RateDecision {
     const intervalMs = 1000 / ratePerSecond;
     const before = (this.#fullAtMs.get(key) ?? 0) - held * intervalMs;

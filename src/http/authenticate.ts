@@ -2,7 +2,7 @@
  * Authenticates requests and applies rate limits, before the body is read. The principal is kept with the request for
  * the handlers.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import {
   type DemoKeysPolicy,
   hashApiKey,
@@ -51,19 +51,42 @@ export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #limiter = new RateLimiter();
   readonly #unkeyed = new RateLimiter(MAX_ADDRESSES);
-  readonly #principals = new WeakMap<FastifyRequest, Principal>();
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
   }
 
-  /** A hook that throws `missing_api_key`, `invalid_api_key` or `rate_limited`. */
-  async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const address = this.#addressOf(request);
-    const principal = await this.#identify(request, address).catch((error) => {
-      throw this.#limitRefusals(error, address);
-    });
-    this.#principals.set(request, principal);
+  /**
+   * The hook of all routes with an API key. It fails with `missing_api_key`, `invalid_api_key` or `rate_limited`. It returns
+   * a promise only if the API key must be looked up: nearly all are cached.
+   */
+  readonly check: onRequestHookHandler = (request, reply, done) => {
+    try {
+      const found = this.#find(request);
+      if (found instanceof Promise) return this.#admitFound(request, reply, found);
+      this.#admit(request, reply, found);
+    } catch (error) {
+      throw this.#limitRefusals(error, request);
+    }
+    return done();
+  };
+
+  async #admitFound(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    found: Promise<Principal | undefined>,
+  ): Promise<void> {
+    try {
+      this.#admit(request, reply, await found);
+    } catch (error) {
+      throw this.#limitRefusals(error, request);
+    }
+  }
+
+  #admit(request: FastifyRequest, reply: FastifyReply, principal: Principal | undefined): void {
+    if (!principal) throw new AppError('invalid_api_key');
+    if (principal.demo) this.#requireDemoAdmitted(request);
+    request.principal = principal;
     this.#options.connections.noteKeyed(request.raw);
     const decision = this.#options.rateLimits ? this.#take(principal) : undefined;
     this.#writeLimits(reply, principal, decision);
@@ -93,14 +116,8 @@ export class Authenticator {
     writeLimitHeaders(reply, principal, service.usageOf(principal), decision, service.quotaNowMs());
   }
 
-  /** Returns true if the request had a valid API key. */
-  isKeyed(request: FastifyRequest): boolean {
-    return this.#principals.has(request);
-  }
-
   /** Returns the principal of a request that passed `check`. */
-  principal(request: FastifyRequest): Principal {
-    const principal = this.#principals.get(request);
+  principal({ principal }: FastifyRequest): Principal {
     if (!principal) throw new Error('the route was reached without authentication');
     return principal;
   }
@@ -111,17 +128,15 @@ export class Authenticator {
     if (quota) mergeQuota(reply, quota.current);
   }
 
-  async #identify(request: FastifyRequest, address: string): Promise<Principal> {
+  /** Looks up the API key of a request. Throws if it has none, or none that can be valid. */
+  #find(request: FastifyRequest): ReturnType<KeyApi['authenticate']> {
     const given = request.headers['x-api-key'];
     if (given === undefined || given === '') throw missingKey(request);
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
     // Before the look-up: after demo keys have ended, the ledger may not have them.
     if (isDemoApiKey(given)) this.#requireDemoAdmitted(request);
-    const principal = await this.#options.service.authenticate(hashApiKey(given), address);
-    if (!principal) throw new AppError('invalid_api_key');
-    if (principal.demo) this.#requireDemoAdmitted(request);
-    return principal;
+    return this.#options.service.authenticate(hashApiKey(given), this.#addressOf(request));
   }
 
   /** Throws `invalid_api_key` with the reason. Demo keys are public, so the reason reveals nothing. */
@@ -134,10 +149,14 @@ export class Authenticator {
    * Turns a 401 into a 429 if its address has had too many. The request is known to have no valid API key: a request
    * with one is never limited by its address.
    */
-  #limitRefusals(error: unknown, address: string): unknown {
+  #limitRefusals(error: unknown, request: FastifyRequest): unknown {
     if (!this.#options.rateLimits || !(error instanceof AppError)) return error;
     if (ERRORS[error.code].status !== 401) return error;
-    const { allowed, retryAfterSeconds } = this.#unkeyed.take(address, UNKEYED, monotonicMs());
+    const { allowed, retryAfterSeconds } = this.#unkeyed.take(
+      this.#addressOf(request),
+      UNKEYED,
+      monotonicMs(),
+    );
     if (allowed) return error;
     this.#options.observer.addressLimited();
     const detail =
@@ -216,24 +235,24 @@ function writeLimitHeaders(
   decision: RateDecision | undefined,
   nowMs: number,
 ): void {
-  const policies: string[] = [];
-  const current: string[] = [];
+  let policy = '';
+  let current = '';
   if (decision && isPlanName(plan)) {
     const windowSeconds = Math.ceil(PLANS[plan].burst / PLANS[plan].ratePerSecond);
-    policies.push(`"rate";q=${decision.limit};w=${windowSeconds}`);
-    current.push(`"rate";r=${decision.remaining};t=${decision.resetSeconds}`);
+    policy = `"rate";q=${decision.limit};w=${windowSeconds}`;
+    current = `"rate";r=${decision.remaining};t=${decision.resetSeconds}`;
     reply.header('x-ratelimit-limit', decision.limit);
     reply.header('x-ratelimit-remaining', decision.remaining);
     reply.header('x-ratelimit-reset', decision.resetSeconds);
   }
   const quota = quotaLimit(usage, nowMs);
   if (quota) {
-    policies.push(quota.policy);
-    current.push(quota.current);
+    policy = appended(policy, quota.policy);
+    current = appended(current, quota.current);
   }
-  if (policies.length === 0) return;
-  reply.header('ratelimit-policy', policies.join(', '));
-  reply.header('ratelimit', current.join(', '));
+  if (policy === '') return;
+  reply.header('ratelimit-policy', policy);
+  reply.header('ratelimit', current);
 }
 
 function quotaLimit(usage: Usage, nowMs: number): { policy: string; current: string } | undefined {
@@ -249,5 +268,10 @@ function quotaLimit(usage: Usage, nowMs: number): { policy: string; current: str
 function mergeQuota(reply: FastifyReply, current: string): void {
   const before = String(reply.getHeader('ratelimit') ?? '');
   const others = before.split(', ').filter((one) => one !== '' && !one.startsWith('"quota"'));
-  reply.header('ratelimit', [...others, current].join(', '));
+  reply.header('ratelimit', appended(others.join(', '), current));
+}
+
+/** Returns a list of limits with one more at its end. */
+function appended(list: string, limit: string): string {
+  return list === '' ? limit : `${list}, ${limit}`;
 }

@@ -7,7 +7,6 @@ import type { Socket } from 'node:net';
 import { monotonicMs } from '../clock.ts';
 import type { ConnectionCounts } from '../telemetry/index.ts';
 import { SUMMARY_EVERY_MS } from './access-log.ts';
-import { boundPieces } from './wire/read-body.ts';
 
 /** Connections without a place that stay open when every place is taken. */
 export const RESERVE = 512;
@@ -17,6 +16,8 @@ const IDLE_MS = 5_000;
 
 /** Maximum number of pipelined requests that may wait behind the one in progress. They are served one at a time. */
 const MAX_PIPELINED = 16;
+
+const NONE: readonly Exchange[] = [];
 
 export interface ConnectionsOptions {
   readonly max: number;
@@ -33,8 +34,21 @@ interface Connection {
   readonly address: string;
   hasPlace: boolean;
   idleSinceMs: number;
-  /** The request in progress, and pipelined ones. */
-  readonly requests: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
+  /** The request in progress. */
+  current: Exchange | undefined;
+  /** Requests behind it. */
+  pipelined: readonly Exchange[];
+  /** Listens for the end of each response. One function for all of them, set with the first request. */
+  ended: (() => void) | undefined;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** True if the connection had no place. */
+  isRefused: boolean;
+  /** True if the request has a valid API key. */
+  isKeyed: boolean;
 }
 
 export class Connections {
@@ -50,8 +64,6 @@ export class Connections {
   readonly #idle = new Set<Connection>();
   /** Idle connections whose last request had no valid API key. */
   readonly #unkeyed = new Set<Connection>();
-  readonly #refused = new WeakSet<IncomingMessage>();
-  readonly #keyed = new WeakSet<IncomingMessage>();
   readonly #onTurnedAway: ((counts: TurnedAway) => void) | undefined;
   #turnedAway: TurnedAway = { answered: 0, dropped: 0, displaced: 0 };
   #summary: NodeJS.Timeout | undefined;
@@ -79,7 +91,15 @@ export class Connections {
     // The socket has already closed.
     if (address === null) return;
     if (this.#byAddress.size >= this.#max + this.#reserve) this.#drop();
-    const connection = { socket, address, hasPlace: false, idleSinceMs: 0, requests: [] };
+    const connection: Connection = {
+      socket,
+      address,
+      hasPlace: false,
+      idleSinceMs: 0,
+      current: undefined,
+      pipelined: NONE,
+      ended: undefined,
+    };
     this.#byAddress.set(address, connection);
     this.#waiting.add(connection);
     socket.once('close', () => this.#forget(connection));
@@ -90,20 +110,17 @@ export class Connections {
     return (request, response) => {
       const connection = this.#connectionOf(request.socket);
       if (!connection || request.socket.destroyed) return;
-      const { requests } = connection;
-      if (requests.length > MAX_PIPELINED) {
-        request.socket.destroy();
-        return;
-      }
-      boundPieces(request);
-      requests.push({ request, response });
-      if (requests.length === 1) this.#begin(connection, handle);
+      connection.ended ??= () => this.#end(connection, handle);
+      const exchange = { request, response, isRefused: false, isKeyed: false };
+      if (!connection.current) this.#begin(connection, exchange, handle);
+      else if (connection.pipelined.length === MAX_PIPELINED) request.socket.destroy();
+      else connection.pipelined = [...connection.pipelined, exchange];
     };
   }
 
   /** True if the connection of a request has no place. */
   isRefused(request: IncomingMessage): boolean {
-    return this.#refused.has(request);
+    return this.#exchangeOf(request)?.isRefused ?? false;
   }
 
   /** Counts a refused request. */
@@ -113,7 +130,14 @@ export class Connections {
 
   /** Notes that a request has a valid API key. */
   noteKeyed(request: IncomingMessage): void {
-    this.#keyed.add(request);
+    const exchange = this.#exchangeOf(request);
+    if (exchange) exchange.isKeyed = true;
+  }
+
+  /** Returns the exchange of a request in progress; undefined for a request that no connection brought. */
+  #exchangeOf(request: IncomingMessage): Exchange | undefined {
+    const exchange = this.#bySocket.get(request.socket)?.current;
+    return exchange?.request === request ? exchange : undefined;
   }
 
   get #places(): number {
@@ -128,15 +152,16 @@ export class Connections {
     return connection;
   }
 
-  #begin(connection: Connection, handle: RequestListener): void {
-    const [{ request, response }] = connection.requests;
+  #begin(connection: Connection, exchange: Exchange, handle: RequestListener): void {
+    const { request, response } = exchange;
+    connection.current = exchange;
     this.#wake(connection);
-    response.once('close', () => this.#end(connection, handle));
+    response.once('close', connection.ended as () => void);
     if (this.#hasPlace(connection)) {
       handle(request, response);
       return;
     }
-    this.#refused.add(request);
+    exchange.isRefused = true;
     // Closing a connection with unread data resets it, and the client loses the response. A client that waits for 100
     // (Continue) has not sent its body, so it can have the response at once.
     if (request.headers.expect === undefined) {
@@ -147,15 +172,17 @@ export class Connections {
   }
 
   #end(connection: Connection, handle: RequestListener): void {
-    const { requests } = connection;
-    const [done] = requests.splice(0, 1);
+    const { current: done, pipelined } = connection;
+    connection.current = undefined;
     if (!done || done.request.socket.destroyed) return;
-    if (requests.length > 0) {
-      this.#begin(connection, handle);
+    const next = pipelined[0];
+    if (next) {
+      connection.pipelined = pipelined.slice(1);
+      this.#begin(connection, next, handle);
     } else if (connection.hasPlace) {
       connection.idleSinceMs = monotonicMs();
       this.#idle.add(connection);
-      if (!this.#keyed.has(done.request)) this.#unkeyed.add(connection);
+      if (!done.isKeyed) this.#unkeyed.add(connection);
     }
   }
 

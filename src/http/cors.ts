@@ -35,8 +35,9 @@ export function corsHeaders(origins: readonly string[]): CorsHeaders {
 
 /** Adds the headers to every response, also to errors, so that pages can read them. */
 export function addCorsHook(app: FastifyInstance, headersOf: CorsHeaders): void {
-  app.addHook('onRequest', async ({ headers }, reply) => {
+  app.addHook('onRequest', ({ headers }, reply, done) => {
     reply.headers(headersOf(headers.origin));
+    done();
   });
 }
 

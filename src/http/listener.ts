@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { MINUTE_MS } from '../clock.ts';
 import type { Connections } from './connections.ts';
 import type { TlsOptions } from './tls.ts';
+import { BoundedRequest } from './wire/read-body.ts';
 
 /** Timeouts of a client, in milliseconds. */
 export interface Timeouts {
@@ -52,6 +53,7 @@ export function createListener(
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
     highWaterMark: BUFFERED_BYTES,
+    IncomingMessage: BoundedRequest,
     // A hook answers a missing Host header, with a problem body.
     requireHostHeader: false,
   };

@@ -28,7 +28,6 @@ export class RequestObserver {
   readonly #tracing: Tracing | null;
   readonly #folders: readonly string[];
   readonly #traces = new WeakMap<IncomingMessage, RequestTrace>();
-  readonly #problems = new WeakMap<IncomingMessage, ErrorCode>();
 
   constructor({ metrics, tracing, basePath }: ObserverOptions) {
     this.#folders = FILES.map((folder) => `${basePath}${folder}`);
@@ -46,18 +45,13 @@ export class RequestObserver {
 
   /** Returns the listener for the stages of a request; undefined if it is not traced. */
   stages({ raw }: FastifyRequest): StageListener | undefined {
-    return this.#traces.get(raw)?.onStage;
+    return this.#tracing ? this.#traces.get(raw)?.onStage : undefined;
   }
 
   /** Counts a problem. `request` is undefined if it never reached the framework. */
   problem(code: ErrorCode, request?: FastifyRequest): void {
     this.#metrics?.problem(code);
-    if (request) this.#problems.set(request.raw, code);
-  }
-
-  /** Returns the code of a request's problem. */
-  problemOf({ raw }: FastifyRequest): ErrorCode | undefined {
-    return this.#problems.get(raw);
+    if (request) request.problem = code;
   }
 
   /** Counts a request refused because its address sent too many without a valid API key. */
@@ -74,8 +68,8 @@ export class RequestObserver {
   }
 
   /** Ends the trace of a request for which no hook runs. */
-  unrouted(raw: IncomingMessage, status: number): void {
-    this.#end(raw, undefined, status);
+  unrouted(request: FastifyRequest, status: number): void {
+    this.#end(request, undefined, status);
   }
 
   /** Adds its hooks. It sees only routes that are added later. */
@@ -86,15 +80,18 @@ export class RequestObserver {
       }
     });
     if (this.#tracing) {
-      app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
-        const left = () => this.#end(raw, routeOptions.url, undefined);
-        reply.raw.once('close', left);
+      app.addHook('onRequest', (request, reply, done) => {
+        reply.raw.once('close', () => this.#end(request, request.routeOptions.url, undefined));
+        done();
       });
     }
-    app.addHook('onResponse', async ({ raw, method, routeOptions }, reply) => {
+    if (!this.#metrics && !this.#tracing) return;
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, routeOptions } = request;
       const { statusCode: status, elapsedTime: ms } = reply;
       this.#metrics?.answered({ method, route: this.#label(routeOptions.url), status, ms });
-      this.#end(raw, routeOptions.url, status);
+      this.#end(request, routeOptions.url, status);
+      done();
     });
   }
 
@@ -104,7 +101,8 @@ export class RequestObserver {
     return folder === undefined ? url : `${folder}*`;
   }
 
-  #end(raw: IncomingMessage, route: string | undefined, status: number | undefined): void {
-    this.#traces.get(raw)?.end({ route, status, problem: this.#problems.get(raw) });
+  #end({ raw, problem }: FastifyRequest, route: string | undefined, status?: number): void {
+    if (!this.#tracing) return;
+    this.#traces.get(raw)?.end({ route, status, problem: problem ?? undefined });
   }
 }

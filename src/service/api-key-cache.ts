@@ -21,6 +21,9 @@ const PATIENCE_MS = 500;
 /** The oldest entry is dropped first. A principal that is too old to use still gives its key priority. */
 const MAX_REMEMBERED = 20_000;
 
+/** The principal of an API key; undefined if it is unknown or revoked. */
+export type Found = Principal | undefined;
+
 interface Entry {
   readonly principal: Principal;
   /** Start of the look-up that found it. */
@@ -28,9 +31,9 @@ interface Entry {
 }
 
 interface Lookup {
-  readonly answer: Promise<Principal | undefined>;
+  readonly answer: Promise<Found>;
   /** The same for a cached key, or `late` if it fails or takes too long. */
-  inTime?: Promise<Principal | undefined | 'late'>;
+  inTime?: Promise<Found | 'late'>;
 }
 
 export class ApiKeyCache {
@@ -50,11 +53,11 @@ export class ApiKeyCache {
   }
 
   /**
-   * Returns the principal for the hash of an API key. Concurrent requests share one look-up. Look-ups of keys that are
-   * not cached are limited by client address.
+   * Returns the principal for the hash of an API key, as a promise only if the request must wait for a look-up. Concurrent
+   * requests share one look-up. Look-ups of keys that are not cached are limited by client address.
    */
-  async find(keyHash: Uint8Array, address: string, nowMs: number): Promise<Principal | undefined> {
-    const name = Buffer.from(keyHash).toString('base64');
+  find(keyHash: Uint8Array, address: string, nowMs: number): Found | Promise<Found> {
+    const name = nameOf(keyHash);
     const entry = this.#entries.get(name);
     const ageMs = entry ? nowMs - entry.sinceMs : Number.POSITIVE_INFINITY;
     if (entry && ageMs < REFRESH_AFTER_MS) return entry.principal;
@@ -62,8 +65,7 @@ export class ApiKeyCache {
     if (!entry || ageMs >= STALE_MS) return lookup.answer;
     lookup.inTime ??= inTime(lookup.answer);
     if (ageMs < FRESH_MS) return entry.principal;
-    const found = await lookup.inTime;
-    return found === 'late' ? entry.principal : found;
+    return lookup.inTime.then((found) => (found === 'late' ? entry.principal : found));
   }
 
   noteUsage(accountId: string, usage: Usage): void {
@@ -84,11 +86,7 @@ export class ApiKeyCache {
     return lookup;
   }
 
-  async #note(
-    name: string,
-    answer: Promise<Principal | undefined>,
-    sinceMs: number,
-  ): Promise<Principal | undefined> {
+  async #note(name: string, answer: Promise<Found>, sinceMs: number): Promise<Found> {
     try {
       const principal = await answer;
       this.#entries.delete(name);
@@ -108,6 +106,11 @@ export class ApiKeyCache {
   }
 }
 
+/** Returns a short name for the hash of an API key, one character a byte. */
+function nameOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1');
+}
+
 /** Returns the later of two usages. A look-up may end after a commit that it missed. Within a month usage only grows. */
 function later(seen: Usage, reported: Usage): Usage {
   if (reported.month !== seen.month) return reported;
@@ -115,10 +118,10 @@ function later(seen: Usage, reported: Usage): Usage {
 }
 
 /** Resolves with the answer of a look-up, or with `late`. Never rejects. */
-function inTime(answer: Promise<Principal | undefined>): Promise<Principal | undefined | 'late'> {
+function inTime(answer: Promise<Found>): Promise<Found | 'late'> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, PATIENCE_MS, 'late');
-    const settle = (found: Principal | undefined | 'late') => {
+    const settle = (found: Found | 'late') => {
       clearTimeout(timer);
       resolve(found);
     };

@@ -8,14 +8,12 @@ import type { StoredAnswer, Usage } from '../ledger/index.ts';
 export class InProgress {
   readonly #keys = new Set<string>();
 
-  /** Runs `work` unless a request with the same key is in progress. Throws `idempotency_in_progress` then. */
-  async run<T>(
-    accountId: string,
-    idempotency: Idempotency | null,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    if (!idempotency) return work();
-    const key = `${accountId} ${idempotency.key}`;
+  /** Runs `work` unless a request with the same key is in progress. Rejects with `idempotency_in_progress` then. */
+  run<T>(accountId: string, idempotency: Idempotency | null, work: () => Promise<T>): Promise<T> {
+    return idempotency ? this.#alone(`${accountId} ${idempotency.key}`, work) : work();
+  }
+
+  async #alone<T>(key: string, work: () => Promise<T>): Promise<T> {
     if (this.#keys.has(key)) throw new AppError('idempotency_in_progress');
     this.#keys.add(key);
     try {

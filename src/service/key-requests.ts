@@ -103,7 +103,8 @@ export class KeyRequests {
     const exhausted = metered.exhausted(principal, 1);
     // A retry is answered even if the quota is used up.
     if (exhausted && !idempotency) return exhausted;
-    return this.#countingFailure(call, async () => {
+    // Not `#countingFailure`: its function and promises would be most of what a key costs here.
+    try {
       if (exhausted) {
         const recalled = await this.#recall(call);
         return recalled.kind === 'to_make' ? exhausted : recalled;
@@ -116,7 +117,10 @@ export class KeyRequests {
         return replay(result.answer, idempotency, result.usage);
       }
       throw unexpected(result);
-    });
+    } catch (error) {
+      this.#noteFailure(requester, error, NO_STREAMS);
+      throw error;
+    }
   }
 
   /** Has suite workers make the keys, and the key worker record them. */
@@ -238,7 +242,7 @@ export class KeyRequests {
 
   /** Runs a request and counts it if it fails, with the streams judged for it. */
   async #countingFailure(
-    { requester: { accountId, atMs } }: Call,
+    { requester }: Call,
     run: (noteWork: (work: SuiteWork) => void) => Promise<GenerateOutcome>,
   ): Promise<GenerateOutcome> {
     let work: SuiteWork | undefined;
@@ -247,12 +251,13 @@ export class KeyRequests {
         work = one;
       });
     } catch (error) {
-      if (isServerError(error)) {
-        const counts: StreamCounts = work?.counts ?? NO_STREAMS;
-        this.#parts.queue.recordFailure({ accountId, atMs, counts });
-      }
+      this.#noteFailure(requester, error, work?.counts ?? NO_STREAMS);
       throw error;
     }
+  }
+
+  #noteFailure({ accountId, atMs }: Requester, error: unknown, counts: StreamCounts): void {
+    if (isServerError(error)) this.#parts.queue.recordFailure({ accountId, atMs, counts });
   }
 }
 

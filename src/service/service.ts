@@ -23,7 +23,7 @@ import type {
   Usage,
 } from '../ledger/index.ts';
 import { endThread } from '../worker-thread.ts';
-import { ApiKeyCache } from './api-key-cache.ts';
+import { ApiKeyCache, type Found } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { type GenerateOptions, KeyRequests } from './key-requests.ts';
@@ -199,10 +199,10 @@ export class KeyService {
   }
 
   /**
-   * Returns the principal of an API key by its hash; undefined if unknown or revoked. Look-ups of new API keys take turns by
-   * `address`, the client's address.
+   * Returns the principal of an API key by its hash, or a promise of it if it must be looked up. Look-ups of new API keys
+   * take turns by `address`, the client's address.
    */
-  authenticate(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
+  authenticate(keyHash: Uint8Array, address: string): Found | Promise<Found> {
     return this.#apiKeys.find(keyHash, address, monotonicMs());
   }
 

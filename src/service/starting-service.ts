@@ -37,13 +37,14 @@ export class StartingService implements KeyApi {
     this.#service = service;
   }
 
-  readonly authenticate: KeyApi['authenticate'] = async (...all) =>
-    this.#get().authenticate(...all);
-  readonly generate: KeyApi['generate'] = async (...all) => this.#get().generate(...all);
+  readonly authenticate: KeyApi['authenticate'] = (...all) => this.#get().authenticate(...all);
+  readonly generate: KeyApi['generate'] = (...all) =>
+    this.#service ? this.#service.generate(...all) : Promise.reject(stillStarting());
   readonly activity: KeyApi['activity'] = async (...all) => this.#get().activity(...all);
   readonly randomness: KeyApi['randomness'] = async (...all) => this.#get().randomness(...all);
   readonly series: KeyApi['series'] = async (...all) => this.#get().series(...all);
-  readonly validate: KeyApi['validate'] = async (...all) => this.#get().validate(...all);
+  readonly validate: KeyApi['validate'] = (...all) =>
+    this.#service ? this.#service.validate(...all) : Promise.reject(stillStarting());
   readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
   readonly quotaNowMs: KeyApi['quotaNowMs'] = () => this.#get().quotaNowMs();
   readonly clockReading = () => this.#service?.clockReading() ?? null;
@@ -59,9 +60,13 @@ export class StartingService implements KeyApi {
 
   #get(): KeyService {
     if (this.#service) return this.#service;
-    throw new AppError('ledger_unavailable', {
-      reason: 'startup is waiting for the database',
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw stillStarting();
   }
+}
+
+function stillStarting(): AppError {
+  return new AppError('ledger_unavailable', {
+    reason: 'startup is waiting for the database',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

@@ -5,6 +5,7 @@
  */
 import './in-process/base-path.ts';
 import './in-process/client-address.ts';
+import './in-process/bodies.ts';
 import './in-process/clients-that-leave.ts';
 import './in-process/clock.ts';
 import './in-process/connections.ts';
@@ -13,6 +14,8 @@ import './in-process/document.ts';
 import './in-process/generate.ts';
 import './in-process/idempotency.ts';
 import './in-process/json.ts';
+import './in-process/key-answer.ts';
+import './in-process/limit-headers.ts';
 import './in-process/log.ts';
 import './in-process/messages.ts';
 import './in-process/prefer.ts';

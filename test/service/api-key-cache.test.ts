@@ -32,7 +32,7 @@ function makeCache() {
   });
   return {
     ledger,
-    find: (nowMs: number, name = 'key') => cache.find(named(name), HERE, nowMs),
+    find: async (nowMs: number, name = 'key') => cache.find(named(name), HERE, nowMs),
     cache,
   };
 }
@@ -95,6 +95,16 @@ describe('the API key cache', () => {
     assert.deepEqual(await Promise.all(waiting), [principal, principal]);
     assert.equal(await find(6_999), principal);
     assert.equal(ledger.lookups, 2);
+  });
+
+  it('returns a fresh principal without a promise, and only that', async () => {
+    const { cache } = makeCache();
+    const find = (nowMs: number) => cache.find(named('key'), HERE, nowMs);
+    const first = find(0);
+    assert.ok(first instanceof Promise);
+    assert.equal(await first, principal);
+    for (const nowMs of [0, 999, 1_000, 1_999]) assert.equal(find(nowMs), principal, `${nowMs}`);
+    assert.ok(find(2_000) instanceof Promise);
   });
 
   it('does not remember unknown keys, so that an issued key is valid at once', async () => {

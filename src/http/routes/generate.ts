@@ -15,7 +15,7 @@ import type { Principal } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
-import { batchOf, joinedText, plainKey, sealedText } from '../wire/key-answer.ts';
+import { joinedText, plainText, sealedText } from '../wire/key-answer.ts';
 import { GeneratedKey, generateBody } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
 import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
@@ -30,6 +30,9 @@ import {
 import { warningsOf } from '../wire/unknown-fields.ts';
 import { readReceipts } from './key-receipts.ts';
 import { type KeyEndpoint, toKeyRequest } from './key-request.ts';
+
+/** Media type of all responses with keys: their text is written here, not by the framework. */
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface Endpoint extends KeyEndpoint {
   readonly operationId: string;
@@ -102,13 +105,16 @@ function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContex
         body,
         response: responses(answer, errorsOf(endpoint)),
       },
-      onRequest: async (request, reply) => {
-        await authenticator.check(request, reply);
-        if (!isSealed && authenticator.principal(request).sealedOnly !== 'off') {
-          throw new AppError('sealed_only');
-        }
-        idempotencyKeyOf(request.headers);
-      },
+      onRequest: [
+        authenticator.check,
+        (request, _reply, done) => {
+          if (!isSealed && authenticator.principal(request).sealedOnly !== 'off') {
+            throw new AppError('sealed_only');
+          }
+          idempotencyKeyOf(request.headers);
+          done();
+        },
+      ],
       ...takesBody(body, smallest, fieldsElsewhere(endpoint)),
     },
     (request, reply) => generate(request, reply, endpoint, context),
@@ -156,7 +162,7 @@ async function generate(
     if ('usage' in outcome) authenticator.noteUsage(reply, outcome.usage);
     switch (outcome.kind) {
       case 'generated':
-        return await plainAnswer(request, asked, outcome, context);
+        return await plainAnswer(request, reply, asked, outcome, context);
       case 'sealed':
         return await sealedAnswer(request, reply, asked, outcome, context);
       default:
@@ -176,15 +182,15 @@ function requireRegistered({ sealedOnly }: Principal, { sealTo }: KeyRequest): v
 
 async function plainAnswer(
   request: FastifyRequest,
+  reply: FastifyReply,
   { order, isBatch }: KeyRequest,
   { keys, createdMs }: GeneratedOutcome,
   context: RouteContext,
-) {
+): Promise<string> {
   const keyIds = order.receipt ? keys.map(({ keyId }) => keyId) : [];
   const receipts = await readReceipts(request, keyIds, context);
-  const all = keys.map((key, i) => plainKey(order, key, createdMs, receipts[i]));
-  const answer = isBatch ? batchOf(all, createdMs) : { success: true, ...all[0] };
-  return { ...answer, ...warningsOf(request) };
+  reply.type(JSON_TYPE);
+  return plainText(order, keys, createdMs, isBatch, receipts, warningsOf(request).warnings);
 }
 
 /** Returns the stored text, so that a replay has the bytes of the first response. */
@@ -197,7 +203,7 @@ async function sealedAnswer(
 ): Promise<string> {
   const receipts = await readReceipts(request, order.receipt ? keyIds : [], context);
   if (replayed) reply.header('idempotent-replayed', 'true');
-  reply.type('application/json; charset=utf-8');
+  reply.type(JSON_TYPE);
   return joinedText(body, isBatch, receipts, warningsOf(request).warnings);
 }
 

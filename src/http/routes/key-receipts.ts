@@ -22,6 +22,8 @@ export async function readReceipts(
   keyIds: readonly string[],
   context: RouteContext,
 ): Promise<ReceiptFields[]> {
+  // Most requests want none. The timer and its cancellation would take 15 µs of each.
+  if (keyIds.length === 0) return [];
   const end = new AbortController();
   const limit = delay(RECEIPT_LIMIT_MS, null, { signal: end.signal }).catch(() => null);
   const failures = new Set<string>();

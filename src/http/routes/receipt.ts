@@ -36,7 +36,7 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
           'record_altered',
         ]),
       },
-      onRequest: (request, reply) => authenticator.check(request, reply),
+      onRequest: authenticator.check,
       ...takesQuery({}),
     },
     async (request): Promise<Static<typeof ReceiptResult>> => {

@@ -34,7 +34,7 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
         querystring: SeriesQuery,
         response: responses(SeriesResult, [...KEYED_ERRORS, 'invalid_request']),
       },
-      onRequest: (request, reply) => authenticator.check(request, reply),
+      onRequest: authenticator.check,
       ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS), step: numberOutOf(STEP_MINUTES) }),
     },
     async (request): Promise<SeriesBody> => {

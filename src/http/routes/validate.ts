@@ -21,7 +21,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         body: ValidateBody,
         response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
       },
-      onRequest: (request, reply) => authenticator.check(request, reply),
+      onRequest: authenticator.check,
       ...takesBody(ValidateBody, '{"key": "the key, in hexadecimal digits"}'),
     },
     async (request, reply): Promise<Static<typeof ValidationResult>> => {

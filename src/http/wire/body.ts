@@ -1,5 +1,5 @@
 /** Hooks that every route with a body runs before its handler. */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { AppError } from '../../errors.ts';
 import { bodyPointer } from './field-names.ts';
@@ -10,24 +10,27 @@ export type FieldsElsewhere = Readonly<Record<string, string>>;
 
 /** Returns the hooks of a route with a body of this schema and no query. `smallest` is a valid body, for messages. */
 export function takesBody(schema: TObject, smallest: string, elsewhere: FieldsElsewhere = {}) {
+  const misplaced = Object.keys(elsewhere);
   const known = { body: Object.keys(schema.properties), within: fieldsWithin(schema), query: [] };
   return {
-    preValidation: async (request: FastifyRequest): Promise<void> => {
+    preValidation: (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
       if (request.body === undefined) throw missingBody(smallest);
-      const name = Object.keys(elsewhere).find((one) => Object.hasOwn(Object(request.body), one));
+      const name = misplaced.find((one) => Object.hasOwn(Object(request.body), one));
       if (name !== undefined) throw misplacedField(name, elsewhere[name] ?? '');
       noteUnknownFields(request, known);
+      done();
     },
     preHandler: refuseUnknownFields,
   };
 }
 
 /** Returns the names of the fields of those fields that are objects. */
-function fieldsWithin({ properties }: TObject): Record<string, readonly string[]> {
+function fieldsWithin({ properties }: TObject): [place: string, names: readonly string[]][] {
   const objects = Object.entries(properties).filter(([, schema]) => 'properties' in schema);
-  return Object.fromEntries(
-    objects.map(([name, schema]) => [name, Object.keys(Object((schema as TObject).properties))]),
-  );
+  return objects.map(([name, schema]) => [
+    name,
+    Object.keys(Object((schema as TObject).properties)),
+  ]);
 }
 
 function misplacedField(name: string, path: string): AppError {

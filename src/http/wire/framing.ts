@@ -14,6 +14,8 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
 const HOST = /^(?:\[([0-9a-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::(\d{0,5}))?$/i;
 const MAX_PORT = 65_535;
 
+const ONE_HOST = 'The request must have exactly one Host header.';
+
 /** `Allow` for `OPTIONS *`. */
 const SERVER_METHODS = 'GET, HEAD, OPTIONS, POST';
 
@@ -34,17 +36,12 @@ export function toOriginForm(request: IncomingMessage): string {
 
 /** Throws an error if the request is malformed; answers `OPTIONS *`. */
 export function checkFraming({ raw, url }: FastifyRequest, reply: FastifyReply): void {
-  if (!/^1\.[01]$/.test(raw.httpVersion)) {
+  const { httpVersion } = raw;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     reply.header('connection', 'close');
     throw malformed('The HTTP version is neither 1.1 nor 1.0.');
   }
-  const given = hostsOf(raw.rawHeaders);
-  const isHostMissing = given.length === 0 && raw.httpVersion === '1.1';
-  if (isHostMissing || given.length > 1)
-    throw malformed('The request must have exactly one Host header.');
-  for (const host of [...given, raw.headers.host ?? given[0]]) {
-    if (host !== undefined && !isHost(host)) throw malformed('The Host is not well-formed.');
-  }
+  checkHost(raw);
   refuseCodings(raw, reply);
   if (url === '*' && raw.method === 'OPTIONS') {
     reply.code(204).header('allow', SERVER_METHODS).send();
@@ -52,6 +49,22 @@ export function checkFraming({ raw, url }: FastifyRequest, reply: FastifyReply):
     throw malformed(
       'The request target must be a path, or an http or https URL, without a fragment.',
     );
+  }
+}
+
+/** Checks the Host header, and the authority of a target in absolute form, which `toOriginForm` has put in its place. */
+function checkHost({ rawHeaders, headers: { host }, httpVersion }: IncomingMessage): void {
+  let given: string | undefined;
+  // Raw headers alternate names and values and include repeated ones. This loop runs for every request, so it creates no arrays.
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length !== 4 || rawHeaders[i]?.toLowerCase() !== 'host') continue;
+    if (given !== undefined) throw malformed(ONE_HOST);
+    given = rawHeaders[i + 1];
+  }
+  if (given === undefined && httpVersion === '1.1') throw malformed(ONE_HOST);
+  const isWrong = given !== undefined && !isHost(given);
+  if (isWrong || (host !== undefined && host !== given && !isHost(host))) {
+    throw malformed('The Host is not well-formed.');
   }
 }
 
@@ -81,15 +94,10 @@ export function noteExpectation(request: IncomingMessage): boolean {
  * checked the API key. After a final response without 100 (Continue), Node closes the connection.
  */
 export function tellToContinue({ raw }: FastifyRequest, reply: FastifyReply, limitBytes: number) {
-  if (!expectant.delete(raw)) return;
+  if (raw.headers.expect === undefined || !expectant.delete(raw)) return;
   const { 'content-length': length, 'transfer-encoding': coding } = raw.headers;
   const isWanted = length === undefined ? coding !== undefined : Number(length) <= limitBytes;
   if (isWanted && length !== '0') reply.raw.writeContinue();
-}
-
-/** Returns all Host headers. Raw headers alternate names and values and include repeated ones. */
-function hostsOf(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host');
 }
 
 function isHost(text: string): boolean {

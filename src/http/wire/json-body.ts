@@ -1,8 +1,7 @@
 /** JSON bodies: I-JSON (RFC 7493) in UTF-8. Bodies hold keys, so no error quotes a body. */
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { quoteName } from './field-names.ts';
 import { findJsonFault, type JsonFault } from './json-fault.ts';
@@ -10,12 +9,29 @@ import { readBody } from './read-body.ts';
 
 /** Replaces the framework's parser, which accepts repeated names and wrong encodings. */
 export function parseJsonBodies(app: FastifyInstance, limitBytes: number): void {
-  const parse = async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
-    const body = await readBody(payload, limitBytes);
-    requireUtf8(headers['content-type'] ?? '');
-    return parseJson(body);
-  };
-  app.addContentTypeParser('application/json', parse);
+  app.addContentTypeParser('application/json', ({ headers }, payload, done) => {
+    readBody(payload, limitBytes, (error, body) => {
+      if (error) done(error);
+      else deliver(headers['content-type'] ?? '', body, done);
+    });
+  });
+}
+
+/** Passes on the value of a body, or the error. */
+function deliver(
+  contentType: string,
+  body: Buffer,
+  done: (error: Error | null, value?: unknown) => void,
+): void {
+  let value: unknown;
+  try {
+    requireUtf8(contentType);
+    value = parseJson(body);
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, value);
 }
 
 /** Parses a body; returns undefined for an empty one. Throws `malformed_json`. */

@@ -1,5 +1,5 @@
 /** Query parameters. A parameter that is repeated or has a wrong value is an error that names the fix. */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type FieldError } from '../../errors.ts';
 import { describeChoice } from './field-errors.ts';
 import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './unknown-fields.ts';
@@ -39,14 +39,18 @@ export function word(only: string): Parameter {
 /** Returns the hooks of a route with these parameters. */
 export function takesQuery(parameters: Readonly<Record<string, Parameter>>) {
   return {
-    preValidation: async (request: FastifyRequest): Promise<void> => {
+    preValidation: (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
       noteUnknownFields(request, { body: [], query: Object.keys(parameters) });
       const query = request.query as Record<string, unknown>;
       const wrong = Object.entries(parameters).flatMap(([name, parameter]) =>
         readParameter(query, name, parameter),
       );
-      if (wrong.length === 0) return;
-      throw new AppError('invalid_request', { fields: [...wrong, ...unknownFieldErrors(request)] });
+      if (wrong.length > 0) {
+        throw new AppError('invalid_request', {
+          fields: [...wrong, ...unknownFieldErrors(request)],
+        });
+      }
+      done();
     },
     preHandler: refuseUnknownFields,
   };

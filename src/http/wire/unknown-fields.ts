@@ -2,7 +2,7 @@
  * Unknown fields of a request. They are ignored with a warning in the response, or refused if the request has
  * `Prefer: handling=strict` (RFC 7240 §4.4).
  */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { AppError, type FieldError } from '../../errors.ts';
 import { bodyPointer, labelOf, nameOf, queryPointer, quoteName } from './field-names.ts';
@@ -18,21 +18,23 @@ const MAX_NAMED = 8;
 export interface KnownNames {
   readonly body: readonly string[];
   /** Fields of the body that are objects, with the names of their own fields. */
-  readonly within?: Readonly<Record<string, readonly string[]>>;
+  readonly within?: readonly (readonly [place: string, names: readonly string[]])[];
   readonly query: readonly string[];
 }
 
-interface UnknownField {
+export interface UnknownField {
   readonly pointer: string;
   /** Pointer to the field that the client may have meant. */
   readonly guess: string | undefined;
 }
 
-const noted = new WeakMap<FastifyRequest, readonly UnknownField[]>();
-
 /** Notes the unknown fields of a request's body, of its objects and of its query. */
 export function noteUnknownFields(request: FastifyRequest, known: KnownNames): void {
-  const within = Object.entries(known.within ?? {});
+  const { within = [] } = known;
+  if (areKnown(request.body, known.body) && areKnown(request.query, known.query)) {
+    // As nearly always: no list is needed.
+    if (!within.some(([place]) => Object.hasOwn(Object(request.body), place))) return;
+  }
   const fields = [
     ...unknownIn(request.body, known.body, (name) => {
       const [place] = within.find(([, names]) => names.includes(name)) ?? [];
@@ -44,7 +46,7 @@ export function noteUnknownFields(request: FastifyRequest, known: KnownNames): v
     }),
     ...unknownInQuery(request.query, known),
   ];
-  if (fields.length > 0) noted.set(request, fields);
+  if (fields.length > 0) request.unknownFields = fields;
 }
 
 /** `toPointer` returns the pointer of a known field, or of an unknown one that has its name elsewhere in the body. */
@@ -80,7 +82,7 @@ function unknownInQuery(query: unknown, known: KnownNames): UnknownField[] {
 
 /** Returns `{ warnings }` for the response, or an empty object if there is nothing to warn about. */
 export function warningsOf(request: FastifyRequest): { warnings?: WarningBody[] } {
-  const fields = noted.get(request);
+  const fields = request.unknownFields;
   if (!fields) return {};
   const warnings = fields.slice(0, MAX_NAMED).map((field) => {
     const { pointer } = field;
@@ -98,8 +100,8 @@ export function warningsOf(request: FastifyRequest): { warnings?: WarningBody[] 
 
 /** Returns the unknown fields as errors, if the request has strict handling. */
 export function unknownFieldErrors(request: FastifyRequest): FieldError[] {
-  if (requestedHandling(request.headers.prefer) !== 'strict') return [];
-  const fields = noted.get(request) ?? [];
+  const fields = request.unknownFields;
+  if (!fields || requestedHandling(request.headers.prefer) !== 'strict') return [];
   return fields.map((field) => ({
     pointer: field.pointer,
     message: `${describe(field)}${hint(field)}`,
@@ -108,14 +110,19 @@ export function unknownFieldErrors(request: FastifyRequest): FieldError[] {
 
 /** Returns the name of an unknown field that may have been sent instead of a missing one, or undefined. */
 export function givenInsteadOf(request: FastifyRequest, missing: string): string | undefined {
-  const field = noted.get(request)?.find(({ guess }) => guess === missing);
+  const field = request.unknownFields?.find(({ guess }) => guess === missing);
   return field && labelOf(field.pointer).replace(/^Query/, 'query');
 }
 
 /** A hook that throws `invalid_request` for unknown fields, if the request has strict handling. */
-export async function refuseUnknownFields(request: FastifyRequest): Promise<void> {
+export function refuseUnknownFields(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: () => void,
+): void {
   const fields = unknownFieldErrors(request);
   if (fields.length > 0) throw new AppError('invalid_request', { fields });
+  done();
 }
 
 function warning(pointer: string, detail: string): WarningBody {
@@ -123,8 +130,14 @@ function warning(pointer: string, detail: string): WarningBody {
 }
 
 function unknownNames(part: unknown, known: readonly string[]): string[] {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return [];
-  return Object.keys(part).filter((name) => !known.includes(name));
+  if (areKnown(part, known)) return [];
+  return Object.keys(Object(part)).filter((name) => !known.includes(name));
+}
+
+function areKnown(part: unknown, known: readonly string[]): boolean {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return true;
+  for (const name of Object.keys(part)) if (!known.includes(name)) return false;
+  return true;
 }
 
 /** Returns a function that guesses among the known names that the request does not have. */

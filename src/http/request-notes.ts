@@ -1,0 +1,26 @@
+/** What one step of a request notes for later ones. */
+import type { FastifyInstance } from 'fastify';
+import type { ErrorCode } from '../errors.ts';
+import type { Principal } from '../ledger/index.ts';
+import type { UnknownField } from './wire/unknown-fields.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until `Authenticator` has found a valid API key. */
+    principal: Principal | null;
+    /** Unknown fields of the body and the query; null if there are none. */
+    unknownFields: readonly UnknownField[] | null;
+    /** Code of the problem that answers the request, or null. */
+    problem: ErrorCode | null;
+  }
+}
+
+/**
+ * Gives every request its notes. They are properties, because an entry of a `WeakMap` for each request makes every
+ * garbage collection of young objects longer.
+ */
+export function addRequestNotes(app: FastifyInstance): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('unknownFields', null);
+  app.decorateRequest('problem', null);
+}
