@@ -25,3 +25,4 @@ import './in-process/receipts.ts';
 import './in-process/refusals.ts';
 import './in-process/series.ts';
 import './in-process/static.ts';
+import './in-process/type.ts';

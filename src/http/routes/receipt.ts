@@ -1,6 +1,6 @@
 /** GET /api/v2/keys/{key_id}/receipt: not metered. */
 import type { FastifyInstance } from 'fastify';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { parseKeyId } from '../../keys/index.ts';
@@ -9,6 +9,7 @@ import type { RouteContext } from '../context.ts';
 import { takesQuery } from '../wire/query.ts';
 import { KeyId, ReceiptResult, receiptBody } from '../wire/receipt-schemas.ts';
 import { KEYED_ERRORS, responses } from '../wire/responses.ts';
+import { Type } from '../wire/type.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 import { logUnavailable } from './log.ts';
 

@@ -1,8 +1,9 @@
 /** Schemas of an account's activity, which the API calls metrics: sums, sums over time, and p-values. */
-import Type, { type Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '#sp800-22';
 import { StreamName, TestName } from './nist-report.ts';
 import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** Hours of the period. */
 export const MIN_HOURS = 1;
@@ -89,7 +90,7 @@ export const SeriesQuery = Type.Object({
   step: Type.Optional(Step),
 });
 
-const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
+const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });

@@ -1,7 +1,7 @@
 /** Schema of the health checks. */
-import Type from 'typebox';
 import { LATCH_TESTS, type LatchCause } from '../../keys/index.ts';
 import { oneOf, Timestamp } from './schemas.ts';
+import { Type } from './type.ts';
 
 export const HealthResult = Type.Object(
   {

@@ -1,5 +1,5 @@
 /** Schemas of generate and validate. The interface specification sets the names and the order of the fields. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { SECURITY_LEVELS, type SecurityLevel } from '../../keys/index.ts';
 import {
   DEFAULT_MODULATION,
@@ -9,6 +9,7 @@ import {
 import { NistReport } from './nist-report.ts';
 import { Opening, Receipt, ReceiptUrl } from './receipt-schemas.ts';
 import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { Type } from './type.ts';
 
 /**
  * Values of `include`. `nist_report` adds the full report and needs `enable_nist_validation`. `receipt` adds the receipt

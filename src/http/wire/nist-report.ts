@@ -1,5 +1,5 @@
 /** `nist_report`: the full report on the sample of one key. */
-import Type from 'typebox';
+import type { TSchema } from 'typebox';
 import {
   ALPHA,
   type AssessedTest,
@@ -17,6 +17,7 @@ import {
   type StreamName as Stream,
   type StreamReport,
 } from '../../keys/index.ts';
+import { Type } from './type.ts';
 
 interface StreamTest extends AssessedTest {
   readonly stream: Stream;
@@ -65,7 +66,7 @@ const MAX_GATE_TESTS = TEST_NAMES.length + STREAM_TESTS.modulated.length;
 
 const PValue = Type.Number({ minimum: 0, maximum: 1 });
 
-const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
+const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 const figures = (description: string) =>

@@ -1,15 +1,16 @@
 /** Schemas of receipts: statements about keys, with proofs that the transparency log holds them. */
-import Type, { type Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { SECURITY_LEVELS } from '../../keys/index.ts';
 import type { LogReceipt } from '../../service/index.ts';
 import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** 32 bytes in base64 (RFC 4648 §4). */
 const BASE64_32 = '^[A-Za-z0-9+/]{43}=$';
 
 const bytes32 = (description: string) => Type.String({ pattern: BASE64_32, description });
 
-const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
+const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 export const KeyId = Type.String({ description: 'identifier of the key: `key_id` of generate' });

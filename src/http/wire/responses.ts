@@ -1,7 +1,8 @@
 /** Schemas of responses, by status: the success of a route, and its problems. */
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { oneOf, Timestamp } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** Problem details (RFC 9457) with this service's members. */
 export const Problem = Type.Object(

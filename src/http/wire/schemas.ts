@@ -3,7 +3,8 @@
  * `key-schemas.ts`, `activity-schemas.ts` and `health-schema.ts` hold the schemas of each endpoint, and `responses.ts` the
  * problems.
  */
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from './type.ts';
 
 export const Timestamp = Type.String({
   format: 'date-time',

@@ -1,5 +1,5 @@
 /** Schemas of sealed keys and of batches. */
-import Type, { type Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { DEFAULT_SUITE, SEAL_SUITES, type SealSuiteName } from '#sealing';
 import { MAX_BATCH_KEYS } from '../../keys/index.ts';
 import {
@@ -13,6 +13,7 @@ import {
   VERDICT,
 } from './key-schemas.ts';
 import { BODY_RULES, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { Type } from './type.ts';
 
 /** Values of `include` on the sealed endpoints: the proof is inside the sealed key. */
 const SEALED_INCLUDABLE = ['nist_report', 'receipt'] as const;
@@ -147,7 +148,7 @@ export const GeneratedSealedKey = Type.Object(
 );
 
 /** Returns the schema of the response to a batch. */
-function batchOf<T extends Type.TSchema>(element: T, title: string) {
+function batchOf<T extends TSchema>(element: T, title: string) {
   return Type.Object(
     {
       success: Success,
@@ -159,8 +160,6 @@ function batchOf<T extends Type.TSchema>(element: T, title: string) {
     { title },
   );
 }
-
-export type SealedKeyFields = Omit<Static<typeof GeneratedSealedKey>, 'success' | 'warnings'>;
 
 export const KeyBatch = batchOf(Type.Object(PLAIN_KEY, { title: 'BatchKey' }), 'KeyBatch');
 
