@@ -26,9 +26,8 @@ import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { KeyQueue } from './queue.ts';
 import { bodyTooLarge, tooLargeToStore } from './stored-size.ts';
-import type { MadeKeys } from './suite-messages.ts';
 import type { SuitePool } from './suite-pool.ts';
-import type { KeyWork, SuiteWork } from './suite-work.ts';
+import type { AllKeys, KeyWork, SuiteWork } from './suite-work.ts';
 
 /** What the caller of `generate` adds to a request. */
 export interface GenerateOptions {
@@ -206,7 +205,7 @@ export class KeyRequests {
   #releasable(
     { requester: { atMs: createdMs } }: Call,
     work: SuiteWork,
-    { keys, sealed }: MadeKeys,
+    { keys, sealed }: AllKeys,
     body: string | null,
     usage: Usage,
   ): GenerateOutcome {
@@ -273,7 +272,7 @@ function isForKeyWorker({ order, isBatch, sealTo }: KeyRequest): boolean {
 }
 
 /** Returns the response body of sealed keys; null for keys in plaintext. */
-function bodyOf({ request, requester, render }: Call, { sealed }: MadeKeys): string | null {
+function bodyOf({ request, requester, render }: Call, { sealed }: AllKeys): string | null {
   return request.sealTo && render ? render(sealed, requester.atMs) : null;
 }
 

@@ -1,25 +1,18 @@
 /**
  * Messages between threads. Keys and their openings travel as transferred buffers, never as copies. The receiver owns
- * and wipes them.
+ * and wipes them. `packed-batches.ts` packs the two messages that carry the load.
  */
 import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
-import type {
-  GeneratedKey,
-  GeneratedOutcome,
-  Idempotency,
-  KeyOrder,
-  Recipient,
-} from '../keys/order.ts';
+import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountActivity,
   ClockReading,
   FailedRequest,
   IdempotencyRecord,
-  LedgerRow,
   PeriodSums,
   Principal,
   QuotaExceeded,
@@ -28,6 +21,7 @@ import type {
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
+import type { PackedRows } from './packed-rows.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 
 /** Account, API key and time of a request, for the counters. */
@@ -59,7 +53,8 @@ export type KeyTask =
   | {
       readonly kind: 'record';
       readonly requester: Requester;
-      readonly rows: readonly LedgerRow[];
+      /** Rows of each job of the request. */
+      readonly rows: readonly PackedRows[];
       readonly counts: StreamCounts;
       readonly idempotency: IdempotencyRecord | null;
     }
@@ -141,6 +136,33 @@ export interface KeyBatchReply {
   readonly awaitsVerdict: boolean;
 }
 
+/** The part of a `generate` task that tasks share: everything but its two times. */
+export interface TaskForm {
+  readonly requester: Omit<Requester, 'atMs'>;
+  readonly order: Omit<KeyOrder, 'acceptedMs'>;
+}
+
+/** A `KeyBatch` as it travels. Only `packed-batches.ts` reads its columns. */
+export interface PackedBatch extends Omit<KeyBatch, 'tasks'> {
+  /** Numbers of all tasks, in order. */
+  readonly columns: Float64Array;
+  readonly forms: readonly TaskForm[];
+  /** Tasks that do not fit into the columns, in order. */
+  readonly others: readonly KeyTask[];
+}
+
+/** A `KeyBatchReply` as it travels. Only `packed-batches.ts` reads its columns. */
+export interface PackedReply extends Omit<KeyBatchReply, 'results'> {
+  /** Numbers of all results, in order. */
+  readonly columns: Float64Array;
+  readonly keyIds: readonly string[];
+  readonly hashProofs: readonly string[];
+  /** Keys and openings. */
+  readonly secrets: ArrayBuffer;
+  /** Results that do not fit into the columns, in order. */
+  readonly others: readonly KeyTaskResult[];
+}
+
 /** Start and end of a transaction on the monotonic clock, which all threads share, and its result. */
 export interface CommitTimes {
   readonly startMs: number;
@@ -159,7 +181,7 @@ export const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
  * the thread.
  */
 export type KeyWorkerMessage =
-  | KeyBatch
+  | PackedBatch
   | SampleVerdict
   | LedgerCondemned
   | 'check'
@@ -173,7 +195,7 @@ export interface LedgerCondemned {
 
 /** Messages from the key worker once it is ready. */
 export type KeyWorkerReply =
-  | KeyBatchReply
+  | PackedReply
   | LedgerReport
   | ClockRead
   | RetirementsRead
@@ -291,14 +313,6 @@ export type WorkerReady =
       readonly failedVerdicts: readonly FailedVerdict[];
     }
   | WorkerUnable;
-
-/** Returns the buffers of a key and its opening, which are transferred. */
-export function secretBuffers({
-  key,
-  opening,
-}: Pick<GeneratedKey, 'key' | 'opening'>): ArrayBuffer[] {
-  return [key, ...(opening ? [opening] : [])].map(({ buffer }) => buffer as ArrayBuffer);
-}
 
 /** Converts an error to a message. Known errors keep their code; others become `internal_error`. */
 export function toFailure(error: unknown): Failure {

@@ -19,6 +19,8 @@ import type {
   KeyWorkerReply,
 } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
+import { packBatch, unpackReply } from './packed-batches.ts';
+import { rowCount } from './packed-rows.ts';
 import { suiteLateError } from './suite-limit.ts';
 
 /** Limit of waiting tasks, which bounds memory and waiting time. Beyond it the answer is `overloaded`. */
@@ -85,7 +87,7 @@ export class KeyQueue {
     this.#onStatus = onStatus;
     this.#observer = observer;
     worker.on('message', (message: KeyWorkerReply) => {
-      if ('id' in message) this.#settle(message);
+      if ('id' in message) this.#settle(unpackReply(message));
       else if ('verdictNoted' in message) this.resume();
     });
   }
@@ -95,12 +97,8 @@ export class KeyQueue {
    * task waited too long, with `entropy_unavailable` if it waited too long for a verdict, and with `request_timeout` if
    * its client has disconnected.
    */
-  async submit(
-    task: KeyTask,
-    abandoned = () => false,
-    onStage?: StageListener,
-  ): Promise<SettledResult> {
-    if (!this.#hasRoom(task)) throw this.#overloaded();
+  submit(task: KeyTask, abandoned = () => false, onStage?: StageListener): Promise<SettledResult> {
+    if (!this.#hasRoom(task)) return Promise.reject(this.#overloaded());
     const sinceMs = monotonicMs();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ task, sinceMs, abandoned, onStage, resolve, reject });
@@ -189,7 +187,7 @@ export class KeyQueue {
     this.#observer?.batchSent(waiting.length);
     for (const { sinceMs } of waiting) this.#observer?.waited('keys', sentMs - sinceMs);
     const batch: KeyBatch = { id, tasks: waiting.map(({ task }) => task), failures };
-    this.#worker.postMessage(batch, transferList(batch.tasks));
+    this.#worker.postMessage(packBatch(batch), transferList(batch.tasks));
   }
 
   /** Takes the next tasks from the queue, in order. */
@@ -273,7 +271,7 @@ export class KeyQueue {
 
 /** Returns the rows that a task writes; 1 for a task that writes none. */
 function rowsOf(task: KeyTask): number {
-  return task.kind === 'record' ? task.rows.length : 1;
+  return task.kind === 'record' ? rowCount(task.rows) : 1;
 }
 
 /** Rejects the tasks at the head of the queue that have waited since `endMs` or longer. */

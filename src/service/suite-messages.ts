@@ -1,7 +1,7 @@
 /** Messages between the main thread and the suite workers. */
 import type { GeneratorStatus } from '../keys/generator.ts';
-import type { KeyOrder, Recipient, ReleasedKey, SealedResponseKey } from '../keys/order.ts';
-import type { LedgerRow, StreamCounts } from '../ledger/index.ts';
+import type { KeyOrder, Recipient, SealedResponseKey } from '../keys/order.ts';
+import type { StreamCounts } from '../ledger/index.ts';
 import type {
   EvidenceSample,
   Failure,
@@ -10,6 +10,8 @@ import type {
   SampleVerdict,
   UnvouchedKeys,
 } from './messages.ts';
+import type { PackedKeys } from './packed-keys.ts';
+import type { PackedRows } from './packed-rows.ts';
 
 /** One piece of work for a suite worker: one key, or some keys of a batch. */
 export interface SuiteJob {
@@ -40,13 +42,10 @@ export interface JobSettled {
   readonly recorded: boolean;
 }
 
-/**
- * Keys with their rows, in the same order. A request has `keys` or `sealed`. The bytes of `keys` share one transferred
- * buffer; the receiver MUST pass each to `wipeKey`.
- */
+/** Keys with their rows, in the same order. A request has `keys` or `sealed`. */
 export interface MadeKeys {
-  readonly rows: readonly LedgerRow[];
-  readonly keys: readonly ReleasedKey[];
+  readonly rows: PackedRows;
+  readonly keys: PackedKeys;
   readonly sealed: readonly SealedResponseKey[];
 }
 

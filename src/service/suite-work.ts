@@ -6,10 +6,18 @@ import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import { wipeKey } from '../keys/key-receipt.ts';
-import type { KeyOrder, Recipient, StreamTally } from '../keys/order.ts';
+import type {
+  KeyOrder,
+  Recipient,
+  ReleasedKey,
+  SealedResponseKey,
+  StreamTally,
+} from '../keys/order.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 import { type Requester, toError } from './messages.ts';
 import type { StageListener } from './observer.ts';
+import { unpackKeys } from './packed-keys.ts';
+import type { PackedRows } from './packed-rows.ts';
 import type {
   MadeKeys,
   SuiteJob,
@@ -38,14 +46,24 @@ export interface Maker {
 }
 
 /** Result of a request's work, unless it failed. */
-export type SuiteOutcome = Exclude<SuiteResult, { readonly kind: 'failed' }>;
+export type SuiteOutcome =
+  | ({ readonly kind: 'made' } & AllKeys)
+  | Exclude<SuiteResult, { readonly kind: 'made' | 'failed' }>;
+
+/** The keys of a request. The receiver MUST pass each of `keys` to `wipeKey`. */
+export interface AllKeys {
+  /** Rows of each job, for the key worker. */
+  readonly rows: readonly PackedRows[];
+  readonly keys: readonly ReleasedKey[];
+  readonly sealed: readonly SealedResponseKey[];
+}
 
 interface Part {
   readonly jobId: number;
   readonly maker: Maker;
   /** `failedSamples` of the maker when the keys were made. */
   readonly failedSamples: number;
-  readonly made: MadeKeys;
+  readonly made: Omit<AllKeys, 'rows'> & Pick<MadeKeys, 'rows'>;
 }
 
 export class SuiteWork {
@@ -108,9 +126,10 @@ export class SuiteWork {
     this.#counts.streams += counts.streams;
     this.#counts.streamsPassed += counts.streamsPassed;
     if (result.kind === 'made') {
-      this.#parts.push({ jobId, maker, failedSamples: maker.failedSamples, made: result });
+      const made = { ...result, keys: unpackKeys(result.keys) };
+      this.#parts.push({ jobId, maker, failedSamples: maker.failedSamples, made });
       if (this.#isOver) this.drop();
-      else this.#noteMade(result.rows.length);
+      else this.#noteMade(result.rows.count);
     } else if (result.kind === 'failed') {
       this.fail(toError(result.failure));
     } else {
@@ -162,7 +181,7 @@ export class SuiteWork {
     const parts = this.#parts.map(({ made }) => made);
     this.#settlers.resolve({
       kind: 'made',
-      rows: parts.flatMap(({ rows }) => rows),
+      rows: parts.map(({ rows }) => rows),
       keys: parts.flatMap(({ keys }) => keys),
       sealed: parts.flatMap(({ sealed }) => sealed),
     });

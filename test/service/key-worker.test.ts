@@ -1,4 +1,5 @@
 /** The key worker releases no key without its row, whatever the ledger answers. */
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -14,6 +15,7 @@ import type {
 } from '../../src/ledger/index.ts';
 import type { Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
+import { packRows } from '../../src/service/packed-rows.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import {
   fakeGenerator,
@@ -61,7 +63,7 @@ const generateTask: KeyTask = { kind: 'generate', requester, order: order(), ide
 const recordTask: KeyTask = {
   kind: 'record',
   requester,
-  rows: [plainRow()],
+  rows: [packRows([plainRow()])],
   counts: { streams: 1, streamsPassed: 1 },
   idempotency: null,
 };

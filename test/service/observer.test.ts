@@ -5,8 +5,9 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
 import { ApiKeyLookups } from '../../src/service/api-key-lookups.ts';
-import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
+import type { KeyTask, PackedBatch } from '../../src/service/messages.ts';
 import type { KeyObserver, Stage } from '../../src/service/observer.ts';
+import { packReply } from '../../src/service/packed-batches.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { Statistics } from '../../src/service/statistics.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
@@ -70,10 +71,11 @@ describe('the key queue’s reports', () => {
     const answers = [queue.submit(TASK, undefined, onStage), queue.submit(TASK)];
     assert.deepEqual(queue.load, { waiting: 2, capacity: 8_192 });
     await turn();
-    const { id } = worker.messages[0] as KeyBatch;
+    const { id } = worker.messages[0] as PackedBatch;
     const commit = { startMs: 5, endMs: 7, failure: 'staged', keys: 0 };
-    const results = [{ kind: 'probed' }, { kind: 'probed' }];
-    worker.emit('message', { id, results, failuresRecorded: true, commit, status: STATUS });
+    const results = [{ kind: 'probed' }, { kind: 'probed' }] as const;
+    const rest = { failuresRecorded: true, status: STATUS, awaitsVerdict: false };
+    worker.emit('message', packReply({ id, results, commit, ...rest }));
     await Promise.all(answers);
     assert.deepEqual(notes.told, [
       ['batch', 2],

@@ -1,4 +1,5 @@
 /** The opening of a key's commitment goes where the key goes, and is wiped where the key is wiped. */
+
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -10,7 +11,8 @@ import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import { HmacKey } from '../../src/proof/index.ts';
 import type { KeyTask, LogBinding } from '../../src/service/messages.ts';
-import { secretBuffers } from '../../src/service/messages.ts';
+import { packReply, transferOf } from '../../src/service/packed-batches.ts';
+import { packRows } from '../../src/service/packed-rows.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import {
   fakeGenerator,
@@ -114,13 +116,12 @@ describe('the opening of a key', () => {
       keyCommitment(opening, released.keyId, key),
       Buffer.from(seen[0]?.keys[0]?.receipt?.keyCommitment ?? []),
     );
-    assert.deepEqual(secretBuffers(released), [key.buffer, opening.buffer]);
-    assert.deepEqual(
-      [key, opening].map(({ buffer }) => buffer.byteLength),
-      [32, 32],
-      'no other bytes travel with them',
-    );
     assert.equal(result.createdMs, requester.atMs);
+    const secrets = Buffer.concat([key, opening]);
+    const packed = packReply(reply);
+    assert.deepEqual(transferOf(packed), [packed.secrets]);
+    assert.deepEqual(Buffer.from(packed.secrets), secrets, 'no other bytes travel with them');
+    assert.ok(isWiped(key) && isWiped(opening), 'no copy stays in the key worker');
   });
 
   const refusals: Record<string, Commit> = {
@@ -212,7 +213,7 @@ describe('a key worker without a log', () => {
     const recorded: KeyTask = {
       kind: 'record',
       requester,
-      rows: [plainRow()],
+      rows: [packRows([plainRow()])],
       counts: { streams: 1, streamsPassed: 1 },
       idempotency: null,
     };

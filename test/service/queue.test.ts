@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import type { KeyBatch, KeyTask, KeyTaskResult } from '../../src/service/messages.ts';
+import type {
+  KeyBatch,
+  KeyBatchReply,
+  KeyTask,
+  KeyTaskResult,
+  PackedBatch,
+} from '../../src/service/messages.ts';
+import { packReply, unpackBatch } from '../../src/service/packed-batches.ts';
+import { packRows, rowCount } from '../../src/service/packed-rows.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { order, plainRow } from '../support/fakes.ts';
 
@@ -20,13 +28,13 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 class FakeWorker extends EventEmitter {
   readonly batches: KeyBatch[] = [];
 
-  postMessage(batch: KeyBatch): void {
-    this.batches.push(batch);
+  postMessage(batch: PackedBatch): void {
+    this.batches.push(unpackBatch(batch));
   }
 
   answer(batch: KeyBatch, failuresRecorded = true): void {
-    const results = batch.tasks.map((_, i) => ({ kind: 'recorded', keyId: `${i}` }));
-    this.emit('message', { id: batch.id, results, failuresRecorded, status });
+    const results = batch.tasks.map((): KeyTaskResult => ({ kind: 'probed' }));
+    this.#reply({ id: batch.id, results, failuresRecorded, awaitsVerdict: false });
   }
 
   /** Answers the batches sent. Tasks of these kinds come back without a key. */
@@ -37,8 +45,12 @@ class FakeWorker extends EventEmitter {
           kind: unmade.includes(kind) ? 'evidence_pending' : 'probed',
         }),
       );
-      this.emit('message', { id, results, failuresRecorded: true, status, awaitsVerdict });
+      this.#reply({ id, results, failuresRecorded: true, awaitsVerdict });
     }
+  }
+
+  #reply(reply: Omit<KeyBatchReply, 'commit' | 'status'>): void {
+    this.emit('message', packReply({ ...reply, commit: null, status }));
   }
 }
 
@@ -153,14 +165,14 @@ const ROW = plainRow();
 const record = (rows: number): KeyTask => ({
   kind: 'record',
   requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
-  rows: new Array(rows).fill(ROW),
+  rows: [packRows(new Array(rows).fill(ROW))],
   counts: { streams: 0, streamsPassed: 0 },
   idempotency: null,
 });
 
 describe('key queue with batch requests', () => {
   const rowsOf = ({ tasks }: KeyBatch) =>
-    tasks.map((one) => (one.kind === 'record' ? one.rows.length : 1));
+    tasks.map((one) => (one.kind === 'record' ? rowCount(one.rows) : 1));
 
   it('sends as many rows of them as of single requests, which they do not delay', async () => {
     const { worker, queue } = makeQueue();

@@ -1,4 +1,5 @@
 /** On both stores, a statement that is rebuilt from the row is the one whose entry waits for the log. */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { EMPTY_ROOT, extendTree } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../src/proof/index.ts';
 import type { KeyTask, LogBinding } from '../../src/service/messages.ts';
+import { packRows } from '../../src/service/packed-rows.ts';
 import { KeyRows } from '../../src/service/threads/key-rows.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import { withSeal } from '../ledger/log-contract.ts';
@@ -101,7 +103,7 @@ function theSameOn(name: string, open: () => Promise<LedgerStore>, skip: string 
     const plainOrder = order({ securityLevel: 384, receipt: true, source: 'ibm-quantum' });
     const tasks: KeyTask[] = [
       { kind: 'generate', requester, order: plainOrder, idempotency: null },
-      { kind: 'record', requester, rows: [row], counts, idempotency: null },
+      { kind: 'record', requester, rows: [packRows([row])], counts, idempotency: null },
     ];
     const { results } = await worker.run({ id: 1, tasks, failures: [] });
     const [plain, recorded] = results;

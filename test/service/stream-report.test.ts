@@ -8,7 +8,7 @@ import type { GeneratedKey, KeyOrder, ReleasedKey } from '../../src/keys/order.t
 import { unpackPValues } from '../../src/keys/p-values.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import { Modulator } from '../../src/modulation/index.ts';
-import type { KeyBatch } from '../../src/service/messages.ts';
+import type { PackedBatch } from '../../src/service/messages.ts';
 import type { KeyService } from '../../src/service/service.ts';
 import {
   fakeGenerator,
@@ -141,8 +141,8 @@ describe('the report between the threads', () => {
     const sent = t.mock.method(Worker.prototype, 'postMessage');
     const { report } = await generated({ withEvidence: true, report: true });
     const recorded = sent.mock.calls
-      .map(({ arguments: [message] }) => message as KeyBatch)
-      .flatMap(({ tasks = [] }) => tasks)
+      .map(({ arguments: [message] }) => message as PackedBatch)
+      .flatMap(({ others = [] }) => others)
       .filter(({ kind }) => kind === 'record');
     assert.equal(recorded.length, 1);
     assert.ok(report);

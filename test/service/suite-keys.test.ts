@@ -1,4 +1,5 @@
 /** Keys of a suite worker: their rows, their evidence, and what leaves the thread. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRecipient, open, SEAL_SUITES, thumbprintOf } from '#sealing';
@@ -10,8 +11,9 @@ import type { GeneratedKey } from '../../src/keys/order.ts';
 import { sealKey } from '../../src/keys/seal.ts';
 import { keyEntry } from '../../src/keys/statement.ts';
 import type { LogBinding } from '../../src/service/messages.ts';
-import type { MadeKeys, SuiteJob, SuiteReply } from '../../src/service/suite-messages.ts';
-import { buffersOf } from '../../src/service/threads/packed-keys.ts';
+import { unpackKeys } from '../../src/service/packed-keys.ts';
+import { unpackRows } from '../../src/service/packed-rows.ts';
+import type { SuiteJob, SuiteReply } from '../../src/service/suite-messages.ts';
 import { SuiteKeys, type SuiteKeysOptions } from '../../src/service/threads/suite-keys.ts';
 import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
 
@@ -66,9 +68,10 @@ function makeKeys({
   return { keys, run, verdicts, samples, clock, generator, latch, drbg };
 }
 
-function made({ result }: SuiteReply): MadeKeys {
+function made({ result }: SuiteReply) {
   assert.ok(result.kind === 'made', result.kind);
-  return result;
+  const { rows, keys, sealed } = result;
+  return { rows: unpackRows(rows), keys: unpackKeys(keys), sealed };
 }
 
 describe('keys of a job in plaintext', () => {
@@ -76,7 +79,8 @@ describe('keys of a job in plaintext', () => {
     const { run } = makeKeys({ log: LOG });
     const reply = await run({ count: 5, order: order({ receipt: true, securityLevel: 384 }) });
     const { rows, keys } = made(reply);
-    assert.deepEqual([rows.length, keys.length, buffersOf(keys).length], [5, 5, 1]);
+    assert.deepEqual([rows.length, keys.length], [5, 5]);
+    assert.equal(new Set(keys.map(({ key }) => key.buffer)).size, 1);
     for (const [i, { key, opening, keyId }] of keys.entries()) {
       const row = rows[i];
       assert.ok(row?.receipt?.pending && opening);
@@ -109,7 +113,7 @@ describe('keys of a job in plaintext', () => {
       assert.ok(!isWiped(key.key) && key.opening && !isWiped(key.opening));
       wipeKey(key);
     }
-    assert.ok(buffersOf(keys).every((buffer) => isWiped(new Uint8Array(buffer))));
+    assert.ok(keys.every(({ key }) => isWiped(new Uint8Array(key.buffer))));
   });
 
   it('are wiped if a later key of the job fails', async (t) => {

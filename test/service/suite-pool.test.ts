@@ -4,7 +4,10 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
 import { Latch } from '../../src/keys/latch.ts';
+import type { ReleasedKey } from '../../src/keys/order.ts';
 import type { SampleVerdict } from '../../src/service/messages.ts';
+import { packKeys, unpackKeys } from '../../src/service/packed-keys.ts';
+import { packRows, rowCount } from '../../src/service/packed-rows.ts';
 import type { SuiteJob, SuiteReply } from '../../src/service/suite-messages.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import type { KeyWork } from '../../src/service/suite-work.ts';
@@ -31,12 +34,12 @@ class FakeWorker extends EventEmitter {
   finish(changes: Partial<SuiteReply> = {}): Uint8Array[] {
     const job = this.jobs[this.#done++];
     assert.ok(job, 'a job is in progress');
-    const keys = Array.from({ length: job.count }, () => Buffer.alloc(32, 7));
+    const keys = packKeys(Array.from({ length: job.count }, () => keyOf(job)));
     const reply = {
       result: {
         kind: 'made',
-        rows: keys.map(() => plainRow()),
-        keys: keys.map((key) => ({ key, opening: null, keyId: `job ${job.id}` })),
+        rows: packRows(Array.from({ length: job.count }, plainRow)),
+        keys,
         sealed: [],
       },
       counts: { streams: job.count, streamsPassed: job.count },
@@ -47,7 +50,7 @@ class FakeWorker extends EventEmitter {
       ...changes,
     };
     this.emit('message', reply as unknown as SuiteReply);
-    return keys;
+    return unpackKeys(keys).map(({ key }) => key);
   }
 
   get isBusy(): boolean {
@@ -57,6 +60,21 @@ class FakeWorker extends EventEmitter {
   settled(): unknown[] {
     return this.messages.filter((one) => typeof one === 'object' && one && 'settled' in one);
   }
+}
+
+function keyOf({ id }: SuiteJob): ReleasedKey {
+  return {
+    keyId: `job ${id}`,
+    key: Buffer.alloc(32, 7),
+    opening: null,
+    hashProof: 'proof',
+    securityStrengthBits: 256,
+    entropyBits: 256,
+    entropyJobId: null,
+    evidence: null,
+    report: null,
+    latencyMs: 1,
+  };
 }
 
 const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
@@ -247,7 +265,7 @@ describe('suite pool with batches', () => {
     }
     const outcome = await work.outcome;
     assert.ok(outcome.kind === 'made');
-    assert.deepEqual([outcome.rows.length, outcome.keys.length], [1_000, 1_000]);
+    assert.deepEqual([rowCount(outcome.rows), outcome.keys.length], [1_000, 1_000]);
     const jobs = outcome.keys.map(({ keyId }) => Number(keyId.slice('job '.length)));
     assert.deepEqual(
       jobs,

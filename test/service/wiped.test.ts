@@ -1,4 +1,5 @@
 /** No key outlives its use on the main thread: it is wiped after the answer and after a refusal. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -8,7 +9,8 @@ import type { GenerateOutcome, KeyRequest } from '../../src/keys/index.ts';
 import { Latch } from '../../src/keys/latch.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import type { KeyService } from '../../src/service/index.ts';
-import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
+import type { KeyTask, PackedBatch } from '../../src/service/messages.ts';
+import { unpackKeys } from '../../src/service/packed-keys.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { SuiteWork } from '../../src/service/suite-work.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
@@ -39,7 +41,7 @@ function spyOnSuiteKeys(t: TestContext): Uint8Array[] {
     'add',
     function (this: SuiteWork, ...given: Parameters<typeof add>) {
       const [, , { result }] = given;
-      const keys = result.kind === 'made' ? result.keys : [];
+      const keys = result.kind === 'made' ? unpackKeys(result.keys) : [];
       for (const { key, opening } of keys) secrets.push(key, ...(opening ? [opening] : []));
       add.apply(this, given);
     },
@@ -137,7 +139,7 @@ describe('keys in the service', () => {
     const sent = t.mock.method(Worker.prototype, 'postMessage');
     await service.validate(principal, KEY_TEXT, undefined);
     const keys = sent.mock.calls
-      .flatMap(({ arguments: [message] }) => (message as KeyBatch).tasks ?? [])
+      .flatMap(({ arguments: [message] }) => (message as PackedBatch).others ?? [])
       .flatMap((task) => (task.kind === 'validate' && task.key ? [task.key] : []));
     assert.deepEqual(
       keys.map(({ length }) => length),
@@ -159,8 +161,11 @@ describe('an answered key', () => {
           opening,
           evidence: null,
           report: null,
+          securityStrengthBits: 256,
           entropyBits: 256,
           entropyJobId: null,
+          hashProof: 'proof_1',
+          latencyMs: 1,
         },
       ],
       usage: USAGE,

@@ -6,7 +6,7 @@ import { wipe } from '../../bytes.ts';
 import { AppError } from '../../errors.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
-import { releasedKey } from '../../keys/order.ts';
+import { type ReleasedKey, releasedKey } from '../../keys/order.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import {
   concludeExamination,
@@ -19,6 +19,7 @@ import {
 import type { CommitOutcome, MeteredRequest } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import { type KeyTask, type KeyTaskResult, type LogBinding, NO_STREAMS } from '../messages.ts';
+import { unpackRows } from '../packed-rows.ts';
 import type { BatchLookup } from './batch-lookup.ts';
 import { KeyRows } from './key-rows.ts';
 import type { KnownRetirements } from './known-retirements.ts';
@@ -29,9 +30,37 @@ export interface Draft {
   readonly isPlainKey: boolean;
   readonly request: MeteredRequest;
   /** Returns the result of the task after the commit. */
-  readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
+  finish(outcome: Committed): KeyTaskResult;
   /** Wipes the key and its opening, if any. */
-  readonly discard: () => void;
+  discard(): void;
+}
+
+type Committed = CommitOutcome & { readonly kind: 'committed' };
+
+/** A plain key and its row. A class: two closures for each key would cost more than its methods. */
+class PlainKeyDraft implements Draft {
+  readonly isPlainKey = true;
+  readonly request: MeteredRequest;
+  readonly #key: ReleasedKey;
+  readonly #number: number;
+  readonly #plain: PlainGenerator;
+
+  /** `number` is the key's number in its generator. */
+  constructor(request: MeteredRequest, key: ReleasedKey, number: number, plain: PlainGenerator) {
+    this.request = request;
+    this.#key = key;
+    this.#number = number;
+    this.#plain = plain;
+  }
+
+  finish({ usage }: Committed): KeyTaskResult {
+    this.#plain.keyReleased(this.#number, this.#key.keyId);
+    return { kind: 'generated', createdMs: this.request.atMs, keys: [this.#key], usage };
+  }
+
+  discard(): void {
+    wipeKey(this.#key);
+  }
 }
 
 /** Seconds after which a client should retry: another server may answer, or this one after a restart with the whole secret. */
@@ -62,29 +91,23 @@ export class Drafts {
     );
     if (!made) return undefined;
     const { key: generated, number } = made;
-    const released = releasedKey(generated);
-    return {
-      isPlainKey: true,
-      request: {
-        ...requester,
-        keys: [this.#rows.rowOf(requester, order, generated)],
-        counts: NO_STREAMS,
-        // A key in plaintext is not kept.
-        idempotency: idempotency && { ...idempotency, body: null },
-      },
-      finish: ({ usage }) => {
-        this.#plain.keyReleased(number, released.keyId);
-        return { kind: 'generated', createdMs: requester.atMs, keys: [released], usage };
-      },
-      discard: () => wipeKey(released),
+    const request: MeteredRequest = {
+      accountId: requester.accountId,
+      apiKeyId: requester.apiKeyId,
+      atMs: requester.atMs,
+      keys: [this.#rows.rowOf(requester, order, generated)],
+      counts: NO_STREAMS,
+      // A key in plaintext is not kept.
+      idempotency: idempotency && { ...idempotency, body: null },
     };
+    return new PlainKeyDraft(request, releasedKey(generated), number, this.#plain);
   }
 
   /** Prepares keys of suite workers, whose rows are complete. */
   record({ requester, rows, counts, idempotency }: KeyTask & { kind: 'record' }): Draft {
     return {
       isPlainKey: false,
-      request: { ...requester, keys: rows, counts, idempotency },
+      request: { ...requester, keys: rows.flatMap(unpackRows), counts, idempotency },
       finish: ({ usage }) => ({ kind: 'recorded', usage }),
       discard: () => {},
     };

@@ -10,21 +10,21 @@ import { requireSelfTests } from '../../keys/self-test.ts';
 import { type ClockReading, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
 import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
-import {
-  type ClockRead,
-  type EvidenceSample,
-  type FailureOfGate,
-  type KeyBatchReply,
-  type KeyWorkerMessage,
-  type LogBinding,
-  type Pong,
-  type RetirementsRead,
-  type SampleVerdict,
-  secretBuffers,
-  type UnvouchedKeys,
-  type VerdictNoted,
-  type WorkerReady,
+import type {
+  ClockRead,
+  EvidenceSample,
+  FailureOfGate,
+  KeyWorkerMessage,
+  LogBinding,
+  PackedBatch,
+  Pong,
+  RetirementsRead,
+  SampleVerdict,
+  UnvouchedKeys,
+  VerdictNoted,
+  WorkerReady,
 } from '../messages.ts';
+import { packReply, transferOf, unpackBatch } from '../packed-batches.ts';
 import { KeyWorker } from './key-worker.ts';
 import { PendingAnswers, runThread } from './run-thread.ts';
 
@@ -58,13 +58,6 @@ class RemoteSuite {
   }
 }
 
-/** Returns the buffers of keys and their openings in the reply, which are transferred. */
-function transferList(reply: KeyBatchReply): ArrayBuffer[] {
-  return reply.results.flatMap((result) =>
-    result.kind === 'generated' ? result.keys.flatMap(secretBuffers) : [],
-  );
-}
-
 async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
   requireSelfTests();
   const keyring = takeSecret(data.secret);
@@ -93,6 +86,10 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
     const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
     store.readClock(systemClock).then(read, () => {});
   };
+  const answer = async (batch: PackedBatch): Promise<void> => {
+    const reply = packReply(await worker.run(unpackBatch(batch)));
+    port.postMessage(reply, transferOf(reply));
+  };
   const close = async (): Promise<void> => {
     await pending.sent();
     generator.close();
@@ -107,8 +104,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
     else if ('damage' in message) worker.condemn(message.damage);
     else if ('gate' in message) suite.settle(message);
     else {
-      const answer = worker.run(message);
-      pending.add(answer.then((reply) => port.postMessage(reply, transferList(reply))));
+      pending.add(answer(message));
     }
   });
   const status = generator.status();

@@ -100,8 +100,7 @@ export class KeyWorker {
 
   /** Processes a batch. Never rejects: a failure is the result of its own task. */
   async run(batch: KeyBatch): Promise<KeyBatchReply> {
-    const lookups = new BatchLookup(this.#store, this.#keyring);
-    const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
+    const preparing = this.#prepare(batch.tasks);
     const committing = this.#turn.then(async () => {
       const prepared = this.#dropRetired(this.#admit(await preparing));
       return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
@@ -124,9 +123,10 @@ export class KeyWorker {
    * Drops new keys that must not be released, because some thread found a defect after their generation, or a sample
    * failed. In the second case plain keys are generated again after the verdict on the next sample.
    */
-  #admit(prepared: readonly Prepared[]): Prepared[] {
+  #admit(prepared: readonly Prepared[]): readonly Prepared[] {
     const { latched } = this.#plain.generator;
     const mayRelease = this.#plain.mayRelease();
+    if (!latched && mayRelease) return prepared;
     return prepared.map((one) => {
       if (!isDraft(one) || one.request.keys.length === 0) return one;
       if (!latched && (mayRelease || !one.isPlainKey)) return one;
@@ -254,7 +254,14 @@ export class KeyWorker {
     return { kind: 'recalled', answer, recipient };
   }
 
-  async #prepare(task: KeyTask, lookups: BatchLookup): Promise<Prepared> {
+  /** Prepares the tasks of a batch: generates keys, and reads what the other tasks need. Never rejects. */
+  async #prepare(tasks: readonly KeyTask[]): Promise<readonly Prepared[]> {
+    const lookups = new BatchLookup(this.#store, this.#keyring);
+    return Promise.all(tasks.map((task) => this.#prepareOne(task, lookups)));
+  }
+
+  /** Only a task that asks the ledger costs a promise. */
+  #prepareOne(task: KeyTask, lookups: BatchLookup): Prepared | Promise<Prepared> {
     try {
       switch (task.kind) {
         case 'generate':
@@ -262,9 +269,9 @@ export class KeyWorker {
         case 'record':
           return this.#drafts.record(task);
         case 'recall':
-          return await this.#recall(task, lookups);
+          return this.#recall(task, lookups).catch(failedBy);
         case 'validate':
-          return await this.#drafts.validate(task, lookups);
+          return this.#drafts.validate(task, lookups).catch(failedBy);
         case 'gather_evidence':
           if (task.isLast) this.#plain.end();
           return this.#plain.hasEvidence() ? { kind: 'evidence_gathered' } : EVIDENCE_PENDING;
@@ -274,16 +281,24 @@ export class KeyWorker {
         case 'flush':
           return { kind: 'flushed' };
         case 'authenticate':
-          this.#requireSound();
-          return {
-            kind: 'principals',
-            principals: await this.#store.authenticate(task.keyHashes, task.nowMs),
-          };
+          return this.#authenticate(task).catch(failedBy);
       }
     } catch (error) {
-      return { kind: 'failed', failure: toFailure(error) };
+      return failedBy(error);
     }
   }
+
+  async #authenticate({
+    keyHashes,
+    nowMs,
+  }: KeyTask & { kind: 'authenticate' }): Promise<KeyTaskResult> {
+    this.#requireSound();
+    return { kind: 'principals', principals: await this.#store.authenticate(keyHashes, nowMs) };
+  }
+}
+
+function failedBy(error: unknown): KeyTaskResult {
+  return { kind: 'failed', failure: toFailure(error) };
 }
 
 function retiredError(version: number): AppError {

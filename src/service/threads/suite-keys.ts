@@ -23,9 +23,10 @@ import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
 import type { LedgerRow } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import { type LogBinding, toFailure, type UnvouchedKeys } from '../messages.ts';
+import { packKeys } from '../packed-keys.ts';
+import { packRows } from '../packed-rows.ts';
 import type { JobSettled, MadeKeys, SuiteJob, SuiteReply, SuiteResult } from '../suite-messages.ts';
 import { KeyRows } from './key-rows.ts';
-import { packKeys, packRows } from './packed-keys.ts';
 
 const FAILED_MEANWHILE = 'a sample of the generator of plain keys failed between these keys';
 const SAMPLE_FAILED =
@@ -179,7 +180,7 @@ export class SuiteKeys {
       rows.push(this.#rows.rowOf(requester, order, rest, seal));
       sealed.push({ ...keyFacts(rest), sealedKey });
     }
-    return { rows: packRows(rows), keys: [], sealed };
+    return { rows: packRows(rows), keys: packKeys([]), sealed };
   }
 
   /** Returns the sealer of a recipient. The last one is kept, because the jobs of a batch have the same recipient. */

@@ -14,7 +14,6 @@ import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import type { LogBinding, WorkerReady } from '../messages.ts';
 import type { SuiteJob, SuiteMessage, SuiteReply, SuiteWorkerMessage } from '../suite-messages.ts';
-import { buffersOf } from './packed-keys.ts';
 import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
 import { SampleSuite } from './sample-suite.ts';
 import { SuiteKeys } from './suite-keys.ts';
@@ -51,7 +50,10 @@ async function start(port: MessagePort, data: SuiteWorkerData): Promise<void> {
   const post = (message: SuiteWorkerMessage) => port.postMessage(message);
   const work = async (job: SuiteJob): Promise<void> => {
     const reply: SuiteReply = await keys.run(job);
-    port.postMessage(reply, reply.result.kind === 'made' ? buffersOf(reply.result.keys) : []);
+    port.postMessage(
+      reply,
+      reply.result.kind === 'made' ? [reply.result.keys.secrets, reply.result.rows.bytes] : [],
+    );
   };
   const close = async (): Promise<void> => {
     await pending.sent();
