@@ -47,6 +47,12 @@ const MAX_WAITING_ROWS = 32 * MAX_BATCH;
 /** Batches in progress: one in the worker and one ready for it, so that the worker never idles. */
 const MAX_IN_FLIGHT = 2;
 
+/**
+ * Open tasks from which on a batch takes half of them. The transaction of a batch costs as much time as about fifteen
+ * keys, so smaller halves save nothing.
+ */
+const MIN_SPLIT = 16;
+
 /** Failure records kept while the ledger is unavailable. The oldest are dropped first. */
 const MAX_FAILURES = 10_000;
 
@@ -172,12 +178,29 @@ export class KeyQueue {
     rejectOld(this.#held, endMs, suiteLateError);
   }
 
+  /**
+   * Sends batches of half of the open tasks: those that wait and those in progress. So the main thread answers one half
+   * while the worker makes the other. In one batch of all, each thread would wait for the other; and many small batches
+   * would cost a transaction each, so a second batch waits for its half.
+   */
   #flush(): void {
-    while (this.#waiting.length > 0 && this.#inFlight.size < MAX_IN_FLIGHT) this.#send();
+    while (this.#waiting.length > 0 && this.#inFlight.size < MAX_IN_FLIGHT) {
+      const open = this.#waiting.length + this.#sentTasks();
+      if (this.#inFlight.size > 0 && this.#waiting.length < Math.floor(open / 2)) return;
+      this.#send(open < MIN_SPLIT ? MAX_BATCH : Math.min(MAX_BATCH, Math.ceil(open / 2)));
+    }
   }
 
-  #send(): void {
-    const waiting = this.#takeBatch().filter(isWanted);
+  /** Returns the number of tasks in progress. */
+  #sentTasks(): number {
+    let sent = 0;
+    for (const { waiting } of this.#inFlight.values()) sent += waiting.length;
+    return sent;
+  }
+
+  /** Sends the next batch, with at most `limit` tasks of one row. */
+  #send(limit: number): void {
+    const waiting = this.#takeBatch(limit).filter(isWanted);
     if (waiting.length === 0) return;
     const failures = this.#failures;
     this.#failures = [];
@@ -191,8 +214,8 @@ export class KeyQueue {
   }
 
   /** Takes the next tasks from the queue, in order. */
-  #takeBatch(): Waiting[] {
-    const left = { single: MAX_BATCH, several: MAX_BATCH };
+  #takeBatch(limit: number): Waiting[] {
+    const left = { single: limit, several: MAX_BATCH };
     const taken: Waiting[] = [];
     const kept: Waiting[] = [];
     for (const one of this.#waiting) {
@@ -232,7 +255,8 @@ export class KeyQueue {
       resolve(result);
     });
     this.#putBack(unmade, reply.awaitsVerdict);
-    this.#planFlush();
+    // Before the answers, whose promises run after this function: the worker has its next batch meanwhile.
+    this.#flush();
   }
 
   /** Puts returned tasks before all later ones. If no verdict is pending, they are sent again at once. */

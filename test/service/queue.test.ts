@@ -83,26 +83,77 @@ function makeQueue() {
 }
 
 describe('key queue', () => {
+  const sizes = ({ batches }: FakeWorker) => batches.map(({ tasks }) => tasks.length);
+  const submitAll = (queue: KeyQueue, count: number) =>
+    Array.from({ length: count }, () => queue.submit(task));
+
   it('collects waiting tasks into one batch while two batches are in progress', async () => {
     const { worker, queue } = makeQueue();
-    const answers = [queue.submit(task), queue.submit(task)];
+    const answers = submitAll(queue, 1);
     await turn();
-    answers.push(queue.submit(task));
+    answers.push(...submitAll(queue, 2));
     await turn();
-    answers.push(queue.submit(task), queue.submit(task), queue.submit(task));
+    answers.push(...submitAll(queue, 1));
     await turn();
-    assert.deepEqual(
-      worker.batches.map(({ tasks }) => tasks.length),
-      [2, 1],
-    );
-    for (const batch of worker.batches) worker.answer(batch);
+    answers.push(...submitAll(queue, 2));
     await turn();
-    assert.deepEqual(
-      worker.batches.map(({ tasks }) => tasks.length),
-      [2, 1, 3],
-    );
+    assert.deepEqual(sizes(worker), [1, 2]);
+    for (const batch of [...worker.batches]) worker.answer(batch);
+    assert.deepEqual(sizes(worker), [1, 2, 3]);
     worker.answer(worker.batches[2] as KeyBatch);
     assert.equal((await Promise.all(answers)).length, 6);
+  });
+
+  it('sends no second batch of less than half of the open tasks', async () => {
+    const { worker, queue } = makeQueue();
+    const answers = submitAll(queue, 6);
+    await turn();
+    answers.push(...submitAll(queue, 4));
+    await turn();
+    assert.deepEqual(sizes(worker), [6]);
+    answers.push(...submitAll(queue, 1));
+    await turn();
+    assert.deepEqual(sizes(worker), [6, 5]);
+    answers.push(...submitAll(queue, 1));
+    for (const batch of worker.batches.splice(0)) worker.answer(batch);
+    assert.deepEqual(sizes(worker), [1], 'nothing is in progress');
+    for (const batch of worker.batches) worker.answer(batch);
+    await Promise.all(answers);
+  });
+
+  it('takes half of the open tasks, so that both threads have work', async () => {
+    const { worker, queue } = makeQueue();
+    const answers = submitAll(queue, 64);
+    await turn();
+    assert.deepEqual(sizes(worker), [32, 32]);
+    answers.push(...submitAll(queue, 30));
+    worker.answer(worker.batches[0] as KeyBatch);
+    assert.deepEqual(sizes(worker), [32, 32]);
+    answers.push(...submitAll(queue, 10));
+    await turn();
+    assert.deepEqual(sizes(worker), [32, 32, 36]);
+    for (const batch of worker.batches.slice(1)) worker.answer(batch);
+    assert.deepEqual(sizes(worker), [32, 32, 36, 4], 'few tasks are not split');
+    worker.answer(worker.batches[3] as KeyBatch);
+    assert.equal((await Promise.all(answers)).length, 104);
+  });
+
+  it('sends the next batch before the tasks of the last one are answered', async () => {
+    const { worker, queue } = makeQueue();
+    const [first] = submitAll(queue, 1);
+    await turn();
+    const second = submitAll(queue, 1);
+    await turn();
+    const third = submitAll(queue, 1);
+    let sent = 0;
+    const answered = first?.then(() => {
+      sent = worker.batches.length;
+    });
+    worker.answer(worker.batches[0] as KeyBatch);
+    await answered;
+    assert.equal(sent, 3);
+    for (const batch of worker.batches.slice(1)) worker.answer(batch);
+    await Promise.all([...second, ...third]);
   });
 
   it('answers overloaded when it is full', async () => {
@@ -184,21 +235,18 @@ describe('key queue with batch requests', () => {
       void queue.submit(small);
     }
     await turn();
+    // Each answer lets the queue send the next batch, which is answered too.
     for (const batch of worker.batches) worker.answer(batch);
     await turn();
     const rows = worker.batches.map(rowsOf);
     assert.deepEqual(
       rows.map((ones) => ones.filter((one) => one > 1)),
-      [
-        [1_000, 24],
-        [1_000, 24],
-        [1_000, 24],
-      ],
+      [[1_000, 24], [1_000, 24], [1_000, 24], [], []],
       'in order',
     );
     assert.deepEqual(
       rows.map((ones) => ones.filter((one) => one === 1).length),
-      [1_024, 1_024, 952],
+      [1_024, 1_024, 477, 238, 237],
     );
   });
 
