@@ -70,6 +70,7 @@ interface Waiting {
 }
 
 interface InFlight {
+  readonly id: number;
   readonly waiting: readonly Waiting[];
   readonly failures: readonly FailedRequest[];
   readonly sentMs: number;
@@ -83,7 +84,11 @@ export class KeyQueue {
   /** Tasks returned without a key, which wait for a verdict on the generator of plain keys. */
   #held: Waiting[] = [];
   #failures: FailedRequest[] = [];
-  readonly #inFlight = new Map<number, InFlight>();
+  /**
+   * Not a Map: its outgrown tables hold their entries and the next table. Once the collector has promoted one, all later
+   * requests would be promoted too, and live until a full collection.
+   */
+  #inFlight: readonly InFlight[] = [];
   #nextId = 1;
   #flushPlanned = false;
   #expiry: NodeJS.Timeout | null = null;
@@ -120,7 +125,7 @@ export class KeyQueue {
 
   /** Numbers of the batches in progress, oldest first. */
   get batches(): readonly number[] {
-    return [...this.#inFlight.keys()];
+    return this.#inFlight.map(({ id }) => id);
   }
 
   /** Resends the tasks that wait for a verdict, because it has come or the process has latched. */
@@ -142,14 +147,13 @@ export class KeyQueue {
    */
   async flushFailures(): Promise<void> {
     const isPending =
-      this.#failures.length > 0 ||
-      [...this.#inFlight.values()].some(({ failures }) => failures.length > 0);
+      this.#failures.length > 0 || this.#inFlight.some(({ failures }) => failures.length > 0);
     if (isPending) await this.submit({ kind: 'flush' });
   }
 
   /** Sends the requests of one turn of the event loop together. */
   #planFlush(): void {
-    if (this.#flushPlanned || this.#inFlight.size >= MAX_IN_FLIGHT) return;
+    if (this.#flushPlanned || this.#inFlight.length >= MAX_IN_FLIGHT) return;
     this.#flushPlanned = true;
     setImmediate(() => {
       this.#flushPlanned = false;
@@ -184,9 +188,9 @@ export class KeyQueue {
    * would cost a transaction each, so a second batch waits for its half.
    */
   #flush(): void {
-    while (this.#waiting.length > 0 && this.#inFlight.size < MAX_IN_FLIGHT) {
+    while (this.#waiting.length > 0 && this.#inFlight.length < MAX_IN_FLIGHT) {
       const open = this.#waiting.length + this.#sentTasks();
-      if (this.#inFlight.size > 0 && this.#waiting.length < Math.floor(open / 2)) return;
+      if (this.#inFlight.length > 0 && this.#waiting.length < Math.floor(open / 2)) return;
       this.#send(open < MIN_SPLIT ? MAX_BATCH : Math.min(MAX_BATCH, Math.ceil(open / 2)));
     }
   }
@@ -194,7 +198,7 @@ export class KeyQueue {
   /** Returns the number of tasks in progress. */
   #sentTasks(): number {
     let sent = 0;
-    for (const { waiting } of this.#inFlight.values()) sent += waiting.length;
+    for (const { waiting } of this.#inFlight) sent += waiting.length;
     return sent;
   }
 
@@ -206,7 +210,7 @@ export class KeyQueue {
     this.#failures = [];
     const id = this.#nextId++;
     const sentMs = monotonicMs();
-    this.#inFlight.set(id, { waiting, failures, sentMs });
+    this.#inFlight = [...this.#inFlight, { id, waiting, failures, sentMs }];
     this.#observer?.batchSent(waiting.length);
     for (const { sinceMs } of waiting) this.#observer?.waited('keys', sentMs - sinceMs);
     const batch: KeyBatch = { id, tasks: waiting.map(({ task }) => task), failures };
@@ -231,10 +235,10 @@ export class KeyQueue {
   }
 
   #settle(reply: KeyBatchReply): void {
-    const batch = this.#inFlight.get(reply.id);
+    const batch = this.#inFlight.find(({ id }) => id === reply.id);
     if (!batch)
       throw new Error(`the key worker answered batch ${reply.id}, which is not in progress`);
-    this.#inFlight.delete(reply.id);
+    this.#inFlight = this.#inFlight.filter((one) => one !== batch);
     if (!reply.failuresRecorded) this.#failures = [...batch.failures, ...this.#failures];
     this.#boundFailures();
     this.#onStatus(reply.status);

@@ -24,18 +24,26 @@ export async function runThread(
   }
 }
 
-/** Answers in progress, which a thread completes before it ends. */
+
+/** Counts answers in progress, which a thread completes before it ends. Not a Set of them, for the reason in `queue.ts`. */
 export class PendingAnswers {
-  readonly #answers = new Set<Promise<void>>();
+  #count = 0;
+  #onSent: (() => void) | undefined;
 
   add(answer: Promise<void>): void {
-    this.#answers.add(answer);
-    void answer.then(() => this.#answers.delete(answer));
+    this.#count += 1;
+    void answer.then(() => {
+      this.#count -= 1;
+      if (this.#count === 0) this.#onSent?.();
+    });
   }
 
   /** Resolves when all answers in progress are sent. */
   async sent(): Promise<void> {
-    await Promise.all(this.#answers);
+    if (this.#count > 0)
+      await new Promise<void>((resolve) => {
+        this.#onSent = resolve;
+      });
   }
 }
 
