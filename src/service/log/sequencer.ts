@@ -1,5 +1,5 @@
 /** Moves waiting entries into the tree and has the new head published. */
-import type { Edge, LogStore } from '../../ledger/index.ts';
+import type { Edge, LogStore, TurnOutcome } from '../../ledger/index.ts';
 import { extendTree, TreeError } from '../../log/index.ts';
 import { type EntryJudge, UnknownVersion } from './entry-judge.ts';
 import type { HeadSeals } from './head-seal.ts';
@@ -7,8 +7,11 @@ import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import type { Publisher } from './publisher.ts';
 import { LogStopped } from './stopped.ts';
 
-/** Entries of one turn. Its transaction then holds the lock of SQLite for some tens of milliseconds at most. */
+/** Entries of one turn, which publishes one head. */
 const TURN_LIMIT = 4_096;
+
+/** Entries of one transaction. It holds the write lock of SQLite for a few milliseconds, and keys wait meanwhile. */
+const TRANSACTION_LIMIT = 512;
 
 export interface SequencerParts {
   readonly logId: number;
@@ -37,26 +40,43 @@ export class Sequencer {
    * published tree, and with the error of the database.
    */
   async turn(): Promise<TurnResult> {
-    const { logId, store, publisher, judge, seals } = this.#parts;
+    const { publisher } = this.#parts;
     const admitted = await publisher.admit();
     // An empty log is published before its first entry, so that the state file exists before anything can be lost.
     if (publisher.published === null) await publisher.publish();
+    const { setAside, more } = await this.#takeWaiting(admitted);
+    return { head: await publisher.publish(), setAside, more };
+  }
+
+  /** Takes waiting entries in several transactions. Keys are recorded between them. */
+  async #takeWaiting(admitted: Head): Promise<Omit<TurnResult, 'head'>> {
+    let setAside = 0;
+    let more = true;
+    for (let taken = 0; more && taken < TURN_LIMIT; taken += TRANSACTION_LIMIT) {
+      const some = await this.#takeSome(admitted);
+      setAside += some.setAside;
+      more = some.more;
+    }
+    return { setAside, more };
+  }
+
+  async #takeSome(admitted: Head): Promise<TurnOutcome> {
+    const { logId, store, judge, seals } = this.#parts;
     const take = () =>
       store.takeTurn({
         logId,
-        limit: TURN_LIMIT,
+        limit: TRANSACTION_LIMIT,
         judge: (entry) => judge.judge(entry),
         extend: (edge, entries) => {
           judge.requireKnown();
           return seals.seal(extendAdmitted({ admitted, seals }, edge, entries));
         },
       });
-    const { setAside, more } = await take().catch(async (error) => {
+    return take().catch(async (error) => {
       if (!(error instanceof UnknownVersion)) throw error;
       await judge.learn();
       return take();
     });
-    return { head: await publisher.publish(), setAside, more };
   }
 }
 
