@@ -70,8 +70,10 @@ const SERVER = ['serve', 'http', 'telemetry'];
 /** Further folders with a door. Only the service, which runs the path of a key, imports other files of `keys/`. */
 const BEHIND_DOORS = ['accounts', 'keys', 'service'];
 
-/** Further doors of the packages, and the layers that may import them. */
+/** Further doors, and the layers that may import them. */
 const SIDE_DOORS: Record<string, readonly string[]> = {
+  '#sp800-90b/health': ['entropy', 'keys'],
+  'ledger/admin.ts': ['cli'],
   '#sp800-22/report': ['cli'],
   '#sp800-22/wasm': ['modulation', 'cli'],
 };
@@ -322,7 +324,8 @@ describe('layers', () => {
 
   it('loads the server only for `serve`, and remote answer checks only for remote sources', () => {
     assert.deepEqual(packagesLoadedBy('main.ts'), []);
-    assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander', 'hpke']);
+    assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander']);
+    assert.deepEqual(packagesLoadedBy('cli/commands.ts'), ['commander', 'hpke']);
     assert.deepEqual(packagesLoadedBy('service/threads/key-thread.ts'), []);
     // `hpke` once the suite worker seals.
     assert.ok(packagesLoadedBy('service/threads/suite-worker.ts').every((name) => name === 'hpke'));

@@ -1,5 +1,5 @@
 /** Collects the findings of a check, with a few examples of each, and describes them. */
-import type { Finding } from '../ledger/index.ts';
+import type { Finding } from '../ledger/admin.ts';
 
 /** Examples kept of each finding. */
 const MAX_EXAMPLES = 5;

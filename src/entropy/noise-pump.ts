@@ -13,7 +13,7 @@
 
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from '#sp800-90b';
+import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from '#sp800-90b/health';
 import { wipe } from '../bytes.ts';
 import { MINUTE_MS } from '../clock.ts';
 import { condition } from './conditioning.ts';

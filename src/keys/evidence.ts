@@ -14,7 +14,7 @@ import {
   type SuiteReport,
   score,
 } from '#sp800-22';
-import { mostCommonValueMinEntropy } from '#sp800-90b';
+import { mostCommonValueMinEntropy } from '#sp800-90b/health';
 import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
-import { mostCommonValueMinEntropy } from '#sp800-90b';
+import { mostCommonValueMinEntropy } from '#sp800-90b/health';
 import { concatBytes, countOnes, wipe } from '../bytes.ts';
 import { CtrDrbg, drbgSelfTest, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {

@@ -2,7 +2,6 @@
  * Stage 6 of 8. In: records and digests, in batches. Out: one durable outcome per request. Standard: none;
  * `store.ts` and `docs/ledger.md` describe the guarantees.
  */
-export { type CopyReport, copyDatabase } from './backup.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
@@ -36,10 +35,6 @@ export type {
 } from './log-store.ts';
 export { Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
-export { exportLedger, type MoveReport } from './move/export.ts';
-export { importLedger } from './move/import.ts';
-export { openMovableStore } from './move/open.ts';
-export type { RowCounts } from './move/tables.ts';
 export {
   migrateStore,
   openStore,
@@ -79,4 +74,3 @@ export type {
   Usage,
 } from './store.ts';
 export { SEALED_ONLY } from './store.ts';
-export { type Finding, type Verification, verifyLedger } from './verify/index.ts';

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '#tlog';
 import { hexToBytes } from '../bytes.ts';
-import { auditEntry } from '../keys/index.ts';
+import { auditEntry } from '../keys/statement.ts';
 import type { AuditAction, AuditRecord, PendingEntry } from '../ledger/index.ts';
 import type { LogMacKeys } from '../proof/index.ts';
 

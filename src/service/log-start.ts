@@ -11,7 +11,7 @@ import { SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { readFailure } from '../files/read-failure.ts';
-import { auditEntry, keyEntry } from '../keys/index.ts';
+import { auditEntry, keyEntry } from '../keys/statement.ts';
 import type { LedgerStore, LogRecord, PendingEntry } from '../ledger/index.ts';
 import {
   EMPTY_ROOT,

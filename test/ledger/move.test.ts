@@ -5,13 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import {
-  exportLedger,
-  importLedger,
-  type LedgerStore,
-  openMovableStore,
-  openSqliteStore,
-} from '../../src/ledger/index.ts';
+import { exportLedger, importLedger, openMovableStore } from '../../src/ledger/admin.ts';
+import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
 import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
 import { keyRequest, NOW, QUOTAS } from './contract.ts';
 import {

@@ -6,12 +6,10 @@ import { Readable } from 'node:stream';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import pg from 'pg';
 import { AppError } from '../../src/errors.ts';
+import { exportLedger, importLedger, openMovableStore } from '../../src/ledger/admin.ts';
 import {
-  exportLedger,
-  importLedger,
   type LedgerStore,
   migrateStore,
-  openMovableStore,
   openSqliteStore,
   type StoreLocation,
 } from '../../src/ledger/index.ts';

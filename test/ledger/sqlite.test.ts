@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it, mock } from 'node:test';
 import { AppError } from '../../src/errors.ts';
+import { copyDatabase, exportLedger } from '../../src/ledger/admin.ts';
 import {
-  copyDatabase,
-  exportLedger,
   type LedgerStore,
   Maintenance,
   openSqliteStore,

@@ -1,6 +1,6 @@
 /** The findings of `phm ledger verify` in either store: it reports each change, and nothing else. */
 import assert from 'node:assert/strict';
-import { verifyLedger } from '../../src/ledger/index.ts';
+import { verifyLedger } from '../../src/ledger/admin.ts';
 import type { StoreLocation } from '../../src/ledger/location.ts';
 import { NOW } from './contract.ts';
 

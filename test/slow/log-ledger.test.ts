@@ -10,12 +10,10 @@ import {
   copyDatabase,
   exportLedger,
   importLedger,
-  type LedgerStore,
   openMovableStore,
-  openSqliteStore,
-  type StoreLocation,
   verifyLedger,
-} from '../../src/ledger/index.ts';
+} from '../../src/ledger/admin.ts';
+import { type LedgerStore, openSqliteStore, type StoreLocation } from '../../src/ledger/index.ts';
 import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { keyRequest, makeKeyId, NOW, QUOTAS } from '../ledger/contract.ts';

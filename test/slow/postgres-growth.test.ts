@@ -3,12 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import {
-  exportLedger,
-  type LedgerStore,
-  Maintenance,
-  type PruneReport,
-} from '../../src/ledger/index.ts';
+import { exportLedger } from '../../src/ledger/admin.ts';
+import { type LedgerStore, Maintenance, type PruneReport } from '../../src/ledger/index.ts';
 import { keyIdBound } from '../../src/ledger/key-time.ts';
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
 import { MovablePostgres } from '../../src/ledger/move/postgres.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type StoreLocation, verifyLedger } from '../../src/ledger/index.ts';
+import { verifyLedger } from '../../src/ledger/admin.ts';
+import type { StoreLocation } from '../../src/ledger/index.ts';
 import { newLogKeysText } from '../../src/log/index.ts';
 import {
   type Account,

@@ -3,12 +3,8 @@ import type { Command } from 'commander';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { commandLine } from '../../launcher.ts';
-import {
-  openStoreToRead,
-  storeLocation,
-  type Verification,
-  verifyLedger,
-} from '../../ledger/index.ts';
+import { type Verification, verifyLedger } from '../../ledger/admin.ts';
+import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';

@@ -12,6 +12,8 @@ import {
   importLedger,
   type MoveReport,
   openMovableStore,
+} from '../../ledger/admin.ts';
+import {
   openStoreToChange,
   openStoreToRead,
   refuseLostDatabase,

@@ -1,5 +1,5 @@
 /** Describes numbers of things in words. */
-import type { RowCounts } from '../../ledger/index.ts';
+import type { RowCounts } from '../../ledger/admin.ts';
 
 /** Describes the size of a ledger. */
 export function describeRows({ accounts, api_keys, ledger }: RowCounts): string {

@@ -1,7 +1,7 @@
 /** `phm log check`: the monitor of a log, from outside or beside its database. */
 import type { Command } from 'commander';
 import { encodeBase64 } from '#tlog';
-import type { Finding } from '../../ledger/index.ts';
+import type { Finding } from '../../ledger/admin.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
 import { CommandError } from '../command-error.ts';

@@ -3,7 +3,8 @@
  * entry in a signed head (RFC 6962 §2.1.1, c2sp.org/tlog-proof).
  */
 import { canonicalJson, formatProof, type KeyStatement } from '#tlog';
-import { keyStatement, parseKeyId } from '../../keys/index.ts';
+import { parseKeyId } from '../../keys/key-id.ts';
+import { keyStatement } from '../../keys/statement.ts';
 import type { LogPosition, LogStore, RecordedRow } from '../../ledger/index.ts';
 import { entryOf, inclusionProof, verifyInclusion } from '../../log/index.ts';
 import type { ReceiptAnswer } from './api.ts';

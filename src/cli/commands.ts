@@ -1,0 +1,51 @@
+/** All commands but `serve`, in the order of the help. */
+import type { Command } from 'commander';
+import { addAccountCommands } from './admin/account.ts';
+import { addApiKeyCommands } from './admin/api-key.ts';
+import { addAuditCommands } from './admin/audit.ts';
+import { addLedgerCommands } from './admin/ledger.ts';
+import { addMigrateCommand } from './admin/migrate.ts';
+import { addMoveCommands } from './admin/move.ts';
+import { addRecipientCommands } from './admin/recipient.ts';
+import { addSecretCommands } from './admin/secret.ts';
+import { addAssessCommand } from './assess/command.ts';
+import { addAssessEntropyCommand } from './assess/entropy-command.ts';
+import { addGenerateCommand } from './client/generate.ts';
+import { addMetricsCommand } from './client/metrics.ts';
+import { addOpenCommand } from './client/open.ts';
+import { addReceiptCommands } from './client/receipt.ts';
+import { addValidateCommand } from './client/validate.ts';
+import { addCompletionCommand } from './completion/command.ts';
+import type { CliContext } from './context.ts';
+import { addLogCommands } from './log/command.ts';
+import { addSourcesCommands } from './noise/command.ts';
+import { addSelfTestCommand } from './selftest/command.ts';
+import { addStreamCommand } from './stream.ts';
+
+/** Adds the commands to the program. `onExitCode` receives the exit code of those that report a finding by it. */
+export function addCommands(
+  program: Command,
+  context: CliContext,
+  onExitCode: (exitCode: number) => void,
+): void {
+  addGenerateCommand(program, context);
+  addOpenCommand(program, context);
+  addValidateCommand(program, context, onExitCode);
+  addReceiptCommands(program, context, onExitCode);
+  addMetricsCommand(program, context);
+  addAccountCommands(program, context);
+  addApiKeyCommands(program, context);
+  addRecipientCommands(program, context);
+  addSecretCommands(program, context);
+  addMigrateCommand(program, context);
+  addLedgerCommands(program, context);
+  addLogCommands(program, context);
+  addAuditCommands(program, context);
+  addAssessCommand(program, context);
+  addAssessEntropyCommand(program, context);
+  addSourcesCommands(program, context);
+  addStreamCommand(program, context);
+  addSelfTestCommand(program, context);
+  addMoveCommands(program, context);
+  addCompletionCommand(program, context);
+}

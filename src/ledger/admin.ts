@@ -1,0 +1,7 @@
+/** The door for commands: copies, moves and verifies a whole ledger. The server does not load it. */
+export { type CopyReport, copyDatabase } from './backup.ts';
+export { exportLedger, type MoveReport } from './move/export.ts';
+export { importLedger } from './move/import.ts';
+export { openMovableStore } from './move/open.ts';
+export type { RowCounts } from './move/tables.ts';
+export { type Finding, type Verification, verifyLedger } from './verify/index.ts';
