@@ -77,6 +77,7 @@ export class SqliteLedger implements FilledLedger {
     // The final file is the same; the filling need not survive a crash.
     database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
     this.#fillRows(database, rows);
+    database.exec('INSERT INTO fingerprints SELECT fingerprint, key_id FROM ledger ORDER BY 1, 2');
     this.#fillSums(database);
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
@@ -122,7 +123,7 @@ export class SqliteLedger implements FilledLedger {
       Number(
         database.prepare('SELECT sum(pgsize) AS n FROM dbstat WHERE name = ?').get(name)?.n ?? 0,
       );
-    const bytes = { table: size('ledger'), indexes: size('ledger_fingerprint') };
+    const bytes = { table: size('ledger'), indexes: size('fingerprints') };
     database.close();
     return bytes;
   }
@@ -156,7 +157,7 @@ export class PostgresLedger implements FilledLedger {
 
   async fill(rows: number): Promise<void> {
     await this.#client.query(
-      'TRUNCATE ledger, usage, api_keys, accounts, writers, rollup_hour, rollup_minute',
+      'TRUNCATE ledger, usage, api_keys, accounts, writers, rollup_hour, rollup_minute CASCADE',
     );
     const store = await this.open();
     await addAccount(store);

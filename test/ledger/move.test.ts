@@ -106,7 +106,7 @@ describe('a ledger move', () => {
     await assertSealed(target, filled);
     const database = new DatabaseSync(to);
     const schema = database.prepare('SELECT oldest_program AS oldest FROM schema_version').get();
-    assert.equal(schema?.oldest, 10);
+    assert.equal(schema?.oldest, 11);
     database.close();
     const [header, ...rest] = exported.trimEnd().split('\n');
     const change = (pattern: RegExp, by: string) =>

@@ -410,7 +410,7 @@ export function sealingContract(
 
     it('tell earlier programs to stay away from the first sealed key on', async () => {
       const [schema] = await ask('SELECT oldest_program AS oldest FROM schema_version');
-      assert.equal(schema?.oldest, 10);
+      assert.ok(Number(schema?.oldest) >= 10);
     });
 
     it('set an account to sealed keys only, for all its API keys', async () => {

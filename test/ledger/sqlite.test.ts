@@ -15,8 +15,10 @@ import {
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { MovableSqlite } from '../../src/ledger/move/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
+import { findUnindexed } from '../../src/ledger/sqlite/fingerprint-check.ts';
+import { CANDIDATES } from '../../src/ledger/sqlite/fingerprints.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
-import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite/store.ts';
+import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { clockContract } from './clock-contract.ts';
 import {
   areRecorded,
@@ -27,7 +29,7 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
-import { batchOf, record, seal, sealingContract } from './sealing-contract.ts';
+import { batchOf, record, sealingContract } from './sealing-contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
@@ -69,6 +71,17 @@ const NEVER = new AbortController().signal;
 ledgerContract(
   'SQLite',
   async () => open('contract.db'),
+  async () => {},
+  tap,
+  async () => {},
+);
+
+ledgerContract(
+  'SQLite, which merges its index all the time',
+  async () => {
+    const connection = new SqliteConnection(join(directory, 'merging.db'));
+    return new SqliteStore(connection, QUOTAS, { entries: 5, commits: 3 });
+  },
   async () => {},
   tap,
   async () => {},
@@ -195,7 +208,9 @@ describe('SQLite store', () => {
   it('finds commitments through the fingerprint index', () => {
     const database = new DatabaseSync(join(directory, 'restart.db'));
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${CANDIDATES}`).all(1);
-    assert.match(JSON.stringify(plan), /USING INDEX ledger_fingerprint/);
+    const steps = JSON.stringify(plan);
+    assert.match(steps, /SEARCH ledger USING PRIMARY KEY \(key_id=\?\)/);
+    assert.match(steps, /SEARCH fingerprints USING PRIMARY KEY \(fingerprint=\?\)/);
     database.close();
   });
 
@@ -381,6 +396,7 @@ describe('SQLite store over months and releases', () => {
     const stop = new AbortController();
     const order = { keepMs: -1, clock: { nowMs: () => NOW }, dryRun: false, signal: stop.signal };
     const pruned = store.prune(order);
+    await new Promise(setImmediate);
     stop.abort();
     const report = await pruned;
     assert.ok(report.rows > 0 && report.rows < rows.length, `${report.rows}`);
@@ -485,31 +501,12 @@ describe('SQLite store over months and releases', () => {
     await store.close();
   });
 
-  it('refuses earlier programs from the first sealed key or sealed-only account on', async () => {
-    const earlier = readMigrations('sqlite').filter(({ version }) => version < 10);
-    const later = [
-      ...readMigrations('sqlite'),
-      { version: 11, sql: '-- oldest-program: 8\nSELECT 1;' },
-    ];
-    const changes = {
-      row: (store: LedgerStore, id: string) =>
-        store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []),
-      account: (store: LedgerStore, id: string) => store.setSealedOnly(id, 'on'),
-    };
-    for (const [name, change] of Object.entries(changes)) {
-      const path = join(directory, `sealed-${name}.db`);
-      const store = open(`sealed-${name}.db`);
-      const id = await addEnterprise(store);
-      await store.commit([batchOf(id, 2, { idempotency: record('k') })], []);
-      await store.setSealedOnly(id, 'off');
-      assert.equal(migrateDatabase(path, earlier).program, 9);
-      await change(store, id);
-      await store.close();
-      const refusal = { name: 'SetupError', message: /needs programs of version 10/ };
-      assert.throws(() => migrateDatabase(path, earlier), refusal);
-      assert.equal(migrateDatabase(path, later).to, 11);
-      assert.throws(() => migrateDatabase(path, earlier), refusal);
-    }
+  it('refuses earlier programs, which lack the index by fingerprint', () => {
+    const earlier = readMigrations('sqlite').filter(({ version }) => version < 11);
+    const path = join(directory, 'earlier.db');
+    migrateDatabase(path);
+    const refusal = { name: 'SetupError', message: /needs programs of version 11/ };
+    assert.throws(() => migrateDatabase(path, earlier), refusal);
   });
 
   it('opens a database of the previous release, without latencies and p-values', async () => {
@@ -523,6 +520,9 @@ describe('SQLite store over months and releases', () => {
       INSERT INTO rollup_minute VALUES ('acct_e', 7, 3, 3000, 1, 1, 3, 0)`);
     before.close();
     const store = open('before.db');
+    const migrated = new DatabaseSync(path);
+    assert.equal(findUnindexed(migrated), null);
+    migrated.close();
     assert.deepEqual(await store.keyEvidence('acct_e', 10), []);
     await store.commit([evidenceAt('acct_e', 8 * 60_000, 9)], []);
     const query = { accountId: 'acct_e', startMs: 7 * 60_000, stepMinutes: 1, steps: 2 };

@@ -4,13 +4,7 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
-import {
-  isNewerSchema,
-  newestVersion,
-  REQUIRE_SEALING_PROGRAM,
-  readMigrations,
-  refuseNewerExport,
-} from '../migrations.ts';
+import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import type {
   EmptyStore,
@@ -27,7 +21,6 @@ import {
   fingerprintOf,
   keyColumns,
   mayBeAbsent,
-  needsSealingProgram,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
@@ -150,11 +143,14 @@ function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void 
   if (table === 'ledger') names.push('fingerprint');
   const places = names.map(() => '?').join(', ');
   const insert = database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`);
-  if (rows.some((row) => needsSealingProgram(table, row))) database.exec(REQUIRE_SEALING_PROGRAM);
+  const index = database.prepare('INSERT INTO fingerprints (fingerprint, key_id) VALUES (?, ?)');
+  const keyId = columnsOf(table).findIndex(({ name }) => name === 'key_id');
   for (const row of rows) {
     const values = row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
     const derived: SQLInputValue[] = table === 'ledger' ? [fingerprintOf(row)] : [];
     insert.run(...values, ...derived);
+    // Merged at once: the import is one transaction.
+    if (table === 'ledger') index.run(fingerprintOf(row), row[keyId] as Uint8Array);
   }
 }
 

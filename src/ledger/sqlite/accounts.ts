@@ -5,7 +5,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { utcMonth } from '../../clock.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
@@ -119,7 +118,6 @@ export class SqliteAccountStore implements AccountStore {
     return this.#audited(
       audit,
       () => {
-        if (rule !== 'off') this.connection.run(REQUIRE_SEALING_PROGRAM);
         const update = 'UPDATE accounts SET sealed_only = ? WHERE account_id = ?';
         return this.connection.changes(update, rule, accountId);
       },

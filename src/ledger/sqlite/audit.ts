@@ -1,8 +1,15 @@
 /** Writes audit records and pending entries, within a transaction. */
 
-import type { PendingEntry } from '../ledger-row.ts';
+import type { SQLInputValue } from 'node:sqlite';
+import type { LedgerRow, PendingEntry } from '../ledger-row.ts';
 import type { AuditRecord } from '../log-store.ts';
 import type { SqliteConnection } from './connection.ts';
+import { insertion } from './insertion.ts';
+
+const INSERT_PENDING = insertion(
+  'INTO log_pending',
+  'entry_id, log_id, kind, entry, mac, secret_version',
+);
 
 export function insertAudit(connection: SqliteConnection, audit: AuditRecord): void {
   const { auditId, atMs, action, details, salt, pending } = audit;
@@ -14,23 +21,21 @@ export function insertAudit(connection: SqliteConnection, audit: AuditRecord): v
     details,
     salt,
   );
-  if (pending) insertPending(connection, auditId, 'audit', pending);
+  if (pending) connection.insert(INSERT_PENDING, [pendingValues(auditId, 'audit', pending)]);
 }
 
-export function insertPending(
-  connection: SqliteConnection,
+/** Writes the pending entries of those rows that have one. */
+export function insertPendingKeys(connection: SqliteConnection, rows: readonly LedgerRow[]): void {
+  const values = rows.flatMap(({ keyId, receipt }) =>
+    receipt?.pending ? [pendingValues(keyId, 'key', receipt.pending)] : [],
+  );
+  connection.insert(INSERT_PENDING, values);
+}
+
+function pendingValues(
   entryId: Uint8Array,
   kind: PendingEntry['kind'],
   { logId, entry, mac, secretVersion }: PendingEntry,
-): void {
-  connection.run(
-    `INSERT INTO log_pending (entry_id, log_id, kind, entry, mac, secret_version)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    entryId,
-    logId,
-    kind,
-    entry,
-    mac,
-    secretVersion,
-  );
+): SQLInputValue[] {
+  return [entryId, logId, kind, entry, mac, secretVersion];
 }

@@ -9,10 +9,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
 import { isDamage } from './damage.ts';
+import { findUnindexed } from './fingerprint-check.ts';
 
 /**
  * `quick_check` reads every page and row and finds malformed ones. `integrity_check` also compares each
- * index with its table, which takes about five times as long.
+ * index with its table, also the index by fingerprint, which takes about five times as long.
  */
 export type CheckKind = 'quick_check' | 'integrity_check';
 
@@ -88,8 +89,9 @@ export function checkFile(path: string, check: CheckKind): CheckResult {
     const database = new DatabaseSync(url, { timeout: BUSY_TIMEOUT_MS });
     try {
       const found = String(database.prepare(`PRAGMA ${check}(1)`).get()?.[check]);
-      if (found === 'ok') return { kind: 'sound' };
-      return { kind: 'damaged', found: found.replace(/\s*\n\s*/g, ' ') };
+      if (found !== 'ok') return { kind: 'damaged', found: found.replace(/\s*\n\s*/g, ' ') };
+      const unindexed = check === 'integrity_check' ? findUnindexed(database) : null;
+      return unindexed === null ? { kind: 'sound' } : { kind: 'damaged', found: unindexed };
     } finally {
       database.close();
     }

@@ -5,6 +5,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from '../latency.ts';
 import { unavailable } from '../unavailable.ts';
 import { damagedDatabase, isDamage, notTheOpenFile } from './damage.ts';
+import { type Insertion, ROWS } from './insertion.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
 import type { WriteGate } from './write-gate.ts';
 
@@ -122,6 +123,13 @@ export class SqliteConnection {
   /** Runs a statement and returns how many rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#noting(() => this.#statement(sql).run(...values)).changes);
+  }
+
+  /** Inserts rows, `ROWS` at a time while there are as many. */
+  insert({ one, several }: Insertion, rows: readonly SQLInputValue[][]): void {
+    const whole = rows.length - (rows.length % ROWS);
+    for (let i = 0; i < whole; i += ROWS) this.run(several, ...rows.slice(i, i + ROWS).flat());
+    for (const row of rows.slice(whole)) this.run(one, ...row);
   }
 
   /** Runs a statement that changes at most one row. Returns true if it changed one. */

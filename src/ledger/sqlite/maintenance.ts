@@ -8,9 +8,13 @@ import { unavailable } from '../unavailable.ts';
 import { removeExpired } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import type { SqliteConnection } from './connection.ts';
+import { Fingerprints } from './fingerprints.ts';
 
 /** Rows per transaction. Each transaction holds the only write lock. */
 const CHUNK = 500;
+
+/** Entries of the index by fingerprint that one transaction merges. They are in order, so each page takes several. */
+const MERGED = 2_000;
 
 /**
  * Shortest pause between two transactions. A process that waits for the lock retries after a few
@@ -50,6 +54,7 @@ export async function pruneSqlite(
   const isPartial = connection.guarded(() => leavesSome(connection, bounds));
   if (dryRun) return { ...countOld(connection, bounds), beforeMs, isPartial };
   const bound = keyIdBound(beforeMs);
+  await mergeRecent(connection, signal);
   const rows = await inChunks(connection, signal, () =>
     connection.run(
       `DELETE FROM ledger WHERE key_id IN (SELECT key_id ${ROWS} ORDER BY key_id LIMIT ${CHUNK})`,
@@ -73,6 +78,23 @@ export async function pruneSqlite(
     ),
   );
   return { rows, minuteSums, partitions: [], beforeMs, isPartial };
+}
+
+/**
+ * Merges the recent entries of the index by fingerprint: removing a row removes only a merged entry. An entry of a
+ * removed row would do no harm, but stay.
+ */
+async function mergeRecent(
+  connection: SqliteConnection,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const fingerprints = new Fingerprints(connection);
+  const to = connection.guarded(() => fingerprints.refresh().newest) ?? 0;
+  for (let isPartial = to > 0; isPartial && !signal?.aborted; ) {
+    const began = performance.now();
+    isPartial = inTransaction(connection, () => fingerprints.drain(to, MERGED));
+    if (isPartial) await delay(Math.max(MIN_PAUSE_MS, performance.now() - began));
+  }
 }
 
 /** Removes expired idempotency records, a few at a time. The caller trusts the clock. */

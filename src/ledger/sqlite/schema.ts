@@ -21,8 +21,8 @@ import { requireReadable, requireWritable } from './files.ts';
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Length of the log in pages (32 MiB) at which a checkpoint copies it into the database. Commitments fall
- * on random pages: with a longer log, a page that several batches changed is copied once, not each time.
+ * Length of the log in pages (32 MiB) at which a checkpoint copies it into the database: a page that several
+ * batches changed is copied once, not each time.
  */
 const CHECKPOINT_PAGES = 8_000;
 

@@ -2,7 +2,7 @@
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import type { ClockReading } from '../clock-check.ts';
-import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import type { Quotas } from '../quota-decision.ts';
@@ -27,6 +27,7 @@ import type {
 import { readAnswer } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
+import { Fingerprints, type MergeLimits } from './fingerprints.ts';
 import { SqliteLogStore } from './log-store.ts';
 import { pruneSqlite, removeExpiredAnswers } from './maintenance.ts';
 import { WriteGate } from './write-gate.ts';
@@ -43,10 +44,6 @@ export interface SqliteStoreOptions {
   /** Memory of the `WriteGate` that the writing threads of this process share. */
   readonly gate?: SharedArrayBuffer;
 }
-
-/** Selects rows by fingerprint. Exported for its tests, which read its plan. */
-export const CANDIDATES = `SELECT key_id AS keyId, commitment, secret_version AS version
-  FROM ledger WHERE fingerprint = ? LIMIT ${MAX_CANDIDATES}`;
 
 /** Opens the store. Throws `SetupError` if the file cannot be used. */
 export function openSqliteStore({
@@ -68,11 +65,13 @@ export function openSqliteStore({
 
 /** Exported for its tests, which give it a failing connection. */
 export class SqliteStore extends SqliteLogStore implements LedgerStore {
+  readonly #fingerprints: Fingerprints;
   readonly #writer: SqliteWriter;
 
-  constructor(connection: SqliteConnection, quotas: Quotas) {
+  constructor(connection: SqliteConnection, quotas: Quotas, limits?: MergeLimits) {
     super(connection, quotas);
-    this.#writer = new SqliteWriter(connection, quotas);
+    this.#fingerprints = new Fingerprints(connection, limits);
+    this.#writer = new SqliteWriter(connection, quotas, this.#fingerprints);
   }
 
   async commit(
@@ -98,7 +97,7 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
 
   async findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]> {
     return this.connection.guarded(() =>
-      commitments.map((one) => rowMadeMs(one, this.#candidates(one))),
+      commitments.map((one) => rowMadeMs(one, this.#fingerprints.candidates(one))),
     );
   }
 
@@ -113,11 +112,6 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
       keyId,
     );
     return row ? { ...(row as unknown as RecordedKey), hasEvidence: row.hasEvidence === 1 } : null;
-  }
-
-  #candidates({ fingerprint }: Commitment): Candidate[] {
-    const rows = this.connection.all(CANDIDATES, fingerprint);
-    return rows as unknown as Candidate[];
   }
 
   async readClock(clock: Clock): Promise<ClockReading> {

@@ -5,12 +5,12 @@
  * valid until it commits, whatever other processes (the command line, a second server) do.
  */
 import { randomBytes } from 'node:crypto';
+import type { SQLInputValue } from 'node:sqlite';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { joinKeyIds } from '../idempotency.ts';
 import { formatCounts } from '../latency.ts';
-import type { LedgerRow } from '../ledger-row.ts';
-import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
+import type { LedgerRow, RecordedEvidence } from '../ledger-row.ts';
 import { type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type {
@@ -23,8 +23,10 @@ import type {
 import { unavailable } from '../unavailable.ts';
 import { readQuota, readUsed } from './accounts.ts';
 import { readAnswer, writeAnswer } from './answers.ts';
-import { insertPending } from './audit.ts';
+import { insertPendingKeys } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
+import type { Fingerprints } from './fingerprints.ts';
+import { insertion } from './insertion.ts';
 
 /** How long a probe waits for another process's transaction. Batches queue behind it on the same thread. */
 const PROBE_WAIT_MS = 2_000;
@@ -32,19 +34,70 @@ const PROBE_WAIT_MS = 2_000;
 /** An account's usage of a month, including the batch so far. */
 type AccountCounter = Counter & { readonly accountId: string };
 
+/** What a transaction has done so far. */
+interface Batch {
+  /** By account and month, including the batch so far. */
+  readonly counters: Map<string, AccountCounter>;
+  /** The rows of all requests so far. They are inserted together. */
+  readonly rows: LedgerRow[];
+  readonly ledger: SQLInputValue[][];
+  readonly validated: SQLInputValue[][];
+  /** Fingerprints of `rows`, and of rows that were refused. */
+  readonly fingerprints: Set<bigint>;
+}
+
+const newBatch = (): Batch => ({
+  counters: new Map(),
+  rows: [],
+  ledger: [],
+  validated: [],
+  fingerprints: new Set(),
+});
+
+const INSERT_LEDGER = insertion(
+  'INTO ledger',
+  `key_id, fingerprint, commitment, secret_version, account_id, api_key_id, security_level,
+   modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id, gate_p, tests_passed,
+   total_tests, evidence_definition, sealed_to, sealed_digest, key_commitment, salt, strength_bits,
+   sources, software_id`,
+);
+
+const INSERT_VALIDATED = insertion(
+  'INTO validated_keys',
+  'account_id, key_id, p_values, evidence_definition',
+);
+
 export class SqliteWriter {
   readonly #connection: SqliteConnection;
   readonly #quotas: Quotas;
+  readonly #fingerprints: Fingerprints;
 
-  constructor(connection: SqliteConnection, quotas: Quotas) {
+  constructor(connection: SqliteConnection, quotas: Quotas, fingerprints: Fingerprints) {
     this.#connection = connection;
     this.#quotas = quotas;
+    this.#fingerprints = fingerprints;
   }
 
   commit(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
-    return this.#connection.guarded(() =>
-      this.#connection.transact(() => this.#write(requests, failures)),
-    );
+    return this.#connection.guarded(() => {
+      try {
+        return this.#connection.transact(() => this.#writeAndMerge(requests, failures));
+      } catch (error) {
+        this.#fingerprints.forget();
+        throw error;
+      }
+    });
+  }
+
+  #writeAndMerge(
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+  ): CommitOutcome[] {
+    const state = this.#fingerprints.refresh();
+    const batch = newBatch();
+    const outcomes = this.#write(requests, failures, batch);
+    this.#fingerprints.merge(state, batch.rows.length);
+    return outcomes;
   }
 
   /**
@@ -85,16 +138,23 @@ export class SqliteWriter {
       Object.keys(this.#quotas)[0] ?? '',
       request.atMs,
     );
-    this.#write([request], []);
+    this.#fingerprints.refresh();
+    this.#write([request], [], newBatch());
   }
 
-  /** Decides each request in order, then writes the sums once. This is the body of the transaction. */
-  #write(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
-    const counters = new Map<string, AccountCounter>();
+  /**
+   * Decides each request in order, then writes all rows and the sums, within a transaction that began with
+   * `refresh` of the fingerprints.
+   */
+  #write(
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+    batch: Batch,
+  ): CommitOutcome[] {
     const minutes = new Rollup(MINUTE_MS);
     const hours = new Rollup(HOUR_MS);
     const outcomes = requests.map((request) => {
-      const outcome = this.#decide(request, counters);
+      const outcome = this.#decide(request, batch);
       if (outcome.kind === 'committed') {
         minutes.addRequest(request);
         hours.addRequest(request);
@@ -105,14 +165,16 @@ export class SqliteWriter {
       minutes.addFailure(failure);
       hours.addFailure(failure);
     }
-    this.#writeUsage(counters.values());
+    this.#writeUsage(batch.counters.values());
+    this.#insertRows(batch);
     this.#addRollup('rollup_minute', minutes);
     this.#addRollup('rollup_hour', hours);
     return outcomes;
   }
 
-  /** Counts a request and inserts its row if the quota has room. `counters` include the batch so far. */
-  #decide(request: MeteredRequest, counters: Map<string, AccountCounter>): CommitOutcome {
+  /** Counts a request and adds its rows if the quota has room. */
+  #decide(request: MeteredRequest, batch: Batch): CommitOutcome {
+    const { counters } = batch;
     const { accountId } = request;
     const month = utcMonth(request.atMs);
     const name = `${accountId}/${month}`;
@@ -124,7 +186,7 @@ export class SqliteWriter {
     };
     const outcome = decide(counter, request, {
       answer: this.#answerOf(request),
-      record: () => this.#record(request),
+      record: () => this.#record(request, batch),
     });
     if (outcome.kind === 'committed') counters.set(name, counter);
     return outcome;
@@ -148,14 +210,17 @@ export class SqliteWriter {
   }
 
   /**
-   * Inserts the rows and the idempotency record. Returns false and inserts nothing if one of the commitments
-   * exists already, which only a broken generator causes.
+   * Adds the rows to the batch and inserts the idempotency record. Returns false and does nothing if one of the
+   * commitments exists already, which only a broken generator causes.
    */
-  #record(request: MeteredRequest): boolean {
+  #record(request: MeteredRequest, batch: Batch): boolean {
     const { accountId, keys, atMs, idempotency } = request;
-    if (this.#hasRepeated(keys)) return false;
-    for (const row of keys) this.#insertRow(request, row);
-    if (keys.some(({ sealed }) => sealed)) this.#connection.run(REQUIRE_SEALING_PROGRAM);
+    if (this.#hasRepeated(keys, batch)) return false;
+    for (const row of keys) {
+      batch.rows.push(row);
+      batch.ledger.push(ledgerValues(request, row));
+      if (row.evidence) batch.validated.push(validatedValues(accountId, row.keyId, row.evidence));
+    }
     if (idempotency) {
       const { key, requestHash, body } = idempotency;
       writeAnswer(this.#connection, accountId, key, {
@@ -166,60 +231,21 @@ export class SqliteWriter {
     return true;
   }
 
-  #hasRepeated(rows: readonly LedgerRow[]): boolean {
-    const names = rows.map(({ commitment: { version, fingerprint, digest } }) =>
-      rows.length === 1 ? '' : `${version}/${fingerprint}/${Buffer.from(digest).toString('hex')}`,
-    );
-    return (
-      new Set(names).size < names.length ||
-      rows.some(({ commitment }) => this.#isRepeated(commitment))
-    );
+  /** Returns true if the ledger, the batch or an earlier row of the request has one of the commitments. */
+  #hasRepeated(rows: readonly LedgerRow[], batch: Batch): boolean {
+    return rows.some(({ commitment }, i) => {
+      if (this.#fingerprints.has(commitment)) return true;
+      const isNew = !batch.fingerprints.has(commitment.fingerprint);
+      batch.fingerprints.add(commitment.fingerprint);
+      return !isNew && hasCommitment([...batch.rows, ...rows.slice(0, i)], commitment);
+    });
   }
 
-  #insertRow({ accountId, apiKeyId }: MeteredRequest, row: LedgerRow): void {
-    this.#connection.run(
-      `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
-         security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
-         gate_p, tests_passed, total_tests, evidence_definition, sealed_to, sealed_digest, key_commitment,
-         salt, strength_bits, sources, software_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.keyId,
-      row.commitment.fingerprint,
-      row.commitment.digest,
-      row.commitment.version,
-      accountId,
-      apiKeyId,
-      row.securityLevel,
-      row.modulation,
-      row.source,
-      row.createdMs,
-      row.latencyUs,
-      row.entropyBits,
-      row.entropyJobId,
-      row.evidence?.gateP ?? null,
-      row.evidence?.testsPassed ?? null,
-      row.evidence?.totalTests ?? null,
-      row.evidence?.definition ?? null,
-      row.sealed?.recipient ?? null,
-      row.sealed?.digest ?? null,
-      row.receipt?.keyCommitment ?? null,
-      row.receipt?.salt ?? null,
-      row.receipt?.strengthBits ?? null,
-      row.receipt?.sources ?? null,
-      row.receipt?.softwareId ?? null,
-    );
-    if (row.evidence) {
-      this.#connection.run(
-        `INSERT INTO validated_keys (account_id, key_id, p_values, evidence_definition)
-         VALUES (?, ?, ?, ?)`,
-        accountId,
-        row.keyId,
-        row.evidence.pValues,
-        row.evidence.definition,
-      );
-    }
-    const pending = row.receipt?.pending;
-    if (pending) insertPending(this.#connection, row.keyId, 'key', pending);
+  #insertRows(batch: Batch): void {
+    this.#connection.insert(INSERT_LEDGER, batch.ledger);
+    this.#connection.insert(INSERT_VALIDATED, batch.validated);
+    insertPendingKeys(this.#connection, batch.rows);
+    this.#fingerprints.append(batch.rows);
   }
 
   #addRollup(table: 'rollup_minute' | 'rollup_hour', rollup: Rollup): void {
@@ -246,20 +272,53 @@ export class SqliteWriter {
       );
     }
   }
+}
 
-  /**
-   * Compares the whole commitment, which is about to be written anyway, so rows that share its fingerprint
-   * hide nothing.
-   */
-  #isRepeated({ fingerprint, digest, version }: Commitment): boolean {
-    const row = this.#connection.get(
-      'SELECT 1 FROM ledger WHERE fingerprint = ? AND commitment = ? AND secret_version = ?',
-      fingerprint,
-      digest,
-      version,
-    );
-    return row !== undefined;
-  }
+/** Returns the values of `INSERT_LEDGER`. */
+function ledgerValues({ accountId, apiKeyId }: MeteredRequest, row: LedgerRow): SQLInputValue[] {
+  const { commitment, evidence, sealed, receipt } = row;
+  return [
+    row.keyId,
+    commitment.fingerprint,
+    commitment.digest,
+    commitment.version,
+    accountId,
+    apiKeyId,
+    row.securityLevel,
+    row.modulation,
+    row.source,
+    row.createdMs,
+    row.latencyUs,
+    row.entropyBits,
+    row.entropyJobId,
+    evidence?.gateP ?? null,
+    evidence?.testsPassed ?? null,
+    evidence?.totalTests ?? null,
+    evidence?.definition ?? null,
+    sealed?.recipient ?? null,
+    sealed?.digest ?? null,
+    receipt?.keyCommitment ?? null,
+    receipt?.salt ?? null,
+    receipt?.strengthBits ?? null,
+    receipt?.sources ?? null,
+    receipt?.softwareId ?? null,
+  ];
+}
+
+/** Returns the values of `INSERT_VALIDATED`. */
+function validatedValues(
+  accountId: string,
+  keyId: Uint8Array,
+  { pValues, definition }: RecordedEvidence,
+): SQLInputValue[] {
+  return [accountId, keyId, pValues, definition];
+}
+
+function hasCommitment(rows: readonly LedgerRow[], { digest, version }: Commitment): boolean {
+  return rows.some(
+    ({ commitment }) =>
+      commitment.version === version && Buffer.compare(commitment.digest, digest) === 0,
+  );
 }
 
 /** Returns a request for a key that no client asked for. */
