@@ -82,9 +82,19 @@ class VectorWriter {
     this.#n = n;
   }
 
-  /** Writes W^e for one exponent e per lane, W = e^(−2πi/n). */
+  /**
+   * Writes W^e for one exponent e per lane, W = e^(−2πi/n). It makes no object for a number, because the tables have
+   * 29,000 and a starting server waits for them.
+   */
   rotations(exponents: readonly number[]): void {
-    this.complex(exponents.map((exponent) => rotation(exponent, this.#n)));
+    const lanes = exponents.length;
+    for (const exponent of exponents) {
+      const angle = angleOf(exponent, this.#n);
+      this.#to[this.#next] = Math.cos(angle);
+      this.#to[this.#next + lanes] = Math.sin(angle);
+      this.#next++;
+    }
+    this.#next += lanes;
   }
 
   complex(values: readonly Complex[]): void {
@@ -95,8 +105,12 @@ class VectorWriter {
 
 /** Returns e^(−2πi·e/n). */
 export function rotation(e: number, n: number): Complex {
-  const angle = (-2 * Math.PI * (e % n)) / n;
+  const angle = angleOf(e, n);
   return [Math.cos(angle), Math.sin(angle)];
+}
+
+function angleOf(e: number, n: number): number {
+  return (-2 * Math.PI * (e % n)) / n;
 }
 
 function writeByteSums(module: KernelModule, n: number): void {
@@ -113,17 +127,13 @@ function writeByteSums(module: KernelModule, n: number): void {
 
 /** Returns Σ ±W^(exponent·j) over the bits j of each byte. */
 function byteSums(exponent: number, n: number): Complex[] {
-  const rotations = Array.from({ length: 8 }, (_, j) => rotation(exponent * j, n));
-  return Array.from({ length: 256 }, (_, byte) => {
-    let re = 0;
-    let im = 0;
-    for (const [j, [cos, sin]] of rotations.entries()) {
-      const sign = ((byte >>> j) & 1) === 1 ? 1 : -1;
-      re += sign * cos;
-      im += sign * sin;
-    }
-    return [re, im];
-  });
+  let sums: Complex[] = [[0, 0]];
+  for (let j = 0; j < 8; j++) {
+    const [cos, sin] = rotation(exponent * j, n);
+    const cleared = sums.map(([re, im]): Complex => [re - cos, im - sin]);
+    sums = [...cleared, ...sums.map(([re, im]): Complex => [re + cos, im + sin])];
+  }
+  return sums;
 }
 
 function product([a, b]: Complex, [c, d]: Complex): Complex {
@@ -150,8 +160,7 @@ function writeLaneFactors(module: KernelModule, plan: DftPlan): void {
   for (const [job, residues] of JOBS.entries()) {
     const to = module.f32('LANE_FACTORS', size / 4, job * size);
     const writer = new VectorWriter(to, plan.n);
-    forEachNode(plan, (m, node) => {
-      if (m <= plan.sharedFrom) return;
+    forEachNode(plan, plan.sharedFrom, (m, node) => {
       for (let j = 1; j < plan.radix; j++) {
         writer.rotations(residues.map((r) => ((node + r) * j * m) / plan.radix));
       }
@@ -175,19 +184,28 @@ function writeNodeFactors(module: KernelModule, plan: DftPlan): void {
       return new VectorWriter(module.f32(name, nodes * (radix - 1) * 2), n);
     },
   );
-  forEachNode(plan, (m, node) => {
+  forEachNode(plan, 1, (m, node) => {
     if (m > sharedFrom) return;
     const level = Math.round(Math.log(sharedFrom / m) / Math.log(radix));
     for (let j = 1; j < radix; j++) tables[level].rotations([(node * j * m) / radix]);
   });
 }
 
-/** Visits the nodes of a job, level by level in memory order, with size and residue relative to the job's. */
-function forEachNode(plan: DftPlan, visit: (m: number, node: number) => void): void {
-  const { n, radix, order } = plan;
+/**
+ * Visits the nodes of a job with more than `above` coefficients, level by level in memory order, with size and residue
+ * relative to the job's. It makes no level that it does not visit: the last has 16,384 nodes.
+ */
+function forEachNode(
+  { n, radix, order }: DftPlan,
+  above: number,
+  visit: (m: number, node: number) => void,
+): void {
   let level = [0];
-  for (let m = n / CLASSES; m > 1; m /= radix) {
+  for (let m = n / CLASSES; ; ) {
     for (const node of level) visit(m, node);
-    level = level.flatMap((node) => order.map((q) => node + (n / m) * q));
+    const step = n / m;
+    m /= radix;
+    if (m <= above) return;
+    level = level.flatMap((node) => order.map((q) => node + step * q));
   }
 }

@@ -155,13 +155,13 @@ export class KernelModule {
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
   }
 
-  /** Writes log2(d) · 2^36, rounded, as i64. It is below 2^53, so a double holds it and is split into two halves. */
+  /** Writes log2(d) · 2^36, rounded, as i64. It is below 2^53, so a double holds it. The array keeps its low 32 bits. */
   #tabulateLogarithms(): void {
     const entries = this.exports.LOGARITHM_LIMIT.value;
     const halves = this.u32('LOGARITHMS', 2 * entries);
     for (let d = 1; d < entries; d++) {
       const value = Math.round(Math.log2(d) * 2 ** 36);
-      halves[2 * d] = value % 2 ** 32;
+      halves[2 * d] = value;
       halves[2 * d + 1] = Math.floor(value / 2 ** 32);
     }
   }
