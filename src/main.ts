@@ -5,7 +5,7 @@
 import { fstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { stackFrames } from './errors.ts';
+import { SetupError, stackFrames } from './errors.ts';
 import { dropWebCryptoWarnings } from './experimental-warnings.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
@@ -16,11 +16,15 @@ enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.u
 
 /**
  * Exits with code 1 after a broken invariant, because memory cannot be trusted. Prints the error's name and not its
- * message, except Node's own message about a missing module.
+ * message, except that of a thread that cannot start, and Node's own about a missing module.
  */
 function endAtOnce(error: Error): void {
   if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
     process.stderr.write(`phm: ${error.message}; the installation is incomplete: run "npm ci"\n`);
+    process.exit(1);
+  }
+  if (error instanceof SetupError) {
+    process.stderr.write(`phm: ${error.message}\n`);
     process.exit(1);
   }
   process.stderr.write(

@@ -8,7 +8,7 @@ import { COMPILE_CACHE_ENVIRONMENT } from './compile-cache.ts';
  */
 export function startThread(
   url: URL,
-  options: Pick<WorkerOptions, 'name' | 'workerData'> = {},
+  options: Pick<WorkerOptions, 'name' | 'transferList' | 'workerData'> = {},
 ): Worker {
   return new Worker(url, { ...options, env: COMPILE_CACHE_ENVIRONMENT });
 }

@@ -1,6 +1,5 @@
 /** The listeners of a server: HTTP, and the page for Prometheus. */
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
@@ -11,13 +10,7 @@ import { buildApp } from '../http/app.ts';
 import { Connections, RESERVE } from '../http/connections.ts';
 import { authorityOf, listenError } from '../listening.ts';
 import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/index.ts';
-import type { ServerParts } from './parts.ts';
-import type { Supervisor } from './supervisor.ts';
-
-/** Output of `npm run build` for dashboard/. */
-export const DASHBOARD_FOLDER: string = fileURLToPath(
-  new URL('../../build/dashboard', import.meta.url),
-);
+import { DASHBOARD_FOLDER, type ServerParts } from './parts.ts';
 
 export interface Listeners {
   readonly app: FastifyInstance;
@@ -27,38 +20,14 @@ export interface Listeners {
   readonly tracing: Awaited<ReturnType<typeof openTracing>>;
 }
 
-/** Opens the listeners once: when the key service has started, or when startup must wait. */
-export class LazyListeners {
-  readonly #parts: ServerParts;
-  readonly #supervisor: Supervisor;
-  #listeners: Promise<Listeners> | undefined;
-
-  constructor(parts: ServerParts, supervisor: Supervisor) {
-    this.#parts = parts;
-    this.#supervisor = supervisor;
-  }
-
-  open(): Promise<Listeners> {
-    this.#listeners ??= this.#open();
-    return this.#listeners;
-  }
-
-  /** Closes open listeners after a failed start. */
-  async close(): Promise<void> {
-    const listeners = await this.#listeners?.catch(() => undefined);
-    await Promise.all([listeners?.app.close(), listeners?.metricsServer?.close()]);
-  }
-
-  async #open(): Promise<Listeners> {
-    const { starting } = this.#parts;
-    const listeners = await openListeners(this.#parts);
-    this.#supervisor.ready(`listening on ${listeners.address}`, () => starting.ping());
-    return listeners;
-  }
+/** The application, ready to listen. */
+export interface BuiltApp {
+  readonly app: FastifyInstance;
+  readonly tracing: Awaited<ReturnType<typeof openTracing>>;
 }
 
-/** Opens all listeners. If an address cannot be used, closes them and throws `SetupError`. */
-async function openListeners(parts: ServerParts): Promise<Listeners> {
+/** Builds the application. It calls `parts.starting`, so it may exist before the key service. */
+export async function buildListeners(parts: ServerParts): Promise<BuiltApp> {
   const { config, options, logger, log, metrics, lifecycle, starting } = parts;
   const tracing = await openTracing(options.env, logger);
   const connections = boundConnections(config, logger);
@@ -93,6 +62,15 @@ async function openListeners(parts: ServerParts): Promise<Listeners> {
     lostLogLines: () => log.lost,
     connections: () => connections.counts,
   });
+  await app.ready();
+  return { app, tracing };
+}
+
+/** Opens all listeners. If an address cannot be used, closes them and throws `SetupError`. */
+export async function openListeners(
+  { app, tracing }: BuiltApp,
+  { config, logger, metrics }: ServerParts,
+): Promise<Listeners> {
   const address = `${await listen(app, config)}${config.basePath}`;
   const metricsServer = await listenForMetrics(metrics, config, logger).catch(async (error) => {
     await app.close();

@@ -1,4 +1,5 @@
 /** Parts of a server that exist before startup and need no database. */
+import { fileURLToPath } from 'node:url';
 import { type DemoKeysPolicy, demoKeysPolicy } from '../accounts/index.ts';
 import { type Config, isLoopback } from '../config/index.ts';
 import { isSourceName } from '../entropy/index.ts';
@@ -6,6 +7,11 @@ import { loadTls, type TlsOptions } from '../http/tls.ts';
 import { StartingService } from '../service/index.ts';
 import { openMetrics, type ServiceMetrics } from '../telemetry/index.ts';
 import { openLog, type ServerLog } from './log.ts';
+
+/** Output of `npm run build` for dashboard/. */
+export const DASHBOARD_FOLDER: string = fileURLToPath(
+  new URL('../../build/dashboard', import.meta.url),
+);
 
 export interface ServeOptions {
   /** Writes one line with the address to stdout. */

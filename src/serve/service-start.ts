@@ -10,17 +10,23 @@ import {
   sourceCreditBits,
 } from '../entropy/index.ts';
 import { storeLocation } from '../ledger/index.ts';
-import { KeyService, type ServiceSources } from '../service/index.ts';
+import { KeyService, type ServiceSources, type WaitingThreads } from '../service/index.ts';
 import { logLatch, logSuite, logUnvouchedKeys } from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
-import { prepareLedger } from './ledger-start.ts';
+import type { ReadyLedger } from './ledger-start.ts';
 import { logNotice } from './log-notices.ts';
 import type { ServerParts } from './parts.ts';
 
-/** Throws `SetupError`, or the error of an unavailable database. */
-export async function startService(parts: ServerParts): Promise<KeyService> {
+/**
+ * Starts the service, in `threads` if there are any, and wipes the secret. Throws `SetupError`, or the error of an
+ * unavailable database.
+ */
+export async function startService(
+  parts: ServerParts,
+  { clock, secret, log }: ReadyLedger,
+  threads: WaitingThreads | null,
+): Promise<KeyService> {
   const { config, options, logger, metrics } = parts;
-  const { clock, secret, log } = await prepareLedger(parts);
   try {
     const sources = enabledSources(config);
     logCredits(parts, sources);
@@ -29,6 +35,7 @@ export async function startService(parts: ServerParts): Promise<KeyService> {
       sources,
       secret,
       suiteWorkers: config.suiteWorkers,
+      ...(threads && { threads }),
       log,
       onLogNotice: (notice) => logNotice(logger, notice),
       clock: systemClock,

@@ -52,3 +52,4 @@ export type { Readiness } from './readiness.ts';
 export { KeyService } from './service.ts';
 export type { ServiceSources } from './service-sources.ts';
 export { type KeyApi, StartingService } from './starting-service.ts';
+export type { WaitingThreads } from './waiting-threads.ts';

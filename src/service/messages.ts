@@ -301,10 +301,10 @@ interface WorkerUnable {
   readonly mayPass: boolean;
 }
 
-/** First message of the statistics worker, which has no generator. */
+/** First message of the log worker, which has no generator. The statistics worker sends none. */
 export type WorkerUp = { readonly kind: 'ready' } | WorkerUnable;
 
-/** First message of every other worker. */
+/** First message of a worker with a generator. */
 export type WorkerReady =
   | {
       readonly kind: 'ready';

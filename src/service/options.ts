@@ -9,12 +9,15 @@ import type { LogNotice } from './log/notices.ts';
 import type { LogSetup } from './log/prepare.ts';
 import type { KeyObserver } from './observer.ts';
 import type { ServiceSources } from './service-sources.ts';
+import type { WaitingThreads } from './waiting-threads.ts';
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;
   readonly sources: ServiceSources;
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;
+  /** The key worker and the first suite worker, which wait for their data. Default: the service starts them. */
+  readonly threads?: WaitingThreads;
   /** The transparency log; null without. */
   readonly log: LogSetup | null;
   readonly clock: Clock;

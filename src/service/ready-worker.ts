@@ -12,8 +12,11 @@ export interface ReadyWorker {
   readonly failedVerdicts: readonly FailedVerdict[];
 }
 
-export async function whenReady(worker: Worker): Promise<ReadyWorker> {
-  const { status, failedVerdicts } = await whenUp<Extract<WorkerReady, { kind: 'ready' }>>(worker);
+/** Returns a worker with what its first message says. */
+export function readyWorker(
+  worker: Worker,
+  { status, failedVerdicts }: WorkerReady & { kind: 'ready' },
+): ReadyWorker {
   return { worker, status, failedVerdicts };
 }
 

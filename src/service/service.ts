@@ -26,6 +26,7 @@ import { endThread } from '../worker-thread.ts';
 import { ApiKeyCache, type Found } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
+import { JoiningWorkers } from './joining-workers.ts';
 import { type GenerateOptions, KeyRequests } from './key-requests.ts';
 import { LedgerWatch } from './ledger-watch.ts';
 import { absentLog, type LogApi } from './log/api.ts';
@@ -45,12 +46,14 @@ import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
-import { whenAnswered } from './ready-worker.ts';
+import { type ReadyWorker, whenAnswered } from './ready-worker.ts';
 import { mergeSourceStatuses } from './service-sources.ts';
-import { startThreads, type Threads } from './start-threads.ts';
+import { startStatistics, startThreads, type Threads } from './start-threads.ts';
 import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
+import type { SuiteWorkerData } from './threads/suite-worker.ts';
+import { waitingSuiteWorker } from './waiting-threads.ts';
 
 /** Time limit for threads to end after their current work, which is at most one key. */
 const END_LIMIT_MS = 2_000;
@@ -59,7 +62,9 @@ export class KeyService {
   /** The transparency log. */
   readonly log: LogApi;
   readonly #options: KeyServiceOptions;
-  readonly #workers: readonly Worker[];
+  /** The key worker, the statistics worker, and the suite workers that have joined. */
+  readonly #workers: Worker[];
+  readonly #joining: JoiningWorkers;
   readonly #logWorker: Worker | null;
   readonly #serviceLog: ServiceLog | null;
   readonly #latch: Latch;
@@ -80,9 +85,8 @@ export class KeyService {
 
   private constructor(
     options: KeyServiceOptions,
-    { latch, background, ready, statisticsWorker, logWorker }: Threads,
+    { store, latch, background, keyWorker, suiteWorker, logWorker }: Threads,
   ) {
-    const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
     this.#latch = latch;
     this.#startMs = options.clock.nowMs();
@@ -90,11 +94,9 @@ export class KeyService {
       options.onLatch(defect, { keys: this.#keys.released, sinceMs: this.#startMs });
       this.#queue.resume();
     });
-    for (const verdict of ready.flatMap(({ failedVerdicts }) => failedVerdicts)) {
-      options.onFailedVerdict(verdict);
-    }
     this.#background = background;
-    this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
+    const statisticsWorker = startStatistics(store);
+    this.#workers = [keyWorker.worker, statisticsWorker];
     this.#keyWorkerStatus = keyWorker.status;
     const { observer } = options;
     this.#logWorker = logWorker;
@@ -114,7 +116,6 @@ export class KeyService {
     );
     this.#pool = new SuitePool(latch, { ...options, observer });
     this.#statistics = new Statistics(statisticsWorker, observer);
-    for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
@@ -141,17 +142,25 @@ export class KeyService {
       observer,
     });
     for (const worker of this.#workers) this.#watch(worker);
+    this.#join(suiteWorker);
+    this.#joining = new JoiningWorkers({
+      onJoined: (ready) => this.#join(ready),
+      onFatal: options.onFatal,
+    });
     if (logWorker) this.#watch(logWorker);
   }
 
   /**
-   * Starts the workers and waits until each has passed its self-tests and the generator of plain keys has evidence.
+   * Starts the workers. Waits until the key worker and one suite worker have passed their self-tests and the generator of
+   * plain keys has evidence. Further suite workers start then, so that they take no processor time from readiness.
    * Throws `SetupError`.
    */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
-    const service = new KeyService(options, await startThreads(options));
+    const threads = await startThreads(options);
+    const service = new KeyService(options, threads);
     try {
       await service.#submit({ kind: 'gather_evidence', isLast: false });
+      service.#startFurther(threads.suiteWorkerData);
       return service;
     } catch (cause) {
       await service.close();
@@ -280,12 +289,14 @@ export class KeyService {
    */
   async close(): Promise<void> {
     this.#ledger.stop();
+    const joiningEnded = this.#joining.close(END_LIMIT_MS);
     // It rejects while the ledger hangs, and the threads must end even then.
     await this.#queue.flushFailures().catch(() => {});
     if (this.#keys.released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
     await Promise.all([
+      joiningEnded,
       endThread(keyWorker),
       ...others.map((worker) => endThread(worker, END_LIMIT_MS)),
     ]);
@@ -339,6 +350,20 @@ export class KeyService {
     const result = await this.#queue.submit(task);
     if (result.kind === 'failed') throw toError(result.failure);
     return result;
+  }
+
+  /** Starts the suite workers after the first. Their data is copied before this returns. */
+  #startFurther(data: SuiteWorkerData): void {
+    for (let i = 1; i < this.#options.suiteWorkers; i++) {
+      void this.#joining.add(waitingSuiteWorker(), data);
+    }
+  }
+
+  #join({ worker, status, failedVerdicts }: ReadyWorker): void {
+    for (const verdict of failedVerdicts) this.#options.onFailedVerdict(verdict);
+    this.#workers.push(worker);
+    this.#watch(worker);
+    this.#pool.add(worker, status);
   }
 
   #watch(worker: Worker): void {

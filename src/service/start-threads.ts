@@ -1,32 +1,40 @@
-/** Starts the threads of a key service: the key worker, suite workers, the statistics worker, and readers of sources. */
+/** Starts the threads of a key service: the key worker, a suite worker, the log worker, and readers of sources. */
 import type { Worker } from 'node:worker_threads';
 import { wipe } from '../bytes.ts';
 import type { BackgroundSource } from '../entropy/index.ts';
 import { Latch } from '../keys/latch.ts';
-import { shareWrites } from '../ledger/index.ts';
+import { type StoreLocation, shareWrites } from '../ledger/index.ts';
 import { deriveLogMacKeys } from '../proof/index.ts';
 import { startThread } from '../worker-thread.ts';
 import type { LogWorkerData } from './log/assemble.ts';
 import type { LogSetup } from './log/prepare.ts';
 import type { KeyServiceOptions } from './options.ts';
-import { type ReadyWorker, whenReady, whenUp } from './ready-worker.ts';
+import { type ReadyWorker, readyWorker, whenUp } from './ready-worker.ts';
 import { openBackgroundSources } from './service-sources.ts';
 import type { KeyWorkerData } from './threads/key-thread.ts';
 import type { StatisticsWorkerData } from './threads/statistics-worker.ts';
 import type { SuiteWorkerData } from './threads/suite-worker.ts';
+import { startWaitingThreads } from './waiting-threads.ts';
 
 export interface Threads {
+  /** The ledger, for further threads. */
+  readonly store: StoreLocation;
   /** Shared by all of them. */
   readonly latch: Latch;
   readonly background: readonly BackgroundSource[];
-  /** The key worker, followed by the suite workers. */
-  readonly ready: readonly ReadyWorker[];
-  readonly statisticsWorker: Worker;
+  readonly keyWorker: ReadyWorker;
+  /** The first suite worker. */
+  readonly suiteWorker: ReadyWorker;
+  /** Data of further suite workers, with the caller's master secret. */
+  readonly suiteWorkerData: SuiteWorkerData;
   /** Null without a log. */
   readonly logWorker: Worker | null;
 }
 
-/** Starts all threads and waits until each is ready. Throws `SetupError`. */
+/**
+ * Starts all threads but the statistics worker and further suite workers, and waits until each is ready. Throws
+ * `SetupError`.
+ */
 export async function startThreads(options: KeyServiceOptions): Promise<Threads> {
   const { secret } = options;
   const store = shareWrites(options.store);
@@ -37,24 +45,26 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   const log = options.log?.binding ?? null;
   const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory, log };
   const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory, log };
-  const workers = [
-    start('phm-keys', './threads/key-thread.ts', keyWorkerData),
-    ...Array.from({ length: options.suiteWorkers }, () =>
-      start('phm-suite', './threads/suite-worker.ts', suiteWorkerData),
-    ),
-  ];
-  const statisticsData: StatisticsWorkerData = { store };
-  const statisticsWorker = start('phm-stats', './threads/statistics-worker.ts', statisticsData);
+  const { keyWorker, suiteWorker } = options.threads ?? startWaitingThreads();
+  const starting = [keyWorker.start(keyWorkerData), suiteWorker.start(suiteWorkerData)] as const;
   const logWorker = options.log && startLogWorker({ ...options, store }, options.log);
-  const others = logWorker ? [statisticsWorker, logWorker] : [statisticsWorker];
   try {
-    const [ready] = await Promise.all([
-      Promise.all(workers.map(whenReady)),
-      Promise.all(others.map((worker) => whenUp(worker))),
+    const [keyWorkerUp, suiteWorkerUp] = await Promise.all([
+      ...starting,
+      logWorker && whenUp(logWorker),
     ]);
-    return { latch, background, ready, statisticsWorker, logWorker };
+    return {
+      store,
+      latch,
+      background,
+      keyWorker: readyWorker(keyWorker.worker, keyWorkerUp),
+      suiteWorker: readyWorker(suiteWorker.worker, suiteWorkerUp),
+      suiteWorkerData,
+      logWorker,
+    };
   } catch (error) {
-    await Promise.all([...workers, ...others].map((worker) => worker.terminate()));
+    const workers = [keyWorker.worker, suiteWorker.worker, logWorker];
+    await Promise.all(workers.map((worker) => worker?.terminate()));
     await Promise.all(background.map((source) => source.close()));
     throw error;
   }
@@ -68,6 +78,12 @@ function startLogWorker({ store, secret }: KeyServiceOptions, setup: LogSetup): 
   const worker = start('phm-log', './threads/log-worker.ts', data);
   wipe(...macKeys.map(({ subkey }) => subkey));
   return worker;
+}
+
+/** Starts the statistics worker. Readiness does not wait for it, and it opens the ledger itself. */
+export function startStatistics(store: StoreLocation): Worker {
+  const data: StatisticsWorkerData = { store };
+  return start('phm-stats', './threads/statistics-worker.ts', data);
 }
 
 function start(name: string, file: string, workerData: unknown): Worker {

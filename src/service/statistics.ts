@@ -40,7 +40,7 @@ export class Statistics {
   /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
 
-  /** The worker must have reported ready. */
+  /** The worker may still be starting. It answers earlier queries afterwards. */
   constructor(worker: Worker, observer?: KeyObserver) {
     this.#worker = worker;
     this.#observer = observer;

@@ -48,7 +48,7 @@ describe('an installation without its kernels', () => {
       assert.equal(code, 1, stderr);
       assert.match(
         stderr,
-        /^phm: cannot use \S+modulation\.wasm \(ENOENT.*\): run "npm run build", or install the package again\n$/m,
+        /^phm: cannot use \S+modulation\.wasm \(ENOENT.*\): run "npm run build", or install the package again$/m,
       );
       assert.doesNotMatch(stderr, /self-test failed|FAIL/);
     });

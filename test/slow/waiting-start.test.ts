@@ -315,6 +315,9 @@ describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
   }
 });
 
+/** Delay of each connection through a gate. */
+const CONNECT_MS = 300;
+
 /** A route to PostgreSQL that can be closed. */
 class Gate {
   readonly port: number;
@@ -341,7 +344,9 @@ class Gate {
         socket.on('error', () => {});
         socket.on('close', () => this.#sockets.delete(socket));
       }
-      client.pipe(server).pipe(client);
+      server.pipe(client);
+      // Threads connect within milliseconds of the main thread's last query. The test must be faster.
+      setTimeout(() => client.pipe(server), CONNECT_MS);
     }).listen(this.port, '127.0.0.1');
     await once(this.#server, 'listening');
   }

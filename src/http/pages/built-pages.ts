@@ -1,8 +1,8 @@
 /** Serves the pages that `npm run build` makes: a route for each file, with its compressed forms. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic, { type FastifyStaticOptions } from '@fastify/static';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { isBuilt } from './is-built.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
 
 export interface BuiltPages {
@@ -12,11 +12,6 @@ export interface BuiltPages {
   /** `Cache-Control` of a file, by its path. */
   readonly cacheControl: (path: string) => string;
   readonly options: Pick<FastifyStaticOptions, 'prefix' | 'index' | 'decorateReply'>;
-}
-
-/** Reports whether a folder has a page. */
-export function isBuilt(folder: string): boolean {
-  return existsSync(join(folder, 'index.html'));
 }
 
 /**

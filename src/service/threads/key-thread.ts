@@ -1,5 +1,5 @@
 /** The thread of the key worker: its startup and its messages. */
-import { type MessagePort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { systemClock } from '../../clock.ts';
@@ -26,7 +26,7 @@ import type {
 } from '../messages.ts';
 import { packReply, transferOf, unpackBatch } from '../packed-batches.ts';
 import { KeyWorker } from './key-worker.ts';
-import { PendingAnswers, runThread } from './run-thread.ts';
+import { PendingAnswers, runThread, threadData } from './run-thread.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;
@@ -58,8 +58,9 @@ class RemoteSuite {
   }
 }
 
-async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
+async function start(port: MessagePort): Promise<void> {
   requireSelfTests();
+  const data = await threadData<KeyWorkerData>();
   const keyring = takeSecret(data.secret);
   const store = await openStore(data.store, MONTHLY_QUOTAS);
   const latch = new Latch(data.latch);
@@ -111,4 +112,4 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
   port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
 }
 
-void runThread((port) => start(port, workerData as KeyWorkerData), mayPass);
+void runThread(start, mayPass);

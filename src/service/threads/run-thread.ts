@@ -1,8 +1,10 @@
 /** Shared code of the service's worker threads: startup, shutdown and lower priority. */
+import { once } from 'node:events';
 import { setPriority } from 'node:os';
-import { type MessagePort, parentPort } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { dropWebCryptoWarnings } from '../../experimental-warnings.ts';
 import type { WorkerUp } from '../messages.ts';
+import type { WaitingThreadData } from '../waiting-threads.ts';
 
 /**
  * Runs `start`, which prepares the thread and then listens. If it fails, reports the reason and the result of `mayPass`
@@ -24,6 +26,13 @@ export async function runThread(
   }
 }
 
+/** Resolves with the data of a `WaitingThread`, once the main thread has sent it. */
+export async function threadData<T>(): Promise<T> {
+  const { setup } = workerData as WaitingThreadData;
+  const [data] = (await once(setup, 'message')) as [T];
+  setup.close();
+  return data;
+}
 
 /** Counts answers in progress, which a thread completes before it ends. Not a Set of them, for the reason in `queue.ts`. */
 export class PendingAnswers {

@@ -3,14 +3,14 @@
  * neither the key worker nor the main thread. It writes nothing and holds no secret.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { type LedgerStore, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
+import { AppError } from '../../errors.ts';
+import { type LedgerStore, openStore, type StoreLocation } from '../../ledger/index.ts';
 import {
   type StatisticsMessage,
   type StatisticsReply,
   type StatisticsResult,
   type StatisticsTask,
   toFailure,
-  type WorkerUp,
 } from '../messages.ts';
 import { judgeRandomness } from '../randomness.ts';
 import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
@@ -19,8 +19,34 @@ export interface StatisticsWorkerData {
   readonly store: StoreLocation;
 }
 
-async function answer(store: LedgerStore, task: StatisticsTask): Promise<StatisticsResult> {
+/** The ledger: opened at startup, and for the next query if that failed. */
+class OpenedStore {
+  readonly #location: StoreLocation;
+  #store: Promise<LedgerStore> | null = null;
+
+  constructor(location: StoreLocation) {
+    this.#location = location;
+  }
+
+  /** Rejects with `ledger_unavailable`. */
+  get(): Promise<LedgerStore> {
+    // This thread commits nothing, so it needs no quotas.
+    this.#store ??= openStore(this.#location, {}).catch((cause) => {
+      this.#store = null;
+      throw new AppError('ledger_unavailable', { cause });
+    });
+    return this.#store;
+  }
+
+  async close(): Promise<void> {
+    const store = await this.#store?.catch(() => null);
+    await store?.close();
+  }
+}
+
+async function answer(opened: OpenedStore, task: StatisticsTask): Promise<StatisticsResult> {
   try {
+    const store = await opened.get();
     switch (task.kind) {
       case 'activity': {
         const { accountId, sinceMs } = task.query;
@@ -45,26 +71,25 @@ function transferList(result: StatisticsResult): ArrayBuffer[] {
   return result.randomness.rows.flatMap(({ pValues }) => (pValues ? [pValues.buffer] : []));
 }
 
-async function start(port: MessagePort, { store: location }: StatisticsWorkerData): Promise<void> {
+function start(port: MessagePort, { store: location }: StatisticsWorkerData): void {
   lowerPriority();
-  // This thread commits nothing, so it needs no quotas.
-  const store = await openStore(location, {});
+  const opened = new OpenedStore(location);
+  opened.get().catch(() => {});
   const pending = new PendingAnswers();
   port.on('message', (message: StatisticsMessage) => {
     if (message === 'close') {
       pending.sent().then(async () => {
-        await store.close();
+        await opened.close();
         port.close();
       });
       return;
     }
-    const answering = answer(store, message.task).then((result) => {
+    const answering = answer(opened, message.task).then((result) => {
       const reply: StatisticsReply = { id: message.id, result };
       port.postMessage(reply, transferList(result));
     });
     pending.add(answering);
   });
-  port.postMessage({ kind: 'ready' } satisfies WorkerUp);
 }
 
-void runThread((port) => start(port, workerData as StatisticsWorkerData), mayPass);
+void runThread((port) => start(port, workerData as StatisticsWorkerData));

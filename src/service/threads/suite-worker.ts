@@ -3,7 +3,7 @@
  * key worker's generator. Each thread has its own generator. Keys in plaintext go to the main thread, which holds them
  * until the key worker has recorded them; of a sealed key only the sealed form leaves this thread.
  */
-import { type MessagePort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { SECOND_MS } from '../../clock.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
 import { type FailedVerdict, Latch } from '../../keys/latch.ts';
@@ -14,7 +14,7 @@ import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import type { LogBinding, WorkerReady } from '../messages.ts';
 import type { SuiteJob, SuiteMessage, SuiteReply, SuiteWorkerMessage } from '../suite-messages.ts';
-import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
+import { lowerPriority, PendingAnswers, runThread, threadData } from './run-thread.ts';
 import { SampleSuite } from './sample-suite.ts';
 import { SuiteKeys } from './suite-keys.ts';
 
@@ -30,11 +30,12 @@ export interface SuiteWorkerData {
 /** Time between two looks at the age of the evidence for released plain keys. */
 const REFRESH_MS = 30 * SECOND_MS;
 
-async function start(port: MessagePort, data: SuiteWorkerData): Promise<void> {
+async function start(port: MessagePort): Promise<void> {
   lowerPriority();
   requireSelfTests();
   requireSuiteSelfTest();
   await requireSealSelfTest();
+  const data = await threadData<SuiteWorkerData>();
   const keyring = takeSecret(data.secret);
   const failedVerdicts: FailedVerdict[] = [];
   let onFailedVerdict = (verdict: FailedVerdict): void => void failedVerdicts.push(verdict);
@@ -86,4 +87,4 @@ async function start(port: MessagePort, data: SuiteWorkerData): Promise<void> {
   onFailedVerdict = (failedVerdict) => post({ failedVerdict });
 }
 
-void runThread((port) => start(port, workerData as SuiteWorkerData));
+void runThread(start);

@@ -1,0 +1,109 @@
+/**
+ * Wires the server by hand, in this order:
+ *
+ *   configuration → database → master secret → workers → HTTP → banner → shutdown on a signal
+ *
+ * While the database is unavailable, HTTP starts first and is unready: `StartingService` stands in for the workers.
+ * `serve/` has a file for each step, and for the log lines of a running server.
+ */
+import type { Config } from '../config/index.ts';
+import { isBuilt } from '../http/pages/is-built.ts';
+import { commandLine } from '../launcher.ts';
+import { describeStore, type StartCheck, storeLocation } from '../ledger/index.ts';
+import type { KeyService, WaitingThreads } from '../service/index.ts';
+import { announce } from './banner.ts';
+import { endServer, endSignal, endStart } from './end.ts';
+import { LazyListeners } from './lazy-listeners.ts';
+import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
+import { prepareLedger } from './ledger-start.ts';
+import type { Listeners } from './listeners.ts';
+import { DASHBOARD_FOLDER, openParts, type ServeOptions, type ServerParts } from './parts.ts';
+import { startService } from './service-start.ts';
+import { whenDatabaseAnswers } from './start-wait.ts';
+import { Supervisor } from './supervisor.ts';
+import { startMaintenance } from './upkeep.ts';
+
+/** Runs the server. `threads` wait for its first attempt to start. Resolves with the exit code after shutdown. */
+export async function runServer(
+  config: Config,
+  options: ServeOptions,
+  threads: WaitingThreads,
+): Promise<number> {
+  const parts = await openParts(config, options);
+  const { logger, metrics, starting } = parts;
+  const supervisor = new Supervisor(options.env, (reason) =>
+    logger.error({ reason }, 'systemd-notify failed'),
+  );
+  const listening = new LazyListeners(parts, supervisor);
+  // Before startup, which may wait for the database. A signal may arrive as soon as the banner appears.
+  const ended = endSignal();
+  const started = await Promise.race([startOnDatabase(parts, listening, threads), ended]).catch(
+    async (error) => {
+      await listening.close();
+      throw error;
+    },
+  );
+  if (typeof started === 'string') return endStart(started, parts);
+  const { service, check } = started;
+  starting.started(service);
+  const listeners = await listening.open().catch(async (error) => {
+    await service.close();
+    throw error;
+  });
+  sayReady(parts, listeners);
+  const maintenance = startMaintenance(parts, service);
+  const location = storeLocation(config);
+  const integrity = watchIntegrity({ location, start: check, logger, metrics, service });
+  const running = { service, listeners, supervisor, maintenance, integrity };
+  return endServer(await ended, parts, running);
+}
+
+interface Started {
+  readonly service: KeyService;
+  readonly check: StartCheck | null;
+}
+
+/** Checks the database and starts the key service. While the database is unavailable, opens the listeners and retries. */
+function startOnDatabase(
+  parts: ServerParts,
+  listening: LazyListeners,
+  threads: WaitingThreads,
+): Promise<Started> {
+  const { config, logger } = parts;
+  let check: StartCheck | null = null;
+  let waiting: WaitingThreads | null = threads;
+  const attempt = async (): Promise<Started> => {
+    check?.pending?.stop();
+    check = await checkDatabase(storeLocation(config));
+    const ledger = await prepareLedger(parts);
+    const starting = startService(parts, ledger, waiting);
+    // An attempt that fails from here on has ended its threads.
+    waiting = null;
+    listening.prepare();
+    return { service: await starting, check };
+  };
+  return whenDatabaseAnswers(attempt, {
+    limitMs: config.startWaitSeconds * 1000,
+    logger,
+    onWaiting: () => listening.open(),
+  });
+}
+
+/** Prints the banner. */
+function sayReady(
+  { config, options, lifecycle, color }: ServerParts,
+  { address, metricsServer }: Listeners,
+): void {
+  announce({
+    address,
+    json: options.json,
+    dashboard: isBuilt(DASHBOARD_FOLDER),
+    demoApiKey: lifecycle.demoApiKey,
+    demoKeysEnded: lifecycle.demoKeysEnded,
+    data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
+    commandLine: (words) => commandLine(options, words),
+    requiresHybrid: config.tls?.requireHybrid ?? false,
+    metricsAddress: metricsServer?.address ?? null,
+    color,
+  });
+}
