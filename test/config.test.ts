@@ -27,7 +27,7 @@ describe('configuration', () => {
     assert.match(config.dataDir, /\/data$/);
     assert.equal(config.databaseUrl, null);
     assert.deepEqual(config.entropySources, ['os', 'quantum-simulator']);
-    assert.equal(config.suiteWorkers, 3);
+    assert.equal(config.suiteWorkers, 4);
     assert.equal(config.rateLimits, true);
     assert.equal(config.demoKeys, 'auto');
     assert.equal(config.migrate, 'off');

@@ -67,7 +67,7 @@ export const ENVIRONMENT = {
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM until the listener closes' },
   PHM_MAX_CONNECTIONS: { default: '2000', help: 'most connections at a time; 503 beyond' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off: enforce the rate limits' },
-  PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
+  PHM_WORKERS: { default: '', help: 'suite workers; default: cores' },
   PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; default: none' },
   PHM_METRICS_HOST: { default: '127.0.0.1', help: 'address on which /metrics listens' },
   PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },

@@ -171,7 +171,7 @@ export function readConfig(
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     suiteWorkers: reader.text('PHM_WORKERS')
       ? reader.integer('PHM_WORKERS', 1, MAX_WORKERS)
-      : Math.min(MAX_WORKERS, Math.max(1, context.cores - 1)),
+      : Math.min(MAX_WORKERS, context.cores),
     metrics: readMetrics(reader),
     logLevel: reader.choice('PHM_LOG_LEVEL', LOG_LEVELS),
     logFormat: reader.choice('PHM_LOG_FORMAT', LOG_FORMATS),
