@@ -2,11 +2,9 @@
  * Batches and replies as they travel between the main thread and the key worker.
  *
  * Nearly all of the load are plain keys, so their tasks and results travel as columns: numbers in one array, texts in
- * lists, and all key bytes in one transferred buffer. A message of objects repeats the name of each property, and a
- * buffer of its own for each key costs about a microsecond on both sides (bench/messages.ts). Other tasks and results
- * are few, and travel as they are.
+ * lists, and all key bytes in one transferred buffer (`packed-bytes.ts`). A message of objects repeats the name of
+ * each property (bench/messages.ts). Other tasks and results are few, and travel as they are.
  */
-import { wipeKey } from '../keys/key-receipt.ts';
 import type { GeneratedOutcome, ReleasedKey } from '../keys/order.ts';
 import type {
   KeyBatch,
@@ -17,6 +15,7 @@ import type {
   PackedReply,
   TaskForm,
 } from './messages.ts';
+import { ByteReader, ByteWriter, secretBytes } from './packed-bytes.ts';
 
 /** Numbers of one task: index of its form, `atMs`, `acceptedMs`. */
 const TASK_COLUMNS = 3;
@@ -110,8 +109,7 @@ export function packReply({ results, ...rest }: KeyBatchReply): PackedReply {
   const keyIds: string[] = [];
   const hashProofs: string[] = [];
   const others: KeyTaskResult[] = [];
-  const secrets = Buffer.from(new ArrayBuffer(secretBytes(results)));
-  let used = 0;
+  const secrets = new ByteWriter(plainBytes(results));
   results.forEach((result, i) => {
     if (!isPlain(result)) {
       others.push(result);
@@ -121,11 +119,7 @@ export function packReply({ results, ...rest }: KeyBatchReply): PackedReply {
     writeNumbers(columns, RESULT_COLUMNS * i, result, one);
     keyIds.push(one.keyId);
     hashProofs.push(one.hashProof);
-    secrets.set(one.key, used);
-    used += one.key.length;
-    if (one.opening) secrets.set(one.opening, used);
-    used += one.opening?.length ?? 0;
-    wipeKey(one);
+    secrets.move(one);
   });
   return { ...rest, columns, keyIds, hashProofs, secrets: secrets.buffer, others };
 }
@@ -134,19 +128,16 @@ export function packReply({ results, ...rest }: KeyBatchReply): PackedReply {
 export function unpackReply(packed: PackedReply): KeyBatchReply {
   const { columns, keyIds, hashProofs, secrets, others, ...rest } = packed;
   const results: KeyTaskResult[] = [];
+  const reader = new ByteReader(secrets);
   let plain = 0;
-  let used = 0;
   for (let at = 0; at < columns.length; at += RESULT_COLUMNS) {
     const keyBytes = columns[at];
     if (keyBytes === 0) {
       results.push(others[results.length - plain]);
       continue;
     }
-    const openingBytes = columns[at + 1];
-    const key = Buffer.from(secrets, used, keyBytes);
-    used += keyBytes;
-    const opening = openingBytes === 0 ? null : Buffer.from(secrets, used, openingBytes);
-    used += openingBytes;
+    const key = reader.take(keyBytes);
+    const opening = reader.takeOptional(columns[at + 1]);
     const texts = { keyId: keyIds[plain], hashProof: hashProofs[plain] };
     plain += 1;
     results.push(plainResult(columns, at, { key, opening }, texts));
@@ -176,11 +167,10 @@ function isPlain(result: KeyTaskResult): result is PlainResult {
   return evidence === null && report === null && entropyJobId === null;
 }
 
-function secretBytes(results: readonly KeyTaskResult[]): number {
+/** Returns the length of the keys and openings of all plain results. */
+function plainBytes(results: readonly KeyTaskResult[]): number {
   let sum = 0;
-  for (const result of results) {
-    if (isPlain(result)) sum += result.keys[0].key.length + (result.keys[0].opening?.length ?? 0);
-  }
+  for (const result of results) if (isPlain(result)) sum += secretBytes(result.keys[0]);
   return sum;
 }
 

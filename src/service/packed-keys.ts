@@ -2,8 +2,8 @@
  * Keys in plaintext of one job, as they travel from a suite worker to the main thread: their bytes in one transferred
  * buffer, their texts in lists, and what they have in common once (`packed-rows.ts` says why).
  */
-import { wipeKey } from '../keys/key-receipt.ts';
 import type { ReleasedKey } from '../keys/order.ts';
+import { ByteReader, ByteWriter, secretBytes } from './packed-bytes.ts';
 
 /** What consecutive keys have in common. */
 type Form = Pick<
@@ -29,18 +29,13 @@ const COLUMNS = 4;
 export function packKeys(keys: readonly ReleasedKey[]): PackedKeys {
   const forms: Form[] = [];
   const columns = new Float64Array(COLUMNS * keys.length);
-  const secrets = Buffer.from(new ArrayBuffer(secretBytes(keys)));
-  let used = 0;
+  const secrets = new ByteWriter(keys.reduce((sum, one) => sum + secretBytes(one), 0));
   keys.forEach((one, i) => {
     const last = forms.at(-1);
     if (!last || !hasForm(one, last)) forms.push(formOf(one));
-    const { key, opening } = one;
-    columns.set([forms.length - 1, one.latencyMs, key.length, opening?.length ?? 0], COLUMNS * i);
-    secrets.set(key, used);
-    used += key.length;
-    if (opening) secrets.set(opening, used);
-    used += opening?.length ?? 0;
-    wipeKey(one);
+    const { key, opening, latencyMs } = one;
+    columns.set([forms.length - 1, latencyMs, key.length, opening?.length ?? 0], COLUMNS * i);
+    secrets.move(one);
   });
   return {
     forms,
@@ -59,12 +54,7 @@ export function unpackKeys({
   hashProofs,
   secrets,
 }: PackedKeys): ReleasedKey[] {
-  let used = 0;
-  const take = (length: number) => {
-    const view = Buffer.from(secrets, used, length);
-    used += length;
-    return view;
-  };
+  const reader = new ByteReader(secrets);
   return keyIds.map((keyId, i) => {
     const at = COLUMNS * i;
     const form = forms[columns[at]];
@@ -76,8 +66,8 @@ export function unpackKeys({
       evidence: form.evidence,
       report: form.report,
       latencyMs: columns[at + 1],
-      key: take(columns[at + 2]),
-      opening: columns[at + 3] === 0 ? null : take(columns[at + 3]),
+      key: reader.take(columns[at + 2]),
+      opening: reader.takeOptional(columns[at + 3]),
       hashProof: hashProofs[i],
     };
   });
@@ -95,10 +85,4 @@ function hasForm(one: ReleasedKey, form: Form): boolean {
 
 function formOf({ securityStrengthBits, entropyBits, entropyJobId, evidence, report }: Form): Form {
   return { securityStrengthBits, entropyBits, entropyJobId, evidence, report };
-}
-
-function secretBytes(keys: readonly ReleasedKey[]): number {
-  let sum = 0;
-  for (const { key, opening } of keys) sum += key.length + (opening?.length ?? 0);
-  return sum;
 }

@@ -6,8 +6,8 @@
  * this 3. Here the members that are equal in rows of a job travel once, as a form, and the bytes of all rows
  * in one buffer.
  */
-import { assertLength } from '../bytes.ts';
 import type { LedgerRow, RowReceipt } from '../ledger/index.ts';
+import { ByteReader, ByteWriter } from './packed-bytes.ts';
 
 export interface PackedRows {
   readonly count: number;
@@ -50,14 +50,14 @@ export function packRows(rows: readonly LedgerRow[]): PackedRows {
     columns[COLUMNS * i + 2] = row.entropyBits;
     length += lengthOf(row);
   });
-  const writer = new Writer(length);
+  const writer = new ByteWriter(length);
   for (const row of rows) writeBytes(row, writer);
   return { count: rows.length, forms, columns, bytes: writer.buffer };
 }
 
 /** Returns the rows. Their byte strings are views of the packed bytes. */
 export function unpackRows({ count, forms, columns, bytes }: PackedRows): LedgerRow[] {
-  const reader = new Reader(bytes);
+  const reader = new ByteReader(bytes);
   return Array.from({ length: count }, (_, i) => {
     const at = COLUMNS * i;
     return readRow(forms[columns[at]], columns[at + 1], columns[at + 2], reader);
@@ -114,19 +114,19 @@ function lengthOf({ sealed, receipt }: LedgerRow): number {
   return KEY_ID_BYTES + digests * DIGEST_BYTES;
 }
 
-function writeBytes({ keyId, commitment, sealed, receipt }: LedgerRow, writer: Writer): void {
-  writer.add(KEY_ID_BYTES, keyId);
-  writer.add(DIGEST_BYTES, commitment.digest);
+function writeBytes({ keyId, commitment, sealed, receipt }: LedgerRow, writer: ByteWriter): void {
+  writer.add(keyId, KEY_ID_BYTES);
+  writer.add(commitment.digest, DIGEST_BYTES);
   if (sealed) {
-    writer.add(DIGEST_BYTES, sealed.recipient);
-    writer.add(DIGEST_BYTES, sealed.digest);
+    writer.add(sealed.recipient, DIGEST_BYTES);
+    writer.add(sealed.digest, DIGEST_BYTES);
   }
   if (!receipt) return;
-  writer.add(DIGEST_BYTES, receipt.keyCommitment);
-  writer.add(DIGEST_BYTES, receipt.salt);
+  writer.add(receipt.keyCommitment, DIGEST_BYTES);
+  writer.add(receipt.salt, DIGEST_BYTES);
   if (!receipt.pending) return;
-  writer.add(DIGEST_BYTES, receipt.pending.entry);
-  writer.add(DIGEST_BYTES, receipt.pending.mac);
+  writer.add(receipt.pending.entry, DIGEST_BYTES);
+  writer.add(receipt.pending.mac, DIGEST_BYTES);
 }
 
 /** Reads what `writeBytes` wrote. Fields by name: spread of so many fields costs a microsecond a row. */
@@ -134,7 +134,7 @@ function readRow(
   form: LedgerRow,
   latencyUs: number,
   entropyBits: number,
-  reader: Reader,
+  reader: ByteReader,
 ): LedgerRow {
   const keyId = reader.take(KEY_ID_BYTES);
   const digest = reader.take(DIGEST_BYTES);
@@ -161,7 +161,7 @@ function readRow(
   };
 }
 
-function readReceipt(form: RowReceipt, entryId: Uint8Array, reader: Reader): RowReceipt {
+function readReceipt(form: RowReceipt, entryId: Uint8Array, reader: ByteReader): RowReceipt {
   return {
     keyCommitment: reader.take(DIGEST_BYTES),
     salt: reader.take(DIGEST_BYTES),
@@ -177,38 +177,4 @@ function readReceipt(form: RowReceipt, entryId: Uint8Array, reader: Reader): Row
       secretVersion: form.pending.secretVersion,
     },
   };
-}
-
-/** Writes byte strings of known lengths one after another. */
-class Writer {
-  readonly buffer: ArrayBuffer;
-  readonly #bytes: Uint8Array;
-  #used = 0;
-
-  constructor(length: number) {
-    this.buffer = new ArrayBuffer(length);
-    this.#bytes = new Uint8Array(this.buffer);
-  }
-
-  add(length: number, bytes: Uint8Array): void {
-    assertLength('bytes', bytes, length);
-    this.#bytes.set(bytes, this.#used);
-    this.#used += length;
-  }
-}
-
-/** Returns views of byte strings in the order in which they were written. */
-class Reader {
-  readonly #buffer: ArrayBuffer;
-  #used = 0;
-
-  constructor(buffer: ArrayBuffer) {
-    this.#buffer = buffer;
-  }
-
-  take(length: number): Buffer {
-    const view = Buffer.from(this.#buffer, this.#used, length);
-    this.#used += length;
-    return view;
-  }
 }
