@@ -11,7 +11,6 @@
 import { parseArgs } from 'node:util';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { wipeKey } from '../src/keys/key-receipt.ts';
-import type { ReleasedKey } from '../src/keys/order.ts';
 import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult } from '../src/service/messages.ts';
 import {
   packBatch,
@@ -20,7 +19,7 @@ import {
   unpackBatch,
   unpackReply,
 } from '../src/service/packed-batches.ts';
-import { order } from '../test/support/fakes.ts';
+import { order, plainKey } from '../test/support/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const BATCHES = 200;
@@ -52,18 +51,12 @@ function task(atMs: number): KeyTask {
 }
 
 function result(used: number): KeyTaskResult {
-  const key: ReleasedKey = {
+  const key = plainKey({
     keyId: `phm_2170303464402613943413${used}`,
     hashProof: `proof_${'7'.repeat(77)}${used}`,
-    securityStrengthBits: 256,
-    entropyBits: 256,
-    entropyJobId: null,
-    evidence: null,
-    report: null,
     latencyMs: 1.25 + used,
     key: Buffer.from(new ArrayBuffer(32)),
-    opening: null,
-  };
+  });
   const usage = { month: 24_322, used, quota: 1_000_000 };
   return { kind: 'generated', createdMs: 1_764_000_000_000 + used, keys: [key], usage };
 }

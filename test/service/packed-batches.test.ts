@@ -18,7 +18,7 @@ import {
   unpackBatch,
   unpackReply,
 } from '../../src/service/packed-batches.ts';
-import { order as keyOrder } from '../support/fakes.ts';
+import { order as keyOrder, plainKey } from '../support/fakes.ts';
 
 /** An arbitrary for each field: a new field fails to compile until it is here, and then must be packed. */
 type Fields<T> = { readonly [K in keyof T]-?: fc.Arbitrary<T[K]> };
@@ -188,18 +188,8 @@ describe('a packed reply', () => {
   });
 
   it('has keys that are wiped one by one', () => {
-    const key = (byte: number): ReleasedKey => ({
-      keyId: 'phm_1',
-      hashProof: 'proof_1',
-      securityStrengthBits: 256,
-      entropyBits: 256,
-      entropyJobId: null,
-      evidence: null,
-      report: null,
-      latencyMs: 1,
-      key: Buffer.alloc(32, byte),
-      opening: Buffer.alloc(32, byte),
-    });
+    const key = (byte: number) =>
+      plainKey({ key: Buffer.alloc(32, byte), opening: Buffer.alloc(32, byte) });
     const results = [1, 2].map(
       (byte): KeyTaskResult => ({
         kind: 'generated',

@@ -4,14 +4,13 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
 import { Latch } from '../../src/keys/latch.ts';
-import type { ReleasedKey } from '../../src/keys/order.ts';
 import type { SampleVerdict } from '../../src/service/messages.ts';
 import { packKeys, unpackKeys } from '../../src/service/packed-keys.ts';
 import { packRows, rowCount } from '../../src/service/packed-rows.ts';
 import type { SuiteJob, SuiteReply } from '../../src/service/suite-messages.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import type { KeyWork } from '../../src/service/suite-work.ts';
-import { order, plainRow, STAGED, verdict } from '../support/fakes.ts';
+import { order, plainKey, plainRow, STAGED, verdict } from '../support/fakes.ts';
 
 const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
@@ -34,7 +33,9 @@ class FakeWorker extends EventEmitter {
   finish(changes: Partial<SuiteReply> = {}): Uint8Array[] {
     const job = this.jobs[this.#done++];
     assert.ok(job, 'a job is in progress');
-    const keys = packKeys(Array.from({ length: job.count }, () => keyOf(job)));
+    const keys = packKeys(
+      Array.from({ length: job.count }, () => plainKey({ keyId: `job ${job.id}` })),
+    );
     const reply = {
       result: {
         kind: 'made',
@@ -60,21 +61,6 @@ class FakeWorker extends EventEmitter {
   settled(): unknown[] {
     return this.messages.filter((one) => typeof one === 'object' && one && 'settled' in one);
   }
-}
-
-function keyOf({ id }: SuiteJob): ReleasedKey {
-  return {
-    keyId: `job ${id}`,
-    key: Buffer.alloc(32, 7),
-    opening: null,
-    hashProof: 'proof',
-    securityStrengthBits: 256,
-    entropyBits: 256,
-    entropyJobId: null,
-    evidence: null,
-    report: null,
-    latencyMs: 1,
-  };
 }
 
 const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);

@@ -14,7 +14,7 @@ import { unpackKeys } from '../../src/service/packed-keys.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { SuiteWork } from '../../src/service/suite-work.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
-import { keyRequest, PRESENT, STAGED } from '../support/fakes.ts';
+import { keyRequest, PRESENT, plainKey, STAGED } from '../support/fakes.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
@@ -154,20 +154,7 @@ describe('an answered key', () => {
     const outcome = {
       kind: 'generated',
       createdMs: 0,
-      keys: [
-        {
-          keyId: 'phm_1',
-          key,
-          opening,
-          evidence: null,
-          report: null,
-          securityStrengthBits: 256,
-          entropyBits: 256,
-          entropyJobId: null,
-          hashProof: 'proof_1',
-          latencyMs: 1,
-        },
-      ],
+      keys: [plainKey({ key, opening })],
       usage: USAGE,
     } as unknown as GenerateOutcome;
     const app = await buildTestApp({

@@ -6,7 +6,7 @@ import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
 import { newKeyId } from '../../src/keys/key-id.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
-import type { KeyOrder, KeyRequest } from '../../src/keys/order.ts';
+import type { KeyOrder, KeyRequest, ReleasedKey } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerRow } from '../../src/ledger/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
@@ -186,6 +186,23 @@ export function keyRequest(
 
 /** Options of a request whose client waits. */
 export const PRESENT = { abandoned: () => false };
+
+/** A plain key as it leaves the generating thread, which no generator made. */
+export function plainKey(changes: Partial<ReleasedKey> = {}): ReleasedKey {
+  return {
+    keyId: 'phm_1',
+    hashProof: 'proof_1',
+    securityStrengthBits: 256,
+    entropyBits: 256,
+    entropyJobId: null,
+    evidence: null,
+    report: null,
+    latencyMs: 1,
+    key: Buffer.alloc(32, 7),
+    opening: null,
+    ...changes,
+  };
+}
 
 /** A row as the ledger gets it, of a plain key that no generator made. */
 export function plainRow(): LedgerRow {
