@@ -11,9 +11,10 @@
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { KeyOrder, SecurityLevel } from '../src/keys/order.ts';
+import type { KeyOrder } from '../src/keys/order.ts';
 import type { RecordedRow } from '../src/ledger/index.ts';
 import type { LogBinding, Requester } from '../src/service/messages.ts';
+import { order } from '../test/support/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const WARM_UP_ROUNDS = 3;
@@ -32,18 +33,6 @@ const REQUESTER: Requester = {
 const NO_STREAMS = { streams: 0, streamsPassed: 0 };
 
 type Works = ReadonlyMap<string, () => void>;
-
-function orderOf(securityLevel: SecurityLevel, receipt = false): KeyOrder {
-  return {
-    securityLevel,
-    modulation: 'phase',
-    source: 'os',
-    withEvidence: false,
-    report: false,
-    receipt,
-    acceptedMs: 0,
-  };
-}
 
 /** Loads the modules of the key's path from a checkout. The interfaces named here are the same in all of them. */
 async function load(root: string) {
@@ -100,22 +89,22 @@ function keyWorks(modules: Modules): [string, () => void][] {
   const { generateKey, Generator, KeyRows, Keyring, releasedKey, wipeKey } = modules;
   const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
   const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
-  const work = (order: KeyOrder, log: LogBinding | null) => {
+  const work = (ordered: KeyOrder, log: LogBinding | null) => {
     const rows = new KeyRows(log, keyring);
     return (): void => {
-      const key = generateKey(generator, keyring, order, { ...NO_STREAMS }, rows.hasLog);
+      const key = generateKey(generator, keyring, ordered, { ...NO_STREAMS }, rows.hasLog);
       const released = releasedKey(key);
-      const row = rows.rowOf(REQUESTER, order, key);
+      const row = rows.rowOf(REQUESTER, ordered, key);
       if (row.commitment.digest.length !== 32) throw new Error('a row without its commitment');
       wipeKey(released);
     };
   };
   return [
-    ['key of 256 bits and row, without log', work(orderOf(256), null)],
-    ['key of 256 bits and row, with log', work(orderOf(256), LOG)],
-    ['key of 256 bits and row, with receipt', work(orderOf(256, true), LOG)],
-    ['key of 128 bits and row, without log', work(orderOf(128), null)],
-    ['key of 384 bits and row, without log', work(orderOf(384), null)],
+    ['key of 256 bits and row, without log', work(order(), null)],
+    ['key of 256 bits and row, with log', work(order(), LOG)],
+    ['key of 256 bits and row, with receipt', work(order({ receipt: true }), LOG)],
+    ['key of 128 bits and row, without log', work(order({ securityLevel: 128 }), null)],
+    ['key of 384 bits and row, without log', work(order({ securityLevel: 384 }), null)],
   ];
 }
 

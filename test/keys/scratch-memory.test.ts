@@ -7,7 +7,6 @@ import { Cipheriv } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import type { CtrDrbg as DrbgType } from '../../src/drbg/index.ts';
 import type { EntropySource } from '../../src/entropy/index.ts';
-import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
 
 const WINDOW_BYTES = 8;
 
@@ -31,17 +30,8 @@ const { generateKey } = await import('../../src/keys/generate.ts');
 const { Generator } = await import('../../src/keys/generator.ts');
 const { wipeKey } = await import('../../src/keys/key-receipt.ts');
 const { Keyring } = await import('../../src/proof/index.ts');
+const { order } = await import('../support/fakes.ts');
 globalThis.ArrayBuffer = NativeArrayBuffer;
-
-const order = (securityLevel: SecurityLevel, receipt: boolean): KeyOrder => ({
-  securityLevel,
-  modulation: 'phase',
-  source: 'os',
-  withEvidence: false,
-  report: false,
-  receipt,
-  acceptedMs: 0,
-});
 
 /** What HMAC XORs its key with, besides nothing: FIPS 198-1, ipad and opad. */
 const MASKS = [0, 0x36, 0x5c];
@@ -106,7 +96,7 @@ describe('memory after a key', () => {
         const generated = generateKey(
           generator,
           keyring,
-          order(securityLevel, receipt),
+          order({ securityLevel, receipt }),
           tally,
           true,
         );
