@@ -77,7 +77,7 @@ function startOnDatabase(
     check = await checkDatabase(storeLocation(config));
     const ledger = await prepareLedger(parts);
     const starting = startService(parts, ledger, waiting);
-    // An attempt that fails from here on has ended its threads.
+    // It ends its threads if it fails.
     waiting = null;
     listening.prepare();
     return { service: await starting, check };

@@ -32,23 +32,19 @@ export interface Threads {
 }
 
 /**
- * Starts all threads but the statistics worker and further suite workers, and waits until each is ready. Throws
- * `SetupError`.
+ * Starts all threads but the statistics worker and further suite workers, and waits until each is ready. On any failure it
+ * first ends those that it started or was given. Throws `SetupError`.
  */
 export async function startThreads(options: KeyServiceOptions): Promise<Threads> {
-  const { secret } = options;
-  const store = shareWrites(options.store);
-  const background = await openBackgroundSources(options.sources, options.onSourceEvent);
-  const { names, mix } = options.sources;
-  const sources = { names, mix, pools: background.map(({ pool }) => pool) };
-  const latch = Latch.forThreads(1 + options.suiteWorkers);
-  const log = options.log?.binding ?? null;
-  const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory, log };
-  const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory, log };
   const { keyWorker, suiteWorker } = options.threads ?? startWaitingThreads();
-  const starting = [keyWorker.start(keyWorkerData), suiteWorker.start(suiteWorkerData)] as const;
-  const logWorker = options.log && startLogWorker({ ...options, store }, options.log);
+  const workers = [keyWorker.worker, suiteWorker.worker];
+  let background: readonly BackgroundSource[] = [];
   try {
+    background = await openBackgroundSources(options.sources, options.onSourceEvent);
+    const { keyWorkerData, suiteWorkerData, store, latch } = dataOf(options, background);
+    const starting = [keyWorker.start(keyWorkerData), suiteWorker.start(suiteWorkerData)] as const;
+    const logWorker = options.log && startLogWorker({ ...options, store }, options.log);
+    if (logWorker) workers.push(logWorker);
     const [keyWorkerUp, suiteWorkerUp] = await Promise.all([
       ...starting,
       logWorker && whenUp(logWorker),
@@ -63,11 +59,28 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
       logWorker,
     };
   } catch (error) {
-    const workers = [keyWorker.worker, suiteWorker.worker, logWorker];
-    await Promise.all(workers.map((worker) => worker?.terminate()));
+    await Promise.all(workers.map((worker) => worker.terminate()));
     await Promise.all(background.map((source) => source.close()));
     throw error;
   }
+}
+
+/** Returns the data of the key worker and the suite workers, and what they share. */
+function dataOf(
+  { sources: { names, mix }, secret, suiteWorkers, log, ...options }: KeyServiceOptions,
+  background: readonly BackgroundSource[],
+) {
+  const store = shareWrites(options.store);
+  const latch = Latch.forThreads(1 + suiteWorkers);
+  const sources = { names, mix, pools: background.map(({ pool }) => pool) };
+  const suiteWorkerData: SuiteWorkerData = {
+    sources,
+    secret,
+    latch: latch.memory,
+    log: log?.binding ?? null,
+  };
+  const keyWorkerData: KeyWorkerData = { ...suiteWorkerData, store };
+  return { store, latch, keyWorkerData, suiteWorkerData };
 }
 
 function startLogWorker({ store, secret }: KeyServiceOptions, setup: LogSetup): Worker {
