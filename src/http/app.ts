@@ -272,7 +272,10 @@ function addLogHooks(app: FastifyInstance, accessLog: AccessLog): void {
     const probe = config.isProbe ? 'probe' : undefined;
     if (!isBounded && !accessLog.admits(status, request.problem ?? probe)) return done();
     const ms = Math.round(reply.elapsedTime * 1000) / 1000;
-    request.log.info({ method: request.method, route, status, ms }, 'request');
+    // The logger leaves undefined fields out.
+    const keys = request.keys ?? undefined;
+    const replayed = request.replayed || undefined;
+    request.log.info({ method: request.method, route, status, ms, keys, replayed }, 'request');
     done();
   });
   app.addHook('onClose', async () => accessLog.flush());

@@ -12,6 +12,10 @@ declare module 'fastify' {
     unknownFields: readonly UnknownField[] | null;
     /** Code of the problem that answers the request, or null. */
     problem: ErrorCode | null;
+    /** How many keys the answer has; null if it is not one with keys. */
+    keys: number | null;
+    /** True if the request repeated an `Idempotency-Key` and made no second key. */
+    replayed: boolean;
   }
 }
 
@@ -23,4 +27,6 @@ export function addRequestNotes(app: FastifyInstance): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('unknownFields', null);
   app.decorateRequest('problem', null);
+  app.decorateRequest('keys', null);
+  app.decorateRequest('replayed', false);
 }

@@ -159,6 +159,7 @@ async function generate(
     render: (keys, createdMs) => sealedText(asked.order, keys, createdMs, asked.isBatch),
   });
   try {
+    noteKeys(request, outcome);
     if ('usage' in outcome) authenticator.noteUsage(reply, outcome.usage);
     switch (outcome.kind) {
       case 'generated':
@@ -171,6 +172,15 @@ async function generate(
   } finally {
     if (outcome.kind === 'generated') outcome.keys.forEach(wipeKey);
   }
+}
+
+/** Notes what the log line says about the keys of an answer. */
+function noteKeys(request: FastifyRequest, outcome: GenerateOutcome): void {
+  if (outcome.kind === 'generated') request.keys = outcome.keys.length;
+  else if (outcome.kind === 'sealed') {
+    request.keys = outcome.keyIds.length;
+    request.replayed = outcome.replayed;
+  } else request.replayed = outcome.kind === 'key_already_made';
 }
 
 /** A caller of such an account cannot name a public key, and neither can an intermediary that rewrites its requests. */

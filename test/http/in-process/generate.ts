@@ -1,9 +1,10 @@
 /** The four endpoints that generate keys, over a fake service: what they ask it for, and what they answer. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import { openSealedKey } from '../../../sdk/src/index.ts';
 import { newApiKey } from '../../../src/accounts/index.ts';
 import { utcMonth } from '../../../src/clock.ts';
@@ -144,6 +145,22 @@ async function refusal(operation: Operation, more: object, sent?: Sent) {
   return { status, code: body.code, detail: body.detail as string, body, headers };
 }
 
+/** Answers requests for keys, and records what their log lines say besides the usual. */
+async function logged(t: TestContext) {
+  const lines: object[] = [];
+  const write = (line: string) => {
+    const { msg, keys, replayed: isReplay } = JSON.parse(line);
+    if (msg === 'request') lines.push({ keys, replayed: isReplay });
+  };
+  const on = await buildTestApp({
+    service: serviceOf(),
+    rateLimits: false,
+    logger: pino({}, { write }),
+  });
+  t.after(() => on.close());
+  return { on, lines };
+}
+
 describe('each endpoint that generates keys', () => {
   it('answers as the document says, and wipes plaintext keys', async () => {
     for (const operation of OPERATIONS) {
@@ -168,6 +185,24 @@ describe('each endpoint that generates keys', () => {
         }
       }
     }
+  });
+
+  it('logs how many keys it answers, and whether it makes no second ones', async (t) => {
+    const { on, lines } = await logged(t);
+    const single = { keys: 1, replayed: undefined };
+    const batch = { keys: 3, replayed: undefined };
+    for (const operation of OPERATIONS) await post(operation, {}, { on });
+    assert.deepEqual(lines.splice(0), [single, single, batch, batch]);
+    replayed = true;
+    await post('generateSealedBatch', {}, { on });
+    assert.deepEqual(lines.splice(0), [{ keys: 3, replayed: true }]);
+    const already = { keyIds: [keyIdOf(0)], createdMs: CREATED_MS, usage: USAGE };
+    instead = { kind: 'key_already_made', ...already };
+    await post('generate', {}, { on });
+    instead = { kind: 'quota_exceeded', usage: { ...USAGE, quota: 1 } };
+    await post('generate', {}, { on });
+    const none = { keys: undefined, replayed: undefined };
+    assert.deepEqual(lines, [{ ...none, replayed: true }, none]);
   });
 
   it('joins receipts, which wait together, and names their addresses', async () => {
