@@ -167,6 +167,23 @@ describe('a sealed key', () => {
     await assert.rejects(open({ sealedKey, recipientKey: short }), { message: /was altered, or/ });
   });
 
+  it('leaves no copy of its secrets when its commitment is checked', async (t) => {
+    const recipientKey = recipientOf(DEFAULT);
+    const { sealedKey } = await seal({ ...recipientKey, ...contentOf() });
+    const importKey = t.mock.method(crypto.subtle, 'importKey');
+    const verify = t.mock.method(crypto.subtle, 'verify');
+    const { key, opening } = await open({ sealedKey, recipientKey });
+    assert.deepEqual(opening, contentOf().opening);
+    for (const secret of [key, opening]) secret.fill(0);
+    const [hmacKey, message] = [
+      importKey.mock.calls.at(-1)?.arguments[1],
+      verify.mock.calls[0]?.arguments[3],
+    ];
+    for (const bytes of [hmacKey, message] as Uint8Array[]) {
+      assert.ok(bytes.length >= 32 && bytes.every((byte) => byte === 0));
+    }
+  });
+
   it('is refused if its commitment is of another key', async () => {
     const recipientKey = recipientOf(DEFAULT);
     for (const change of [
