@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 
 const TMPFS_MAGIC = 0x0102_1994;
 
@@ -53,7 +53,9 @@ export function saveResult(name: string, text: string): void {
   mkdirSync(RESULTS, { recursive: true });
   const stamp = new Date().toISOString().slice(0, 16).replace(':', '');
   const path = join(RESULTS, `${stamp}-${name}.txt`);
-  const command = `node bench/${basename(process.argv[1] ?? '')} ${process.argv.slice(2).join(' ')}`;
+  // A path names the machine, not the run: its last part says enough.
+  const words = process.argv.slice(2).map((word) => (isAbsolute(word) ? basename(word) : word));
+  const command = `node bench/${basename(process.argv[1] ?? '')} ${words.join(' ')}`;
   writeFileSync(path, `$ ${command}\n\n${text}`);
   process.stderr.write(`saved as ${path}\n`);
 }
