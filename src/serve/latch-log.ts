@@ -1,6 +1,6 @@
-/** Log lines about a latch, the keys in doubt after it, and a suite that does not answer. */
+/** Log lines about a latch, the keys in doubt after it, and a suite that does not answer or start. */
 import type { Logger } from 'pino';
-import { formatTimestamp } from '../clock.ts';
+import { formatTimestamp, SECOND_MS } from '../clock.ts';
 import type { Defect, LatchCause } from '../keys/index.ts';
 import type { ReleasedKeys } from '../service/index.ts';
 
@@ -47,4 +47,9 @@ export function logSuite(logger: Logger, isLate: boolean): void {
   if (isLate)
     logger.error('the suite does not answer: the generator of plain keys cannot be judged');
   else logger.info('the suite answers again');
+}
+
+export function logLostSuiteWorker(logger: Logger, waitedMs: number): void {
+  const waitedSeconds = waitedMs / SECOND_MS;
+  logger.error({ waitedSeconds }, 'a suite worker did not start: the server goes on without it');
 }

@@ -11,7 +11,7 @@ import {
 } from '../entropy/index.ts';
 import { storeLocation } from '../ledger/index.ts';
 import { KeyService, type ServiceSources, type WaitingThreads } from '../service/index.ts';
-import { logLatch, logSuite, logUnvouchedKeys } from './latch-log.ts';
+import { logLatch, logLostSuiteWorker, logSuite, logUnvouchedKeys } from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
 import type { ReadyLedger } from './ledger-start.ts';
 import { logNotice } from './log-notices.ts';
@@ -43,6 +43,7 @@ export async function startService(
       onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
       onUnvouchedKeys: (keyIds, lastGoodMs) => logUnvouchedKeys(logger, keyIds, lastGoodMs),
       onSuiteLate: (isLate) => logSuite(logger, isLate),
+      onSuiteWorkerLost: (waitedMs) => logLostSuiteWorker(logger, waitedMs),
       onUnvouchedEnd: (reason) =>
         logger.warn({ reason }, 'the last plain keys could not be judged'),
       ...(metrics && { observer: metrics }),

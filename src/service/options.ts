@@ -29,6 +29,8 @@ export interface KeyServiceOptions {
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
   /** Called when the verdict on a sample of the generator of plain keys is late, and when it arrives, for the log. */
   readonly onSuiteLate: (isLate: boolean) => void;
+  /** Called when a suite worker after the first did not start in time and has been ended, for the log. */
+  readonly onSuiteWorkerLost: (waitedMs: number) => void;
   /** Called at shutdown with the reason if no sample vouches for the last plain keys, for the log. */
   readonly onUnvouchedEnd: (reason: string) => void;
   /** Called on events of sources that are read in the background, for the log. */

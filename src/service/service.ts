@@ -145,6 +145,7 @@ export class KeyService {
     this.#join(suiteWorker);
     this.#joining = new JoiningWorkers({
       onJoined: (ready) => this.#join(ready),
+      onLost: options.onSuiteWorkerLost,
       onFatal: options.onFatal,
     });
     if (logWorker) this.#watch(logWorker);

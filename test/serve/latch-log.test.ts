@@ -1,9 +1,9 @@
-/** Log lines about keys in doubt after a latch. */
+/** Log lines about keys in doubt after a latch, and about a suite worker that was ended. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Logger, pino } from 'pino';
 import type { LatchCause } from '../../src/keys/index.ts';
-import { logLatch, logUnvouchedKeys } from '../../src/serve/latch-log.ts';
+import { logLatch, logLostSuiteWorker, logUnvouchedKeys } from '../../src/serve/latch-log.ts';
 
 /** Returns the lines that `write` logs. */
 function linesOf(write: (logger: Logger) => void) {
@@ -44,5 +44,15 @@ describe('the log of a latch', () => {
     );
     const [none] = linesOf((logger) => logUnvouchedKeys(logger, [], null));
     assert.deepEqual([none.lastGoodAt, none.keyIds], [null, []]);
+  });
+});
+
+describe('the log of a suite worker that hangs at its start', () => {
+  it('says how long the server waited, and that it goes on', () => {
+    const [{ level, waitedSeconds, msg }] = linesOf((logger) =>
+      logLostSuiteWorker(logger, 120_000),
+    );
+    assert.deepEqual([level, waitedSeconds], [50, 120]);
+    assert.equal(msg, 'a suite worker did not start: the server goes on without it');
   });
 });

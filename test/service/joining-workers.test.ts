@@ -9,7 +9,7 @@ import { wipeKey } from '../../src/keys/key-receipt.ts';
 import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import type { KeyService } from '../../src/service/index.ts';
-import { JoiningWorkers } from '../../src/service/joining-workers.ts';
+import { JOIN_LIMIT_MS, JoiningWorkers } from '../../src/service/joining-workers.ts';
 import type { WorkerReady } from '../../src/service/messages.ts';
 import { type ReadyWorker, whenUp } from '../../src/service/ready-worker.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
@@ -72,11 +72,13 @@ function startJoining() {
   pool.add(first.asWorker, STATUS);
   const joined: ReadyWorker[] = [];
   const fatal: Error[] = [];
+  const lost: number[] = [];
   const joining = new JoiningWorkers({
     onJoined: (ready) => {
       joined.push(ready);
       pool.add(ready.worker, ready.status);
     },
+    onLost: (waitedMs) => lost.push(waitedMs),
     onFatal: (error) => fatal.push(error),
   });
   const data: unknown[] = [];
@@ -91,7 +93,7 @@ function startJoining() {
     const work = { requester, order: order(), recipient: null, count: 1, isBatch: false };
     return pool.submit(work, () => false);
   };
-  return { latch, pool, first, further, joining, added, joined, fatal, data, submit };
+  return { latch, pool, first, further, joining, added, joined, lost, fatal, data, submit };
 }
 
 describe('a suite worker that starts beside a ready service', () => {
@@ -132,6 +134,35 @@ describe('a suite worker that starts beside a ready service', () => {
       await added;
       assert.deepEqual([fatal.map((error) => error.message), joined], [[message], []]);
       assert.equal(pool.statuses().length, 1);
+    }
+  });
+
+  it('is ended if it has not joined in two minutes, and the service goes on without it', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { further, joining, added, joined, lost, fatal, pool } = startJoining();
+    further.isHung = true;
+    t.mock.timers.tick(JOIN_LIMIT_MS - 1);
+    assert.equal(further.isTerminated, false);
+    t.mock.timers.tick(1);
+    await added;
+    assert.deepEqual([further.isTerminated, lost, joined, fatal], [true, [120_000], [], []]);
+    assert.equal(pool.statuses().length, 1);
+    await joining.close(LIMIT_MS);
+    assert.deepEqual(further.messages, []);
+  });
+
+  it('is not ended later if it has joined, cannot start, or closes with the service', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    for (const settle of [
+      (one: FakeWorker) => one.ready(),
+      (one: FakeWorker) => one.unable('staged'),
+      (_: FakeWorker, joining: JoiningWorkers) => joining.close(LIMIT_MS),
+    ]) {
+      const { further, joining, added, lost } = startJoining();
+      await settle(further, joining);
+      await added;
+      t.mock.timers.tick(JOIN_LIMIT_MS);
+      assert.deepEqual([further.isTerminated, lost], [false, []]);
     }
   });
 

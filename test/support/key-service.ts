@@ -70,6 +70,7 @@ export async function startKeyService(
     onFailedVerdict: ({ test }) => assert.fail(test),
     onUnvouchedKeys: () => assert.fail('unvouched keys'),
     onSuiteLate: () => assert.fail('no verdict'),
+    onSuiteWorkerLost: () => assert.fail('no worker'),
     onUnvouchedEnd: assert.fail,
     onSourceEvent: assert.fail,
     onFatal: assert.fail,
