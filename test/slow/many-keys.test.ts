@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
@@ -127,8 +127,7 @@ describe('a command that generates many keys', () => {
     const args = ['generate', '--count', '100000', '--output-dir', directory];
     const child = start(args);
     const ended = result(child);
-    while (!child.exitCode && readdirSync(folder).includes('interrupted') === false)
-      await sleep(20);
+    await moved(directory, child);
     await sleep(700);
     child.kill('SIGINT');
     const { code, stderr } = await ended;
@@ -145,8 +144,7 @@ describe('a command that generates many keys', () => {
     const args = ['generate', '--count', '100000', '--output-dir', directory];
     const first = start(args);
     const ended = result(first);
-    while (!readdirSync(folder).includes('shared')) await sleep(20);
-    await sleep(200);
+    while (first.exitCode === null && !existsSync(join(directory, 'batch.lock'))) await sleep(20);
     const second = await result(start(args));
     assert.equal(second.code, 1);
     assert.match(second.stderr, new RegExp(`another phm \\(process ${first.pid}\\) fills`));
