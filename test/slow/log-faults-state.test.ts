@@ -69,6 +69,7 @@ class Story {
       [null, null],
       'without a receipt',
     );
+    await server.logged('the transparency log has stopped');
     await delay(QUIET_MS);
     const { status, body } = await server.request('/log/checkpoint');
     assert.deepEqual([status, body.code], [503, 'log_stopped']);
