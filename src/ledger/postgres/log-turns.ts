@@ -122,10 +122,7 @@ async function waitingOf(run: Run, { logId, limit }: Turn): Promise<WaitingEntry
      WHERE log_pending.log_id = $1 ORDER BY log_pending.entry_id LIMIT $2`,
     [logId, limit],
   );
-  return rows.map(({ isLogged, ...row }) => ({
-    pending: toPendingEntry(row),
-    isLogged: isLogged === true,
-  }));
+  return rows.map((row) => ({ pending: toPendingEntry(row), isLogged: row.isLogged === true }));
 }
 
 /** Removes exactly these entries: others may have become visible since they were read. */

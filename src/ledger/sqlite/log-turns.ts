@@ -144,10 +144,7 @@ export class SqliteTurns {
       logId,
       limit,
     );
-    return rows.map(({ isLogged, ...row }) => ({
-      pending: toPendingEntry(row),
-      isLogged: isLogged === 1,
-    }));
+    return rows.map((row) => ({ pending: toPendingEntry(row), isLogged: row.isLogged === 1 }));
   }
 
   /** Removes the entries of a turn: the oldest of the log, up to the last one taken. */
