@@ -71,6 +71,14 @@ function ask(path: string, sql: string): Record<string, unknown> | undefined {
   return row;
 }
 
+/** Commits a row, and others until passes have merged it and ended. */
+async function commitUntilMerged(store: SqliteStore, path: string, row: LedgerRow): Promise<void> {
+  await commit(store, [row]);
+  const to = Number(ask(path, 'SELECT max(seq) AS seq FROM recent_fingerprints')?.seq);
+  const merged = 'SELECT merged FROM fingerprint_merge';
+  while (Number(ask(path, merged)?.merged) < to) await commit(store, rowsOf(1));
+}
+
 /** Checks that the index has every row, and nothing else. */
 function assertIndexed(path: string): void {
   const database = new DatabaseSync(path);
@@ -203,9 +211,9 @@ describe('the deferred index of a SQLite store', () => {
     const { store, connection } = await openFew(path);
     const rows: LedgerRow[] = [];
     let failed = 0;
-    for (let i = 0; i < 80; i++) {
+    for (let i = 0; i < 160; i++) {
       const some = rowsOf(2);
-      let left = i % 13;
+      let left = (i * 7) % 37;
       connection.before = () => {
         if (left-- === 0) throw new Error('staged: a statement failed');
       };
@@ -297,6 +305,55 @@ describe('the deferred index of a SQLite store', () => {
     );
     database.close();
     assert.deepEqual(await store.findCommitments([first.commitment]), [null]);
+    await store.close();
+  });
+
+  it('reads its filters again after another process has changed them', async () => {
+    const path = newPath();
+    const [writer, other] = [(await openFew(path)).store, (await openFew(path)).store];
+    const row = makeRow();
+    const { fingerprint } = row.commitment;
+    await commitUntilMerged(writer, path, guessedRow(fingerprint ^ 16n));
+    await commit(other, [guessedRow(fingerprint ^ 32n)]);
+    await commitUntilMerged(writer, path, row);
+    assert.deepEqual(await commit(other, [{ ...row, keyId: makeKeyId() }]), ['repeated_key']);
+    for (const store of [writer, other]) await store.close();
+  });
+
+  it('makes a filter again that has taken more entries than it has room for', async () => {
+    const path = newPath();
+    const { store } = await openFew(path);
+    const { fingerprint } = makeRow().commitment;
+    const rows = Array.from({ length: 70 }, (_, i) => guessedRow(fingerprint ^ BigInt(i << 4)));
+    for (const row of rows.slice(0, 25)) await commit(store, [row]);
+    const room = 'SELECT min(room) AS room FROM fingerprint_filters';
+    assert.ok(Number(ask(path, room)?.room) > 4_000);
+    const database = new DatabaseSync(path);
+    database.exec('UPDATE fingerprint_filters SET room = 0, bits = zeroblob(2048)');
+    assert.match(findUnindexed(database) ?? '', /^the filter \d+ of fingerprints lacks an entry$/);
+    for (const row of rows.slice(25)) await commit(store, [row]);
+    assert.ok(Number(ask(path, room)?.room) > 4_000);
+    assert.equal(findUnindexed(database), null);
+    database.close();
+    for (const row of rows)
+      assert.deepEqual(await commit(store, [{ ...row, keyId: makeKeyId() }]), ['repeated_key']);
+    await store.close();
+  });
+
+  it('refuses the repetition of a row whose fingerprint was changed by hand', async () => {
+    const path = newPath();
+    const { store } = await openFew(path);
+    const [row, changed] = [makeRow(), makeRow()];
+    const { fingerprint, digest } = changed.commitment;
+    await commitUntilMerged(store, path, row);
+    await commitUntilMerged(store, path, guessedRow(fingerprint ^ 16n));
+    await commit(store, [guessedRow(fingerprint ^ 32n)]);
+    const database = new DatabaseSync(path);
+    const update = 'UPDATE ledger SET fingerprint = ?, commitment = ? WHERE key_id = ?';
+    database.prepare(update).run(fingerprint, digest, row.keyId);
+    assert.equal(findUnindexed(database), null);
+    database.close();
+    assert.deepEqual(await commit(store, [changed]), ['repeated_key']);
     await store.close();
   });
 

@@ -1,5 +1,6 @@
 /** Compares the index by fingerprint with the ledger, as SQLite compares an index of its own with its table. */
 import type { DatabaseSync } from 'node:sqlite';
+import { findUnfiltered } from './fingerprint-filters.ts';
 import { RecentEntries } from './recent-entries.ts';
 
 const TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'fingerprints'";
@@ -9,8 +10,8 @@ const NOT_MERGED = `SELECT key_id AS keyId, fingerprint FROM ledger WHERE NOT EX
   WHERE fingerprints.fingerprint = ledger.fingerprint AND fingerprints.key_id = ledger.key_id)`;
 
 /**
- * Returns a sentence about the first row of the ledger that the index lacks; null without one. An entry without a row
- * is no damage. Reads one snapshot.
+ * Returns a sentence about the first row of the ledger that the index lacks, or the first filter that would hide one;
+ * null without either. An entry without a row is no damage. Reads one snapshot.
  */
 export function findUnindexed(database: DatabaseSync): string | null {
   database.exec('BEGIN');
@@ -25,7 +26,8 @@ export function findUnindexed(database: DatabaseSync): string | null {
         return `row ${Buffer.from(keyId as Uint8Array).toString('hex')} of ledger is missing from fingerprints`;
       }
     }
-    return null;
+    const bucket = findUnfiltered(database);
+    return bucket === null ? null : `the filter ${bucket} of fingerprints lacks an entry`;
   } finally {
     database.exec('COMMIT');
   }

@@ -8,28 +8,31 @@
  * process continues it, because its state is in the database.
  *
  * Each connection that looks up or records keys holds the recent entries in memory. It may hold more than
- * the table: an entry counts only with its row in the ledger.
+ * the table: an entry counts only with its row in the ledger. One that records keys also holds filters of the
+ * merged entries, which spare the check for repeated keys almost every read.
  */
 
 import type { Commitment } from '../../proof/index.ts';
 import { type Candidate, MAX_CANDIDATES } from '../commitments.ts';
 import type { LedgerRow } from '../ledger-row.ts';
 import type { SqliteConnection } from './connection.ts';
+import { FingerprintFilters } from './fingerprint-filters.ts';
 import { insertion } from './insertion.ts';
 import { BUCKETS, packEntries, RecentEntries } from './recent-entries.ts';
 
 /** Numbers at which a pass begins. */
 export interface MergeLimits {
-  /** With 10^7 rows in the ledger, a page of `fingerprints` takes three of 2^18 entries. They need 6 MB of memory. */
+  /** With 10^7 rows in the ledger, a page of `fingerprints` takes seven of 2^19 entries. With those that arrive during
+   * the pass, they need about 20 MB of memory. */
   readonly entries: number;
   /** Commits of few keys: their entries take longer to read at startup. */
   readonly commits: number;
 }
 
-const LIMITS: MergeLimits = { entries: 2 ** 18, commits: 2 ** 14 };
+const LIMITS: MergeLimits = { entries: 2 ** 19, commits: 2 ** 14 };
 
 /** A pass advances faster than keys arrive, and removes its entries faster than commits add some. */
-const MERGED_PER_KEY = 1.5;
+const MERGED_PER_KEY = 2;
 const REMOVED_PER_COMMIT = 3;
 
 const CANDIDATE = 'ledger.key_id AS keyId, commitment, secret_version AS version';
@@ -52,6 +55,8 @@ interface State {
   readonly merged: number;
   readonly through: number;
   readonly next: number;
+  /** Number of rows whose fingerprint or key ID was changed by hand. */
+  readonly changes: number;
   /** First and last number of `recent_fingerprints`; null if it is empty. */
   readonly oldest: number | null;
   readonly newest: number | null;
@@ -61,10 +66,13 @@ export class Fingerprints {
   readonly #connection: SqliteConnection;
   readonly #limits: MergeLimits;
   readonly #recent = new RecentEntries();
+  readonly #filters: FingerprintFilters;
   /** All entries up to this number are in memory, or merged. */
   #seen = 0;
   /** `merged` when the entries in memory were read. */
   #merged = 0;
+  /** `changes` at that time. */
+  #changes = 0;
   /** Entries that may be merged for the keys recorded so far. */
   #credit = 0;
   /** The bucket after the last one that this process merged; null if another process has merged some of this pass. */
@@ -73,14 +81,16 @@ export class Fingerprints {
   constructor(connection: SqliteConnection, limits: MergeLimits = LIMITS) {
     this.#connection = connection;
     this.#limits = limits;
+    this.#filters = new FingerprintFilters(connection);
   }
 
   /** Reads what all processes have committed since the last call. Returns the state of the merge. */
   refresh(): State {
     const state = this.#state();
-    // Another process has finished a pass.
-    if (state.merged !== this.#merged) this.forget();
+    // Another process has finished a pass, or rows were changed by hand.
+    if (state.merged !== this.#merged || state.changes !== this.#changes) this.forget();
     this.#merged = state.merged;
+    this.#changes = state.changes;
     if (state.newest !== null && state.newest > this.#seen) {
       const rows = this.#connection.all(
         'SELECT seq, entries FROM recent_fingerprints WHERE seq > ? ORDER BY seq',
@@ -95,7 +105,9 @@ export class Fingerprints {
   /** Empties the memory. Necessary if a transaction that merged was not committed. */
   forget(): void {
     this.#recent.clear();
+    this.#filters.forget();
     this.#seen = 0;
+    this.#next = null;
   }
 
   /** Returns rows with the fingerprint, some of them perhaps twice. */
@@ -117,12 +129,7 @@ export class Fingerprints {
    */
   has({ fingerprint, digest, version }: Commitment): boolean {
     const recent = this.#recent.find(fingerprint);
-    // Without the join of the ledger: a new commitment almost never shares its fingerprint.
-    const merged = this.#connection.get(
-      'SELECT 1 FROM fingerprints WHERE fingerprint = ?',
-      fingerprint,
-    );
-    if (recent.length === 0 && !merged) return false;
+    if (recent.length === 0 && !this.#hasMerged(fingerprint)) return false;
     const row = this.#connection.get(
       `SELECT 1 FROM ledger WHERE commitment = ? AND secret_version = ? AND key_id IN (
          SELECT key_id FROM fingerprints WHERE fingerprint = ?
@@ -133,6 +140,12 @@ export class Fingerprints {
       JSON.stringify(recent.map((keyId) => Buffer.from(keyId).toString('hex'))),
     );
     return row !== undefined;
+  }
+
+  #hasMerged(fingerprint: bigint): boolean {
+    if (!this.#filters.mayHold(fingerprint)) return false;
+    const sql = 'SELECT 1 FROM fingerprints WHERE fingerprint = ?';
+    return this.#connection.get(sql, fingerprint) !== undefined;
   }
 
   /** Writes the entries of new rows, in their transaction. */
@@ -187,7 +200,12 @@ export class Fingerprints {
   }
 
   #mergeBucket(bucket: number): void {
-    this.#connection.insert(MERGE, this.#recent.entriesOf(bucket));
+    const entries = this.#recent.entriesOf(bucket);
+    this.#connection.insert(MERGE, entries);
+    this.#filters.add(
+      bucket,
+      entries.map(([fingerprint]) => fingerprint),
+    );
     this.#recent.empty(bucket);
   }
 
@@ -200,7 +218,7 @@ export class Fingerprints {
 
   #state(): State {
     const row = this.#connection.get(
-      `SELECT merged, through, next, (SELECT min(seq) FROM recent_fingerprints) AS oldest,
+      `SELECT merged, through, next, changes, (SELECT min(seq) FROM recent_fingerprints) AS oldest,
          (SELECT max(seq) FROM recent_fingerprints) AS newest
        FROM fingerprint_merge`,
     );

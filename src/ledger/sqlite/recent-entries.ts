@@ -93,7 +93,11 @@ export class RecentEntries {
       this.#buckets.set(number, bucket);
     }
     if (bucket.length === bucket.bytes.length) {
-      bucket.bytes = Buffer.concat([bucket.bytes], 2 * bucket.length);
+      // By a quarter, and outside the pool of small buffers, which would keep what the bucket has outgrown.
+      const entries = Math.ceil((1.25 * bucket.length) / ENTRY_BYTES);
+      const larger = Buffer.alloc(entries * ENTRY_BYTES);
+      larger.set(bucket.bytes);
+      bucket.bytes = larger;
     }
     return bucket;
   }

@@ -27,10 +27,19 @@ CREATE TABLE fingerprint_merge (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   merged INTEGER NOT NULL,
   through INTEGER NOT NULL,
-  next INTEGER NOT NULL CHECK (next BETWEEN 0 AND 4095)
+  next INTEGER NOT NULL CHECK (next BETWEEN 0 AND 4095),
+  changes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 INSERT INTO fingerprint_merge (id, merged, through, next) VALUES (1, 0, 0, 0);
+
+-- Bloom filters of `fingerprints`, by the first 12 bits; see src/ledger/sqlite/fingerprint-filters.ts. A pass saves them.
+-- `room` is the number of entries that a filter takes before it is made again.
+CREATE TABLE fingerprint_filters (
+  bucket INTEGER PRIMARY KEY CHECK (bucket BETWEEN 0 AND 4095),
+  room INTEGER NOT NULL CHECK (room >= 0),
+  bits BLOB NOT NULL CHECK (length(bits) = 2048)
+) STRICT;
 
 CREATE TRIGGER fingerprint_removed AFTER DELETE ON ledger BEGIN
   DELETE FROM fingerprints WHERE fingerprint = old.fingerprint AND key_id = old.key_id;
@@ -39,4 +48,6 @@ END;
 CREATE TRIGGER fingerprint_changed AFTER UPDATE OF fingerprint, key_id ON ledger BEGIN
   DELETE FROM fingerprints WHERE fingerprint = old.fingerprint AND key_id = old.key_id;
   INSERT OR IGNORE INTO fingerprints (fingerprint, key_id) VALUES (new.fingerprint, new.key_id);
+  DELETE FROM fingerprint_filters WHERE bucket = (new.fingerprint >> 52) & 4095;
+  UPDATE fingerprint_merge SET changes = changes + 1;
 END;
