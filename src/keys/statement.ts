@@ -51,92 +51,28 @@ export function keyEntry(record: RecordedRow, origin: string, keyId?: string): B
   return entry;
 }
 
-/** Stands for a text that each row has for itself. No canonical text holds this character. */
-const GAP = '\0';
-
-/** What many rows of a server have in common, and the canonical text around their own texts. */
-interface Form {
-  readonly record: RecordedRow;
-  readonly origin: string;
-  /** Runs of the row, and runs of the statement. */
-  readonly row: readonly string[];
-  readonly statement: readonly string[];
-}
-
-/** Forms for the orders that a server gets at the same time: three lengths of keys, four modulations. */
-const MAX_FORMS = 32;
-
-/** The last forms, the newest first. */
-const forms: Form[] = [];
-
-/**
- * Returns the form of a row. Joining few long texts takes two thirds of the time of many short ones (measured,
- * bench/key-path.ts).
- */
-function formOf(record: RecordedRow, receipt: RecordedReceipt, origin: string): Form {
-  const known = forms.find((form) => form.origin === origin && hasForm(record, form.record));
-  if (known) return known;
-  const row = rowText(record, receipt).split(GAP);
-  const form = {
-    record,
-    origin,
-    row,
-    statement: statementText(record, receipt, origin).split(GAP),
-  };
-  // Evidence is part of the form, so such a form fits one row.
-  if (record.evidence === null) forms.unshift(form);
-  if (forms.length > MAX_FORMS) forms.pop();
-  return form;
-}
-
-/** Reports whether rows differ at most where their canonical texts have gaps. */
-function hasForm(record: RecordedRow, form: RecordedRow): boolean {
-  return (
-    record.evidence === form.evidence &&
-    record.securityLevel === form.securityLevel &&
-    record.modulation === form.modulation &&
-    record.source === form.source &&
-    record.commitment.version === form.commitment.version &&
-    record.receipt?.strengthBits === form.receipt?.strengthBits &&
-    record.receipt?.sources === form.receipt?.sources &&
-    record.receipt?.software === form.receipt?.software
-  );
-}
-
 function canonicalKeyStatement(
   record: RecordedRow,
   origin: string,
   keyId = formatKeyId(record.keyId),
 ): string {
   const texts = textsOf(record, keyId);
-  const { row, statement: runs } = formOf(record, texts.receipt, origin);
-  const digest = hash('sha256', canonicalRow(record, texts, row), 'base64');
-  const { sealed } = record;
-  return (
-    `${runs[0]}${texts.keyCommitment}${runs[1]}${keyId}${runs[2]}${digest}${runs[3]}${texts.salt}${runs[4]}` +
-    `${sealed ? quotedBase64(sealed.digest) : null}${runs[5]}` +
-    `${sealed ? quotedBase64(sealed.recipient) : null}${runs[6]}` +
-    `${formatTimestamp(record.createdMs)}${runs[7]}`
-  );
-}
-
-/** Returns the canonical statement with gaps for the texts of `canonicalKeyStatement`. */
-function statementText(record: RecordedRow, receipt: RecordedReceipt, origin: string): string {
+  const { receipt } = texts;
   return (
     `{"evidence":${record.evidence ? canonicalEvidence(record.evidence) : null}` +
-    `,"key_commitment":"${GAP}"` +
-    `,"key_id":"${GAP}"` +
+    `,"key_commitment":"${texts.keyCommitment}"` +
+    `,"key_id":"${keyId}"` +
     `,"modulation":${quoted(record.modulation)}` +
-    `,"row_digest":"${GAP}"` +
-    `,"salt":"${GAP}"` +
-    `,"sealed_digest":${GAP}` +
-    `,"sealed_to":${GAP}` +
+    `,"row_digest":"${hash('sha256', canonicalRow(record, texts), 'base64')}"` +
+    `,"salt":"${texts.salt}"` +
+    `,"sealed_digest":${record.sealed ? `"${base64(record.sealed.digest)}"` : null}` +
+    `,"sealed_to":${record.sealed ? `"${base64(record.sealed.recipient)}"` : null}` +
     `,"security_level":${record.securityLevel}` +
     `,"security_strength_bits":${receipt.strengthBits}` +
     `,"service":${quoted(origin)}` +
-    `,"software":${quoted(receipt.software)}` +
+    `,"software":${texts.software}` +
     `,"sources":[${canonicalSources(receipt.sources)}]` +
-    `,"time":"${GAP}"` +
+    `,"time":"${formatTimestamp(record.createdMs)}"` +
     `,"type":"${KEY_STATEMENT}"}`
   );
 }
@@ -149,6 +85,8 @@ interface RowTexts {
   readonly keyCommitment: string;
   /** Base64. */
   readonly salt: string;
+  /** Quoted. */
+  readonly software: string;
 }
 
 /** Throws `TypeError` for a row without receipt columns. */
@@ -161,6 +99,7 @@ function textsOf({ receipt }: RecordedRow, keyId: string): RowTexts {
     keyId,
     keyCommitment: base64(receipt.keyCommitment),
     salt: base64(receipt.salt),
+    software: quoted(receipt.software),
   };
 }
 
@@ -171,10 +110,18 @@ function canonicalEvidence(evidence: RecordedEvidence): string {
   );
 }
 
+/** The last sources that were written: most keys of a server have the same. */
+let lastSources: string | undefined;
+let lastCanonical = '';
+
 function canonicalSources(sources: string): string {
-  return parseSources(sources)
-    .map(({ name, creditBits }) => `{"credit_bits":${creditBits},"name":${quoted(name)}}`)
-    .join(',');
+  if (sources !== lastSources) {
+    lastCanonical = parseSources(sources)
+      .map(({ name, creditBits }) => `{"credit_bits":${creditBits},"name":${quoted(name)}}`)
+      .join(',');
+    lastSources = sources;
+  }
+  return lastCanonical;
 }
 
 /**
@@ -208,45 +155,32 @@ export function evidenceDigest({ definition, gateP, pValues }: RecordedEvidence)
  * without receipt columns.
  */
 export function rowDigest(record: RecordedRow): Buffer {
-  const texts = textsOf(record, formatKeyId(record.keyId));
-  const columns = canonicalRow(record, texts, rowText(record, texts.receipt).split(GAP));
+  const columns = canonicalRow(record, textsOf(record, formatKeyId(record.keyId)));
   return hash('sha256', columns, 'buffer');
 }
 
-/** `runs` are those of `rowText`. */
-function canonicalRow(record: RecordedRow, texts: RowTexts, runs: readonly string[]): string {
-  const { commitment } = record;
+function canonicalRow(record: RecordedRow, texts: RowTexts): string {
+  const { commitment, evidence } = record;
+  const { receipt } = texts;
   return (
-    `${runs[0]}${quoted(record.accountId)}${runs[1]}${quoted(record.apiKeyId)}` +
-    `${runs[2]}${base64(commitment.digest)}${runs[3]}${record.createdMs}` +
-    `${runs[4]}${record.entropyBits}${runs[5]}${quoted(record.entropyJobId)}` +
-    `${runs[6]}${commitment.fingerprint}${runs[7]}${texts.keyCommitment}` +
-    `${runs[8]}${texts.keyId}${runs[9]}${record.latencyUs}${runs[10]}${texts.salt}${runs[11]}`
-  );
-}
-
-/** Returns the canonical row with gaps for the texts of `canonicalRow`. */
-function rowText(record: RecordedRow, receipt: RecordedReceipt): string {
-  const { evidence } = record;
-  return (
-    `{"account_id":${GAP}` +
-    `,"api_key_id":${GAP}` +
-    `,"commitment":"${GAP}"` +
-    `,"created_ms":${GAP}` +
-    `,"entropy_bits":${GAP}` +
-    `,"entropy_job_id":${GAP}` +
+    `{"account_id":${quoted(record.accountId)}` +
+    `,"api_key_id":${quoted(record.apiKeyId)}` +
+    `,"commitment":"${base64(commitment.digest)}"` +
+    `,"created_ms":${record.createdMs}` +
+    `,"entropy_bits":${record.entropyBits}` +
+    `,"entropy_job_id":${quoted(record.entropyJobId)}` +
     `,"evidence_definition":${evidence ? evidence.definition : null}` +
-    `,"fingerprint":"${GAP}"` +
+    `,"fingerprint":"${commitment.fingerprint}"` +
     `,"gate_p":${evidence ? evidence.gateP : null}` +
-    `,"key_commitment":"${GAP}"` +
-    `,"key_id":"${GAP}"` +
-    `,"latency_us":${GAP}` +
+    `,"key_commitment":"${texts.keyCommitment}"` +
+    `,"key_id":"${texts.keyId}"` +
+    `,"latency_us":${record.latencyUs}` +
     `,"modulation":${quoted(record.modulation)}` +
-    `,"p_values":${evidence ? quotedBase64(evidence.pValues) : null}` +
-    `,"salt":"${GAP}"` +
-    `,"secret_version":${record.commitment.version}` +
+    `,"p_values":${evidence ? `"${base64(evidence.pValues)}"` : null}` +
+    `,"salt":"${texts.salt}"` +
+    `,"secret_version":${commitment.version}` +
     `,"security_level":${record.securityLevel}` +
-    `,"software":${quoted(receipt.software)}` +
+    `,"software":${texts.software}` +
     `,"source":${quoted(record.source)}` +
     `,"sources":${quoted(receipt.sources)}` +
     `,"strength_bits":${receipt.strengthBits}` +
@@ -287,12 +221,7 @@ const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
 /** §3.2.2.2: ECMAScript's own form of strings. */
 function quoted(text: string | null): string {
-  if (text === null) return 'null';
-  return PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text);
-}
-
-function quotedBase64(bytes: Uint8Array): string {
-  return `"${base64(bytes)}"`;
+  return text !== null && PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function base64(bytes: Uint8Array): string {
