@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
+  type RouteOptions,
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { ProxyRange } from '../config/index.ts';
@@ -31,7 +32,7 @@ import {
 import { watchHandshakes } from './handshakes.ts';
 import { createListener, type Timeouts } from './listener.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
-import { registerOpenApi, serveOpenApi } from './openapi/document.ts';
+import { collectRoutes, serveOpenApi } from './openapi/serve.ts';
 import { serveDashboard } from './pages/dashboard.ts';
 import { serveDocs } from './pages/docs.ts';
 import { PathMethods } from './path-methods.ts';
@@ -111,16 +112,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   refuseUnknownRoutes(app, cors);
   handleRawEvents(app.server, cors, { clock, logger: options.logger, observer, accessLog });
   watchHandshakes(app, { logger: options.logger, observer, accessLog });
-  await registerOpenApi(app, options.basePath);
+  const routes = collectRoutes(app);
   const context: RouteContext = { ...options, authenticator, observer };
-  await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
+  await app.register((scope) => addRoutes(scope, context, routes), { prefix: options.basePath });
   // Health checks come from next to the server, not through the proxy that the base path is for.
   if (options.basePath !== '') healthRoutes(app, context, { documented: false });
   return app;
 }
 
 /** Adds everything below the base path. */
-async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
+async function addRoutes(
+  app: FastifyInstance,
+  context: RouteContext,
+  routes: readonly RouteOptions[],
+): Promise<void> {
   generateRoutes(app, context);
   validateRoute(app, context);
   receiptRoute(app, context);
@@ -129,7 +134,7 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   randomnessRoute(app, context);
   await logRoutes(app, context);
   healthRoutes(app, context, { documented: true });
-  serveOpenApi(app);
+  serveOpenApi(app, routes, context.basePath);
   await serveDocs(app, context);
   await serveDashboard(app, context);
 }

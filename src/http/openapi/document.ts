@@ -1,8 +1,7 @@
 /** The OpenAPI 3.1 document: the schemas of the routes, with texts, examples and code samples. */
 import { readFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import { fastify, type RouteOptions } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
 import { PROJECT_VERSION } from '../../version.ts';
 import { problemBody } from '../wire/problem.ts';
@@ -72,8 +71,17 @@ interface Document {
   components?: Record<string, unknown>;
 }
 
-/** Registers the collection of route schemas. MUST run before the routes are added. */
-export async function registerOpenApi(app: FastifyInstance, basePath: string): Promise<void> {
+/**
+ * Returns the document of these routes. The plugin collects routes as they are added, so they are added to an application
+ * that serves nothing.
+ */
+export async function openApiDocument(
+  routes: readonly RouteOptions[],
+  basePath: string,
+): Promise<object> {
+  const app = fastify({ exposeHeadRoutes: false });
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => () => '');
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -102,27 +110,11 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
       return made.openapiObject;
     },
   });
-}
-
-/** Bytes of the document that wait at a time for a client to read on. */
-const PART_BYTES = 16_384;
-
-/**
- * Serves the document without an API key. It is sent in parts as the client reads: TLS copies what it sends, and
- * thousands of clients that never read would hold a copy of the whole document each.
- */
-export function serveOpenApi(app: FastifyInstance): void {
-  let bytes: Buffer | undefined;
-  app.get('/api/v2/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    bytes ??= Buffer.from(JSON.stringify(app.swagger()));
-    const parts = Readable.from(partsOf(bytes), { objectMode: false, highWaterMark: PART_BYTES });
-    reply.type('application/json; charset=utf-8').header('content-length', bytes.length);
-    return reply.send(parts);
-  });
-}
-
-function* partsOf(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
+  for (const { method, url, schema } of routes) {
+    app.route({ method, url, ...(schema && { schema }), handler: () => {} });
+  }
+  await app.ready();
+  return app.swagger();
 }
 
 /** Adds texts, headers and examples to the document, and names its schemas. */
