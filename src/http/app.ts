@@ -46,6 +46,7 @@ import { receiptRoute } from './routes/receipt.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 import type { TlsOptions } from './tls.ts';
+import { Validators } from './validators.ts';
 import { checkFraming, tellToContinue, toOriginForm } from './wire/framing.ts';
 import { parseJsonBodies } from './wire/json-body.ts';
 import { preferenceHeaders } from './wire/prefer.ts';
@@ -87,7 +88,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = createServer(options, { client, cors, observer, accessLog });
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app, BODY_LIMIT_BYTES);
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error, request);
     const { reason } = known.details;
@@ -152,7 +152,9 @@ function createServer(
   { client, cors, observer, accessLog }: RequestParts,
 ): FastifyInstance {
   const raw = { clock, logger, observer, accessLog };
-  return Fastify({
+  const validators = new Validators();
+  const app = Fastify({
+    schemaController: { compilersFactory: validators.compilers },
     serverFactory: (handle) => createListener(handle, { tls, timeouts, connections }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -189,6 +191,11 @@ function createServer(
     },
     clientErrorHandler: (error, socket) => answerRaw(socket, parserError(error, socket), raw),
   });
+  app.addHook('onListen', (done) => {
+    void validators.prepare();
+    done();
+  });
+  return app;
 }
 
 /**
