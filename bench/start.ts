@@ -135,7 +135,7 @@ const PHASES: readonly (readonly [string, string, string])[] = [
   ['ledger and secret', 'prepareLedger', '/ledger-start.ts'],
   ['log prepared', 'prepareLog', '/prepare.ts'],
   ['application built', 'buildListeners', '/listeners.ts'],
-  ['schemas compiled', 'compileSchemasForValidation', '/validation.js'],
+  ['schemas compiled', 'prepare', '/validators.ts'],
   ['listening', 'openListeners', '/listeners.ts'],
   ['known answers', 'requireSelfTests', '/self-test.ts'],
   ['suite, twelve times', 'requireSuiteSelfTest', '/self-test.ts'],

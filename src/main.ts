@@ -67,6 +67,9 @@ process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
     process.exitCode = 1;
   });
 });
+// The threads of a server take longest to start, so they start before the command line is read.
+const server = process.argv[2] === 'serve' ? await import('./serve.ts') : null;
+const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./launcher.ts');
 const launcher = findLauncher(process.env, process.argv);
@@ -78,7 +81,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   outputIsShared,
   err: (text) => process.stderr.write(text),
   serve: async (config, options) => {
-    const { serve } = await import('./serve.ts');
-    return serve(config, { ...options, env: process.env, launcher, onFatal: endAtOnce });
+    const { serve, startThreads } = server ?? (await import('./serve.ts'));
+    const serveOptions = { ...options, env: process.env, launcher, onFatal: endAtOnce };
+    return serve(config, serveOptions, threads ?? startThreads());
   },
 });

@@ -4,11 +4,22 @@
  */
 import type { Config } from './config/index.ts';
 import type { ServeOptions } from './serve/parts.ts';
-import { startWaitingThreads } from './service/waiting-threads.ts';
+import { startWaitingThreads, type WaitingThreads } from './service/waiting-threads.ts';
 
-/** Runs the server. Resolves with the exit code after shutdown. */
-export async function serve(config: Config, options: ServeOptions): Promise<number> {
-  const threads = startWaitingThreads();
+/**
+ * Starts the threads of a server that will run in this process. They know nothing of its configuration yet and keep no
+ * process alive.
+ */
+export function startThreads(): WaitingThreads {
+  return startWaitingThreads();
+}
+
+/** Runs the server with these threads. Resolves with the exit code after shutdown. */
+export async function serve(
+  config: Config,
+  options: ServeOptions,
+  threads: WaitingThreads,
+): Promise<number> {
   const { runServer } = await import('./serve/run.ts');
   return runServer(config, options, threads);
 }
