@@ -184,6 +184,37 @@ describe('a running log', () => {
     assert.equal(await atAnswer, 4_097);
   });
 
+  it('ends its rests when a receipt waits', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 1_000 });
+    await until(() => publisher.published !== null);
+    // Without the receipt, a rest of 600 ms follows.
+    const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+    for (let i = 0; i < 256 + 1; i++) store.add();
+    store.onCall = (name) => {
+      if (name === 'commit') sleep();
+    };
+    engine.recorded();
+    await until(() => store.contents.entries.length === 256);
+    store.onCall = () => {};
+    const startMs = performance.now();
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 5_000), RECEIPT);
+    assert.ok(performance.now() - startMs < 400);
+  });
+
+  it('ends a turn at its next rest if the ledger is found damaged', async () => {
+    const { store, engine, publisher, notices } = start({ intervalMs: 1_000 });
+    await until(() => publisher.published !== null);
+    for (let i = 0; i < 3 * 256; i++) store.add();
+    store.onCall = (name) => {
+      if (name === 'committed') setImmediate(() => engine.condemn('a row is missing'));
+    };
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'stopped'));
+    await engine.close();
+    assert.deepEqual([store.contents.record.size, publisher.published?.size], [256, 0]);
+    assert.equal(notices.filter(({ kind }) => kind === 'stopped').length, 1);
+  });
+
   it('takes all turns of a backlog when it closes', async () => {
     const { store, engine, publisher } = start({ intervalMs: 60_000 });
     await until(() => publisher.published !== null);

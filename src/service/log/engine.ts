@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../clock.ts';
 import type { LogBytesAnswer, ReceiptAnswer } from './api.ts';
 import { type Cosigning, ROUND_MS } from './cosigning.ts';
 import type { LogNotice } from './notices.ts';
-import { pauseMs } from './pace.ts';
+import { pauseMs, restMs } from './pace.ts';
 import type { Publisher, StateFile } from './publisher.ts';
 import type { Receipts } from './receipts.ts';
 import type { Sequencer } from './sequencer.ts';
@@ -64,6 +64,10 @@ export class LogEngine {
   #turn: Promise<void> | null = null;
   #turnStartMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
+  /** Turns rest until an interval after the first turn of a backlog, so that they do not fall behind for long. */
+  #restsUntilMs = 0;
+  /** Ends the rest in progress. */
+  #endRest: () => void = () => {};
   readonly #timers: NodeJS.Timeout[] = [];
   #round: Promise<void> | null = null;
 
@@ -124,12 +128,14 @@ export class LogEngine {
   condemn(damage: string): void {
     this.#isCondemned = true;
     if (this.#stopped === null) this.#stop(`the ledger is damaged: ${damage}`);
+    this.#endRest();
     this.#release(this.#waiters);
   }
 
   /** Takes the last turns, so that the log holds the last keys, and ends. */
   async close(): Promise<void> {
     this.#closing = true;
+    this.#endRest();
     clearTimeout(this.#timer);
     for (const timer of this.#timers) clearInterval(timer);
     await this.#turn;
@@ -151,6 +157,7 @@ export class LogEngine {
         resolve(false);
       }, limitMs);
       this.#waiters.add(waiter);
+      this.#endRest();
       this.#schedule();
     });
   }
@@ -173,6 +180,7 @@ export class LogEngine {
 
   async #run(): Promise<void> {
     this.#turnStartMs = performance.now();
+    if (!this.#isBehind) this.#restsUntilMs = this.#turnStartMs + this.#parts.intervalMs;
     this.#turn = this.#takeTurn();
     await this.#turn;
     this.#turn = null;
@@ -186,14 +194,15 @@ export class LogEngine {
     const { publisher, sequencer, notify } = this.#parts;
     const before = publisher.published;
     try {
-      const { setAside, more } = await sequencer.turn();
+      const { setAside, more } = await sequencer.turn((workedMs) => this.#rest(workedMs));
       this.#isBehind = more;
       if (setAside > 0) notify({ kind: 'set_aside', entries: setAside });
       this.#noteDelay(null);
       this.#release(waiters);
     } catch (error) {
-      if (error instanceof LogStopped) this.#stop(error.message, error instanceof LogMoved);
-      else this.#noteDelay(this.#parts.describe(error));
+      if (this.#stopped === null && error instanceof LogStopped) {
+        this.#stop(error.message, error instanceof LogMoved);
+      } else if (this.#stopped === null) this.#noteDelay(this.#parts.describe(error));
       this.#entriesWait = true;
       if (this.#stopped !== null) this.#release(this.#waiters);
     }
@@ -201,6 +210,29 @@ export class LogEngine {
     if (published && published !== before) {
       notify({ kind: 'published', size: published.size, note: published.note });
     }
+  }
+
+  /**
+   * Leaves the cores to the other threads for a while. Ends early if a receipt waits or the log closes. Rejects with
+   * `LogStopped` if the log was stopped meanwhile.
+   */
+  async #rest(workedMs: number): Promise<void> {
+    const leftMs = this.#restsUntilMs - performance.now();
+    if (leftMs > 0 && this.#waiters.size === 0 && !this.#closing) {
+      await this.#pause(Math.min(leftMs, restMs(workedMs)));
+    }
+    if (this.#stopped !== null) throw new LogStopped(this.#stopped);
+  }
+
+  /** Resolves after `ms`, or when `#endRest` is called. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#endRest(), ms);
+      this.#endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   #noteDelay(reason: string | null): void {

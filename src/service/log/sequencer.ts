@@ -10,8 +10,14 @@ import { LogStopped } from './stopped.ts';
 /** Entries of one turn, which publishes one head. */
 const TURN_LIMIT = 4_096;
 
-/** Entries of one transaction. It holds the write lock of SQLite for a few milliseconds, and keys wait meanwhile. */
-const TRANSACTION_LIMIT = 512;
+/**
+ * Entries of one transaction. Its preparation takes a core for a few milliseconds, and it holds the write lock of SQLite
+ * for one: keys wait meanwhile.
+ */
+const TRANSACTION_LIMIT = 256;
+
+/** Rests after a transaction that took `workedMs`, while other entries wait. */
+export type Rest = (workedMs: number) => Promise<void>;
 
 export interface SequencerParts {
   readonly logId: number;
@@ -37,27 +43,27 @@ export class Sequencer {
 
   /**
    * Takes one turn and publishes the stored head. Rejects with `LogStopped` if the database does not continue the
-   * published tree, and with the error of the database.
+   * published tree, and with the error of the database. Calls `rest` between two transactions.
    */
-  async turn(): Promise<TurnResult> {
+  async turn(rest: Rest = async () => {}): Promise<TurnResult> {
     const { publisher } = this.#parts;
     const admitted = await publisher.admit();
     // An empty log is published before its first entry, so that the state file exists before anything can be lost.
     if (publisher.published === null) await publisher.publish();
-    const { setAside, more } = await this.#takeWaiting(admitted);
+    const { setAside, more } = await this.#takeWaiting(admitted, rest);
     return { head: await publisher.publish(), setAside, more };
   }
 
   /** Takes waiting entries in several transactions. Keys are recorded between them. */
-  async #takeWaiting(admitted: Head): Promise<Omit<TurnResult, 'head'>> {
+  async #takeWaiting(admitted: Head, rest: Rest): Promise<Omit<TurnResult, 'head'>> {
     let setAside = 0;
-    let more = true;
-    for (let taken = 0; more && taken < TURN_LIMIT; taken += TRANSACTION_LIMIT) {
+    for (let taken = TRANSACTION_LIMIT; ; taken += TRANSACTION_LIMIT) {
+      const startMs = performance.now();
       const some = await this.#takeSome(admitted);
       setAside += some.setAside;
-      more = some.more;
+      if (!some.more || taken >= TURN_LIMIT) return { setAside, more: some.more };
+      await rest(performance.now() - startMs);
     }
-    return { setAside, more };
   }
 
   async #takeSome(admitted: Head): Promise<TurnOutcome> {

@@ -46,6 +46,17 @@ describe('the sequencer', () => {
     assert.equal(served.length, 2, 'a turn without entries signs nothing');
   });
 
+  it('rests between the transactions of a turn, and not after the last one', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    for (let i = 0; i < 2 * 256 + 1; i++) store.add();
+    const waiting: number[] = [];
+    const { head } = await startServer(store, file).sequencer.turn(async (workedMs) => {
+      assert.ok(workedMs >= 0);
+      waiting.push(store.contents.pending.length);
+    });
+    assert.deepEqual([waiting, head.size], [[257, 1], 513]);
+  });
+
   it('sets an entry with a wrong MAC aside, and goes on', async () => {
     const [store, file] = [newStore(), new FakeFile()];
     store.add();
