@@ -19,6 +19,7 @@ import { findUnindexed } from '../../src/ledger/sqlite/fingerprint-check.ts';
 import { CANDIDATES } from '../../src/ledger/sqlite/fingerprints.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
+import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
 import { clockContract } from './clock-contract.ts';
 import {
   areRecorded,
@@ -223,6 +224,25 @@ describe('SQLite store', () => {
     assert.equal(read('wal_autocheckpoint'), 8_000);
     assert.equal(read('busy_timeout'), 5_000);
     connection.close();
+  });
+
+  it('empties a long log beside another connection, which then begins it anew', () => {
+    const path = join(directory, 'emptied.db');
+    const gate = new WriteGate(WriteGate.allocate());
+    const [writer, copier] = [0, 1].map(() => new SqliteConnection(path, { gate }));
+    const write = () => writer.transact(() => writer.run('PRAGMA user_version = 11'));
+    const log = () => ({ ...writer.get('PRAGMA wal_checkpoint(NOOP)') });
+    write();
+    const { log: pages } = log();
+    copier.emptyLog(Number(pages) + 1);
+    assert.deepEqual(log(), { busy: 0, log: pages, checkpointed: 0 }, 'a short log stays');
+    copier.emptyLog(Number(pages));
+    assert.deepEqual(log(), { busy: 0, log: pages, checkpointed: pages });
+    write();
+    assert.deepEqual(log(), { busy: 0, log: 1, checkpointed: 0 });
+    for (const one of [writer, copier]) one.close();
+    assert.doesNotThrow(() => copier.emptyLog(1), 'a closed connection opens again');
+    copier.close();
   });
 });
 

@@ -50,11 +50,14 @@ export class SqliteLogStore extends SqliteAccountStore implements LogStore {
   async takeTurn(turn: Turn): Promise<TurnOutcome> {
     const early = this.#guarded(() => this.#turns.plan(turn));
     if (early.waiting.length === 0) return outcomeOf(early, turn);
-    return this.#change(() => {
+    const outcome = this.#change(() => {
       const plan = this.#turns.isCurrent(early, turn) ? early : this.#turns.plan(turn);
       this.#turns.carryOut(plan, turn);
       return outcomeOf(plan, turn);
     });
+    // Here, because this thread has time.
+    this.connection.emptyLog();
+    return outcome;
   }
 
   async recordHome(): Promise<void> {}
