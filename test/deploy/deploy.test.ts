@@ -34,9 +34,11 @@ const DRAIN_LIMIT_SECONDS = 30;
 const [compose] = readYaml('deploy/compose/compose.yaml');
 const haproxy = readText('deploy/compose/haproxy.cfg');
 const unit = readText('deploy/systemd/phm.service');
-const kubernetes = deployFiles()
-  .filter((path) => path.startsWith('deploy/kubernetes/'))
-  .flatMap(readYaml);
+const kubernetes = ['base', 'migrate'].flatMap((folder) =>
+  deployFiles()
+    .filter((path) => path.startsWith(`deploy/kubernetes/${folder}/`))
+    .flatMap(readYaml),
+);
 const image = readDockerfile('deploy/docker/Dockerfile');
 
 const ofKind = (kind: string, name?: string): Document => {
@@ -177,17 +179,18 @@ describe('deploy/', () => {
     }
   });
 
-  it('pins every image and uses one version of the service', () => {
+  it('names images of others by tag and digest, and one version of the service', () => {
     const images = [
       ...image.filter(({ name }) => name === 'FROM').map(({ text }) => text.split(' ')[0]),
       ...Object.values<Document>(compose.services).map((service) => service.image),
       ...[deployment, job].map((one) => one.spec.template.spec.containers[0].image),
     ] as string[];
-    for (const one of images) assert.match(one, /:\d+\.\d+/);
-    const own = images.filter((one) => one.includes('phm-key-service'));
-    for (const one of own) assert.ok(one.endsWith(`:${PROJECT_VERSION}`), one);
-    assert.equal(own.length, 5);
-    const [{ newTag }] = ofKind('Kustomization').images ?? [];
+    const [own, others] = [true, false].map((ours) =>
+      images.filter((one) => one.startsWith('phm-key-service:') === ours),
+    );
+    for (const one of others ?? []) assert.match(one, /:\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/);
+    assert.deepEqual(own, Array(5).fill(`phm-key-service:${PROJECT_VERSION}`));
+    const [{ newTag }] = readYaml('deploy/kubernetes/image/kustomization.yaml')[0].images;
     assert.equal(newTag, PROJECT_VERSION);
     assert.equal(job.metadata.name, `phm-migrate-${PROJECT_VERSION.replaceAll('.', '-')}`);
   });
@@ -334,10 +337,52 @@ describe('deploy/kubernetes', () => {
   const matches = (selector: Record<string, string>, one: Document) =>
     Object.entries(selector).every(([name, value]) => labels(one)[name] === value);
 
-  it('lists existing resources', () => {
-    for (const file of ofKind('Kustomization').resources) {
-      assert.ok(existsSync(join(ROOT, 'deploy/kubernetes', file)), file);
+  it('lists existing resources, components and patches', () => {
+    const files = deployFiles().filter((path) => path.endsWith('/kustomization.yaml'));
+    assert.equal(files.length, 4);
+    for (const file of files) {
+      const [{ resources = [], components = [], patches = [] }] = readYaml(file);
+      for (const path of [
+        ...resources,
+        ...components,
+        ...patches.map((one: Document) => one.path),
+      ]) {
+        assert.ok(existsSync(join(ROOT, dirname(file), path)), `${file}: ${path}`);
+      }
     }
+  });
+
+  it('gives the server and the migration the image of one file', () => {
+    const [{ images }] = readYaml('deploy/kubernetes/image/kustomization.yaml');
+    for (const name of ['base', 'migrate']) {
+      const [{ components }] = readYaml(`deploy/kubernetes/${name}/kustomization.yaml`);
+      assert.deepEqual(components, ['../image']);
+    }
+    for (const one of [deployment, job]) {
+      const [name] = one.spec.template.spec.containers[0].image.split(':');
+      assert.equal(images[0].name, name);
+    }
+    // The digest is the operator's. A made-up one would look like a pin.
+    assert.doesNotMatch(images[0].digest, /^sha256:[0-9a-f]{64}$/);
+  });
+
+  it('spreads the servers of the overlay, and nothing but them', () => {
+    const [operations] = readYaml('deploy/kubernetes/overlays/spread/statefulset.yaml');
+    const value = (path: string): Document =>
+      operations.find((one: Document) => one.path === `/spec/template/spec/${path}`).value;
+    const terms = value('affinity').podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+    const [zones] = value('topologySpreadConstraints');
+    assert.equal(terms[0].topologyKey, 'kubernetes.io/hostname');
+    assert.deepEqual(
+      [zones.topologyKey, zones.whenUnsatisfiable],
+      ['topology.kubernetes.io/zone', 'DoNotSchedule'],
+    );
+    for (const { labelSelector } of [terms[0], zones]) {
+      assert.equal(matches(labelSelector.matchLabels, deployment), true);
+      assert.equal(matches(labelSelector.matchLabels, job), false);
+    }
+    // Counted by revision, an update could demand another zone than the one of the replica's volume.
+    assert.equal(zones.matchLabelKeys, undefined);
   });
 
   it('selects the server, and the migration only where intended', () => {

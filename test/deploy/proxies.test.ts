@@ -127,7 +127,7 @@ describe('a reverse proxy example', () => {
     assert.equal(ENVIRONMENT.PHM_DEMO_KEYS.default, 'auto');
     for (const path of [
       'deploy/compose/compose.yaml',
-      'deploy/kubernetes/configmap.yaml',
+      'deploy/kubernetes/base/configmap.yaml',
       'deploy/systemd/phm.env.example',
     ]) {
       assert.match(readText(path), /^\s*PHM_DEMO_KEYS(?:: "off"|=off)$/m, path);

@@ -28,7 +28,7 @@ const HONEST = 20;
 const ANSWER_MS = 30_000;
 
 const [compose] = readYaml('deploy/compose/compose.yaml');
-const [statefulSet] = readYaml('deploy/kubernetes/statefulset.yaml');
+const [statefulSet] = readYaml('deploy/kubernetes/base/statefulset.yaml');
 const limitBytes = Number.parseInt(compose.services['replica-a'].mem_limit, 10) * 2 ** 20;
 const { failureThreshold } = statefulSet.spec.template.spec.containers[0].livenessProbe;
 
