@@ -298,6 +298,66 @@ describe('deploy/compose', () => {
     assert.ok(!haproxy.includes(PHM_METRICS_PORT) && !haproxy.includes('/metrics'));
   });
 
+  it('limits every container and takes its privileges away', () => {
+    for (const [name, service] of services) {
+      assert.deepEqual(service.cap_drop, ['ALL'], name);
+      assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
+      assert.equal(service.read_only, true, name);
+      assert.ok(service.mem_limit && service.memswap_limit === service.mem_limit, name);
+    }
+  });
+
+  it('keeps the superuser of the database out of the service and the backup', () => {
+    const { database, backup } = compose.services;
+    const roles = readText('deploy/postgres/roles.sql');
+    const made = [...roles.matchAll(/^ALTER ROLE (\w+) LOGIN NOSUPERUSER /gm)].map(
+      ([, one]) => one,
+    );
+    assert.deepEqual(made, ['phm', backup.environment.PGUSER]);
+    assert.ok(!made.includes(database.environment.POSTGRES_USER));
+    assert.match(readText('deploy/README.md'), /'postgres:\/\/phm:%s@database\/phm\\n'/);
+    assert.equal(backup.environment.PGDATABASE, database.environment.POSTGRES_DB);
+    for (const { secrets, environment } of [database, backup]) {
+      const files = Object.entries(environment).filter(([name]) => name.endsWith('_PASSWORD_FILE'));
+      for (const [, file] of files) {
+        assert.ok(secrets.includes(String(file).replace('/run/secrets/', '')), String(file));
+      }
+    }
+  });
+
+  it('mounts files that exist, those of the database at the paths that its scripts name', () => {
+    const mounts = services.flatMap(([, { volumes = [] }]) => volumes as string[]);
+    const own = mounts.map((one) => one.split(':')).filter(([from = '']) => /^\.\.?\//.test(from));
+    for (const [from = ''] of own) {
+      const path = join(ROOT, 'deploy/compose', from);
+      // The folder of the backups is made at the installation.
+      assert.ok(existsSync(path) || from === './backup', from);
+    }
+    const targets = own.map(([, to]) => to);
+    const named = readText('deploy/postgres/init.sh').match(/\/etc\/phm\/\S+/g) ?? [];
+    const printed = readText('deploy/README.md').match(/\/etc\/phm\/[\w-]+\.sql/g) ?? [];
+    assert.equal(named.length, 1);
+    assert.equal(printed.length, 2);
+    for (const path of [...named, ...printed]) assert.ok(targets.includes(path), path);
+  });
+
+  it('keeps the database durable and gives its memory less than its limit', () => {
+    const { command, mem_limit } = compose.services.database;
+    const settings = new Map<string, string>(
+      command.slice(1).map((one: string) => one.replace(/^-c/, '').split('=')),
+    );
+    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+      assert.equal(settings.get(name), 'on', name);
+    }
+    assert.match(compose.services.database.environment.POSTGRES_INITDB_ARGS, /--data-checksums/);
+    const mebibytes = (text: string) => Number.parseInt(text, 10) * (/g/i.test(text) ? 1024 : 1);
+    const cached = mebibytes(settings.get('effective_cache_size') ?? '');
+    assert.ok(mebibytes(settings.get('shared_buffers') ?? '') * 4 <= mebibytes(mem_limit));
+    assert.ok(cached < mebibytes(mem_limit));
+    // Four for commits and checks, three for statistics, four for the log (docs/ledger.md): twice during a restart.
+    assert.ok(Number(settings.get('max_connections')) >= replicas.length * 2 * 11);
+  });
+
   it('never sends a request twice', () => {
     assert.equal(find(haproxy, /^ {2}retry-on (.*)$/m), 'conn-failure');
   });
