@@ -41,22 +41,22 @@ check() {
   test -n "$(find "$success" -mmin "-$(((every_hours + 2) * 60))" 2> /dev/null)"
 }
 
-# In the background, so that a signal ends the wait at once.
-pause() { sleep "$1" & wait $!; }
+# In the background, so that a signal ends the script at once. Its container ends with it.
+interruptibly() { "$@" & wait $!; }
 
 # A restarted container waits until the next backup is due.
 repeat() {
   trap 'exit 0' TERM INT
   # A new database gets its tables first.
-  [ -e "$success" ] || pause 30
+  [ -e "$success" ] || interruptibly sleep 30
   while true; do
     last=$(stat --format=%Y "$success" 2> /dev/null || echo 0)
     due=$((last + every_hours * 3600 - $(date +%s)))
     if [ "$due" -gt 0 ]; then
-      pause "$due"
-    elif ! (back_up); then
+      interruptibly sleep "$due"
+    elif ! interruptibly back_up; then
       log 'failed; next attempt in ten minutes' >&2
-      pause 600
+      interruptibly sleep 600
     fi
   done
 }
