@@ -300,6 +300,41 @@ describe('a running log', () => {
     assert.deepEqual(kinds, ['stopped', 'resumed']);
   });
 
+  it('stays stopped without a word while a new state file shows the same fault', async () => {
+    const { store, file, engine, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    const whole = store.backup();
+    store.restore({
+      ...whole,
+      record: { ...store.contents.record, ...sealsOf(1).seal({ size: 0, root: EMPTY_ROOT }) },
+    });
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
+    const { root } = publisher.published ?? { root: EMPTY_ROOT };
+    for (const second of [1, 2, 3]) {
+      file.text = signCheckpoint(KEYS, { size: 1, root }, second);
+      await delay(120);
+    }
+    const kinds = () => notices.map(({ kind }) => kind);
+    const before = kinds().length;
+    assert.deepEqual([kinds().indexOf('stopped'), kinds().at(-1)], [before - 1, 'stopped']);
+    file.text = signCheckpoint(KEYS, { size: 1, root }, 4);
+    store.restore(whole);
+    await until(() => kinds().includes('resumed'));
+    assert.deepEqual(kinds().slice(before), ['resumed', 'published']);
+  });
+
+  it('names the head again after a stop that changed nothing', async () => {
+    const { store, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    store.contents.record = { ...store.contents.record, isMoved: true };
+    await until(() => notices.at(-1)?.kind === 'stopped');
+    store.contents.record = { ...store.contents.record, isMoved: false };
+    await until(() => notices.some(({ kind }) => kind === 'resumed'));
+    await until(() => notices.at(-1)?.kind === 'published');
+  });
+
   it('stays stopped without keys, and on a damaged ledger', async () => {
     const { store, file, engine, notices } = start({ stopped: 'the keys are missing' });
     file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);

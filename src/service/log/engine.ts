@@ -192,12 +192,14 @@ export class LogEngine {
     this.#entriesWait = false;
     this.#isBehind = false;
     const { publisher, sequencer, notify } = this.#parts;
-    const before = publisher.published;
+    // After a stop the main thread has no head: it needs this one, even if it is the one from before the stop.
+    const before = this.#stopped === null ? publisher.published : null;
     try {
       const { setAside, more } = await sequencer.turn((workedMs) => this.#rest(workedMs));
       this.#isBehind = more;
       if (setAside > 0) notify({ kind: 'set_aside', entries: setAside });
       this.#noteDelay(null);
+      this.#resume();
       this.#release(waiters);
     } catch (error) {
       if (this.#stopped === null && error instanceof LogStopped) {
@@ -207,7 +209,7 @@ export class LogEngine {
       if (this.#stopped !== null) this.#release(this.#waiters);
     }
     const { published } = publisher;
-    if (published && published !== before) {
+    if (published && published !== before && this.#stopped === null) {
       notify({ kind: 'published', size: published.size, note: published.note });
     }
   }
@@ -242,10 +244,18 @@ export class LogEngine {
   }
 
   #stop(reason: string, isMoved = false): void {
+    const isNews = this.#stopped !== reason;
     this.#stopped = reason;
     this.#isMoved = isMoved;
     this.#stateAtStop = this.#readState();
-    this.#parts.notify({ kind: 'stopped', reason });
+    if (isNews) this.#parts.notify({ kind: 'stopped', reason });
+  }
+
+  /** Ends a stop after a turn that succeeded. */
+  #resume(): void {
+    if (this.#stopped === null || this.#isCondemned) return;
+    this.#stopped = null;
+    this.#parts.notify({ kind: 'resumed' });
   }
 
   /** Lets requests continue. One whose time is over has left the set, and notices nothing. */
@@ -265,24 +275,27 @@ export class LogEngine {
   }
 
   async #keepUp(): Promise<void> {
-    if (this.#stopped !== null && !this.#isCondemned) await this.#resumeIfRecovered();
+    if (this.#stopped !== null && !this.#isCondemned) await this.#tryAgainIfRecovered();
     await this.#parts.upkeep().catch(() => {});
   }
 
-  async #resumeIfRecovered(): Promise<void> {
+  /**
+   * Takes a turn if something has changed that may end the stop. Only its success does: the state file may be a newer
+   * one, which shows that entries are missing.
+   */
+  async #tryAgainIfRecovered(): Promise<void> {
     const state = this.#readState();
-    if (state !== null && state !== this.#stateAtStop) this.#parts.publisher.forget();
-    else if (!(await this.#isAccepted())) return;
-    this.#stopped = null;
-    this.#parts.notify({ kind: 'resumed' });
-    this.#schedule();
+    const isReplaced = state !== null && state !== this.#stateAtStop;
+    if (!isReplaced && !(await this.#isAccepted())) return;
+    // Meanwhile, another check may have begun, or the ledger may have been found damaged.
+    if (this.#turn || this.#closing || this.#stopped === null || this.#isCondemned) return;
+    if (isReplaced) this.#parts.publisher.forget();
+    await this.#run();
   }
 
   /** Reports whether an operator has accepted the place of the database, perhaps on another server. */
   async #isAccepted(): Promise<boolean> {
-    if (!this.#isMoved || (await this.#parts.publisher.isMoved().catch(() => true))) return false;
-    // Meanwhile, another check may have seen it, or the ledger may have been found damaged.
-    return this.#stopped !== null && !this.#isCondemned;
+    return this.#isMoved && !(await this.#parts.publisher.isMoved().catch(() => true));
   }
 
   #startRound(): void {
