@@ -4,7 +4,7 @@ export const ENVIRONMENT = {
   PHM_HOST: { default: '127.0.0.1', help: 'address to listen on' },
   PHM_PORT: { default: '8080', help: 'port to listen on; 0 takes a free one' },
   PHM_DATA_DIR: { default: './data', help: 'directory of the database and the master secret' },
-  PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host/db; default: SQLite' },
+  PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host,…/db; default: SQLite' },
   PHM_DATABASE_URL_FILE: { default: '', help: 'file that holds this address' },
   PHM_MIGRATE: { default: 'off', help: 'auto: migrate the PostgreSQL schema at startup' },
   PHM_START_WAIT_SECONDS: {

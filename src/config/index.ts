@@ -14,6 +14,7 @@ import {
 } from './entropy-sources.ts';
 import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 import { type LogConfig, readLogConfig } from './log.ts';
+import { AddressError, parsePostgresAddress } from './postgres-address.ts';
 import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
@@ -206,11 +207,7 @@ function readTls(reader: Reader, { serves }: ConfigContext): Config['tls'] {
   return { certFile, keyFile, requireHybrid };
 }
 
-/**
- * Reads the address of PostgreSQL. User and database are required, because the driver would take missing
- * ones from variables that worker threads do not see. Messages never quote the value, which may contain a
- * password.
- */
+/** Reads the address of PostgreSQL. Messages never quote the value, which may contain a password. */
 function readDatabaseUrl(reader: Reader): string | null {
   const given = reader.text('PHM_DATABASE_URL');
   const file = reader.text('PHM_DATABASE_URL_FILE');
@@ -221,45 +218,22 @@ function readDatabaseUrl(reader: Reader): string | null {
     );
   }
   const text = given || reader.fileText('PHM_DATABASE_URL_FILE');
-  if (text !== null && !isPostgresUrl(text)) {
+  const problem = text === null ? null : addressProblem(text);
+  if (problem !== null) {
     const where = given ? 'PHM_DATABASE_URL' : 'the content of the file in PHM_DATABASE_URL_FILE';
-    reader.problems.push(
-      `${where} is not the address of a PostgreSQL database: write ` +
-        'postgres://user:password@host:5432/database, or unset the variable for SQLite',
-    );
-  }
-  for (const name of unknownParameters(text ?? '')) {
-    reader.problems.push(
-      `the PostgreSQL address has an unknown parameter, or a parameter with an unknown value: ${printable(name)}. Use ` +
-        `${Object.keys(URL_PARAMETERS).join(', ')}; sslmode is one of ` +
-        `${URL_PARAMETERS.sslmode?.join(', ')}`,
-    );
+    reader.problems.push(`${where} ${problem}`);
   }
   return text ?? '';
 }
 
-function isPostgresUrl(text: string): boolean {
-  const url = URL.parse(text);
-  const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
-  return isPostgres && url.username !== '' && url.hostname !== '' && url.pathname.length > 1;
-}
-
-/** Parameters of an address and their allowed values; null allows any. */
-const URL_PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
-  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
-  sslrootcert: null,
-  sslcert: null,
-  sslkey: null,
-};
-
-/** The driver ignores unknown parameters, so a misspelt `sslmode` would connect in the clear. */
-function unknownParameters(text: string): string[] {
-  return [...(URL.parse(text)?.searchParams ?? [])]
-    .filter(([name, value]) => {
-      const allowed = Object.hasOwn(URL_PARAMETERS, name) ? URL_PARAMETERS[name] : [];
-      return allowed !== null && !allowed?.includes(value);
-    })
-    .map(([name]) => name);
+function addressProblem(text: string): string | null {
+  try {
+    parsePostgresAddress(text);
+    return null;
+  } catch (error) {
+    if (error instanceof AddressError) return error.message;
+    throw error;
+  }
 }
 
 function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOrigin {

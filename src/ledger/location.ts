@@ -1,6 +1,7 @@
 /** The location of the ledger, from the configuration and for messages. */
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
+import { describeHosts, parsePostgresAddress } from '../config/postgres-address.ts';
 import { WriteGate } from './sqlite/write-gate.ts';
 
 /** Where the ledger is stored. */
@@ -38,6 +39,6 @@ export function shareWrites(location: StoreLocation): StoreLocation {
 /** Describes the location in messages, without user and password. */
 export function describeStore(location: StoreLocation): string {
   if (location.kind === 'sqlite') return location.path;
-  const { hostname, port, pathname } = new URL(location.url);
-  return `PostgreSQL, database ${pathname.slice(1)} on ${hostname}:${port || '5432'}`;
+  const { database, hosts } = parsePostgresAddress(location.url);
+  return `PostgreSQL, database ${database} on ${describeHosts(hosts)}`;
 }

@@ -8,12 +8,13 @@ import type { LedgerStore } from './store.ts';
 
 /**
  * Opens the store. `quotas` are monthly, by plan; null is unlimited. `warn` receives warnings for the
- * operator. SQLite is migrated on opening; PostgreSQL with another schema is refused. Throws `SetupError`.
+ * operator, `onMove` the host of PostgreSQL that is used from then on, after a promotion. SQLite is migrated on opening; PostgreSQL with another schema is refused. Throws `SetupError`.
  */
 export async function openStore(
   location: StoreLocation,
   quotas: Quotas,
   warn: (message: string) => void = () => {},
+  onMove: (host: string) => void = () => {},
 ): Promise<LedgerStore> {
   if (location.kind === 'sqlite') {
     const { path, gate } = location;
@@ -22,7 +23,13 @@ export async function openStore(
   // Loads the driver only if PostgreSQL is used.
   const { openPostgresStore } = await import('./postgres/store.ts');
   const { url, maxClockSkewMs } = location;
-  return openPostgresStore({ url, quotas, warn, ...(maxClockSkewMs && { maxClockSkewMs }) });
+  return openPostgresStore({
+    url,
+    quotas,
+    warn,
+    onMove,
+    ...(maxClockSkewMs && { maxClockSkewMs }),
+  });
 }
 
 /**

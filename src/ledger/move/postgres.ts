@@ -3,6 +3,7 @@
  * statements may run long.
  */
 import pg from 'pg';
+import { parsePostgresAddress } from '../../config/postgres-address.ts';
 import { SetupError } from '../../errors.ts';
 import { keyIdMs } from '../key-time.ts';
 import {
@@ -12,7 +13,9 @@ import {
   readMigrations,
   refuseNewerExport,
 } from '../migrations.ts';
+import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
+import { chooseHost } from '../postgres/hosts.ts';
 import { readSchema } from '../postgres/schema.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
 import {
@@ -38,8 +41,6 @@ const BATCH_ROWS = 5_000;
  * number of them.
  */
 const MAX_MONTHS = 1_200;
-
-const CONNECT_TIMEOUT_MS = 5_000;
 
 /** A move has no time limit, but does not wait long for the lock of another session. */
 const SESSION = `${CONFIRMED_COMMITS}
@@ -103,13 +104,9 @@ export class MovablePostgres implements MovableStore {
 
   /** Runs `work` on a connection. Closing it ends a transaction that is still open. */
   async #connected<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({
-      connectionString: this.#url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      application_name: 'phm',
-      types: PARSERS,
-    });
+    const address = parsePostgresAddress(this.#url);
+    const host = await chooseHost(address).catch(failed);
+    const client = new pg.Client({ ...clientOptions(address, host), types: PARSERS });
     // The statement in progress rejects with the same error.
     client.on('error', () => {});
     try {

@@ -1,28 +1,22 @@
 /**
- * Connections to one PostgreSQL database: a bounded pool with bounded waits, and a classification of
- * failures.
+ * Connections to one PostgreSQL database: statements, transactions and commits with bounded waits, and a
+ * classification of failures.
  */
 
-import { Socket } from 'node:net';
 import pg from 'pg';
 import { HOUR_MS } from '../../clock.ts';
+import {
+  describeAddress,
+  type PostgresAddress,
+  parsePostgresAddress,
+} from '../../config/postgres-address.ts';
 import { SetupError } from '../../errors.ts';
 import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
-import { CONFIRMED_COMMITS, confirmed, UnconfirmedError } from './confirmation.ts';
-
-/** Limit of concurrent reads. Commits have their own connection, so no flood of reads delays them. */
-const MAX_READERS = 3;
-
-const CONNECT_TIMEOUT_MS = 5_000;
-
-/** Time limits of work; zero means no limit. */
-export interface Limits {
-  readonly lockMs: number;
-  readonly statementMs: number;
-  /** Limit of the wait for an answer, in case the network is cut. */
-  readonly answerMs: number;
-}
+import { confirmed, UnconfirmedError } from './confirmation.ts';
+import { Hosts, type OnMove } from './hosts.ts';
+import { NoHostError, UnfitServerError } from './session-check.ts';
+import type { Limits, Site } from './site.ts';
 
 /** Limit of a pause between two statements of a transaction, whose locks others wait for. */
 const IDLE_LIMIT_MS = 10_000;
@@ -39,64 +33,46 @@ export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerM
 /** SQLSTATE of a refused write in a read-only transaction. */
 const READ_ONLY = '25006';
 
-/**
- * Settings of each session, whatever the defaults of its role or database. Sequential scans are off,
- * because a session keeps its plans, and a plan made for an empty ledger would stay slow.
- */
-const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMITS}
-  SET default_transaction_isolation = 'read committed';
-  SET enable_seqscan = off;
-  SET statement_timeout = ${statementMs};
-  SET lock_timeout = ${lockMs}`;
-
-/** Reads int8 as a number. All values stay below 2^53 except fingerprints, which are never read. */
-const TYPES = new pg.TypeOverrides();
-TYPES.setTypeParser(pg.types.builtins.INT8, Number);
-
 export type Row = Record<string, unknown>;
+
+/** Commits have a pool of their own. */
+type Pool = keyof Pick<Site, 'readers' | 'writer'>;
 
 /** Runs one statement of a transaction. */
 export type Run = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>;
 
 export class PostgresConnection {
-  readonly #readers: pg.Pool;
-  readonly #writer: pg.Pool;
-  /** All open sockets. The driver does not close one on which its login failed. */
-  readonly #sockets = new Set<Socket>();
+  readonly #hosts: Hosts;
   /**
    * Names of prepared statements by their text. Each connection plans a statement once, over all partitions
    * of the ledger.
    */
   readonly #names = new Map<string, string>();
 
-  private constructor(url: string, limits: Limits) {
-    const stream = () => {
-      const socket = new Socket();
-      this.#sockets.add(socket);
-      return socket.once('close', () => this.#sockets.delete(socket));
-    };
-    this.#readers = openPool(url, MAX_READERS, limits, stream);
-    this.#writer = openPool(url, 1, limits, stream);
+  private constructor(address: PostgresAddress, limits: Limits, onMove?: OnMove) {
+    this.#hosts = new Hosts(address, limits, onMove);
   }
 
   /**
-   * Connects and runs `prepare` on the first connection. Throws `SetupError`, which never contains the
+   * Connects and runs `prepare` on the first connection. `onMove` is called when connections lead to another host. Throws `SetupError`, which never contains the
    * password.
    */
   static async open(
     url: string,
     prepare: (client: pg.ClientBase) => Promise<void> = async () => {},
     limits: Limits = REQUEST_LIMITS,
+    onMove?: OnMove,
   ): Promise<PostgresConnection> {
-    const connection = new PostgresConnection(url, limits);
+    const address = parsePostgresAddress(url);
+    const connection = new PostgresConnection(address, limits, onMove);
     try {
-      await connection.#with(connection.#readers, prepare);
+      await connection.#with('readers', prepare);
       return connection;
     } catch (cause) {
       await connection.close();
       if (cause instanceof SetupError) throw cause;
       throw new SetupError(
-        `cannot use the database ${describe(url)}: ${(cause as Error).message}; ${remedy((cause as Error).cause ?? cause)}`,
+        `cannot use the database ${describeAddress(address)}: ${(cause as Error).message}; ${remedy(rootOf(cause as Error))}`,
         { mayPass: mayPass(cause) },
       );
     }
@@ -104,7 +80,7 @@ export class PostgresConnection {
 
   /** Runs one statement. Rejects with the driver's error. */
   run(sql: string, values: readonly unknown[] = []): Promise<pg.QueryResult<Row>> {
-    return this.#run(this.#readers, sql, values);
+    return this.#run('readers', sql, values);
   }
 
   /**
@@ -113,7 +89,7 @@ export class PostgresConnection {
    * answer.
    */
   commit(sql: string, values: readonly unknown[], answerMs?: number): Promise<pg.QueryResult<Row>> {
-    return this.#commit(this.#writer, sql, values, answerMs);
+    return this.#commit('writer', sql, values, answerMs);
   }
 
   /**
@@ -125,7 +101,7 @@ export class PostgresConnection {
     const run = (client: pg.PoolClient): Run => {
       return async (sql, values) => await client.query<Row>(this.#statement(sql, values));
     };
-    return this.#with(this.#writer, async (client) => {
+    return this.#with('writer', async (client) => {
       await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`);
       try {
         const result = await work(run(client));
@@ -152,7 +128,7 @@ export class PostgresConnection {
    * confirmed. If it fails but may have been done, the cause is an `UnconfirmedError`.
    */
   async changes(sql: string, ...values: unknown[]): Promise<boolean> {
-    const change = this.#commit(this.#readers, sql, values).catch((error) => {
+    const change = this.#commit('readers', sql, values).catch((error) => {
       const isSettled = isRefusal(error) || error instanceof NotSentError;
       throw isSettled || error instanceof UnconfirmedError
         ? error
@@ -170,18 +146,17 @@ export class PostgresConnection {
     }
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.#readers.end(), this.#writer.end()]);
-    for (const socket of this.#sockets) socket.destroy();
+  close(): Promise<void> {
+    return this.#hosts.close();
   }
 
-  #run(pool: pg.Pool, text: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+  #run(pool: Pool, text: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
     const statement = this.#statement(text, values);
     return this.#with(pool, (client) => client.query<Row>(statement));
   }
 
   #commit(
-    pool: pg.Pool,
+    pool: Pool,
     text: string,
     values: readonly unknown[],
     answerMs?: number,
@@ -202,8 +177,8 @@ export class PostgresConnection {
    * the server itself reported the error. A read-only one is not reused either: it may stay read-only after
    * its server is writable again.
    */
-  async #with<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await connect(pool);
+  async #with<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connect(pool);
     const ignore = () => {};
     client.on('error', ignore);
     let failed = true;
@@ -212,37 +187,26 @@ export class PostgresConnection {
       failed = false;
       return result;
     } catch (error) {
-      failed = !isRefusal(error) || stateOf(error) === READ_ONLY;
+      const isReadOnly = stateOf(error) === READ_ONLY;
+      if (isReadOnly) this.#hosts.lookAgain();
+      failed = !isRefusal(error) || isReadOnly;
       throw error;
     } finally {
       client.off('error', ignore);
       client.release(failed);
     }
   }
-}
 
-function openPool(url: string, max: number, limits: Limits, stream: () => Socket): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    stream,
-    max,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: limits.answerMs,
-    keepAlive: true,
-    application_name: 'phm',
-    types: TYPES,
-    onConnect: (client) => client.query(sessionSettings(limits)),
-  });
-  // A connection that breaks while idle leaves the pool by itself.
-  pool.on('error', () => {});
-  return pool;
-}
-
-async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (cause) {
-    throw new NotSentError((cause as Error).message, { cause });
+  /** Returns a connection, of the next host that fits if the one in use gives none. */
+  async #connect(pool: Pool): Promise<pg.PoolClient> {
+    try {
+      const site = await this.#hosts.site();
+      return await site[pool].connect().catch(async (cause) => {
+        return (await this.#hosts.after(site, cause))[pool].connect();
+      });
+    } catch (cause) {
+      throw new NotSentError((cause as Error).message, { cause });
+    }
   }
 }
 
@@ -288,9 +252,16 @@ function stateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }
 
+/** Returns the error behind the words about the connection and its hosts. */
+function rootOf(error: Error): unknown {
+  const cause = error instanceof NotSentError ? error.cause : error;
+  return cause instanceof NoHostError ? cause.cause : cause;
+}
+
 /** Returns the remedy for a database that could not be opened. */
 function remedy(cause: unknown): string {
   if (cause instanceof UnconfirmedError) return 'check its standbys, then try again';
+  if (cause instanceof UnfitServerError) return 'promote a standby, or end the read-only mode';
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (message.includes('client password must be')) {
     return 'it asks for a password, and the address has none';
@@ -305,12 +276,6 @@ function remedy(cause: unknown): string {
     return 'check host and port, and that the server runs';
   }
   return 'check that the address names a PostgreSQL database that its user may create tables in';
-}
-
-/** Returns the address without user, password and parameters. */
-function describe(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  return `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`;
 }
 
 /** Returns the hexadecimal input form of a bytea. */

@@ -1,4 +1,5 @@
 /** The store for several servers: one PostgreSQL database. */
+import type pg from 'pg';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
@@ -53,6 +54,8 @@ export interface PostgresStoreOptions {
   readonly maxClockSkewMs?: number;
   /** Receives warnings about the server for the operator. */
   readonly warn?: (message: string) => void;
+  /** Called with the host that is used from here on, after a promotion. */
+  readonly onMove?: (host: string) => void;
   /** The migrations that the schema must consist of; by default all that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -65,12 +68,13 @@ const FSYNC_WARNING =
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
   const { url, warn = () => {}, migrations = readMigrations('postgres') } = options;
-  const connection = await PostgresConnection.open(url, async (client) => {
+  const prepare = async (client: pg.ClientBase) => {
     await requireServer(client);
     const newer = await requireSchema(client, migrations);
     if (newer !== null) warn(newerSchemaWarning(newer, migrations));
     if (await losesCommits(client)) warn(FSYNC_WARNING);
-  });
+  };
+  const connection = await PostgresConnection.open(url, prepare, undefined, options.onMove);
   return new PostgresStore(connection, options);
 }
 

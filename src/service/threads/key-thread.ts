@@ -12,6 +12,7 @@ import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import type {
   ClockRead,
+  DatabaseMoved,
   EvidenceSample,
   FailureOfGate,
   KeyWorkerMessage,
@@ -62,7 +63,9 @@ async function start(port: MessagePort): Promise<void> {
   requireSelfTests();
   const data = await threadData<KeyWorkerData>();
   const keyring = takeSecret(data.secret);
-  const store = await openStore(data.store, MONTHLY_QUOTAS);
+  const store = await openStore(data.store, MONTHLY_QUOTAS, undefined, (databaseHost) =>
+    port.postMessage({ databaseHost } satisfies DatabaseMoved),
+  );
   const latch = new Latch(data.latch);
   const generator = Generator.start(data.sources, latch, {
     onFailedVerdict: (failedVerdict) => port.postMessage({ failedVerdict } satisfies FailureOfGate),

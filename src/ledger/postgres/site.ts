@@ -1,0 +1,104 @@
+/** Bounded pools of connections to one database server, which end together. */
+import { Socket } from 'node:net';
+import pg from 'pg';
+import type { PostgresAddress, PostgresHost } from '../../config/postgres-address.ts';
+import { clientOptions } from './client-options.ts';
+import { CONFIRMED_COMMITS } from './confirmation.ts';
+import { SESSION_CHECK, type Session } from './session-check.ts';
+
+/** Limit of concurrent reads. Commits have their own connection, so no flood of reads delays them. */
+const MAX_READERS = 3;
+
+/** Time limits of work; zero means no limit. */
+export interface Limits {
+  readonly lockMs: number;
+  readonly statementMs: number;
+  /** Limit of the wait for an answer, in case the network is cut. */
+  readonly answerMs: number;
+}
+
+/** Reads int8 as a number. All values stay below 2^53 except fingerprints, which are never read. */
+const TYPES = new pg.TypeOverrides();
+TYPES.setTypeParser(pg.types.builtins.INT8, Number);
+
+/**
+ * Settings of each session, whatever the defaults of its role or database. Sequential scans are off,
+ * because a session keeps its plans, and a plan made for an empty ledger would stay slow.
+ */
+const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMITS}
+  SET default_transaction_isolation = 'read committed';
+  SET enable_seqscan = off;
+  SET statement_timeout = ${statementMs};
+  SET lock_timeout = ${lockMs}`;
+
+export interface SiteOptions {
+  readonly address: PostgresAddress;
+  readonly host: PostgresHost;
+  readonly limits: Limits;
+  readonly timeline: number | null;
+  /** Throws if a new session must not be used. */
+  readonly admit: (site: Site, session: Session) => void;
+}
+
+export class Site {
+  readonly host: PostgresHost;
+  readonly readers: pg.Pool;
+  readonly writer: pg.Pool;
+  /** The timeline that the server writes; null until a session has told. */
+  timeline: number | null;
+  /** All open sockets. The driver does not close one on which its login failed. */
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: SiteOptions) {
+    this.host = options.host;
+    this.timeline = options.timeline;
+    this.readers = this.#openPool(options, MAX_READERS);
+    this.writer = this.#openPool(options, 1);
+  }
+
+  /** Waits for work in progress, then ends all connections. */
+  async close(): Promise<void> {
+    await Promise.all([this.readers.end(), this.writer.end()]);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /**
+   * Ends all connections at once. Work in progress fails: the answer of a server that was
+   * replaced proves nothing.
+   */
+  abandon(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.close().catch(() => {});
+  }
+
+  #openPool({ address, host, limits, admit }: SiteOptions, max: number): pg.Pool {
+    const { target } = address;
+    const settings = sessionSettings(limits);
+    const pool = new pg.Pool({
+      ...clientOptions(address, host),
+      stream: () => this.#openSocket(),
+      max,
+      query_timeout: limits.answerMs,
+      types: TYPES,
+      onConnect: async (client) => {
+        if (target === 'any') {
+          await client.query(settings);
+          return;
+        }
+        // Several statements in one query give several results, which the driver's types lack.
+        const results = await client.query(`${settings};${SESSION_CHECK}`);
+        const last = (results as unknown as pg.QueryResult<Session & pg.QueryResultRow>[]).at(-1);
+        admit(this, last?.rows[0] as Session);
+      },
+    });
+    // A connection that breaks while idle leaves the pool by itself.
+    pool.on('error', () => {});
+    return pool;
+  }
+
+  #openSocket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    return socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
