@@ -324,6 +324,23 @@ describe('a running log', () => {
     assert.deepEqual(kinds().slice(before), ['resumed', 'published']);
   });
 
+  it('resumes by itself once the missing entries are back, though its state file stays', async () => {
+    const { store, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    const whole = store.backup();
+    store.restore({
+      ...whole,
+      record: { ...store.contents.record, ...sealsOf(1).seal({ size: 0, root: EMPTY_ROOT }) },
+    });
+    await until(() => notices.at(-1)?.kind === 'stopped');
+    await delay(120);
+    store.restore(whole);
+    await until(() => notices.some(({ kind }) => kind === 'resumed'));
+    store.add();
+    await until(() => publisher.published?.size === 2);
+  });
+
   it('names the head again after a stop that changed nothing', async () => {
     const { store, publisher, notices } = start({ intervalMs: 100 });
     store.add();

@@ -11,7 +11,7 @@ import { pauseMs, restMs } from './pace.ts';
 import type { Publisher, StateFile } from './publisher.ts';
 import type { Receipts } from './receipts.ts';
 import type { Sequencer } from './sequencer.ts';
-import { LogMoved, LogStopped } from './stopped.ts';
+import { LogStopped } from './stopped.ts';
 import { type StoredTiles, TILE_WIDTH } from './tile-source.ts';
 
 /** Pause after a failed turn. */
@@ -50,8 +50,8 @@ export class LogEngine {
   #stopped: string | null;
   /** The state file at the stop: once it changes, `phm log recover` may have ended the cause. */
   #stateAtStop: string | null = null;
-  /** True if the log stopped because the database moved. */
-  #isMoved = false;
+  /** What the database held when the log last tried to continue after the stop; null before the first time. */
+  #triedAt: string | null = null;
   /** True if only a restart can end the stop. */
   #isCondemned: boolean;
   /** Why the last turn failed; null if it did not. */
@@ -202,9 +202,8 @@ export class LogEngine {
       this.#resume();
       this.#release(waiters);
     } catch (error) {
-      if (this.#stopped === null && error instanceof LogStopped) {
-        this.#stop(error.message, error instanceof LogMoved);
-      } else if (this.#stopped === null) this.#noteDelay(this.#parts.describe(error));
+      if (!this.#isCondemned && error instanceof LogStopped) this.#stop(error.message);
+      else if (!this.#isCondemned) this.#noteDelay(this.#parts.describe(error));
       this.#entriesWait = true;
       if (this.#stopped !== null) this.#release(this.#waiters);
     }
@@ -216,14 +215,14 @@ export class LogEngine {
 
   /**
    * Leaves the cores to the other threads for a while. Ends early if a receipt waits or the log closes. Rejects with
-   * `LogStopped` if the log was stopped meanwhile.
+   * `LogStopped` if the ledger was found damaged meanwhile.
    */
   async #rest(workedMs: number): Promise<void> {
     const leftMs = this.#restsUntilMs - performance.now();
     if (leftMs > 0 && this.#waiters.size === 0 && !this.#closing) {
       await this.#pause(Math.min(leftMs, restMs(workedMs)));
     }
-    if (this.#stopped !== null) throw new LogStopped(this.#stopped);
+    if (this.#isCondemned) throw new LogStopped(this.#stopped ?? '');
   }
 
   /** Resolves after `ms`, or when `#endRest` is called. */
@@ -243,12 +242,12 @@ export class LogEngine {
     this.#parts.notify({ kind: 'delayed', reason });
   }
 
-  #stop(reason: string, isMoved = false): void {
-    const isNews = this.#stopped !== reason;
-    this.#stopped = reason;
-    this.#isMoved = isMoved;
+  #stop(reason: string): void {
     this.#stateAtStop = this.#readState();
-    if (isNews) this.#parts.notify({ kind: 'stopped', reason });
+    if (this.#stopped === reason) return;
+    this.#stopped = reason;
+    this.#triedAt = null;
+    this.#parts.notify({ kind: 'stopped', reason });
   }
 
   /** Ends a stop after a turn that succeeded. */
@@ -280,22 +279,20 @@ export class LogEngine {
   }
 
   /**
-   * Takes a turn if something has changed that may end the stop. Only its success does: the state file may be a newer
-   * one, which shows that entries are missing.
+   * Takes a turn if state file or database have changed, perhaps by a command on another server. Only its success ends
+   * the stop: a newer state file may show that entries are missing.
    */
   async #tryAgainIfRecovered(): Promise<void> {
     const state = this.#readState();
     const isReplaced = state !== null && state !== this.#stateAtStop;
-    if (!isReplaced && !(await this.#isAccepted())) return;
+    const database = await this.#parts.publisher.databaseMark().catch(() => this.#triedAt);
+    if (!isReplaced && database === this.#triedAt) return;
     // Meanwhile, another check may have begun, or the ledger may have been found damaged.
     if (this.#turn || this.#closing || this.#stopped === null || this.#isCondemned) return;
     if (isReplaced) this.#parts.publisher.forget();
+    this.#triedAt = database;
     await this.#run();
-  }
-
-  /** Reports whether an operator has accepted the place of the database, perhaps on another server. */
-  async #isAccepted(): Promise<boolean> {
-    return this.#isMoved && !(await this.#parts.publisher.isMoved().catch(() => true));
+    if (this.#delay !== null) this.#triedAt = null;
   }
 
   #startRound(): void {

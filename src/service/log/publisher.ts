@@ -12,7 +12,7 @@ import { openCheckpoint, type TileSource } from '../../log/index.ts';
 import { isConsistent } from './consistency.ts';
 import type { HeadSeals, SealedHead } from './head-seal.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
-import { LogMoved, LogStopped } from './stopped.ts';
+import { LogStopped } from './stopped.ts';
 
 /** The file with the last checkpoint that this server published. */
 export interface StateFile {
@@ -92,9 +92,10 @@ export class Publisher {
     return (await this.#admit()).stored;
   }
 
-  /** Reports whether the database still is where no operator has accepted it. */
-  async isMoved(): Promise<boolean> {
-    return (await this.#parts.stored()).isMoved;
+  /** Returns a text that changes with the stored head, and when an operator accepts the place of the database. */
+  async databaseMark(): Promise<string> {
+    const { size, root, isMoved } = await this.#parts.stored();
+    return `${size} ${Buffer.from(root).toString('base64')} ${isMoved}`;
   }
 
   /** Signs, keeps and serves the stored head. Returns the newest served head. Rejects as `admit` does. */
@@ -114,7 +115,7 @@ export class Publisher {
     if (stored.closedMs !== null) throw new LogStopped(this.#closedMessage());
     await this.#compare(base, stored);
     // Other servers may have published more than this one's state file shows.
-    if (stored.isMoved) throw new LogMoved(this.#movedMessage(stored));
+    if (stored.isMoved) throw new LogStopped(this.#movedMessage(stored));
     await this.#parts.seals.admit(stored);
     return { base, stored };
   }

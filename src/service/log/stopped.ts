@@ -5,6 +5,3 @@
 export class LogStopped extends Error {
   override readonly name = 'LogStopped';
 }
-
-/** The log stops until an operator accepts the place of the database, on any server. */
-export class LogMoved extends LogStopped {}
