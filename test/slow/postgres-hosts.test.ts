@@ -1,6 +1,6 @@
 /**
  * Two PostgreSQL servers behind one address, two servers of the service under load, and a promotion: what the runbook
- * "Failover of PostgreSQL" says, step by step. 60 s; needs pg_basebackup and pg_rewind.
+ * "Failover of PostgreSQL" says, step by step. 35 s; needs pg_basebackup and pg_rewind.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
