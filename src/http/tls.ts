@@ -2,9 +2,8 @@
  * TLS options of the listener: TLS 1.3 (RFC 8446), two cipher suites with 256-bit keys, and hybrid key exchange
  * (draft-ietf-tls-ecdhe-mlkem) preferred to elliptic curves alone.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { readCertificate } from '../config/certificate.ts';
 import type { Config } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 
@@ -36,9 +35,7 @@ export function loadTls({
   keyFile,
   requireHybrid,
 }: NonNullable<Config['tls']>): TlsOptions {
-  const cert = readPem('PHM_TLS_CERT_FILE', certFile);
-  const key = readPem('PHM_TLS_KEY_FILE', keyFile);
-  requirePair(cert, key);
+  const { cert, key } = readCertificate({ certFile, keyFile });
   requireGroups(requireHybrid ? HYBRID_GROUPS : [...HYBRID_GROUPS, ...CLASSICAL_GROUPS]);
   return {
     cert,
@@ -75,30 +72,4 @@ export function requireGroups(groups: readonly string[]): void {
     `this Node (${node}, OpenSSL ${openssl}) lacks the TLS groups ${missing.join(', ')}: start the server with ` +
       'bin/phm or npm start, which use the Node of this project, or terminate TLS at a reverse proxy',
   );
-}
-
-/**
- * Throws `SetupError` unless OpenSSL accepts both and the key belongs to the first certificate. OpenSSL itself compares
- * them only if their types are equal; a pair of different types works for no client.
- */
-function requirePair(cert: string, key: string): void {
-  const problem = 'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE are not a certificate with its key';
-  let belongTogether: boolean;
-  try {
-    createSecureContext({ cert, key });
-    belongTogether = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch (cause) {
-    throw new SetupError(`${problem}: ${(cause as Error).message}`, { cause });
-  }
-  if (!belongTogether) throw new SetupError(`${problem}: the key belongs to another certificate`);
-}
-
-function readPem(variable: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new SetupError(`${variable}: cannot read ${path}: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }

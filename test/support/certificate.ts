@@ -23,8 +23,14 @@ const ECDSA_SHA256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02
 const COMMON_NAME = oid(0x55, 0x04, 0x03);
 const SUBJECT_ALT_NAME = oid(0x55, 0x1d, 0x11);
 
-/** Writes a certificate and its private key (P-256) as PEM, valid from an hour ago for one day. */
-export function makeCertificate(certFile: string, keyFile: string): void {
+const DAY_MS = 86_400_000;
+
+/** Writes a certificate and its private key (P-256) as PEM, valid from an hour ago until `notAfterMs`, by default for a day. */
+export function makeCertificate(
+  certFile: string,
+  keyFile: string,
+  notAfterMs: number = Date.now() + DAY_MS,
+): void {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from('localhost')))));
   const names = sequence(
@@ -32,13 +38,12 @@ export function makeCertificate(certFile: string, keyFile: string): void {
     der(0x87, Buffer.from([127, 0, 0, 1])),
   );
   const extensions = der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, names))));
-  const now = Date.now();
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ECDSA_SHA256,
     name,
-    sequence(time(now - 3_600_000), time(now + 86_400_000)),
+    sequence(time(Date.now() - 3_600_000), time(notAfterMs)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     extensions,
