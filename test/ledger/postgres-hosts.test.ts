@@ -141,6 +141,21 @@ describe('a connection to several hosts', { concurrency: true }, () => {
     await assert.rejects(connection.run(WHO), /writes timeline 1, and timeline 2 was seen/);
   });
 
+  it('leaves a server that falls silent once another is promoted, with the work in progress', async (t) => {
+    const [a, b] = [await start(t, 'a'), await start(t, 'b', 'standby')];
+    const connection = await connect(t, [a.port, b.port]);
+    assert.equal(await used(connection), 'a a');
+    a.answers = false;
+    const startMs = performance.now();
+    const waiting = assert.rejects(connection.commit(WHO, []), /terminated/);
+    b.role = 'primary';
+    b.timeline = 2;
+    await waiting;
+    assert.equal(await used(connection), 'b b');
+    // Sooner than the silent server has used up its time.
+    assert.ok(performance.now() - startMs < 4_500);
+  });
+
   it('leaves a server that became read-only, with its reads', async (t) => {
     const [a, b] = [await start(t, 'a'), await start(t, 'b', 'standby')];
     const connection = await connect(t, [a.port, b.port]);
