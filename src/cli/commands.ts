@@ -17,6 +17,7 @@ import { addReceiptCommands } from './client/receipt.ts';
 import { addValidateCommand } from './client/validate.ts';
 import { addCompletionCommand } from './completion/command.ts';
 import type { CliContext } from './context.ts';
+import { addDoctorCommand } from './doctor/command.ts';
 import { addLogCommands } from './log/command.ts';
 import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest/command.ts';
@@ -46,6 +47,7 @@ export function addCommands(
   addSourcesCommands(program, context);
   addStreamCommand(program, context);
   addSelfTestCommand(program, context);
+  addDoctorCommand(program, context, onExitCode);
   addMoveCommands(program, context);
   addCompletionCommand(program, context);
 }

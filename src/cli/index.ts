@@ -2,7 +2,8 @@
  * The command line: parse → checked options → run → report. Data goes to stdout, messages go to stderr.
  *
  * Each command has a file in the folder of its purpose: `admin/` works on the data of a server, `client/` calls a
- * running service, `assess/` judges bits, `noise/` examines entropy sources, `selftest/` runs known-answer tests.
+ * running service, `assess/` judges bits, `noise/` examines entropy sources, `doctor/` checks an installation,
+ * `selftest/` runs known-answer tests.
  */
 import { Command, CommanderError } from 'commander';
 import { KernelsError } from '#sp800-22/wasm';

@@ -34,8 +34,12 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Certif
  * clients refuse a chain of which one has expired. Throws if it holds no certificate.
  */
 export function notAfterMs(cert: string): number {
-  const all = cert.match(CERTIFICATES) ?? [cert];
-  return Math.min(...all.map((pem) => new X509Certificate(pem).validToDate.getTime()));
+  return Math.min(...certificatesIn(cert).map(({ validToDate }) => validToDate.getTime()));
+}
+
+/** Returns the certificates of a chain in PEM. Throws if there is none. */
+export function certificatesIn(cert: string): X509Certificate[] {
+  return (cert.match(CERTIFICATES) ?? [cert]).map((pem) => new X509Certificate(pem));
 }
 
 /**

@@ -5,6 +5,9 @@ import { SetupError } from '../errors.ts';
 /** Files besides connections: databases, pipes, workers, logs and listeners. A server opens about 40. */
 const OTHER_FILES = 128;
 
+/** Connections of a listener that stay open without a place when every place is taken: their requests are refused. */
+export const REFUSED_CONNECTIONS = 512;
+
 /**
  * Returns this process's limit of open files, which Node has raised as far as it may; null if unlimited or
  * unreadable.

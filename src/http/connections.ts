@@ -1,15 +1,13 @@
 /**
  * Limits connections. A connection gets one of `max` places with its first request and keeps it until it closes. Another
- * `RESERVE` connections may be open without a place: their requests are refused, but health checks are answered.
+ * `REFUSED_CONNECTIONS` connections may be open without a place: their requests are refused, but health checks are answered.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { monotonicMs } from '../clock.ts';
+import { REFUSED_CONNECTIONS } from '../files/open-files.ts';
 import type { ConnectionCounts } from '../telemetry/index.ts';
 import { SUMMARY_EVERY_MS } from './access-log.ts';
-
-/** Connections without a place that stay open when every place is taken. */
-export const RESERVE = 512;
 
 /** Shortest idle time after which a connection with a valid API key may be closed: a recent one is about to be used again. */
 const IDLE_MS = 5_000;
@@ -68,7 +66,12 @@ export class Connections {
   #turnedAway: TurnedAway = { answered: 0, dropped: 0, displaced: 0 };
   #summary: NodeJS.Timeout | undefined;
 
-  constructor({ max, reserve = RESERVE, idleMs = IDLE_MS, onTurnedAway }: ConnectionsOptions) {
+  constructor({
+    max,
+    reserve = REFUSED_CONNECTIONS,
+    idleMs = IDLE_MS,
+    onTurnedAway,
+  }: ConnectionsOptions) {
     this.#onTurnedAway = onTurnedAway;
     this.#max = max;
     this.#reserve = reserve;

@@ -1,6 +1,7 @@
 /** Prepares the ledger before the workers open it: schema, clock, master secret, log, demo accounts. */
 import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey, MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
+import { secretExposures } from '../files/secret-exposure.ts';
 import {
   type ClockReading,
   type LedgerStore,
@@ -14,7 +15,6 @@ import { type LogSetup, loadMasterSecret, readMasterSecret } from '../service/in
 import { logClock } from './ledger-log.ts';
 import { openSecretAndLog } from './log-start.ts';
 import type { ServerParts } from './parts.ts';
-import { secretExposures } from './secret-exposure.ts';
 
 export interface ReadyLedger {
   readonly clock: ClockReading;

@@ -5,9 +5,9 @@ import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
 import { loadDirectoryId, newDirectoryId } from '../files/data-directory.ts';
-import { connectionsWithin, openFilesLimit } from '../files/open-files.ts';
+import { connectionsWithin, openFilesLimit, REFUSED_CONNECTIONS } from '../files/open-files.ts';
 import { buildApp } from '../http/app.ts';
-import { Connections, RESERVE } from '../http/connections.ts';
+import { Connections } from '../http/connections.ts';
 import { authorityOf, listenError } from '../listening.ts';
 import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/index.ts';
 import { DASHBOARD_FOLDER, type ServerParts } from './parts.ts';
@@ -82,7 +82,7 @@ export async function openListeners(
 /** Returns the limit of connections: the configured one, or fewer if the limit of open files is too low. */
 function boundConnections({ maxConnections }: Config, logger: Logger): Connections {
   const openFiles = openFilesLimit();
-  const max = connectionsWithin(openFiles, maxConnections, RESERVE);
+  const max = connectionsWithin(openFiles, maxConnections, REFUSED_CONNECTIONS);
   if (max < maxConnections) {
     const wanted = { PHM_MAX_CONNECTIONS: maxConnections, openFiles, max };
     logger.warn(wanted, 'the limit of open files allows fewer connections');

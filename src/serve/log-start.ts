@@ -1,16 +1,17 @@
 /** Opens the transparency log at startup, and records what the operator changed since the last start. */
 import { wipe } from '../bytes.ts';
+import { logKeyExposures } from '../files/secret-exposure.ts';
 import type { LedgerStore } from '../ledger/index.ts';
 import { deriveLogMacKeys, LogMacKeys, type MasterSecret } from '../proof/index.ts';
 import {
   checkMasterSecret,
   type EntryMaker,
   type LogSetup,
+  NO_LOG_KEYS,
   newAudit,
   prepareLog,
 } from '../service/index.ts';
 import type { ServerParts } from './parts.ts';
-import { logKeyExposures } from './secret-exposure.ts';
 
 /**
  * Compares the master secret with the database, opens the log, and then marks the current version of the secret as
@@ -58,11 +59,7 @@ async function openLog(
     config: config.log,
     createsKeys: config.databaseUrl === null,
     nowMs,
-    onMissingKeys: () =>
-      logger.warn(
-        'there is no transparency log, because its keys are missing, and no key has a receipt: run phm log init and ' +
-          'set PHM_LOG_KEY_FILE, or set PHM_TRANSPARENCY_LOG=off',
-      ),
+    onMissingKeys: () => logger.warn(NO_LOG_KEYS),
   });
   if (setup) logger.info({ origin: setup.binding.origin }, 'transparency log opened');
   for (const exposure of setup ? logKeyExposures(config.log.keys) : []) logger.warn(exposure);

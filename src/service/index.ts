@@ -16,9 +16,10 @@ export {
   type LogTextAnswer,
   type ReceiptAnswer,
 } from './log/api.ts';
+export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';
 export type { LogNotice } from './log/notices.ts';
-export { type LogSetup, prepareLog } from './log/prepare.ts';
+export { type LogSetup, NO_LOG_KEYS, prepareLog, readWitnesses } from './log/prepare.ts';
 export {
   createLogKeys,
   followingEntry,
@@ -35,6 +36,7 @@ export {
   loadMasterSecret,
   readMasterSecret,
   rotateMasterSecret,
+  unfitSecretProblem,
 } from './master-secret.ts';
 export type { RetiredVersion } from './messages.ts';
 

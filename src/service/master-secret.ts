@@ -187,22 +187,36 @@ export function retirementsOf(
 }
 
 function refuseUnfit(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {
-  refuseForeign(keyring, registered);
-  const { currentVersion } = keyring;
-  if (!registered.get(currentVersion)?.retirement) return;
-  const others = keyring.versions.filter((version) => !registered.get(version)?.retirement);
-  throw new SetupError(
-    `version ${currentVersion} of the master secret is retired, and this server would generate keys under it: ${
-      others.length === 0
-        ? 'add a version with phm secret rotate, then unset PHM_MASTER_KEY_VERSION'
-        : `set PHM_MASTER_KEY_VERSION=${others.at(-1)}`
-    }`,
-  );
+  const problem = unfitProblem(keyring, registered);
+  if (problem !== null) throw new SetupError(problem);
 }
 
-function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {
-  const problem = foreignSecretProblem(keyring, registered);
-  if (problem !== null) throw new SetupError(problem);
+/** Returns why no server starts with this secret on the database, with what to do; null if one does. */
+export function unfitSecretProblem(
+  { versions, currentVersion }: MasterSecret,
+  registered: ReadonlyMap<number, SecretCheck>,
+): string | null {
+  const keyring = new Keyring(versions, currentVersion);
+  try {
+    return unfitProblem(keyring, registered);
+  } finally {
+    keyring.destroy();
+  }
+}
+
+function unfitProblem(
+  keyring: Keyring,
+  registered: ReadonlyMap<number, SecretCheck>,
+): string | null {
+  const foreign = foreignSecretProblem(keyring, registered);
+  const { currentVersion } = keyring;
+  if (foreign !== null || !registered.get(currentVersion)?.retirement) return foreign;
+  const others = keyring.versions.filter((version) => !registered.get(version)?.retirement);
+  return `version ${currentVersion} of the master secret is retired, and this server would generate keys under it: ${
+    others.length === 0
+      ? 'add a version with phm secret rotate, then unset PHM_MASTER_KEY_VERSION'
+      : `set PHM_MASTER_KEY_VERSION=${others.at(-1)}`
+  }`;
 }
 
 /** Returns why the keyring does not fit this database, with what to do; null if it fits. */

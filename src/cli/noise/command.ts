@@ -1,12 +1,7 @@
 /** `phm sources`: lists and tests entropy sources, and writes their raw noise. */
 import { type Command, Option } from 'commander';
-import { NoiseTests, START_UP_SAMPLES } from '#sp800-90b';
-import { wipe } from '../../bytes.ts';
-import { type Config, missingSettings } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import {
-  collectSamples,
-  isRemote,
-  openRawReader,
   SOURCE_NAMES,
   type SourceName,
   sourceAssessment,
@@ -17,6 +12,7 @@ import { type CliContext, requireConfig, writeJson, writeTable } from '../contex
 import { untilInterrupted } from '../interruption.ts';
 import { parseCount } from '../parse-count.ts';
 import { openByName } from './open.ts';
+import { probeSource } from './probe.ts';
 import { writeRaw, writeRestarts } from './raw.ts';
 import { testSource } from './test.ts';
 
@@ -90,7 +86,7 @@ async function list(
       kind: sourceKind(name),
       use: useOf(name, config),
       credit_bits_per_draw: sourceCreditBits(name, config.sourceSettings),
-      status: await probe(name, config, signal),
+      status: await probeSource(name, config, signal),
       assessment: sourceAssessment(name, config.sourceSettings),
     });
   }
@@ -110,22 +106,4 @@ function useOf(name: SourceName, config: Config): string {
     ...(config.entropySources.includes(name) ? ['by request'] : []),
   ];
   return uses.join(', ') || 'off';
-}
-
-/** Runs the startup tests of a local source. Remote sources may cost money and are not contacted. */
-async function probe(name: SourceName, config: Config, signal: AbortSignal): Promise<string> {
-  if (missingSettings(name, config.sourceSettings)) return 'not set up';
-  if (isRemote(name)) return 'set up, not contacted';
-  const reader = await openRawReader(name, config.sourceSettings);
-  try {
-    const samples = await collectSamples(reader, START_UP_SAMPLES, signal);
-    const verdict = new NoiseTests(reader).check(samples);
-    wipe(samples);
-    return verdict.level === 'passed' ? 'ok' : `failed: the ${verdict.test} test`;
-  } catch (error) {
-    signal.throwIfAborted();
-    return `failed: ${(error as Error).message}`;
-  } finally {
-    await reader.close();
-  }
 }

@@ -155,6 +155,10 @@ export async function requireServer(client: pg.ClientBase): Promise<void> {
   throw new SetupError(`the ledger needs PostgreSQL 15 or newer, and this is ${name}`);
 }
 
+/** The warning if `losesCommits`. */
+export const FSYNC_WARNING =
+  'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
+
 /** Returns true if the server may lose committed transactions because it runs without `fsync`. */
 export async function losesCommits(client: pg.ClientBase): Promise<boolean> {
   const found = await client.query("SELECT current_setting('fsync') AS fsync");

@@ -42,7 +42,7 @@ import {
   removeExpiredAnswers,
   removeUnusedWriters,
 } from './maintenance.ts';
-import { losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
+import { FSYNC_WARNING, losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
 import { PostgresWriter } from './writer.ts';
 
 export interface PostgresStoreOptions {
@@ -59,9 +59,6 @@ export interface PostgresStoreOptions {
   /** The migrations that the schema must consist of; by default all that this program knows. */
   readonly migrations?: readonly Migration[];
 }
-
-const FSYNC_WARNING =
-  'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
 
 /**
  * Connects. Throws `SetupError` if the database cannot be used or this program cannot work with its schema.

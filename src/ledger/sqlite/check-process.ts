@@ -5,8 +5,8 @@
 import { setPriority } from 'node:os';
 import { type CheckKind, checkFile } from './check.ts';
 
-const [, , path = '', check = ''] = process.argv;
+const [, , path = '', check = '', readOnly = ''] = process.argv;
 setPriority(10);
-process.send?.(checkFile(path, check as CheckKind), undefined, undefined, () =>
+process.send?.(checkFile(path, check as CheckKind, readOnly === 'true'), undefined, undefined, () =>
   process.disconnect?.(),
 );

@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
 import { isDamage } from './damage.ts';
 import { findUnindexed } from './fingerprint-check.ts';
+import { readOnlyUrl } from './schema.ts';
 
 /**
  * `quick_check` reads every page and row and finds malformed ones. `integrity_check` also compares each
@@ -50,13 +51,19 @@ const INLINE_BYTES = 32 * 2 ** 20;
 
 const BUSY_TIMEOUT_MS = 5_000;
 
+interface CheckOptions {
+  readonly mayBlock?: boolean;
+  /** Creates no log and no index beside the file. */
+  readonly readOnly?: boolean;
+}
+
 /**
  * Starts a check: in this thread if the file is small and `mayBlock` is set, otherwise in a child process.
  */
 export function startCheck(
   path: string,
   check: CheckKind,
-  { mayBlock = false }: { mayBlock?: boolean } = {},
+  { mayBlock = false, readOnly = false }: CheckOptions = {},
 ): RunningCheck {
   const startMs = performance.now();
   const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
@@ -67,10 +74,10 @@ export function startCheck(
     ms: Math.round(performance.now() - startMs),
   });
   if (mayBlock && bytes <= INLINE_BYTES) {
-    const report = Promise.resolve(reportOf(checkFile(path, check)));
+    const report = Promise.resolve(reportOf(checkFile(path, check, readOnly)));
     return { report, stop: () => {}, unref: () => {} };
   }
-  const child = startChild(path, check);
+  const child = startChild(path, check, readOnly);
   return {
     report: resultOf(child).then(reportOf),
     stop: () => child.kill('SIGKILL'),
@@ -82,11 +89,11 @@ export function startCheck(
 }
 
 /** Checks the file in this thread. */
-export function checkFile(path: string, check: CheckKind): CheckResult {
+export function checkFile(path: string, check: CheckKind, readOnly = false): CheckResult {
   try {
-    const url = pathToFileURL(path);
-    url.search = 'mode=rw';
-    const database = new DatabaseSync(url, { timeout: BUSY_TIMEOUT_MS });
+    const url = readOnly ? readOnlyUrl(path) : pathToFileURL(path);
+    if (!readOnly) url.search = 'mode=rw';
+    const database = new DatabaseSync(url, { timeout: BUSY_TIMEOUT_MS, readOnly });
     try {
       const found = String(database.prepare(`PRAGMA ${check}(1)`).get()?.[check]);
       if (found !== 'ok') return { kind: 'damaged', found: found.replace(/\s*\n\s*/g, ' ') };
@@ -103,8 +110,8 @@ export function checkFile(path: string, check: CheckKind): CheckResult {
   }
 }
 
-function startChild(path: string, check: CheckKind): ChildProcess {
-  return fork(new URL('./check-process.ts', import.meta.url), [path, check], {
+function startChild(path: string, check: CheckKind, readOnly: boolean): ChildProcess {
+  return fork(new URL('./check-process.ts', import.meta.url), [path, check, String(readOnly)], {
     env: COMPILE_CACHE_ENVIRONMENT,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

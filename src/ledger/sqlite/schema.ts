@@ -67,14 +67,24 @@ export function openSnapshot(path: string): DatabaseSync {
   return openExisting(path, url, { readOnly: false, check: assertUsable });
 }
 
+/** Opens an existing database of any schema to read it. Throws like `openToRead`, but not because of the schema. */
+export function openOfAnySchema(path: string): DatabaseSync {
+  return openReadOnly(path, refuseForeign);
+}
+
 /** Throws `SetupError` if the schema is unsuitable. */
 type SchemaCheck = (database: DatabaseSync, path: string) => void;
 
 function openReadOnly(path: string, check: SchemaCheck): DatabaseSync {
   requireReadable(path);
+  return openExisting(path, readOnlyUrl(path), { readOnly: true, check });
+}
+
+/** Returns the address under which SQLite only reads a file. `openToRead` says why. */
+export function readOnlyUrl(path: string): URL {
   const url = pathToFileURL(path);
   url.search = existsSync(`${path}-wal`) ? 'mode=ro' : 'mode=ro&immutable=1';
-  return openExisting(path, url, { readOnly: true, check });
+  return url;
 }
 
 function openExisting(

@@ -41,6 +41,11 @@ export interface LogPreparation {
   readonly onMissingKeys: () => void;
 }
 
+/** Why a server has no log, and what to do. */
+export const NO_LOG_KEYS =
+  'there is no transparency log, because its keys are missing, and no key has a receipt: run phm log init and ' +
+  'set PHM_LOG_KEY_FILE, or set PHM_TRANSPARENCY_LOG=off';
+
 /** Returns the log of this server; null if it has none. Throws `SetupError` on unusable keys or witnesses. */
 export async function prepareLog(preparation: LogPreparation): Promise<LogSetup | null> {
   const { store, config, onMissingKeys } = preparation;
@@ -83,7 +88,8 @@ function startFirstLog(
   return startLog(store, { keys, macs, version, nowMs, follows: null });
 }
 
-function whyStopped(
+/** Returns why the log cannot run with these keys, with what to do; null if it can. */
+export function whyStopped(
   { keys: place }: LogConfig,
   { origin, verifierKeys }: LogRecord,
   keys: LogKeys | null,
@@ -102,7 +108,8 @@ function whyStopped(
   );
 }
 
-function readWitnesses(path: string): string {
+/** Returns the policy that names the witnesses. Throws `SetupError` if it cannot be used. */
+export function readWitnesses(path: string): string {
   try {
     const text = readFileSync(path, 'utf8');
     const { witnesses, quorum } = openPolicy(text);

@@ -1,0 +1,49 @@
+/** Runs one check of `phm doctor`. */
+import { KernelsError } from '#sp800-22/wasm';
+import { NoiseFailure } from '../../entropy/index.ts';
+import { AppError, SetupError } from '../../errors.ts';
+import { type Finding, failed, Skipped, within } from './finding.ts';
+import type { Site } from './site.ts';
+
+export interface Check {
+  readonly name: string;
+  /** The page with more about failures of this check. */
+  readonly page: string;
+  /** Returns at least one finding. Throws or rejects with `Skipped`, or with the error of what it examines. */
+  readonly run: (site: Site, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
+}
+
+/** Time limit of a check, beyond which it fails. */
+const LIMIT_MS = 15_000;
+
+/** Returns the findings of a check. Never rejects. */
+export async function runCheck(check: Check, site: Site): Promise<Finding[]> {
+  try {
+    const found = await within(LIMIT_MS, (signal) => check.run(site, signal));
+    return found.map((finding) => withPage(finding, check));
+  } catch (error) {
+    if (error instanceof Skipped) return [{ status: 'skipped', detail: error.message, do: null }];
+    return [withPage(failed(describe(error)), check)];
+  }
+}
+
+/** Adds the page to what to do. */
+function withPage(finding: Finding, { page }: Check): Finding {
+  if (finding.status === 'ok' || finding.status === 'skipped') return finding;
+  return { ...finding, do: finding.do === null ? `see ${page}` : `${finding.do} (${page})` };
+}
+
+/** Describes an error. The message of an unknown one may quote anything, so only its name is shown. */
+function describe(error: unknown): string {
+  if (error instanceof AppError) {
+    const { cause, message } = error;
+    return cause instanceof Error ? `${message}: ${cause.message}` : message;
+  }
+  const isKnown =
+    error instanceof SetupError ||
+    error instanceof KernelsError ||
+    error instanceof NoiseFailure ||
+    (error instanceof Error && 'syscall' in error);
+  if (isKnown) return error.message;
+  return `an unexpected ${error instanceof Error ? error.name : 'error'}`;
+}

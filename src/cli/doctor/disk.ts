@@ -1,0 +1,49 @@
+/** Checks the free space for the database and for the state file of the log. */
+import { dirname } from 'node:path';
+import { diskSpace } from '../../files/disk-space.ts';
+import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
+import type { Site } from './site.ts';
+
+const MIB = 2 ** 20;
+
+interface Place {
+  readonly directory: string;
+  readonly holds: string;
+  /** Bytes without which servers cannot work. */
+  readonly leastBytes: number;
+  /** Part of the file system that should be free. */
+  readonly leastPart: number;
+}
+
+export async function checkDisk(site: Site): Promise<Finding[]> {
+  const places = placesOf(site);
+  if (places.length === 0) throw new Skipped('this machine keeps neither database nor log');
+  const found = await Promise.all(places.map(checkPlace));
+  const faults = found.filter(({ status }) => status !== 'ok');
+  return faults.length > 0 ? faults : [ok(found.map(({ detail }) => detail).join('; '))];
+}
+
+function placesOf({ config }: Site): Place[] {
+  // A long write-ahead log, and a large batch.
+  const database = { holds: 'the database', leastBytes: 64 * MIB, leastPart: 0.05 };
+  const state = { holds: 'the state file of the log', leastBytes: MIB, leastPart: 0 };
+  return [
+    ...(config.databaseUrl === null ? [{ directory: config.dataDir, ...database }] : []),
+    ...(config.log.mode === 'off' ? [] : [{ directory: dirname(config.log.stateFile), ...state }]),
+  ];
+}
+
+async function checkPlace({ directory, holds, leastBytes, leastPart }: Place): Promise<Finding> {
+  const space = await diskSpace(directory);
+  if (space === null) return ok(`unknown for ${holds}`);
+  const { freeBytes, sizeBytes } = space;
+  const free = `${sizeText(freeBytes)} of ${sizeText(sizeBytes)} free for ${holds} in ${directory}`;
+  if (freeBytes < leastBytes) return failed(free, 'free space: a full disk stops keys or the log');
+  if (freeBytes < leastPart * sizeBytes) return warning(free, 'free space, or enlarge the disk');
+  return ok(free);
+}
+
+function sizeText(bytes: number): string {
+  const mebibytes = bytes / MIB;
+  return mebibytes < 1024 ? `${mebibytes.toFixed(1)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`;
+}

@@ -1,0 +1,37 @@
+/** Checks what generates keys: the entropy sources and the kernels. */
+import { isRemote, isSourceName } from '../../entropy/index.ts';
+import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
+import { probeSource } from '../noise/probe.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+import type { Site } from './site.ts';
+
+/** Runs the startup tests of the local sources in use. */
+export async function checkSources({ config }: Site, signal: AbortSignal): Promise<Finding[]> {
+  const names = new Set(['os', ...config.entropySources, ...config.entropyMix]);
+  const found: Finding[] = [];
+  const working: string[] = [];
+  for (const name of [...names].filter(isSourceName)) {
+    const status = await probeSource(name, config, signal);
+    if (status === 'ok') working.push(name);
+    else if (isRemote(name)) working.push(`${name} (not contacted)`);
+    else if (name === 'os' || name === config.entropySource) {
+      found.push(failed(`${name} ${status}`, 'repair the source: no server is ready without it'));
+    } else {
+      found.push(warning(`${name} ${status}`, 'repair the source, or take it off the list'));
+    }
+  }
+  return found.length > 0 ? found : [ok(working.join(', '))];
+}
+
+/** Loading compares the kernels with the digests of this release, and the tests compare them with known answers. */
+export function checkKernels(): Finding[] {
+  const results = [...runSelfTests(), suiteSelfTest(1)];
+  const wrong = results.filter(({ passed }) => !passed).map(({ name }) => name);
+  if (wrong.length === 0) return [ok(`${results.length} self-tests passed`)];
+  return [
+    failed(
+      `self-tests failed: ${wrong.join(', ')}`,
+      'install the service again; if that does not help, test the memory of this machine',
+    ),
+  ];
+}

@@ -1,0 +1,100 @@
+/** Asks the server on the configured address, if one runs, whether it is ready. */
+import { X509Certificate } from 'node:crypto';
+import { get as getCleartext, type IncomingMessage } from 'node:http';
+import { get as getTls } from 'node:https';
+import { TLSSocket } from 'node:tls';
+import { readCertificate } from '../../config/certificate.ts';
+import type { Config } from '../../config/index.ts';
+import { describeOtherServer } from '../admin/other-server.ts';
+import { localAddress } from '../server-address.ts';
+import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
+import type { Site } from './site.ts';
+
+const TIMEOUT_MS = 3_000;
+
+/** Most characters of an answer that are read. */
+const MAX_LENGTH = 65_536;
+
+interface Answer {
+  readonly text: string;
+  /** SHA-256 of the certificate in use; null without TLS. */
+  readonly fingerprint: string | null;
+}
+
+export async function checkServer({ config }: Site): Promise<Finding[]> {
+  if (config.port === 0) throw new Skipped('PHM_PORT is 0, so its address is unknown');
+  const address = localAddress(config);
+  const answer = await ask(`${address}/readyz`);
+  if (answer === null) throw new Skipped(`no server answers on ${address}`);
+  const found = [
+    ...checkReadiness(address, answer.text),
+    ...checkLoadedCertificate(config, answer),
+    ...(await checkDirectory(config)),
+  ];
+  return found.length > 0 ? found : [ok(`${address} is ready`)];
+}
+
+function checkReadiness(address: string, text: string): Finding[] {
+  const { status, checks } = parse(text);
+  if (checks === null) {
+    const found = `what answers on ${address} is no server of this service`;
+    return [failed(found, 'end that program, or set PHM_PORT')];
+  }
+  if (status === 'ok') return [];
+  const bad = Object.entries(checks)
+    .filter(([name, word]) => word !== (name === 'accepting' ? 'yes' : 'ok'))
+    .map(([name, word]) => `${name} ${word}`);
+  return [failed(`${address} is not ready: ${bad.join(', ')}`, 'look up each of these')];
+}
+
+/** Returns no checks for the answer of another program. */
+function parse(text: string): { status: unknown; checks: Record<string, unknown> | null } {
+  try {
+    const { status, checks } = JSON.parse(text) as Record<string, unknown>;
+    const isObject = typeof checks === 'object' && checks !== null;
+    return { status, checks: isObject ? (checks as Record<string, unknown>) : null };
+  } catch {
+    return { status: null, checks: null };
+  }
+}
+
+function checkLoadedCertificate({ tls }: Config, { fingerprint }: Answer): Finding[] {
+  if (tls === null || fingerprint === null) return [];
+  if (new X509Certificate(readCertificate(tls).cert).fingerprint256 === fingerprint) return [];
+  return [
+    warning(
+      'the running server uses another certificate than the one in PHM_TLS_CERT_FILE',
+      'restart the server, which reads it at startup only',
+    ),
+  ];
+}
+
+async function checkDirectory(config: Config): Promise<Finding[]> {
+  const other = config.databaseUrl === null ? await describeOtherServer(config) : null;
+  return other === null ? [] : [warning(other, 'run this with the variables of that server')];
+}
+
+/** Returns the answer; null if nothing answers in time. */
+function ask(url: string): Promise<Answer | null> {
+  return new Promise((done) => {
+    const answered = (response: IncomingMessage) => {
+      const { socket } = response;
+      const peer = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+        if (text.length > MAX_LENGTH) response.destroy();
+      });
+      response.on('error', () => done(null));
+      response.on('close', () => done({ text, fingerprint: peer?.fingerprint256 ?? null }));
+    };
+    // The request has no secret, and the certificate has a check of its own.
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const options = { rejectUnauthorized: false, agent: false as const, signal };
+    const request = url.startsWith('https:')
+      ? getTls(url, options, answered)
+      : getCleartext(url, options, answered);
+    request.on('error', () => done(null));
+  });
+}

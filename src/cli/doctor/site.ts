@@ -1,0 +1,73 @@
+/** What the checks share: configuration and database, each read once and only if a check needs it. */
+import { availableParallelism } from 'node:os';
+import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
+import { type Config, type ConfigResult, readConfig } from '../../config/index.ts';
+import { SOURCE_NAMES } from '../../entropy/index.ts';
+import { type Inspection, inspectDatabase } from '../../ledger/admin.ts';
+import { type LedgerStore, openStoreToRead, storeLocation } from '../../ledger/index.ts';
+import type { CliContext } from '../context.ts';
+import { Skipped, within } from './finding.ts';
+
+/** How long the database may take to answer. */
+const DATABASE_LIMIT_MS = 5_000;
+
+export class Site {
+  readonly reading: ConfigResult;
+  readonly #env: CliContext['env'];
+  #inspection: Promise<Inspection | null> | null = null;
+  #store: Promise<LedgerStore> | null = null;
+
+  constructor({ env }: CliContext) {
+    this.#env = env;
+    const cores = availableParallelism();
+    this.reading = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves: true });
+  }
+
+  /** Throws `Skipped` if the configuration is invalid. */
+  get config(): Config {
+    if (this.reading.ok) return this.reading.config;
+    throw new Skipped('the configuration is invalid');
+  }
+
+  /** True if a variable of the environment is set. */
+  isSet(name: string): boolean {
+    return Boolean(this.#env[name]?.trim());
+  }
+
+  /** Inspects the database; null if there is no embedded one yet. Rejects with `SetupError`. */
+  async inspection(): Promise<Inspection | null> {
+    const location = storeLocation(this.config);
+    this.#inspection ??= within(DATABASE_LIMIT_MS, () => inspectDatabase(location));
+    return this.#inspection;
+  }
+
+  /** Inspects the database for a check that depends on it. Rejects with `Skipped` if it holds no ledger. */
+  async database(): Promise<Inspection> {
+    const inspection = await this.inspection().catch((error) => {
+      throw error instanceof Skipped ? error : new Skipped('the database cannot be used');
+    });
+    if (inspection === null) throw new Skipped('there is no database yet');
+    if (inspection.schema === null) throw new Skipped('the database was not opened');
+    return inspection;
+  }
+
+  /** Returns the open store. Rejects with the reason why it cannot be opened. */
+  async openStore(): Promise<LedgerStore> {
+    await this.database();
+    const location = storeLocation(this.config);
+    this.#store ??= within(DATABASE_LIMIT_MS, () => openStoreToRead(location, MONTHLY_QUOTAS));
+    return this.#store;
+  }
+
+  /** Returns the open store for a check that depends on it. Rejects with `Skipped` if it cannot be opened. */
+  async store(): Promise<LedgerStore> {
+    return this.openStore().catch((error) => {
+      throw error instanceof Skipped ? error : new Skipped('the schema does not fit this program');
+    });
+  }
+
+  async close(): Promise<void> {
+    const store = await this.#store?.catch(() => null);
+    await store?.close();
+  }
+}

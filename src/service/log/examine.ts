@@ -1,0 +1,78 @@
+/** Examines the open log as its server would, for `phm doctor`. Changes nothing. */
+import { systemClock } from '../../clock.ts';
+import type { LogConfig } from '../../config/index.ts';
+import type { LedgerStore, LogCounts, LogRecord } from '../../ledger/index.ts';
+import { type LogKeys, openVerifierKey, readState } from '../../log/index.ts';
+import type { LogMacKeys } from '../../proof/index.ts';
+import { ClosedLogs } from './closed-logs.ts';
+import { HeadSeals } from './head-seal.ts';
+import { whyStopped } from './prepare.ts';
+import { Publisher } from './publisher.ts';
+import { LogStopped } from './stopped.ts';
+import { StoredTiles } from './tile-source.ts';
+
+export interface LogFindings extends LogCounts {
+  readonly origin: string;
+  readonly size: number;
+  /** Why the log of this server is stopped, with what to do; null if it runs. */
+  readonly stopped: string | null;
+}
+
+export interface LogExamination {
+  readonly store: LedgerStore;
+  readonly config: LogConfig;
+  readonly record: LogRecord;
+  /** Null if this server lacks them. */
+  readonly keys: LogKeys | null;
+  readonly macs: LogMacKeys;
+  /** Current version of the master secret. */
+  readonly version: number;
+}
+
+/**
+ * Compares the open log with the keys and the state file of this server. Rejects with the error of the database or the
+ * state file.
+ */
+export async function examineLog(examination: LogExamination): Promise<LogFindings> {
+  const { store, config, record, keys } = examination;
+  const { logId, origin } = record;
+  const counts = await store.logCounts(logId);
+  const stopped = whyStopped(config, record, keys) ?? (await whyNotAdmitted(examination));
+  return { ...counts, origin, size: record.size, stopped };
+}
+
+async function whyNotAdmitted(examination: LogExamination): Promise<string | null> {
+  try {
+    await publisherOf(examination).admit();
+    return null;
+  } catch (error) {
+    if (error instanceof LogStopped) return error.message;
+    throw error;
+  }
+}
+
+/** Returns a publisher that can only look. */
+function publisherOf({ store, config, record, macs, version }: LogExamination): Publisher {
+  const { logId, origin, verifierKeys } = record;
+  const refuse = (): never => {
+    throw new TypeError('an examination signs and writes nothing');
+  };
+  const closedLogs = new ClosedLogs(store);
+  const registered = async () => new Set((await store.secretChecks()).keys());
+  return new Publisher({
+    origin,
+    verifierKeys: verifierKeys.trim().split('\n').map(openVerifierKey),
+    tiles: new StoredTiles(store, logId),
+    state: {
+      path: config.stateFile,
+      read: () => readState(config.stateFile)?.note ?? null,
+      write: refuse,
+    },
+    stored: async () => (await store.logs()).find((log) => log.logId === logId) ?? record,
+    seals: new HeadSeals({ log: { origin }, macs, version }, registered),
+    isOfClosedLog: (note) => closedLogs.continues(note),
+    sign: refuse,
+    save: async () => refuse(),
+    nowMs: systemClock.nowMs,
+  });
+}
