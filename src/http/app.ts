@@ -7,7 +7,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import Fastify, {
-  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -17,6 +16,7 @@ import Fastify, {
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { ProxyRange } from '../config/index.ts';
 import { AppError, ERRORS, stackFrames } from '../errors.ts';
+import type { Principal } from '../ledger/index.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
@@ -94,9 +94,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const { status } = ERRORS[known.code];
     if (reason) {
       if (request.principal || accessLog.admits(status, known.code)) {
-        request.log.warn({ code: known.code, reason }, 'request failed');
+        const fields = { code: known.code, ...callerOf(request.principal), reason };
+        request.log.warn(fields, 'request failed');
       }
-    } else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    } else if (known.code === 'internal_error') logUnexpected(request, known.cause);
     observer.problem(known.code, request);
     sendProblem(request, reply, known, clock);
   });
@@ -108,7 +109,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.corsOrigins.length > 0) addCorsHook(app, cors);
   addRequestHooks(app, options.isDraining);
   refuseBeyondBound(app, options.connections);
-  addLogHooks(app, accessLog);
+  addLogHooks(app, accessLog, /^(?:debug|trace)$/.test(options.logger.level));
   refuseUnknownRoutes(app, cors);
   handleRawEvents(app.server, cors, { clock, logger: options.logger, observer, accessLog });
   watchHandshakes(app, { logger: options.logger, observer, accessLog });
@@ -185,7 +186,8 @@ function createServer(
       sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
       const { statusCode: status } = reply;
       if (accessLog.admits(status, known.code)) {
-        request.log.info({ method: request.method, route: 'unknown', status }, 'request');
+        const { code } = known;
+        request.log.info({ method: request.method, route: 'unknown', status, code }, 'request');
       }
       observer.unrouted(request as FastifyRequest, status);
     },
@@ -275,26 +277,47 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
   });
 }
 
-/** Logs every request with a valid API key that the rate limit allows, and a limited number of others. */
-function addLogHooks(app: FastifyInstance, accessLog: AccessLog): void {
+/**
+ * Logs every request with a valid API key that the rate limit allows, and a limited number of others. A health check is
+ * logged at level debug, whatever it reports: changes of readiness have lines of their own.
+ */
+function addLogHooks(app: FastifyInstance, accessLog: AccessLog, logsProbes: boolean): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status } = reply;
     const { url: route = 'unknown', config } = request.routeOptions;
-    const isBounded = request.principal !== null && status !== 429;
-    const probe = config.isProbe ? 'probe' : undefined;
-    if (!isBounded && !accessLog.admits(status, request.problem ?? probe)) return done();
-    const ms = Math.round(reply.elapsedTime * 1000) / 1000;
+    const { principal, problem } = request;
+    const isProbe = config.isProbe === true && problem === null;
+    if (isProbe && !logsProbes) return done();
+    const isBounded = principal !== null && status !== 429;
+    const kind = problem ?? (isProbe ? 'probe' : undefined);
+    if (!isBounded && !accessLog.admits(status, kind)) return done();
     // The logger leaves undefined fields out.
-    const keys = request.keys ?? undefined;
-    const replayed = request.replayed || undefined;
-    request.log.info({ method: request.method, route, status, ms, keys, replayed }, 'request');
+    const line = {
+      method: request.method,
+      route,
+      status,
+      code: problem ?? undefined,
+      ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      account: principal?.accountId,
+      api_key: principal?.apiKeyId,
+      keys: request.keys ?? undefined,
+      replayed: request.replayed || undefined,
+    };
+    if (isProbe) request.log.debug(line, 'request');
+    else request.log.info(line, 'request');
     done();
   });
   app.addHook('onClose', async () => accessLog.flush());
 }
 
+/** Returns the log fields of the caller; none before its API key is known to be valid. */
+function callerOf(principal: Principal | null): object {
+  return principal ? { account: principal.accountId, api_key: principal.apiKeyId } : {};
+}
+
 /** Logs the class and stack of an unexpected error, never its message, which can quote the request. */
-function logUnexpected(log: FastifyBaseLogger, cause: unknown): void {
+function logUnexpected({ log, principal }: FastifyRequest, cause: unknown): void {
   const error = cause instanceof Error ? cause : new Error(typeof cause);
-  log.error({ error: error.name, frames: stackFrames(error) }, 'unexpected error');
+  const frames = stackFrames(error);
+  log.error({ error: error.name, ...callerOf(principal), frames }, 'unexpected error');
 }

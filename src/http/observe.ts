@@ -101,8 +101,11 @@ export class RequestObserver {
     return folder === undefined ? url : `${folder}*`;
   }
 
-  #end({ raw, problem }: FastifyRequest, route: string | undefined, status?: number): void {
+  #end(request: FastifyRequest, route: string | undefined, status?: number): void {
     if (!this.#tracing) return;
-    this.#traces.get(raw)?.end({ route, status, problem: problem ?? undefined });
+    const { raw, problem, principal } = request;
+    const { accountId, apiKeyId } = principal ?? {};
+    const how = { route, status, problem: problem ?? undefined, accountId, apiKeyId };
+    this.#traces.get(raw)?.end(how);
   }
 }

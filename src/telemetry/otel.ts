@@ -115,7 +115,7 @@ class SpanTrace implements RequestTrace {
     };
   }
 
-  end({ route, status, problem }: RequestEnd): void {
+  end({ route, status, problem, accountId, apiKeyId }: RequestEnd): void {
     if (this.#ended) return;
     this.#ended = true;
     const span = this.#span;
@@ -127,6 +127,8 @@ class SpanTrace implements RequestTrace {
     }
     if (status !== undefined) span.setAttribute('http.response.status_code', status);
     if (problem !== undefined) span.setAttribute('phm.problem', problem);
+    if (accountId !== undefined) span.setAttribute('phm.account_id', accountId);
+    if (apiKeyId !== undefined) span.setAttribute('phm.api_key_id', apiKeyId);
     // By the semantic conventions, a 4xx answer is not a server error.
     if (status === undefined || status >= 500) {
       span.setAttribute('error.type', problem ?? status?.toString() ?? CLIENT_LEFT);

@@ -10,6 +10,9 @@ export interface RequestEnd {
   readonly status: number | undefined;
   /** Code of the problem answer, if any. */
   readonly problem: string | undefined;
+  /** IDs of the account and of the API key, if the API key was valid. */
+  readonly accountId?: string | undefined;
+  readonly apiKeyId?: string | undefined;
 }
 
 /** The server span of one request. */

@@ -23,6 +23,7 @@ import './in-process/raw.ts';
 import './in-process/readiness.ts';
 import './in-process/receipts.ts';
 import './in-process/refusals.ts';
+import './in-process/request-lines.ts';
 import './in-process/series.ts';
 import './in-process/static.ts';
 import './in-process/type.ts';
