@@ -7,6 +7,7 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { SetupError, stackFrames } from './errors.ts';
 import { dropWebCryptoWarnings } from './experimental-warnings.ts';
+import { isJsonLog, jsonLines, logWarnings } from './process-log.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 process.umask(0o077);
@@ -14,23 +15,36 @@ process.umask(0o077);
 // loaded. NODE_COMPILE_CACHE takes precedence. If the folder is not writable, the cache is incomplete or missing.
 enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
 
+const isServer = process.argv[2] === 'serve';
+/** The form of messages: lines of a JSON log for a server that has one; otherwise null, for text. */
+const log =
+  isServer && isJsonLog(process.env.PHM_LOG_FORMAT?.trim(), process.stderr.isTTY)
+    ? jsonLines((line) => process.stderr.write(line))
+    : null;
+
 /**
  * Exits with code 1 after a broken invariant, because memory cannot be trusted. Prints the error's name and not its
  * message, except that of a thread that cannot start, and Node's own about a missing module.
  */
 function endAtOnce(error: Error): void {
   if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-    process.stderr.write(`phm: ${error.message}; the installation is incomplete: run "npm ci"\n`);
-    process.exit(1);
+    sayFailure(`${error.message}; the installation is incomplete: run "npm ci"`);
+  } else if (error instanceof SetupError) sayFailure(error.message);
+  else {
+    const frames = stackFrames(error);
+    if (log) log('fatal', { error: error.name, frames }, 'ended by an unexpected error');
+    else say(`ended by an unexpected ${error.name}\n${frames.join('\n')}`);
   }
-  if (error instanceof SetupError) {
-    process.stderr.write(`phm: ${error.message}\n`);
-    process.exit(1);
-  }
-  process.stderr.write(
-    `phm: ended by an unexpected ${error.name}\n${stackFrames(error).join('\n')}\n`,
-  );
   process.exit(1);
+}
+
+function sayFailure(reason: string): void {
+  if (log) log('fatal', { reason }, 'the server cannot run');
+  else say(reason);
+}
+
+function say(message: string): void {
+  process.stderr.write(`phm: ${message}\n`);
 }
 
 /** Writes bytes to standard output. Resolves when they may be wiped. */
@@ -53,6 +67,7 @@ function outputIsShared(): boolean {
 
 process.on('uncaughtException', endAtOnce);
 dropWebCryptoWarnings();
+if (log) logWarnings(log);
 // Lost messages do no harm, but lost data fails the command. If a reader such as head closes the pipe, the command exits
 // with 141, as after SIGPIPE.
 process.stderr.on('error', () => {});
@@ -63,12 +78,12 @@ process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
       process.exitCode = 141;
       return;
     }
-    process.stderr.write('phm: the output cannot be written\n');
+    sayFailure('the output cannot be written');
     process.exitCode = 1;
   });
 });
 // The threads of a server take longest to start, so they start before the command line is read.
-const server = process.argv[2] === 'serve' ? await import('./serve.ts') : null;
+const server = isServer ? await import('./serve.ts') : null;
 const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./launcher.ts');
@@ -80,6 +95,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   outBytes: writeOut,
   outputIsShared,
   err: (text) => process.stderr.write(text),
+  log,
   serve: async (config, options) => {
     const { serve, startThreads } = server ?? (await import('./serve.ts'));
     const serveOptions = { ...options, env: process.env, launcher, onFatal: endAtOnce };

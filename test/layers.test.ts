@@ -56,6 +56,7 @@ const RANKS: Record<string, number> = {
   'compile-cache': 0,
   'worker-thread': 0,
   launcher: 0,
+  'process-log': 0,
   listening: 0,
   'shell-word': 0,
   version: 0,

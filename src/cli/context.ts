@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
-import { CommandError } from './command-error.ts';
+import type { ProcessLog } from '../process-log.ts';
+import { ConfigurationError } from './command-error.ts';
 
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -16,19 +17,21 @@ export interface CliContext {
   readonly outputIsShared: () => boolean;
   /** Messages: notes, warnings and errors. */
   readonly err: (text: string) => void;
+  /** Writes messages as JSON lines; null if they are text. Only a server has it. */
+  readonly log: ProcessLog | null;
   /** Runs the server until it shuts down. Resolves with the exit code. */
   readonly serve: (config: Config, options: { json: boolean }) => Promise<number>;
 }
 
-/** Returns the configuration of this environment. Throws a `CommandError` that lists every problem. */
-export function requireConfig({ env, err }: CliContext, serves = false): Config {
+/** Returns the configuration of this environment. Throws an error that lists every problem. */
+export function requireConfig({ env, err, log }: CliContext, serves = false): Config {
   const cores = availableParallelism();
   const result = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves });
-  for (const warning of result.warnings) err(`warning: ${warning}\n`);
-  if (!result.ok) {
-    const list = result.problems.map((problem) => `  ${problem}\n`).join('');
-    throw new CommandError(`the configuration is invalid:\n${list.trimEnd()}`, 2);
+  for (const reason of result.warnings) {
+    if (log) log('warn', { reason }, 'a variable has no effect');
+    else err(`warning: ${reason}\n`);
   }
+  if (!result.ok) throw new ConfigurationError(result.problems);
   return result.config;
 }
 

@@ -12,7 +12,7 @@ import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError, ConfigurationError } from './command-error.ts';
 import { type CliContext, requireConfig } from './context.ts';
 
 export type { CliContext } from './context.ts';
@@ -51,8 +51,9 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
     .showHelpAfterError('(add --help to a command for its usage)')
     .configureOutput({
       writeOut: context.out,
-      writeErr: context.err,
-      outputError: (message, write) => write(withoutApiKeys(message)),
+      // The hint to read the help comes this way. A log has no use for it.
+      writeErr: context.log ? () => {} : context.err,
+      outputError: (message, write) => reportUsage(withoutApiKeys(message), write, context),
     })
     .addHelpText('after', environmentHelp());
   program
@@ -103,32 +104,44 @@ function printable(message: string): string {
   );
 }
 
+function reportUsage(message: string, write: (text: string) => void, { log }: CliContext): void {
+  if (log) log('fatal', { reason: message.trim() }, 'the command line is invalid');
+  else write(message);
+}
+
+/** Writes why a command failed and returns its exit code. Throws an unexpected error. */
 function report(error: unknown, context: CliContext): number {
-  const { env, err } = context;
   // Commander has written its own message. Its exit code is 0 after --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof CommandError) {
-    err(`phm: ${printable(asStarted(error.message, context))}\n`);
-    return error.exitCode;
-  }
+  const message = messageOf(error, context);
+  if (message === null) throw error;
+  const words = (text: string) => printable(asStarted(text, context));
+  const { err, log } = context;
+  if (!log) err(`phm: ${words(message)}\n`);
+  else if (error instanceof ConfigurationError) {
+    log('fatal', { problems: error.problems.map(words) }, 'the configuration is invalid');
+  } else log('fatal', { reason: words(message) }, 'the server cannot run');
+  return error instanceof CommandError ? error.exitCode : 1;
+}
+
+/** Returns what to say about a failure; null if it is unexpected. */
+function messageOf(error: unknown, { env }: CliContext): string | null {
   if (
+    error instanceof CommandError ||
     error instanceof SetupError ||
     error instanceof KernelsError ||
     error instanceof NoiseFailure
   ) {
-    err(`phm: ${printable(asStarted(error.message, context))}\n`);
-    return 1;
+    return error.message;
   }
   if (error instanceof AppError) {
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
     const variable = env.PHM_DATABASE_URL ? 'PHM_DATABASE_URL' : 'PHM_DATA_DIR';
     const place = error.code === 'ledger_unavailable' ? ` (the database in ${variable})` : '';
-    err(`phm: ${ERRORS[error.code].title}${cause}${place}\n`);
-    return 1;
+    return `${ERRORS[error.code].title}${cause}${place}`;
   }
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') {
-    err('phm: the working directory no longer exists: change to one that does\n');
-    return 1;
+    return 'the working directory no longer exists: change to one that does';
   }
-  throw error;
+  return null;
 }

@@ -1,5 +1,6 @@
-/** The banner of a server that listens: where it is and how to try it. */
+/** What a server says when it is ready: where it is and, on a terminal, how to try it. */
 import { styleText } from 'node:util';
+import type { Logger } from 'pino';
 import { PROJECT_VERSION } from '../version.ts';
 
 export interface Announcement {
@@ -24,9 +25,10 @@ export interface Announcement {
   readonly color: boolean;
 }
 
-/** Writes the banner to stderr and, with `json`, one line of data to stdout. */
-export function announce(announcement: Announcement): void {
-  process.stderr.write(bannerText(announcement));
+/** Writes the banner to a terminal, or a line to the log, and with `json` one line of data to stdout. */
+export function announce(announcement: Announcement, log: Logger | 'terminal'): void {
+  if (log === 'terminal') process.stderr.write(bannerText(announcement));
+  else log.info(listeningFields(announcement), 'listening');
   if (announcement.json) {
     const { address, demoApiKey, metricsAddress } = announcement;
     const start = {
@@ -37,6 +39,20 @@ export function announce(announcement: Announcement): void {
     };
     process.stdout.write(`${JSON.stringify(start)}\n`);
   }
+}
+
+/** Returns the fields of the log line. They hold no API key. */
+export function listeningFields(announcement: Announcement): object {
+  const { address, dashboard, data, metricsAddress, demoApiKey } = announcement;
+  return {
+    version: PROJECT_VERSION,
+    address,
+    dashboard: dashboard ? `${address}/` : null,
+    docs: `${address}/docs`,
+    data,
+    metrics: metricsAddress,
+    demoKeys: demoApiKey !== null,
+  };
 }
 
 /**

@@ -49,6 +49,12 @@ export async function endStart(
   process.exit(0);
 }
 
+/** Writes the waiting log lines of a server that could not start, so that the reason comes last, and throws it. */
+export async function endFailed(error: unknown, { log }: ServerParts): Promise<never> {
+  await log.flush(LOG_FLUSH_MS);
+  throw error;
+}
+
 /** Shuts a running server down. Resolves with the exit code. */
 export async function endServer(
   signal: NodeJS.Signals,

@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/index.ts';
 import { asStarted, type Started } from '../launcher.ts';
+import { isJsonLog } from '../process-log.ts';
 import { prettyLines } from '../telemetry/log-pretty.ts';
 import { LogWriter } from '../telemetry/log-writer.ts';
 
@@ -11,14 +12,18 @@ export interface ServerLog {
   readonly log: LogWriter;
   /** True if stderr is a terminal that shows colours. */
   readonly color: boolean;
+  /** True if stderr is a terminal and the log is for people. */
+  readonly hasReader: boolean;
 }
 
 export function openLog(config: Config, started: Started): ServerLog {
-  const color = showsColors(started.env);
-  const log = new LogWriter(process.stderr.fd, lineFormat(config, color));
+  const { isTTY = false, fd } = process.stderr;
+  const color = isTTY && showsColors(started.env);
+  const isJson = isJsonLog(config.logFormat, isTTY);
+  const log = new LogWriter(fd, isJson ? undefined : prettyLines({ color }));
   const formatters = { log: (fields: object) => withCommands(fields, started) };
   const logger = pino({ level: config.logLevel, base: null, formatters }, log);
-  return { logger, log, color };
+  return { logger, log, color, hasReader: isTTY && !isJson };
 }
 
 /** Rewrites a command at the end of a reason, so that it works on this server's store when pasted. */
@@ -29,13 +34,7 @@ function withCommands(fields: object, started: Started): Record<string, unknown>
     : { ...fields };
 }
 
-/** Returns the formatter of log lines; undefined for JSON. */
-function lineFormat({ logFormat }: Config, color: boolean): ((line: string) => string) | undefined {
-  if (logFormat === 'json' || (logFormat === 'auto' && !process.stderr.isTTY)) return undefined;
-  return prettyLines({ color });
-}
-
-/** Reports whether stderr is a terminal whose user wants colours. */
+/** Reports whether the user of a terminal wants colours. */
 function showsColors({ NO_COLOR, TERM }: Started['env']): boolean {
-  return Boolean(process.stderr.isTTY) && !NO_COLOR && TERM !== 'dumb';
+  return !NO_COLOR && TERM !== 'dumb';
 }

@@ -1,7 +1,7 @@
 /**
  * Wires the server by hand, in this order:
  *
- *   configuration → database → master secret → workers → HTTP → banner → shutdown on a signal
+ *   configuration → database → master secret → workers → HTTP → banner or log line → shutdown on a signal
  *
  * While the database is unavailable, HTTP starts first and is unready: `StartingService` stands in for the workers.
  * `serve/` has a file for each step, and for the log lines of a running server.
@@ -12,7 +12,7 @@ import { commandLine } from '../launcher.ts';
 import { describeStore, type StartCheck, storeLocation } from '../ledger/index.ts';
 import type { KeyService, WaitingThreads } from '../service/index.ts';
 import { announce } from './banner.ts';
-import { endServer, endSignal, endStart } from './end.ts';
+import { endFailed, endServer, endSignal, endStart } from './end.ts';
 import { LazyListeners } from './lazy-listeners.ts';
 import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
 import { prepareLedger } from './ledger-start.ts';
@@ -30,7 +30,11 @@ export async function runServer(
   threads: WaitingThreads,
 ): Promise<number> {
   const parts = await openParts(config, options);
-  const { logger, metrics, starting } = parts;
+  return runParts(parts, threads).catch((error) => endFailed(error, parts));
+}
+
+async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<number> {
+  const { config, options, logger, metrics, starting } = parts;
   const supervisor = new Supervisor(options.env, (reason) =>
     logger.error({ reason }, 'systemd-notify failed'),
   );
@@ -89,21 +93,22 @@ function startOnDatabase(
   });
 }
 
-/** Prints the banner. */
+/** Says where the server is: by a banner on a terminal, otherwise by a log line. */
 function sayReady(
-  { config, options, lifecycle, color }: ServerParts,
+  { config, options, lifecycle, color, hasReader, logger }: ServerParts,
   { address, metricsServer }: Listeners,
 ): void {
-  announce({
+  const announcement = {
     address,
     json: options.json,
     dashboard: isBuilt(DASHBOARD_FOLDER),
     demoApiKey: lifecycle.demoApiKey,
     demoKeysEnded: lifecycle.demoKeysEnded,
     data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
-    commandLine: (words) => commandLine(options, words),
+    commandLine: (words: string) => commandLine(options, words),
     requiresHybrid: config.tls?.requireHybrid ?? false,
     metricsAddress: metricsServer?.address ?? null,
     color,
-  });
+  };
+  announce(announcement, hasReader ? 'terminal' : logger);
 }

@@ -60,6 +60,7 @@ async function phm(args: readonly string[], env: Environment = {}): Promise<Resu
   let stderr = '';
   const code = await runCli(args, {
     env: { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, ...env },
+    log: null,
     launcher: 'phm',
     outputIsShared: () => false,
     out: (data) => output.push(Buffer.from(data)),

@@ -18,7 +18,15 @@ import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
 import { commandJson, runCommand } from '../support/run-command.ts';
-import { type Environment, MAIN, makeDataDir, removeDataDir, runPhm } from '../support/server.ts';
+import {
+  type Environment,
+  lastReason,
+  logLines,
+  MAIN,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+} from '../support/server.ts';
 
 let dataDir: string;
 before(() => {
@@ -118,12 +126,35 @@ describe('phm', () => {
       encoding: 'utf8',
     });
     assert.equal(status, 1);
-    assert.match(stderr, /^phm: Cannot find package 'commander' .*: run "npm ci"\n$/);
+    assert.match(lastReason(stderr), /^Cannot find package 'commander' .*: run "npm ci"$/);
     const made = readdirSync(join(root, 'build'), { recursive: true, encoding: 'utf8' });
     assert.ok(made.some((path) => /^compile-cache\/[^/]+\/[^/]+$/.test(path)));
     for (const path of made) {
       assert.equal(statSync(join(root, 'build', path)).mode & 0o077, 0, path);
     }
+  });
+
+  it('exits with code 2 and lines of JSON if a server with a JSON log cannot start', async () => {
+    const wrong = { PHM_PORT: 'x', PHM_WORKERS: 'y', PHM_PROT: '1' };
+    const [unset, pretty, usage] = await Promise.all([
+      runPhm(['serve'], dataDir, wrong),
+      runPhm(['serve'], dataDir, { ...wrong, PHM_LOG_FORMAT: 'pretty' }),
+      runPhm(['serve', '--port', '1'], dataDir),
+    ]);
+    assert.deepEqual([unset.code, pretty.code, usage.code], [2, 2, 2]);
+    const [warning, failure, ...more] = logLines(unset.stderr);
+    assert.deepEqual(more, []);
+    assert.deepEqual([warning.level, warning.msg], [40, 'a variable has no effect']);
+    assert.match(warning.reason, /^PHM_PROT is not a variable/);
+    assert.deepEqual([failure.level, failure.msg], [60, 'the configuration is invalid']);
+    assert.equal(failure.problems.length, 2);
+    assert.match(failure.problems[0], /^PHM_PORT is "x": use a whole number/);
+    assert.match(
+      pretty.stderr,
+      /^warning: .*\nphm: the configuration is invalid:\n {2}PHM_PORT is/,
+    );
+    assert.equal(logLines(usage.stderr).length, 1);
+    assert.match(lastReason(usage.stderr), /unknown option '--port'/);
   });
 
   it('exits with code 2 and a message on stderr for wrong usage', async () => {

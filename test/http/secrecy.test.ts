@@ -98,9 +98,7 @@ describe('the server', () => {
         }
       }
     }
-    const [, afterBanner] = server.log.split('Stop: Ctrl-C');
-    assert.ok(afterBanner, 'the banner was written');
-    assert.ok(!afterBanner.includes(DEMO_KEY), 'an API key is in the log');
+    assert.ok(!server.log.includes(DEMO_KEY), 'an API key is in the log');
     for (const text of [metrics, ...collector.bodies]) assert.ok(!text.includes(DEMO_KEY));
   });
 

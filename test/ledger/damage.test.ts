@@ -27,7 +27,7 @@ import { secretExposures } from '../../src/files/secret-exposure.ts';
 import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/store.ts';
-import { runPhm } from '../support/server.ts';
+import { lastReason, runPhm } from '../support/server.ts';
 import { areRecorded, keyRequest, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';
 
@@ -238,7 +238,7 @@ describe('a database at startup', () => {
     const before = readFileSync(path);
     const { code, stderr } = await runPhm(['serve'], join(path, '..'));
     assert.equal(code, 1);
-    assert.match(stderr, /^phm: the database .*phm\.db is damaged: .*ledger restore FILE$/m);
+    assert.match(lastReason(stderr), /^the database .*phm\.db is damaged: .*ledger restore FILE$/m);
     assert.deepEqual(readFileSync(path), before);
   });
 

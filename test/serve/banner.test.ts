@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { type Announcement, bannerText } from '../../src/serve/banner.ts';
+import { type Announcement, bannerText, listeningFields } from '../../src/serve/banner.ts';
 import { DEMO_KEY } from '../support/server.ts';
 
 const ALL: Announcement = {
@@ -61,5 +61,26 @@ describe('the banner', () => {
     const painted = bannerText({ ...ALL, color: true });
     assert.notEqual(painted, plain);
     assert.equal(stripVTControlCharacters(painted), plain);
+  });
+});
+
+describe('the log line of a server that is ready', () => {
+  it('has the addresses and no API key', () => {
+    const { version, ...fields } = listeningFields(ALL) as Record<string, unknown>;
+    assert.match(String(version), /^\d+\.\d+\.\d+/);
+    assert.deepEqual(fields, {
+      address: 'http://127.0.0.1:8080',
+      dashboard: 'http://127.0.0.1:8080/',
+      docs: 'http://127.0.0.1:8080/docs',
+      data: '/var/lib/phm',
+      metrics: 'http://127.0.0.1:9464/metrics',
+      demoKeys: true,
+    });
+    const nothing = { dashboard: false, metricsAddress: null, demoApiKey: null };
+    const { dashboard, metrics, demoKeys } = listeningFields({
+      ...ALL,
+      ...nothing,
+    }) as typeof fields;
+    assert.deepEqual([dashboard, metrics, demoKeys], [null, null, false]);
   });
 });

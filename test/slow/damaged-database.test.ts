@@ -29,7 +29,14 @@ import { keyRequest, makeRow, NOW, QUOTAS } from '../ledger/contract.ts';
 import { type Filled, fillStore } from '../ledger/filled-store.ts';
 import { seededRandom } from '../support/mixed-load.ts';
 import { until } from '../support/replicas.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
+import {
+  DEMO_KEY,
+  lastReason,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/server.ts';
 
 const SEED = Number(process.env.DAMAGE_SEED ?? 15);
 const FILES = 300;
@@ -144,7 +151,7 @@ describe('a server whose database is damaged at run time', () => {
     await server.stop();
     const { code, stderr } = await runPhm(['serve'], dataDir);
     assert.equal(code, 1);
-    assert.match(stderr, /is damaged: .*ledger restore FILE$/m);
+    assert.match(lastReason(stderr), /is damaged: .*ledger restore FILE$/m);
   });
 
   it('does the same if only the full check after startup finds the damage', async () => {

@@ -17,7 +17,7 @@ async function startBroken(t: TestContext, broken: 'known' | 'sample'): Promise<
 describe('a server whose second suite worker is broken', { timeout: 120_000 }, () => {
   it('exits with code 1 and a clear message if it cannot start', async (t) => {
     const server = await startBroken(t, 'known');
-    await server.logged('phm: self-test failed: ');
+    await server.logged('"reason":"self-test failed: ');
     assert.equal(await server.stop('SIGCONT'), 1);
     assert.doesNotMatch(server.log, /unexpected/);
   });

@@ -31,6 +31,7 @@ export async function runCommand(
     err: (text) => {
       stderr += text;
     },
+    log: null,
     serve: () => Promise.reject(new Error('no server was asked for')),
   });
   const bytes = Buffer.concat(output);

@@ -62,6 +62,20 @@ export function runPhm(
   });
 }
 
+/** Parses a log. Throws if a line is not a JSON object. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
+export function logLines(text: string): any[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+/** Returns the reason in the last log line of a server that could not run. */
+export function lastReason(stderr: string): string {
+  return String(logLines(stderr).at(-1)?.reason);
+}
+
 /** Runs `phm … --json` and parses its data. Throws with standard error if it fails. */
 export async function phmJson<T = Record<string, unknown>>(
   args: readonly string[],
@@ -129,7 +143,7 @@ export class Server {
     return new Server(await listening, dataDir, child, () => log);
   }
 
-  /** Everything that the server has written to standard error: banner and log. */
+  /** Everything that the server has written to standard error: its log. */
   get log(): string {
     return this.#log();
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { bannerText } from '../../../src/serve/banner.ts';
 import {
   type AssertAnswer,
   answersOf,
@@ -16,6 +17,7 @@ import {
   readExample,
   runExample,
 } from '../../support/examples.ts';
+import { DEMO_KEY } from '../../support/server.ts';
 import { server } from '../../support/shared-server.ts';
 
 let document: OpenApiDocument;
@@ -109,7 +111,19 @@ describe('the first curl command', () => {
   }
 
   it('in the banner generates a validated key', { skip: lacking }, async () => {
-    const body = JSON.parse(await runExample(SHELL, firstCurl(server.log), server.address));
+    const banner = bannerText({
+      address: server.address,
+      json: false,
+      dashboard: true,
+      data: server.dataDir,
+      requiresHybrid: false,
+      metricsAddress: null,
+      demoApiKey: DEMO_KEY,
+      demoKeysEnded: false,
+      commandLine: (words) => words,
+      color: false,
+    });
+    const body = JSON.parse(await runExample(SHELL, firstCurl(banner), server.address));
     assert.equal(body.nist_validation.certification_status, 'PASS');
   });
 
