@@ -22,6 +22,8 @@ export interface RunningServer {
   readonly supervisor: Supervisor;
   readonly maintenance: { stop(): Promise<void> };
   readonly integrity: { stop(): void } | null;
+  /** The watch on readiness, which draining ends. */
+  readonly readiness: { stop(): void };
 }
 
 /** Resolves with the first SIGTERM or SIGINT. A second one exits at once with code 1. */
@@ -59,13 +61,14 @@ export async function endFailed(error: unknown, { log }: ServerParts): Promise<n
 export async function endServer(
   signal: NodeJS.Signals,
   { config, logger, log, lifecycle }: ServerParts,
-  { service, listeners, supervisor, maintenance, integrity }: RunningServer,
+  { service, listeners, supervisor, maintenance, integrity, readiness }: RunningServer,
 ): Promise<number> {
   const { app, metricsServer, tracing } = listeners;
   lifecycle.draining = true;
   supervisor.stopping();
   logger.info({ signal }, 'draining');
   integrity?.stop();
+  readiness.stop();
   await Promise.all([
     drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0),
     maintenance.stop(),

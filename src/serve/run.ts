@@ -18,6 +18,7 @@ import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
 import { prepareLedger } from './ledger-start.ts';
 import type { Listeners } from './listeners.ts';
 import { DASHBOARD_FOLDER, openParts, type ServeOptions, type ServerParts } from './parts.ts';
+import { watchReadiness } from './readiness-log.ts';
 import { startService } from './service-start.ts';
 import { whenDatabaseAnswers } from './start-wait.ts';
 import { Supervisor } from './supervisor.ts';
@@ -58,7 +59,8 @@ async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<nu
   const maintenance = startMaintenance(parts, service);
   const location = storeLocation(config);
   const integrity = watchIntegrity({ location, start: check, logger, metrics, service });
-  const running = { service, listeners, supervisor, maintenance, integrity };
+  const readiness = watchReadiness(() => service.checkReadiness(), logger);
+  const running = { service, listeners, supervisor, maintenance, integrity, readiness };
   return endServer(await ended, parts, running);
 }
 

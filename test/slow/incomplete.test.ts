@@ -30,7 +30,12 @@ interface End {
 }
 
 function run(command: string): Promise<End> {
-  const env = { PHM_DATA_DIR: join(copy, 'data'), PHM_PORT: '0', PHM_WORKERS: '2' };
+  const env = {
+    PHM_DATA_DIR: join(copy, 'data'),
+    PHM_PORT: '0',
+    PHM_WORKERS: '2',
+    PHM_LOG_FORMAT: 'pretty',
+  };
   return new Promise((done) => {
     const child = execFile(
       process.execPath,

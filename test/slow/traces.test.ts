@@ -101,6 +101,8 @@ describe('the traces of a server', () => {
       'http.response.status_code': 200,
       'network.protocol.version': '1.1',
       'phm.request_id': 'plain',
+      'phm.account_id': 'acct_demo_research',
+      'phm.api_key_id': 'key_demo_research',
     });
     const names = (id: string) => childrenOf(spanOf(id)).map(({ name }) => name);
     assert.deepEqual(names('plain'), ['keys.wait', 'keys.batch', 'ledger.commit']);
@@ -199,8 +201,8 @@ describe('a server without OTEL_ variables', () => {
     const modules = join(dataDir, 'modules');
     const server = await Server.start(dataDir, noteModules(modules));
     try {
-      await server.request('/livez', { headers: { traceparent: SAMPLED } });
-      await server.request('/livez', { headers: { traceparent: `${SAMPLED}-more` } });
+      await server.request('/api/v2/metrics', { headers: { traceparent: SAMPLED } });
+      await server.request('/api/v2/metrics', { headers: { traceparent: `${SAMPLED}-more` } });
       await server.stop();
       const loaded = readFileSync(modules, 'utf8').split('\n');
       assert.ok(loaded.some((url) => url.endsWith('/src/telemetry/tracing.ts')));
@@ -209,7 +211,7 @@ describe('a server without OTEL_ variables', () => {
         [],
       );
       const traces = logLines(server)
-        .filter(({ route }) => route === '/livez')
+        .filter(({ route }) => route === '/api/v2/metrics')
         .map(({ trace_id }) => trace_id);
       assert.deepEqual(traces, [TRACE, undefined]);
     } finally {

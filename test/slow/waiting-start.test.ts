@@ -22,6 +22,7 @@ import {
   DEMO_KEY,
   type Environment,
   environment,
+  lastReason,
   MAIN,
   makeDataDir,
   phmJson,
@@ -280,7 +281,7 @@ describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
         PHM_DATABASE_URL: url,
       });
       assert.equal(code, 1);
-      assert.match(stderr, reason);
+      assert.match(lastReason(stderr), reason);
       assert.ok(!stderr.includes(WAITS));
     }
   });
