@@ -25,7 +25,11 @@ export function serveOpenApi(
 ): void {
   let building: Promise<Buffer> | undefined;
   app.get('/api/v2/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    building ??= build(routes, basePath);
+    building ??= build(routes, basePath).catch((error) => {
+      // Without free file descriptors, modules cannot be loaded. The next request tries again.
+      building = undefined;
+      throw error;
+    });
     const bytes = await building;
     const parts = Readable.from(partsOf(bytes), { objectMode: false, highWaterMark: PART_BYTES });
     reply.type('application/json; charset=utf-8').header('content-length', bytes.length);
