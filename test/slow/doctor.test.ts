@@ -42,6 +42,7 @@ async function doctor(
   dataDir: string,
   extra: Environment = {},
   flags: readonly string[] = [],
+  user: { readonly uid?: number } = {},
 ): Promise<Doctor> {
   const env = environment(dataDir, extra);
   const { code, stdout, stderr } = await new Promise<{
@@ -49,8 +50,11 @@ async function doctor(
     stdout: string;
     stderr: string;
   }>((done) => {
-    execFile(process.execPath, [...flags, MAIN, 'doctor', '--json'], { env }, (error, out, err) =>
-      done({ code: Number(error?.code ?? 0), stdout: out, stderr: err }),
+    execFile(
+      process.execPath,
+      [...flags, MAIN, 'doctor', '--json'],
+      { env, ...user },
+      (error, out, err) => done({ code: Number(error?.code ?? 0), stdout: out, stderr: err }),
     );
   });
   assert.notEqual(stdout, '', stderr);
@@ -111,6 +115,16 @@ describe('phm doctor beside a server with SQLite', () => {
     assert.equal(found.code, 1);
     assertOnly(found, ['permissions']);
     assertFound(found, 'permissions', 'failed', /can read the master secret.*Run chmod 600/);
+  });
+
+  it('finds a user that is not the one of the server', {
+    skip: process.getuid?.() !== 0 && 'only root can become another user',
+  }, async () => {
+    const found = await doctor(dataDir, {}, [], { uid: 65_534 });
+    assert.equal(found.code, 1);
+    assertFound(found, 'permissions', 'failed', /may not enter.*\n.*as the user of the server/);
+    assertFound(found, 'database', 'failed', /permission denied/);
+    assertFound(found, 'master secret', 'skipped', /database cannot be used/);
   });
 
   it('finds a clock that is ahead of the ledger', async () => {

@@ -19,7 +19,7 @@ const LIMIT_MS = 15_000;
 /** Returns the findings of a check. Never rejects. */
 export async function runCheck(check: Check, site: Site): Promise<Finding[]> {
   try {
-    const found = await within(LIMIT_MS, (signal) => check.run(site, signal));
+    const found = await within(LIMIT_MS, check.name, (signal) => check.run(site, signal));
     return found.map((finding) => withPage(finding, check));
   } catch (error) {
     if (error instanceof Skipped) return [{ status: 'skipped', detail: error.message, do: null }];

@@ -31,16 +31,20 @@ export const failed = (detail: string, remedy: string | null = null): Finding =>
   do: remedy,
 });
 
-/** Runs `work`, and rejects with `SetupError` if it takes longer than the limit. `signal` then aborts. */
+/**
+ * Runs `work`, and rejects with `SetupError` if it takes longer than the limit. `signal` then aborts. `subject` names
+ * what is examined.
+ */
 export async function within<T>(
   limitMs: number,
+  subject: string,
   work: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new SetupError(`no answer within ${limitMs / 1000} s`));
+      reject(new SetupError(`${subject}: no answer within ${limitMs / 1000} s`));
       abort.abort();
     }, limitMs);
   });

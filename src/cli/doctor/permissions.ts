@@ -14,6 +14,10 @@ const OWN_FILES = ['phm.db', 'phm.db-wal', 'phm.db-shm', 'master.key', 'log.key'
 
 export function checkPermissions(site: Site): Finding[] {
   const { config } = site;
+  if (config.databaseUrl === null && isClosed(config.dataDir)) {
+    const detail = `this user may not enter the data directory ${config.dataDir}`;
+    return [failed(detail, 'run the command as the user of the server')];
+  }
   const found = [
     ...(config.databaseUrl === null ? checkDirectory(site) : []),
     ...checkExposures(config),
@@ -83,7 +87,7 @@ function checkExposures({ masterSecret, log }: Config): Finding[] {
 function checkStateFile({ log: { stateFile } }: Config): Finding[] {
   const directory = dirname(stateFile);
   const problem = look(directory)?.isDirectory()
-    ? writeProblem(directory)
+    ? accessOf(directory, constants.W_OK | constants.X_OK)
     : 'there is no such directory';
   if (problem === null) return [];
   return [
@@ -94,14 +98,19 @@ function checkStateFile({ log: { stateFile } }: Config): Finding[] {
   ];
 }
 
-function writeProblem(directory: string): string | null {
+/** Returns why this user lacks these rights; null if it has them. */
+function accessOf(directory: string, rights: number): string | null {
   try {
-    accessSync(directory, constants.W_OK | constants.X_OK);
+    accessSync(directory, rights);
     return null;
   } catch (error) {
     const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS';
     return isReadOnly ? 'the file system is read-only' : 'permission denied';
   }
+}
+
+function isClosed(directory: string): boolean {
+  return look(directory) !== null && accessOf(directory, constants.X_OK) !== null;
 }
 
 function look(path: string): Stats | null {

@@ -4,7 +4,13 @@ import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { type Config, type ConfigResult, readConfig } from '../../config/index.ts';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
 import { type Inspection, inspectDatabase } from '../../ledger/admin.ts';
-import { type LedgerStore, openStoreToRead, storeLocation } from '../../ledger/index.ts';
+import {
+  describeStore,
+  type LedgerStore,
+  openStoreToRead,
+  type StoreLocation,
+  storeLocation,
+} from '../../ledger/index.ts';
 import type { CliContext } from '../context.ts';
 import { Skipped, within } from './finding.ts';
 
@@ -37,7 +43,7 @@ export class Site {
   /** Inspects the database; null if there is no embedded one yet. Rejects with `SetupError`. */
   async inspection(): Promise<Inspection | null> {
     const location = storeLocation(this.config);
-    this.#inspection ??= within(DATABASE_LIMIT_MS, () => inspectDatabase(location));
+    this.#inspection ??= withinLimit(location, () => inspectDatabase(location));
     return this.#inspection;
   }
 
@@ -55,7 +61,7 @@ export class Site {
   async openStore(): Promise<LedgerStore> {
     await this.database();
     const location = storeLocation(this.config);
-    this.#store ??= within(DATABASE_LIMIT_MS, () => openStoreToRead(location, MONTHLY_QUOTAS));
+    this.#store ??= withinLimit(location, () => openStoreToRead(location, MONTHLY_QUOTAS));
     return this.#store;
   }
 
@@ -70,4 +76,8 @@ export class Site {
     const store = await this.#store?.catch(() => null);
     await store?.close();
   }
+}
+
+function withinLimit<T>(location: StoreLocation, work: () => Promise<T>): Promise<T> {
+  return within(DATABASE_LIMIT_MS, describeStore(location), work);
 }

@@ -1,5 +1,7 @@
 /** Inspects the embedded database beside a running server, without any change to its folder. */
 import { existsSync, statSync } from 'node:fs';
+import { SetupError } from '../../errors.ts';
+import { readFailure } from '../../files/read-failure.ts';
 import type { DatabaseFault, Inspection } from '../inspection.ts';
 import { newestVersion, readMigrations, type SchemaState } from '../migrations.ts';
 import { type CheckResult, startCheck } from './check.ts';
@@ -17,6 +19,7 @@ const MIB = 2 ** 20;
 
 /** Returns null if there is no database yet. Throws `SetupError` if the database is lost, damaged or unreadable. */
 export async function inspectSqlite(path: string): Promise<Inspection | null> {
+  refuseClosedDirectory(path);
   refuseLostDatabase(path);
   if (!existsSync(path)) return null;
   const program = newestVersion(readMigrations('sqlite'));
@@ -33,6 +36,17 @@ export async function inspectSqlite(path: string): Promise<Inspection | null> {
   if (checked?.kind === 'damaged') throw damagedDatabase(path, checked.found);
   const about = `SQLite ${version}, ${sizes(path)}, ${describeCheck(checked)}`;
   return { about, faults: longLog(path), schema, program };
+}
+
+/** In a directory that this user may not enter, every file would seem to be missing. */
+function refuseClosedDirectory(path: string): void {
+  try {
+    statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new SetupError(
+      `cannot open the database ${path}: ${readFailure(error)}. Run this as the user of the server`,
+    );
+  }
 }
 
 function readFacts(path: string): { version: string; schema: SchemaState } {
