@@ -98,7 +98,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
         request.log.warn(fields, 'request failed');
       }
     } else if (known.code === 'internal_error') logUnexpected(request, known.cause);
-    observer.problem(known.code, request);
+    observer.problem(known, request);
     sendProblem(request, reply, known, clock);
   });
   app.setNotFoundHandler(() => {
@@ -180,7 +180,7 @@ function createServer(
     },
     frameworkErrors: (error, request, reply) => {
       const known = toAppError(error);
-      observer.problem(known.code, request as FastifyRequest);
+      observer.problem(known, request as FastifyRequest);
       // No hook runs for a path that cannot be decoded.
       reply.headers({ ...cors(request.headers.origin), ...preferenceHeaders(request.headers) });
       sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);

@@ -1,7 +1,7 @@
 /** Counts, times and traces requests, if the operator has enabled metrics or traces. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import type { StageListener } from '../service/index.ts';
 import {
   type HandshakeFailure,
@@ -49,9 +49,11 @@ export class RequestObserver {
   }
 
   /** Counts a problem. `request` is undefined if it never reached the framework. */
-  problem(code: ErrorCode, request?: FastifyRequest): void {
+  problem({ code, details }: AppError, request?: FastifyRequest): void {
     this.#metrics?.problem(code);
-    if (request) request.problem = code;
+    if (!request) return;
+    request.problem = code;
+    request.ownShare = details.ownShare ?? false;
   }
 
   /** Counts a request refused because its address sent too many without a valid API key. */
@@ -87,9 +89,10 @@ export class RequestObserver {
     }
     if (!this.#metrics && !this.#tracing) return;
     app.addHook('onResponse', (request, reply, done) => {
-      const { method, routeOptions } = request;
+      const { method, routeOptions, ownShare } = request;
       const { statusCode: status, elapsedTime: ms } = reply;
-      this.#metrics?.answered({ method, route: this.#label(routeOptions.url), status, ms });
+      const route = this.#label(routeOptions.url);
+      this.#metrics?.answered({ method, route, status, ms, ownShare });
       this.#end(request, routeOptions.url, status);
       done();
     });

@@ -12,6 +12,8 @@ declare module 'fastify' {
     unknownFields: readonly UnknownField[] | null;
     /** Code of the problem that answers the request, or null. */
     problem: ErrorCode | null;
+    /** True if the problem is `overloaded` because the caller fills its own share of a queue. */
+    ownShare: boolean;
     /** How many keys the answer has; null if it is not one with keys. */
     keys: number | null;
     /** True if the request repeated an `Idempotency-Key` and made no second key. */
@@ -27,6 +29,7 @@ export function addRequestNotes(app: FastifyInstance): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('unknownFields', null);
   app.decorateRequest('problem', null);
+  app.decorateRequest('ownShare', false);
   app.decorateRequest('keys', null);
   app.decorateRequest('replayed', false);
 }

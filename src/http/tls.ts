@@ -3,7 +3,7 @@
  * (draft-ietf-tls-ecdhe-mlkem) preferred to elliptic curves alone.
  */
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { readCertificate } from '../config/certificate.ts';
+import { type Certificate, readCertificate } from '../config/certificate.ts';
 import type { Config } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 
@@ -21,10 +21,8 @@ const HYBRID_GROUPS: readonly string[] = [
 const CLASSICAL_GROUPS: readonly string[] = ['X25519', 'P-256', 'P-384'];
 
 /** A certificate, its key, and the options of the listener. */
-export type TlsOptions = Pick<
-  SecureContextOptions,
-  'cert' | 'key' | 'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder'
->;
+export type TlsOptions = Certificate &
+  Pick<SecureContextOptions, 'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder'>;
 
 /**
  * Reads the certificate and its key and checks all options, before anything starts. Throws `SetupError`, which names

@@ -344,6 +344,8 @@ export interface LedgerStore extends AccountStore, LogStore {
   findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]>;
   /** Returns the sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   activity(accountId: string, sinceMs: number): Promise<AccountActivity>;
+  /** Returns the size of the database in bytes, with everything that it holds. */
+  sizeBytes(): Promise<number>;
   /** Returns the sums of an account over time, one per step. */
   series(query: SeriesQuery): Promise<PeriodSums[]>;
   /**

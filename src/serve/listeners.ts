@@ -1,15 +1,22 @@
 /** The listeners of a server: HTTP, and the page for Prometheus. */
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
+import { notAfterMs } from '../config/certificate.ts';
 import type { Config } from '../config/index.ts';
 import { loadDirectoryId, newDirectoryId } from '../files/data-directory.ts';
 import { connectionsWithin, openFilesLimit, REFUSED_CONNECTIONS } from '../files/open-files.ts';
 import { buildApp } from '../http/app.ts';
 import { Connections } from '../http/connections.ts';
 import { authorityOf, listenError } from '../listening.ts';
-import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/index.ts';
+import {
+  MetricsServer,
+  openTracing,
+  type Resources,
+  type ServiceMetrics,
+} from '../telemetry/index.ts';
 import { DASHBOARD_FOLDER, type ServerParts } from './parts.ts';
 
 export interface Listeners {
@@ -61,9 +68,24 @@ export async function buildListeners(parts: ServerParts): Promise<BuiltApp> {
     isDraining: () => lifecycle.draining,
     lostLogLines: () => log.lost,
     connections: () => connections.counts,
+    resources: resourcesOf(parts),
   });
   await app.ready();
   return { app, tracing };
+}
+
+/** Returns what the metrics show of the machine. Folders without data of this server are left out. */
+function resourcesOf({ config, tls, starting }: ServerParts): Resources {
+  const { dataDir, databaseUrl, log } = config;
+  return {
+    clock: systemClock,
+    certificateEndMs: tls && notAfterMs(tls.cert),
+    folders: [
+      ...(databaseUrl === null ? [{ dir: 'data', path: dataDir } as const] : []),
+      ...(log.mode !== 'off' ? [{ dir: 'log_state', path: dirname(log.stateFile) } as const] : []),
+    ],
+    databaseBytes: starting.databaseBytes,
+  };
 }
 
 /** Opens all listeners. If an address cannot be used, closes them and throws `SetupError`. */

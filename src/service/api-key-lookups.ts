@@ -57,8 +57,9 @@ export class ApiKeyLookups {
   async unknown(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
     const queue = this.#unknown.get(address) ?? [];
     if (queue.length >= MAX_WAITING - this.#unknownCount) {
-      this.#observer?.refused('lookups');
-      throw new AppError('overloaded', { retryAfterSeconds: 1 });
+      const ownShare = 2 * queue.length > this.#unknownCount;
+      this.#observer?.refused('lookups', ownShare);
+      throw new AppError('overloaded', { retryAfterSeconds: 1, ownShare });
     }
     this.#unknown.set(address, queue);
     this.#unknownCount += 1;

@@ -281,16 +281,18 @@ export interface ActivityQuery {
   readonly sinceMs: number;
 }
 
-/** One query to the statistics worker. */
+/** One query to the statistics worker: about an account, or the size of the database. */
 export type StatisticsTask =
   | { readonly kind: 'activity'; readonly query: ActivityQuery }
   | { readonly kind: 'series'; readonly query: SeriesQuery }
-  | { readonly kind: 'randomness'; readonly query: RandomnessQuery };
+  | { readonly kind: 'randomness'; readonly query: RandomnessQuery }
+  | { readonly kind: 'size' };
 
 export type StatisticsResult =
   | { readonly kind: 'activity'; readonly activity: AccountActivity }
   | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
   | { readonly kind: 'randomness'; readonly randomness: Randomness }
+  | { readonly kind: 'size'; readonly bytes: number }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export type StatisticsMessage = { readonly id: number; readonly task: StatisticsTask } | 'close';

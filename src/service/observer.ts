@@ -32,8 +32,8 @@ export interface KeyObserver {
   /** A retry got the outcome of its first request: the stored response, or the IDs of its keys. */
   replayed(): void;
   keyValidated(verdict: ValidationVerdict): void;
-  /** A request was answered `overloaded`. */
-  refused(queue: QueueName): void;
+  /** A request was answered `overloaded`. `ownShare`: the queue has places, but not for this caller, who fills its share. */
+  refused(queue: QueueName, ownShare: boolean): void;
   /** A piece of work has left its queue. */
   waited(queue: QueueName, ms: number): void;
   batchSent(tasks: number): void;

@@ -287,7 +287,7 @@ export class KeyQueue {
   }
 
   #overloaded(): AppError {
-    this.#observer?.refused('keys');
+    this.#observer?.refused('keys', false);
     return new AppError('overloaded', { retryAfterSeconds: 1 });
   }
 

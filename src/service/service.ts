@@ -204,6 +204,11 @@ export class KeyService {
     return this.#statistics.series(query);
   }
 
+  /** Returns the size of the database in bytes. The caller MUST ask for one at a time. */
+  databaseBytes(): Promise<number> {
+    return this.#statistics.databaseBytes();
+  }
+
   /** Judges the evidence of an account's latest keys. */
   randomness(query: RandomnessQuery): Promise<Randomness> {
     return this.#statistics.randomness(query);

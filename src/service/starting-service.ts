@@ -47,6 +47,9 @@ export class StartingService implements KeyApi {
     this.#service ? this.#service.validate(...all) : Promise.reject(stillStarting());
   readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
   readonly quotaNowMs: KeyApi['quotaNowMs'] = () => this.#get().quotaNowMs();
+  /** Resolves with null before the service runs. */
+  readonly databaseBytes = async (): Promise<number | null> =>
+    this.#service?.databaseBytes() ?? null;
   readonly clockReading = () => this.#service?.clockReading() ?? null;
   readonly checkReadiness: KeyApi['checkReadiness'] = () =>
     this.#service?.checkReadiness() ?? STARTING;

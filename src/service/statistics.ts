@@ -24,9 +24,12 @@ const MAX_SHORT = 8_192;
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** A query about an account. */
+type AccountTask = Extract<StatisticsTask, { readonly query: object }>;
+
 interface Asked {
-  readonly accountId: string;
-  readonly places: Places;
+  /** Called when the query has its answer. */
+  readonly onEnd: () => void;
   readonly resolve: (result: StatisticsResult) => void;
 }
 
@@ -47,7 +50,7 @@ export class Statistics {
     worker.on('message', ({ id, result }: StatisticsReply) => {
       const asked = this.#inFlight.get(id);
       this.#inFlight.delete(id);
-      asked?.places.free(asked.accountId);
+      asked?.onEnd();
       asked?.resolve(result);
     });
   }
@@ -86,26 +89,34 @@ export class Statistics {
     return result.randomness;
   }
 
+  /** Returns the size of the database in bytes. It takes no place: the caller MUST ask for one at a time. */
+  async databaseBytes(): Promise<number> {
+    const result = await this.#post({ kind: 'size' });
+    if (result.kind === 'failed') throw toError(result.failure);
+    if (result.kind !== 'size') throw unexpected(result);
+    return result.bytes;
+  }
+
   async #ask(
-    task: StatisticsTask,
+    task: AccountTask,
     places: Places,
   ): Promise<Exclude<StatisticsResult, { kind: 'failed' }>> {
     if (this.#damage) throw this.#damage;
     const { accountId } = task.query;
     if (!places.take(accountId)) {
-      this.#observer?.refused(places.queue);
-      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      const ownShare = places.fillsShare(accountId);
+      this.#observer?.refused(places.queue, ownShare);
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
     }
-    const result = await this.#post(task, places);
+    const result = await this.#post(task, () => places.free(accountId));
     if (result.kind === 'failed') throw toError(result.failure);
     return result;
   }
 
-  #post(task: StatisticsTask, places: Places): Promise<StatisticsResult> {
+  #post(task: StatisticsTask, onEnd: () => void = () => {}): Promise<StatisticsResult> {
     const id = this.#nextId++;
-    const { accountId } = task.query;
     return new Promise((resolve) => {
-      this.#inFlight.set(id, { accountId, places, resolve });
+      this.#inFlight.set(id, { onEnd, resolve });
       this.#worker.postMessage({ id, task } satisfies StatisticsMessage);
     });
   }
@@ -136,6 +147,12 @@ class Places {
     this.#takenByAccount.set(accountId, own + 1);
     this.#taken += 1;
     return true;
+  }
+
+  /** Returns true if the account has as many places as one account may take of a larger queue. */
+  fillsShare(accountId: string): boolean {
+    const own = this.#takenByAccount.get(accountId) ?? 0;
+    return this.#capacityOfAccount < this.#capacity && own >= this.#capacityOfAccount;
   }
 
   free(accountId: string): void {

@@ -119,8 +119,9 @@ export class SuitePool {
     const defect = this.#latch.read();
     if (defect) throw latchedError(defect);
     if (!this.#admits(request)) {
-      this.#observer?.refused(request.isBatch ? 'batches' : 'suite');
-      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      const ownShare = this.#fillsShare(request);
+      this.#observer?.refused(request.isBatch ? 'batches' : 'suite', ownShare);
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
     }
     const work = new SuiteWork(request, abandoned, onStage);
     const limitMs = request.isBatch ? BATCH_LIMIT_MS : SUITE_LIMIT_MS;
@@ -223,14 +224,31 @@ export class SuitePool {
 
   #hasRoom({ requester }: KeyWork): boolean {
     const { capacity } = this.load;
-    const own = placesOf(this.#singles.filter((one) => isOf(one, requester)));
-    return placesOf(this.#singles) < capacity && own < capacity * MAX_ACCOUNT_SHARE;
+    return (
+      placesOf(this.#singles) < capacity &&
+      this.#ownPlaces(requester) < capacity * MAX_ACCOUNT_SHARE
+    );
   }
 
   #hasRoomForBatch(request: KeyWork): boolean {
-    const own = this.#batches.filter((one) => isOf(one, request.requester));
-    if (this.#waitingMs(own) >= this.#capacityMs * MAX_ACCOUNT_SHARE) return false;
+    if (this.#ownBatchMs(request) >= this.#capacityMs * MAX_ACCOUNT_SHARE) return false;
     return request.count * this.#pace.msPerKey(request) <= this.#freeMs();
+  }
+
+  /** Returns true if a refused request would take its account beyond its share: other accounts may have room. */
+  #fillsShare(request: KeyWork): boolean {
+    if (!request.isBatch)
+      return this.#ownPlaces(request.requester) >= this.load.capacity * MAX_ACCOUNT_SHARE;
+    const ownMs = this.#ownBatchMs(request) + request.count * this.#pace.msPerKey(request);
+    return ownMs > this.#capacityMs * MAX_ACCOUNT_SHARE;
+  }
+
+  #ownPlaces(requester: KeyWork['requester']): number {
+    return placesOf(this.#singles.filter((one) => isOf(one, requester)));
+  }
+
+  #ownBatchMs({ requester }: KeyWork): number {
+    return this.#waitingMs(this.#batches.filter((one) => isOf(one, requester)));
   }
 
   /** Time that all workers have for further batches, in milliseconds of work. */

@@ -27,7 +27,8 @@ export function defineEventMetrics(registry: Registry) {
       registers,
       name: 'phm_http_request_duration_seconds',
       help: 'Time from the headers of a request to the end of its answer',
-      labelNames: ['method', 'route', 'status'],
+      // `own_share` only on refusals of a caller that fills its own share of a queue: series that hardly any server has.
+      labelNames: ['method', 'route', 'status', 'own_share'],
       buckets: REQUEST_BUCKETS,
     }),
     problems: new Counter({
@@ -74,8 +75,8 @@ export function defineEventMetrics(registry: Registry) {
     refusals: new Counter({
       registers,
       name: 'phm_queue_refusals_total',
-      help: 'Requests answered "overloaded" because a queue, or the share of one account or address, was full',
-      labelNames: ['queue'],
+      help: 'Requests answered "overloaded" because a queue, or the own share of an account or address, was full',
+      labelNames: ['queue', 'own_share'],
     }),
     waits: new Histogram({
       registers,

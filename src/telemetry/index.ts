@@ -6,6 +6,7 @@ import type { MetricsOptions, ServiceMetrics } from './service-metrics.ts';
 
 export { MetricsServer } from './metrics-server.ts';
 export type { RequestTrace, Tracing } from './request-trace.ts';
+export type { Resources } from './resource-metrics.ts';
 export type { ConnectionCounts } from './scrape-metrics.ts';
 export type { HandshakeFailure, MetricsOptions, ServiceMetrics } from './service-metrics.ts';
 export { parseTraceparent } from './traceparent.ts';

@@ -1,10 +1,12 @@
 /** Metrics of state, read at each scrape: queues, generators, sources, the ledger. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
 import type { LogStatus, Readiness, ServiceLoad } from '../service/index.ts';
+import { addDefinitions, type Definition, type Sample } from './definition.ts';
+import { type Resources, resourceMetrics } from './resource-metrics.ts';
 
 /** Readers of the server's state. Each is called at every scrape. */
 export interface ServerState {
@@ -20,6 +22,7 @@ export interface ServerState {
   readonly connections: () => ConnectionCounts;
   /** Log lines that could not be written. */
   readonly lostLogLines: () => number;
+  readonly resources: Resources;
 }
 
 /** Connections of the listener. `answered`, `dropped` and `displaced` count since startup. */
@@ -33,48 +36,15 @@ export interface ConnectionCounts {
   readonly displaced: number;
 }
 
-/** One value of a metric, with its labels. */
-type Sample = readonly [labels: Record<string, string>, value: number];
-
-interface Definition {
-  readonly type: 'gauge' | 'counter';
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames?: readonly string[];
-  readonly read: () => readonly Sample[];
-}
-
 const one = (value: number | boolean): readonly Sample[] => [[{}, Number(value)]];
 
 /** Returns no series while the value is unknown. */
 const optional = <T>(known: T | null, valueIn: (known: T) => number | boolean) =>
   known === null ? [] : one(valueIn(known));
 
-/** Registers the metrics. The service keeps the values of counters, which only grow. */
+/** Registers the metrics. */
 export function addScrapeMetrics(registry: Registry, state: ServerState): void {
-  for (const { type, name, help, labelNames = [], read } of definitions(state)) {
-    const common = { registers: [registry], name, help, labelNames: [...labelNames] };
-    if (type === 'gauge') {
-      new Gauge({
-        ...common,
-        collect() {
-          // A gauge without labels starts at 0, which would look like a value.
-          this.remove({});
-          for (const [labels, value] of read()) this.set(labels, value);
-        },
-      });
-    } else {
-      new Counter({
-        ...common,
-        collect() {
-          this.reset();
-          // A counter that starts at 0 and then shows an old count would look like an increase.
-          this.remove({});
-          for (const [labels, value] of read()) this.inc(labels, value);
-        },
-      });
-    }
-  }
+  addDefinitions(registry, definitions(state));
 }
 
 function definitions(state: ServerState): Definition[] {
@@ -128,6 +98,7 @@ function definitions(state: ServerState): Definition[] {
       help: '1 while the required sources deliver and the generators are in service',
       read: () => one(readiness().entropy),
     },
+    ...resourceMetrics(state.resources),
     ...transparencyMetrics(state.log),
     ...connectionMetrics(connections),
     ...loadMetrics(load),
@@ -142,7 +113,14 @@ function definitions(state: ServerState): Definition[] {
   ];
 }
 
-/** The transparency log. Without one, only `phm_log_stopped` and `phm_log_delayed` have series. */
+/** What a log can be doing. `delayed`: it runs, but its turns fail. */
+const LOG_STATES = ['off', 'starting', 'running', 'delayed', 'stopped'] as const;
+
+function logStateOf({ state, isDelayed }: LogStatus): (typeof LOG_STATES)[number] {
+  return state === 'running' && isDelayed ? 'delayed' : state;
+}
+
+/** The transparency log. Without one, only `phm_log_state`, `phm_log_stopped` and `phm_log_delayed` have series. */
 function transparencyMetrics(log: () => LogStatus): Definition[] {
   const whileOn = (valueIn: (status: LogStatus) => number | null): readonly Sample[] => {
     const status = log();
@@ -150,6 +128,16 @@ function transparencyMetrics(log: () => LogStatus): Definition[] {
     return value === null ? [] : one(value);
   };
   return [
+    {
+      type: 'gauge',
+      name: 'phm_log_state',
+      help: '1 for what the transparency log does, 0 for the rest',
+      labelNames: ['state'],
+      read: () => {
+        const current = logStateOf(log());
+        return LOG_STATES.map((state): Sample => [{ state }, Number(state === current)]);
+      },
+    },
     {
       type: 'gauge',
       name: 'phm_log_stopped',

@@ -52,6 +52,8 @@ export interface AnsweredRequest {
   readonly route: string | undefined;
   readonly status: number;
   readonly ms: number;
+  /** True if the caller was refused because it fills its own share of a queue. */
+  readonly ownShare: boolean;
 }
 
 export interface MetricsOptions {
@@ -96,12 +98,13 @@ export class ServiceMetrics implements KeyObserver {
     for (const status of STATUS_CLASSES) this.#events.requests.zero({ method, route, status });
   }
 
-  answered({ method, route = 'unknown', status, ms }: AnsweredRequest): void {
+  answered({ method, route = 'unknown', status, ms, ownShare }: AnsweredRequest): void {
     this.#events.requests.observe(
       {
         method: METHODS.includes(method) ? method : 'other',
         route,
         status: `${Math.floor(status / 100)}xx`,
+        ...(ownShare && { own_share: 'yes' }),
       },
       ms / SECOND_MS,
     );
@@ -163,8 +166,8 @@ export class ServiceMetrics implements KeyObserver {
     this.#events.validations.inc({ verdict: validationWord(verdict) });
   }
 
-  refused(queue: QueueName): void {
-    this.#events.refusals.inc({ queue });
+  refused(queue: QueueName, ownShare: boolean): void {
+    this.#events.refusals.inc({ queue, own_share: ownShare ? 'yes' : 'no' });
   }
 
   waited(queue: QueueName, ms: number): void {
@@ -201,7 +204,9 @@ export class ServiceMetrics implements KeyObserver {
     for (const reason of HANDSHAKE_FAILURES) this.#events.handshakeFailures.inc({ reason }, 0);
     for (const verdict of VALIDATION_WORDS) this.#events.validations.inc({ verdict }, 0);
     for (const { name: suite } of SEAL_SUITES) this.#events.sealedKeys.inc({ suite }, 0);
-    for (const queue of QUEUE_NAMES) this.#events.refusals.inc({ queue }, 0);
+    for (const queue of QUEUE_NAMES) {
+      for (const own_share of ['yes', 'no']) this.#events.refusals.inc({ queue, own_share }, 0);
+    }
     for (const queue of ['keys', 'suite']) this.#events.waits.zero({ queue });
     for (const result of ['ok', 'failed']) this.#events.commits.zero({ result });
     for (const result of ['passed', 'failed']) {

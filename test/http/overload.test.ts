@@ -111,6 +111,10 @@ describe('an overloaded server', () => {
     assert.deepEqual(new Set(other.map(({ status }) => status)), new Set([200]));
     const refused = (await Promise.all(busy)).filter(({ status }) => status === 503);
     assert.ok(refused.length > 0, `${refused.length} of the busy account's were refused`);
+    const ofItsShare =
+      /^phm_http_request_duration_seconds_count\{.*status="5xx",own_share="yes"\} (\d+)$/m;
+    const [, counted] = ofItsShare.exec(await server.scrape()) ?? [];
+    assert.ok(Number(counted) >= refused.length, `${counted} of them were counted as such`);
   });
 
   it('completes requests in progress when the listener closes', async () => {

@@ -237,5 +237,10 @@ export function statisticsContract(
       assert.equal((await store.keyEvidence(id, 10)).length, 3);
       assert.deepEqual(await store.keyEvidence(generous, 10), []);
     });
+
+    it('include the size of the database', async () => {
+      const bytes = await store.sizeBytes();
+      assert.ok(Number.isInteger(bytes) && bytes > 50_000 && bytes < 2 ** 30, `${bytes} bytes`);
+    });
   });
 }

@@ -32,7 +32,7 @@ class Notes implements KeyObserver {
   batch = (keys: number) => this.told.push(['batch of keys', keys]);
   replayed = () => this.told.push('replayed');
   keyValidated = () => this.told.push('validated');
-  refused = (queue: string) => this.told.push(['refused', queue]);
+  refused = (queue: string, ownShare: boolean) => this.told.push(['refused', queue, ownShare]);
   waited = (queue: string, ms: number) => this.told.push(['waited', queue, ms >= 0]);
   batchSent = (tasks: number) => this.told.push(['batch', tasks]);
   committed = (ms: number, succeeded: boolean) => this.told.push(['commit', ms, succeeded]);
@@ -91,7 +91,7 @@ describe('the key queue’s reports', () => {
     const queue = new KeyQueue(new FakeWorker().asWorker, () => {}, notes);
     for (let i = 0; i < 8_192; i++) void queue.submit(TASK);
     await assert.rejects(queue.submit(TASK));
-    assert.deepEqual(notes.told, [['refused', 'keys']]);
+    assert.deepEqual(notes.told, [['refused', 'keys', false]]);
   });
 });
 
@@ -130,7 +130,35 @@ describe('the suite pool’s reports', () => {
     for (let i = 0; i <= half; i++) pool.submit(WORK, () => false);
     assert.equal(pool.load.waiting, half);
     assert.throws(() => pool.submit(WORK, () => false), { code: 'overloaded' });
-    assert.deepEqual(notes.told.at(-1), ['refused', 'suite']);
+    assert.deepEqual(notes.told.at(-1), ['refused', 'suite', true]);
+    const other = (accountId: string) => ({
+      ...WORK,
+      requester: { ...WORK.requester, accountId },
+    });
+    for (let i = 0; i < half; i++) pool.submit(other(`account ${i}`), () => false);
+    assert.throws(() => pool.submit(other('late'), () => false), { code: 'overloaded' });
+    assert.deepEqual(notes.told.at(-1), ['refused', 'suite', false]);
+  });
+
+  it('tell batches of an account that fills its share from a full queue', () => {
+    const notes = new Notes();
+    const pool = new SuitePool(Latch.forThreads(1), {
+      onFailedVerdict: () => {},
+      onUnvouchedKeys: () => {},
+      observer: notes,
+    });
+    pool.add(new FakeWorker().asWorker, STATUS);
+    const submit = (accountId: string) => {
+      const requester = { ...WORK.requester, accountId };
+      pool.submit({ ...WORK, requester, count: 100, isBatch: true }, () => false);
+    };
+    const fill = (account: (i: number) => string) => {
+      for (let i = 0; i < 1_000; i++) submit(account(i));
+    };
+    assert.throws(() => fill(() => 'a'), { code: 'overloaded' });
+    assert.deepEqual(notes.told.splice(0).at(-1), ['refused', 'batches', true]);
+    assert.throws(() => fill((i) => `account ${i}`), { code: 'overloaded' });
+    assert.deepEqual(notes.told.at(-1), ['refused', 'batches', false]);
   });
 });
 
@@ -150,8 +178,17 @@ describe('the statistics’ reports', () => {
       for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
       assert.deepEqual(load(), { name, waiting: capacity, capacity });
       await assert.rejects(ask('another'), { code: 'overloaded' });
-      assert.deepEqual(notes.told.splice(0), [['refused', name]]);
+      assert.deepEqual(notes.told.splice(0), [['refused', name, false]]);
     }
+  });
+
+  it('name refusals of an account that fills its share', async () => {
+    const notes = new Notes();
+    const statistics = new Statistics(new FakeWorker().asWorker, notes);
+    const ask = () => statistics.randomness({ accountId: 'a', keys: 1, withPValues: false });
+    for (let i = 0; i < 8; i++) void ask();
+    await assert.rejects(ask(), { code: 'overloaded' });
+    assert.deepEqual(notes.told, [['refused', 'statistics', true]]);
   });
 });
 
@@ -165,6 +202,11 @@ describe('the API key lookups’ reports', () => {
     for (let i = 0; i <= half; i++) void ask();
     assert.equal(lookups.load.waiting, half);
     await assert.rejects(ask());
-    assert.deepEqual(notes.told, [['refused', 'lookups']]);
+    assert.deepEqual(notes.told.splice(0), [['refused', 'lookups', true]]);
+    for (let i = 0; lookups.load.waiting < lookups.load.capacity; i++) {
+      void lookups.unknown(Buffer.alloc(32), `address ${i}`);
+    }
+    await assert.rejects(lookups.unknown(Buffer.alloc(32), 'late'));
+    assert.deepEqual(notes.told, [['refused', 'lookups', false]]);
   });
 });

@@ -32,15 +32,18 @@ describe('queries to the statistics worker', () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);
     const ask = (accountId: string) => statistics.series({ ...query, accountId });
-    const overloaded = { code: 'overloaded', details: { retryAfterSeconds: 1 } };
+    const overloaded = (ownShare: boolean) => ({
+      code: 'overloaded',
+      details: { retryAfterSeconds: 1, ownShare },
+    });
     const asked: Promise<unknown>[] = [];
     for (let i = 0; i < 8; i++) asked.push(ask('acct_0'));
-    await assert.rejects(ask('acct_0'), overloaded);
+    await assert.rejects(ask('acct_0'), overloaded(true));
     for (let i = 8; i < 64; i++) asked.push(ask(`acct_${Math.floor(i / 8)}`));
-    await assert.rejects(ask('acct_other'), overloaded);
+    await assert.rejects(ask('acct_other'), overloaded(false));
     worker.answer();
     asked.push(ask('acct_0'));
-    await assert.rejects(ask('acct_0'), overloaded);
+    await assert.rejects(ask('acct_0'), overloaded(true));
     while (worker.asked.length > 0) worker.answer();
     assert.equal((await Promise.all(asked)).length, 65);
     const last = ask('acct_other');
@@ -57,7 +60,10 @@ describe('queries to the statistics worker', () => {
     const ask = () => statistics.activity({ accountId: 'acct', sinceMs: 0 });
     const sums = Array.from({ length: 8_192 }, ask);
     assert.equal(worker.asked.length, 8_192);
-    await assert.rejects(ask(), { code: 'overloaded', details: { retryAfterSeconds: 1 } });
+    await assert.rejects(ask(), {
+      code: 'overloaded',
+      details: { retryAfterSeconds: 1, ownShare: false },
+    });
     const activity = { activeApiKeys: 1 } as AccountActivity;
     while (worker.asked.length > 0) worker.answer({ kind: 'activity', activity });
     assert.deepEqual(new Set(await Promise.all(sums)), new Set([activity]));

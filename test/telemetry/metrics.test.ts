@@ -23,6 +23,13 @@ import {
 
 const ORDER = order({ securityLevel: 384, withEvidence: true });
 
+const NO_RESOURCES = {
+  clock: { nowMs: () => 1_500 },
+  certificateEndMs: null,
+  folders: [],
+  databaseBytes: async () => null,
+};
+
 /** Returns the value of one series, named with its labels as on the page. */
 function sampleOf(page: string, series: string): number {
   const line = page.split('\n').find((one) => one.startsWith(`${series} `));
@@ -167,7 +174,7 @@ describe('the metrics in this process', () => {
     for (const code of Object.keys(ERRORS)) {
       assert.equal(sampleOf(page, `phm_problems_total{code="${code}"}`), 0);
     }
-    assert.equal(sampleOf(page, 'phm_queue_refusals_total{queue="lookups"}'), 0);
+    assert.equal(sampleOf(page, 'phm_queue_refusals_total{queue="lookups",own_share="no"}'), 0);
     const event = 'phm_entropy_source_events_total{source="qrng",kind="intermittent"}';
     assert.equal(sampleOf(page, event), 0);
   });
@@ -197,6 +204,7 @@ describe('the metrics in this process', () => {
         isDraining: () => false,
         connections: () => new Connections({ max: 1 }).counts,
         lostLogLines: () => 0,
+        resources: NO_RESOURCES,
       });
       const page = await metrics.expose();
       assert.equal(sampleOf(page, 'phm_master_secret_complete'), complete, secret);
@@ -219,13 +227,17 @@ describe('the metrics in this process', () => {
       isDraining: () => false,
       connections: () => new Connections({ max: 1 }).counts,
       lostLogLines: () => 0,
+      resources: NO_RESOURCES,
     });
     const page = await metrics.expose();
     assert.equal(sampleOf(page, 'phm_ready'), 0);
-    assert.doesNotMatch(page, /^phm_clock_/m);
+    assert.doesNotMatch(page, /^phm_clock_(?:skew|believed)/m);
     assert.equal(sampleOf(page, 'phm_log_stopped'), 0);
     assert.equal(sampleOf(page, 'phm_log_delayed'), 0);
     assert.doesNotMatch(page, /^phm_log_(?:pending|set_aside_total) /m);
+    assert.equal(sampleOf(page, 'phm_log_state{state="starting"}'), 1);
+    assert.equal(sampleOf(page, 'phm_clock_timestamp_seconds'), 1.5);
+    assert.doesNotMatch(page, /^phm_(?:tls_certificate|database_size|disk)_/m);
   });
 
   it('convert milliseconds to seconds', async () => {
@@ -233,7 +245,8 @@ describe('the metrics in this process', () => {
     metrics.committed(1_500, false);
     metrics.suiteJobDone(250, { streams: 2, streamsPassed: 1 });
     metrics.waited('keys', 125);
-    metrics.answered({ method: 'POST', route: '/x', status: 503, ms: 2_000 });
+    const failed = { method: 'POST', route: '/x', status: 503, ms: 2_000 };
+    metrics.answered({ ...failed, ownShare: false });
     const page = await metrics.expose();
     assert.equal(sampleOf(page, 'phm_commit_duration_seconds_sum{result="failed"}'), 1.5);
     assert.equal(sampleOf(page, 'phm_suite_job_duration_seconds_sum'), 0.25);
@@ -245,7 +258,7 @@ describe('the metrics in this process', () => {
 
   it('count refusals and the events of sources', async () => {
     const metrics = await open();
-    metrics.refused('suite');
+    metrics.refused('suite', false);
     metrics.keyGenerated(ORDER);
     metrics.upkeepFailed();
     metrics.sourceEvent('qrng', { kind: 'latched', detail: 'secret detail' });
@@ -254,6 +267,21 @@ describe('the metrics in this process', () => {
     assert.equal(await totalOf(metrics, 'phm_ledger_upkeep_failures_total'), 1);
     assert.equal(await totalOf(metrics, 'phm_entropy_source_events_total'), 1);
     assert.ok(!(await metrics.expose()).includes('secret'));
+  });
+
+  it('tell a caller that fills its own share from a failure of the service', async () => {
+    const metrics = await open();
+    const refused = { method: 'POST', route: '/x', status: 503, ms: 1 };
+    metrics.refused('suite', true);
+    metrics.answered({ ...refused, ownShare: true });
+    metrics.answered({ ...refused, ownShare: false });
+    const page = await metrics.expose();
+    const refusals = 'phm_queue_refusals_total{queue="suite",own_share=';
+    assert.equal(sampleOf(page, `${refusals}"yes"}`), 1);
+    assert.equal(sampleOf(page, `${refusals}"no"}`), 0);
+    const count = 'phm_http_request_duration_seconds_count{method="POST",route="/x",status="5xx"';
+    assert.equal(sampleOf(page, `${count},own_share="yes"}`), 1);
+    assert.equal(sampleOf(page, `${count}}`), 1);
   });
 
   it('count sealed keys by suite, the keys of batches, and replays', async () => {

@@ -74,7 +74,7 @@ function render(
   error: AppError,
   { clock, logger, observer, accessLog }: RawContext,
 ) {
-  observer.problem(error.code);
+  observer.problem(error);
   const requestId = randomUUID();
   const { status } = ERRORS[error.code];
   const client = socket instanceof Socket ? peerAddress({ socket, headers: {} }) : undefined;

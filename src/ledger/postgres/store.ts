@@ -211,6 +211,12 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     return sums as unknown as AccountActivity;
   }
 
+  /** Needs the right to connect to the database, or `pg_read_all_stats`. */
+  async sizeBytes(): Promise<number> {
+    const row = await this.connection.get('SELECT pg_database_size(current_database()) AS bytes');
+    return Number(row?.bytes);
+  }
+
   async series(query: SeriesQuery): Promise<PeriodSums[]> {
     const { table, first, end } = seriesSource(query);
     const rows = await this.connection.all(

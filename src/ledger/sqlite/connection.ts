@@ -192,6 +192,12 @@ export class SqliteConnection {
     if (bavail * bsize < LARGE_BATCH_BYTES) throw new Error('the disk is full');
   }
 
+  /** Returns the size of the file and its write-ahead log. */
+  sizeBytes(): number {
+    const { size } = statSync(this.#path);
+    return size + (statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
+  }
+
   /**
    * Throws if the file was removed or replaced: rows written to it would be lost with it. The same file may
    * come back. Only a restart accepts another one, after its master secret has been checked.

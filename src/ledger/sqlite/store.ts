@@ -159,6 +159,11 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     });
   }
 
+  /** The file and its write-ahead log, without the map of that log (`-shm`). */
+  async sizeBytes(): Promise<number> {
+    return this.connection.guarded(() => this.connection.sizeBytes());
+  }
+
   async series(query: SeriesQuery): Promise<PeriodSums[]> {
     const { table, first, end } = seriesSource(query);
     const rows = this.connection.guarded(() =>

@@ -192,7 +192,7 @@ export class ServiceLog implements LogApi {
     if (this.#damage) throw this.#damage;
     if (this.#stopped !== null) return { kind: 'stopped' };
     if (this.#inFlight.size >= MAX_TASKS) {
-      this.#options.observer?.refused('log');
+      this.#options.observer?.refused('log', false);
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     const result = await this.#post(task);

@@ -59,6 +59,8 @@ async function answer(opened: OpenedStore, task: StatisticsTask): Promise<Statis
         const evidence = await store.keyEvidence(accountId, keys);
         return { kind: 'randomness', randomness: judgeRandomness(evidence, withPValues) };
       }
+      case 'size':
+        return { kind: 'size', bytes: await store.sizeBytes() };
     }
   } catch (error) {
     return { kind: 'failed', failure: toFailure(error) };
