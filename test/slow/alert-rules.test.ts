@@ -1,13 +1,13 @@
-/** Runs the unit tests of the alert rules with promtool, which simulates a day of metrics. */
+/** Runs the unit tests of the alert rules with promtool, which simulates days of metrics. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ROOT } from '../deploy/files.ts';
 
-const TESTS = [
-  'deploy/prometheus/phm-alerts.test.yml',
-  'deploy/prometheus/phm-alerts-of-a-day.test.yml',
-];
+const FOLDER = 'deploy/prometheus';
+const TESTS = readdirSync(join(ROOT, FOLDER)).filter((name) => name.endsWith('.test.yml'));
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 const skip = hasPromtool ? false : 'promtool is not installed (Debian: package "prometheus")';
@@ -16,7 +16,11 @@ describe('the alert rules', { skip }, () => {
   for (const file of TESTS) {
     it(`pass ${file}`, () => {
       const options = { cwd: ROOT, encoding: 'utf8' } as const;
-      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], options);
+      const { status, stdout, stderr } = spawnSync(
+        'promtool',
+        ['test', 'rules', `${FOLDER}/${file}`],
+        options,
+      );
       assert.equal(status, 0, `${stdout}${stderr}`);
     });
   }
