@@ -89,10 +89,10 @@ export class RequestObserver {
     }
     if (!this.#metrics && !this.#tracing) return;
     app.addHook('onResponse', (request, reply, done) => {
-      const { method, routeOptions, ownShare } = request;
+      const { method, routeOptions, ownShare, isPlainKey } = request;
       const { statusCode: status, elapsedTime: ms } = reply;
       const route = this.#label(routeOptions.url);
-      this.#metrics?.answered({ method, route, status, ms, ownShare });
+      this.#metrics?.answered({ method, route, status, ms, ownShare, isPlainKey });
       this.#end(request, routeOptions.url, status);
       done();
     });

@@ -16,6 +16,8 @@ declare module 'fastify' {
     ownShare: boolean;
     /** How many keys the answer has; null if it is not one with keys. */
     keys: number | null;
+    /** True if the answer is one plain key, without validation and without a receipt: work that waits for no suite or log. */
+    isPlainKey: boolean;
     /** True if the request repeated an `Idempotency-Key` and made no second key. */
     replayed: boolean;
   }
@@ -31,5 +33,6 @@ export function addRequestNotes(app: FastifyInstance): void {
   app.decorateRequest('problem', null);
   app.decorateRequest('ownShare', false);
   app.decorateRequest('keys', null);
+  app.decorateRequest('isPlainKey', false);
   app.decorateRequest('replayed', false);
 }

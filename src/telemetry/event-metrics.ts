@@ -31,6 +31,12 @@ export function defineEventMetrics(registry: Registry) {
       labelNames: ['method', 'route', 'status', 'own_share'],
       buckets: REQUEST_BUCKETS,
     }),
+    plainKeys: new Histogram({
+      registers,
+      name: 'phm_plain_key_duration_seconds',
+      help: 'Time of a request whose answer is one plain key, without validation and without a receipt',
+      buckets: REQUEST_BUCKETS,
+    }),
     problems: new Counter({
       registers,
       name: 'phm_problems_total',

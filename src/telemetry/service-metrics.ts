@@ -54,6 +54,8 @@ export interface AnsweredRequest {
   readonly ms: number;
   /** True if the caller was refused because it fills its own share of a queue. */
   readonly ownShare: boolean;
+  /** True if the answer is one plain key, without validation and without a receipt. */
+  readonly isPlainKey: boolean;
 }
 
 export interface MetricsOptions {
@@ -98,7 +100,9 @@ export class ServiceMetrics implements KeyObserver {
     for (const status of STATUS_CLASSES) this.#events.requests.zero({ method, route, status });
   }
 
-  answered({ method, route = 'unknown', status, ms, ownShare }: AnsweredRequest): void {
+  answered(request: AnsweredRequest): void {
+    const { method, route = 'unknown', status, ms, ownShare, isPlainKey } = request;
+    if (isPlainKey) this.#events.plainKeys.observe(ms / SECOND_MS);
     this.#events.requests.observe(
       {
         method: METHODS.includes(method) ? method : 'other',

@@ -85,6 +85,8 @@ describe('the metrics of a server', () => {
       ['phm_problems_total{code="not_found"}', 1],
       ['phm_problems_total{code="invalid_api_key"}', 1],
       ['phm_problems_total{code="internal_error"}', 0],
+      // The plain key, without the validated one.
+      ['phm_plain_key_duration_seconds_count', 1],
       ['phm_suite_job_duration_seconds_count', 1],
       ['phm_queue_wait_seconds_count{queue="suite"}', 1],
       ['phm_queue_waiting{queue="keys"}', 0],
@@ -245,7 +247,7 @@ describe('the metrics in this process', () => {
     metrics.committed(1_500, false);
     metrics.suiteJobDone(250, { streams: 2, streamsPassed: 1 });
     metrics.waited('keys', 125);
-    const failed = { method: 'POST', route: '/x', status: 503, ms: 2_000 };
+    const failed = { method: 'POST', route: '/x', status: 503, ms: 2_000, isPlainKey: false };
     metrics.answered({ ...failed, ownShare: false });
     const page = await metrics.expose();
     assert.equal(sampleOf(page, 'phm_commit_duration_seconds_sum{result="failed"}'), 1.5);
@@ -271,7 +273,7 @@ describe('the metrics in this process', () => {
 
   it('tell a caller that fills its own share from a failure of the service', async () => {
     const metrics = await open();
-    const refused = { method: 'POST', route: '/x', status: 503, ms: 1 };
+    const refused = { method: 'POST', route: '/x', status: 503, ms: 1, isPlainKey: false };
     metrics.refused('suite', true);
     metrics.answered({ ...refused, ownShare: true });
     metrics.answered({ ...refused, ownShare: false });

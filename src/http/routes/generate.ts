@@ -159,7 +159,7 @@ async function generate(
     render: (keys, createdMs) => sealedText(asked.order, keys, createdMs, asked.isBatch),
   });
   try {
-    noteKeys(request, outcome);
+    noteKeys(request, asked, outcome);
     if ('usage' in outcome) authenticator.noteUsage(reply, outcome.usage);
     switch (outcome.kind) {
       case 'generated':
@@ -174,10 +174,16 @@ async function generate(
   }
 }
 
-/** Notes what the log line says about the keys of an answer. */
-function noteKeys(request: FastifyRequest, outcome: GenerateOutcome): void {
-  if (outcome.kind === 'generated') request.keys = outcome.keys.length;
-  else if (outcome.kind === 'sealed') {
+/** Notes what log line and metrics say about the keys of an answer. */
+function noteKeys(
+  request: FastifyRequest,
+  { order, isBatch }: KeyRequest,
+  outcome: GenerateOutcome,
+): void {
+  if (outcome.kind === 'generated') {
+    request.keys = outcome.keys.length;
+    request.isPlainKey = !isBatch && !order.withEvidence && !order.receipt;
+  } else if (outcome.kind === 'sealed') {
     request.keys = outcome.keyIds.length;
     request.replayed = outcome.replayed;
   } else request.replayed = outcome.kind === 'key_already_made';
