@@ -5,6 +5,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** The message that ends a request to PostgreSQL. */
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
 
+/** The message that ends an answer, without its last byte, the state of the transaction. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
+
 export class WayToServer {
   /**
    * Cuts the path of the next batch, once: on its way out, on the way back, or on its way out while the batch
@@ -58,6 +61,7 @@ export class WayToServer {
     };
     let isCommit = false;
     let isWhole = true;
+    let answerEnd = Buffer.alloc(0);
     for (const socket of [near, far]) {
       this.#sockets.add(socket);
       socket.on('error', () => {}).on('close', () => this.#sockets.delete(socket));
@@ -80,6 +84,9 @@ export class WayToServer {
     });
     far.on('data', (chunk: Buffer) => {
       if (isCommit && isWhole && this.cut === 'answer') {
+        // The server sends a large answer in pieces, the first of them before it commits. Without a client it gives up.
+        answerEnd = Buffer.concat([answerEnd, chunk]).subarray(-READY.length - 1);
+        if (!answerEnd.subarray(0, -1).equals(READY)) return;
         this.cut = null;
         end();
       } else if (this.state !== 'stalled') near.write(chunk);
