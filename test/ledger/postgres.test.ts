@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../../src/errors.ts';
 import { exportLedger, importLedger, openMovableStore } from '../../src/ledger/admin.ts';
@@ -520,6 +521,8 @@ describe('PostgreSQL store without its synchronous standby', when, () => {
   async function setStandbys(names: string): Promise<void> {
     await postgres.query('away', `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
     await postgres.query('away', 'SELECT pg_reload_conf()');
+    // The checkpointer tells commits of the standbys. No view shows when it has read the setting.
+    await pause(300);
   }
 
   /** Resolves when another commit waits for the standby, or with undefined if `work` ends without one. */
