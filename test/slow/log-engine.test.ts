@@ -47,6 +47,14 @@ function start({
   return { store, file, engine, publisher, served, notices };
 }
 
+/** Puts the stored head back to an empty tree, as a restored database would. Returns the contents before. */
+function loseHead(store: ReturnType<typeof newStore>) {
+  const whole = store.backup();
+  const head = sealsOf(1).seal({ size: 0, root: EMPTY_ROOT });
+  store.restore({ ...whole, record: { ...store.contents.record, ...head } });
+  return whole;
+}
+
 async function until(isTrue: () => boolean): Promise<void> {
   for (const end = Date.now() + 10_000; !isTrue(); await delay(5)) {
     assert.ok(Date.now() < end, 'never came');
@@ -304,11 +312,7 @@ describe('a running log', () => {
     const { store, file, engine, publisher, notices } = start({ intervalMs: 100 });
     store.add();
     await until(() => publisher.published?.size === 1);
-    const whole = store.backup();
-    store.restore({
-      ...whole,
-      record: { ...store.contents.record, ...sealsOf(1).seal({ size: 0, root: EMPTY_ROOT }) },
-    });
+    const whole = loseHead(store);
     assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
     const { root } = publisher.published ?? { root: EMPTY_ROOT };
     for (const second of [1, 2, 3]) {
@@ -328,11 +332,7 @@ describe('a running log', () => {
     const { store, publisher, notices } = start({ intervalMs: 100 });
     store.add();
     await until(() => publisher.published?.size === 1);
-    const whole = store.backup();
-    store.restore({
-      ...whole,
-      record: { ...store.contents.record, ...sealsOf(1).seal({ size: 0, root: EMPTY_ROOT }) },
-    });
+    const whole = loseHead(store);
     await until(() => notices.at(-1)?.kind === 'stopped');
     await delay(120);
     store.restore(whole);

@@ -75,7 +75,7 @@ describe('the log of a server', () => {
     const requests = lines.filter(({ msg }) => msg === 'request');
     const own = { account, api_key: apiKey };
     const demo = { account: 'acct_demo_research', api_key: requests[3].api_key };
-    const nobody = { account: undefined, api_key: undefined };
+    const noAccount = { account: undefined, api_key: undefined };
     assert.deepEqual(
       requests.map(({ status, code, account, api_key }) => ({ status, code, account, api_key })),
       [
@@ -83,9 +83,9 @@ describe('the log of a server', () => {
         { status: 200, code: undefined, ...own },
         { status: 400, code: 'invalid_request', ...own },
         { status: 200, code: undefined, ...demo },
-        { status: 401, code: 'invalid_api_key', ...nobody },
-        { status: 404, code: 'not_found', ...nobody },
-        { status: 400, code: 'malformed_request', ...nobody },
+        { status: 401, code: 'invalid_api_key', ...noAccount },
+        { status: 404, code: 'not_found', ...noAccount },
+        { status: 400, code: 'malformed_request', ...noAccount },
       ],
     );
     const spans = collector.spans().map(attributesOf);

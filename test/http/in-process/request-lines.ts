@@ -76,7 +76,7 @@ describe('the log line of a request', () => {
     assert.ok(!JSON.stringify([lines, ends]).includes(API_KEY));
   });
 
-  it('names nobody without a valid API key, and has the code of every refusal', async (t) => {
+  it('names no account without a valid API key, and has the code of every refusal', async (t) => {
     const { app, lines, ends } = await makeApp(t, { authenticate: async () => undefined });
     const headers = { host: 'phm' };
     await app.inject({ url: SERIES, headers });
