@@ -92,7 +92,7 @@ describe('demo keys on loopback', () => {
     }
     const again = await Server.start(dataDir);
     servers.push(again);
-    assert.match(again.log, /Demo keys have ended/);
+    await again.logged('"msg":"listening"', '"demoKeys":false');
     assert.equal((await again.metrics()).status, 401);
   });
 });
