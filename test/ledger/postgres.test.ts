@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../../src/errors.ts';
 import { exportLedger, importLedger, openMovableStore } from '../../src/ledger/admin.ts';
@@ -504,25 +503,22 @@ describe('PostgreSQL store without its synchronous standby', when, () => {
     await postgres.createLedger('away_import');
     await store.commit([], []);
   });
-  beforeEach(async () => {
-    await setStandbys('missing');
-    // Commits wait as soon as one of the server's own processes has read the setting.
-    const client = await postgres.connect('away');
-    for (let waits = false; !waits; ) {
-      const commit = client.query("SELECT pg_logical_emit_message(true, '', '')");
-      waits = await cutWait('pg_cancel_backend', commit);
-      await commit;
-    }
-    await client.end();
-  });
+  beforeEach(() => setStandbys('missing'));
   afterEach(() => setStandbys(''));
   after(() => store.close());
 
+  /** Changes the setting and resolves once commits follow it. */
   async function setStandbys(names: string): Promise<void> {
     await postgres.query('away', `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
     await postgres.query('away', 'SELECT pg_reload_conf()');
-    // The checkpointer tells commits of the standbys. No view shows when it has read the setting.
-    await pause(300);
+    // The checkpointer tells commits of the standbys. Only a commit shows that it has read the setting.
+    const client = await postgres.connect('away');
+    for (let follows = false; !follows; ) {
+      const commit = client.query("SELECT pg_logical_emit_message(true, '', '')");
+      follows = names === '' || (await cutWait('pg_cancel_backend', commit));
+      await commit;
+    }
+    await client.end();
   }
 
   /** Resolves when another commit waits for the standby, or with undefined if `work` ends without one. */
