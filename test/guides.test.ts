@@ -1,44 +1,15 @@
-/** The short guides of docs/guides/, followed on a real server as a reader would. The others are in slow/. */
+/** The reader that follows the guides of docs/guides/ in test/slow/: it notices each way in which a guide can be wrong. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { Reader, readGuide } from './support/guides.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from './support/server.ts';
+import { after, describe, it } from 'node:test';
+import { Reader } from './support/guides.ts';
+import { makeDataDir, removeDataDir } from './support/server.ts';
 
-const noOpenssl = spawnSync('openssl', ['version']).error && 'openssl is not installed here';
-
-describe('the guides', () => {
+describe('guides', () => {
   const folder = makeDataDir();
-  let server: Server;
-  let reader: Reader;
-  before(async () => {
-    server = await Server.start(join(folder, 'data'));
-    reader = new Reader(folder, {
-      env: { PHM_URL: server.address },
-      replace: [['<api_key>', DEMO_KEY]],
-    });
-  });
-  after(async () => {
-    await server?.stop('SIGKILL');
-    removeDataDir(folder);
-  });
-
-  it('encrypt a file with a key', async () => {
-    assert.equal(await reader.follow(readGuide('encrypt-a-file')), 5);
-    const made = (name: string) => join(reader.folder, name);
-    assert.equal(existsSync(made('changed.txt')), false);
-    for (const name of ['data.jwk', 'report.enc', 'copy.txt']) {
-      assert.equal(statSync(made(name)).mode & 0o777, 0o600, name);
-    }
-  });
-
-  it('read a report', { skip: noOpenssl }, async () => {
-    assert.equal(await reader.follow(readGuide('read-a-report')), 3);
-  });
+  after(() => removeDataDir(folder));
 
   it('are found out when a command, a file or an output is wrong', async () => {
+    const reader = new Reader(folder);
     const page = (text: string) => ({ path: 'a guide', text });
     const faults: readonly (readonly [string, RegExp])[] = [
       ['```sh\nfalse\ntrue\n```\n', /exited with 1/],

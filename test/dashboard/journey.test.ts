@@ -1,4 +1,7 @@
-/** The dashboard in a real browser on a real server: each view from start to end. */
+/**
+ * The dashboard in a real browser on a real server: each view from start to end. `test/slow/dashboard.test.ts` looks for
+ * accessibility barriers and sideways scrolling.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -16,7 +19,6 @@ import {
   type WatchedPage,
 } from '../support/browser.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { walkViews } from '../support/walk-views.ts';
 
 const BASE = '/keys';
 const KEY = /^[0-9a-f]{64}$/;
@@ -373,12 +375,5 @@ describe('the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const sizes = await Promise.all(requests.map((request) => request.sizes()));
     const weight = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
     assert.ok(weight < 150_000, `the page weighs ${weight} bytes`);
-  });
-
-  // test/slow/dashboard.test.ts walks through all views in both themes and four widths.
-  it('has no accessibility barriers or sideways scrolling on the narrowest screen in the dark theme', async () => {
-    const page = await open();
-    // As wide as 1280 pixels at 400 % zoom (WCAG 2.2, 1.4.10).
-    await walkViews(page, [{ colorScheme: 'dark', width: 320 }]);
   });
 });

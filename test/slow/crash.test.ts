@@ -1,6 +1,6 @@
 /**
- * 200 crashes of servers and their database under load. The SQLite part is the long form of
- * `test/http/crash.test.ts`. With PostgreSQL, three servers share a quota, and the database crashes too.
+ * 200 crashes of servers and their database under load lose no released key and count nothing twice. With PostgreSQL,
+ * three servers share a quota, and the database crashes too.
  */
 import { after, describe, it } from 'node:test';
 import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';

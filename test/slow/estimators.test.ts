@@ -1,7 +1,7 @@
 /**
- * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. Also further runs
- * of the restart tests, which take seconds each: with another H_I than test/sp800-90b/restart.test.ts, and by
- * the command line, whose parts are in test/cli/assess-entropy.test.ts.
+ * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. Also the restart tests of
+ * sources that pass the sanity check, which take seconds each: with two H_I, and by the command line, whose parts are
+ * in test/cli/assess-entropy.test.ts.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,6 +30,16 @@ test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
     { hOriginal, hBitstring: hBitstring ?? 0, minEntropyPerSymbol },
     'assessment',
   );
+});
+
+test('assessRestarts awards min(H_r, H_c, H_I) if both checks pass (§3.1.4.2)', () => {
+  const { minEntropyPerSymbol, literal } = REFERENCES.bits;
+  const initialMinEntropy = 0.75;
+  const ours = assessRestarts(aesBits(), { bitsPerSymbol: 1, initialMinEntropy });
+  assertFigures(ours.rows.lag, literal.lag, 'lag');
+  assert.ok(Math.abs(ours.hRows - minEntropyPerSymbol) < 1e-11);
+  assert.deepEqual([ours.sanityCheck.passed, ours.validationPassed], [true, true]);
+  assert.equal(ours.minEntropyPerSymbol, Math.min(ours.hRows, ours.hColumns, 0.75));
 });
 
 test('assessRestarts compares the smaller of H_r and H_c with half of H_I', () => {

@@ -1,6 +1,6 @@
 /**
  * A quota stays exact across kill -9 and restart, and no answered key is lost. It repeats
- * `test/http/crash.test.ts` with other clients, one account, and kills at given points of its quota.
+ * `test/slow/crash.test.ts` with other clients, one account, and kills at given points of its quota.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

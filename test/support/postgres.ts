@@ -43,6 +43,9 @@ function findObstacle(): string | false {
   return `PostgreSQL does not run as root, and root may not become another user here (${code})`;
 }
 
+/** The database with the schema and nothing else. */
+const TEMPLATE = 'empty_ledger';
+
 /** Stops the server at once when the pipe from the test process closes. */
 export const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
 
@@ -52,6 +55,7 @@ export class Postgres {
   readonly #bin: string;
   readonly #settings: readonly string[];
   #watcher: ChildProcess | null = null;
+  #template: Promise<void> | null = null;
 
   private constructor(folder: string, bin: string, port: number, settings: readonly string[]) {
     this.#folder = folder;
@@ -179,17 +183,25 @@ export class Postgres {
     return `postgres://phm:${PASSWORD}@127.0.0.1:${port}/${database}`;
   }
 
-  /** Creates an empty database and returns its address. */
-  async createDatabase(name: string): Promise<string> {
-    await this.query('postgres', `CREATE DATABASE ${name}`);
+  /** Creates a database, an empty one or a copy, and returns its address. */
+  async createDatabase(name: string, template = 'template1'): Promise<string> {
+    await this.query('postgres', `CREATE DATABASE ${name} TEMPLATE ${template}`);
     return this.url(name);
   }
 
   /** Creates a database with the schema and returns its address. */
   async createLedger(name: string): Promise<string> {
-    const url = await this.createDatabase(name);
-    await migratePostgres(url);
-    return url;
+    // To copy a database takes a third of the time of the migrations.
+    this.#template ??= this.#createTemplate();
+    await this.#template;
+    return this.createDatabase(name, TEMPLATE);
+  }
+
+  /** Creates the database that ledgers are copies of, unless a former primary has created it. */
+  async #createTemplate(): Promise<void> {
+    const created = `SELECT FROM pg_database WHERE datname = '${TEMPLATE}'`;
+    if ((await this.query('postgres', created)).length > 0) return;
+    await migratePostgres(await this.createDatabase(TEMPLATE));
   }
 
   /** Stops the database's clock at a time; null lets it run again. */

@@ -1,5 +1,5 @@
 /**
- * Quotas are exact under concurrency and equal the rows. For crashes see `test/http/crash.test.ts` and
+ * Quotas are exact under concurrency and equal the rows. For crashes see `test/slow/crash.test.ts` and
  * `test/slow/quota.test.ts`, for several servers `test/slow/servers-on-postgres.test.ts`.
  */
 import assert from 'node:assert/strict';
