@@ -22,11 +22,15 @@ const log =
     ? jsonLines((line) => process.stderr.write(line))
     : null;
 
-/**
- * Exits with code 1 after a broken invariant, because memory cannot be trusted. Prints the error's name and not its
- * message, except that of a thread that cannot start, and Node's own about a missing module.
- */
+/** Exits with code 1 after a broken invariant, because memory cannot be trusted. The reason follows the waiting log lines. */
 function endAtOnce(error: Error): void {
+  // The server's log has registered before and writes first.
+  process.once('exit', () => sayLast(error));
+  process.exit(1);
+}
+
+/** Writes the error's name, and not its message, except that of a thread that cannot start, and Node's own about a missing module. */
+function sayLast(error: Error): void {
   if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
     sayFailure(`${error.message}; the installation is incomplete: run "npm ci"`);
   } else if (error instanceof SetupError) sayFailure(error.message);
@@ -35,7 +39,6 @@ function endAtOnce(error: Error): void {
     if (log) log('fatal', { error: error.name, frames }, 'ended by an unexpected error');
     else say(`ended by an unexpected ${error.name}\n${frames.join('\n')}`);
   }
-  process.exit(1);
 }
 
 function sayFailure(reason: string): void {

@@ -1,4 +1,5 @@
-/** Log lines of a server's process for times without a logger: before its configuration is read, and at its end. */
+/** Log lines of a server's process without its logger: before its configuration is read, at its end, and in its threads. */
+import { getEnvironmentData, setEnvironmentData, threadName } from 'node:worker_threads';
 
 /** Writes one line. */
 export type ProcessLog = (level: keyof typeof LEVELS, fields: object, msg: string) => void;
@@ -17,10 +18,21 @@ export function jsonLines(write: (line: string) => void): ProcessLog {
   };
 }
 
-/** Writes Node's warnings in this thread as log lines. Node prints them as text. */
+/** Tells threads that the log is JSON. */
+const JSON_LOG = 'phm:json-log';
+
+/** Writes Node's warnings in this thread, and in threads that start later, as log lines. Node prints them as text. */
 export function logWarnings(log: ProcessLog): void {
+  setEnvironmentData(JSON_LOG, true);
+  const thread = threadName || undefined;
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) =>
-    log('warn', { name, reason: message }, 'Node warns'),
+    log('warn', { name, reason: message, thread }, 'Node warns'),
   );
+}
+
+/** Writes Node's warnings in this thread as log lines if the log of the process is JSON. */
+export function logThreadWarnings(): void {
+  if (getEnvironmentData(JSON_LOG) !== true) return;
+  logWarnings(jsonLines((line) => process.stderr.write(line)));
 }

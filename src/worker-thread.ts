@@ -3,8 +3,9 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { COMPILE_CACHE_ENVIRONMENT } from './compile-cache.ts';
 
 /**
- * Starts a thread that does not see the environment. `name` appears in the operating system's list of threads. No
- * module of a thread may use top-level await: V8 aborts the process if the thread is terminated during it.
+ * Starts a thread that does not see the environment. `name` appears in the operating system's list of threads. A thread of
+ * a server MUST call `logThreadWarnings`. No module of a thread may use top-level await: V8 aborts the process if the thread
+ * is terminated during it.
  */
 export function startThread(
   url: URL,

@@ -51,4 +51,30 @@ describe('warnings of Node', () => {
     assert.match(stderr, /^\(node:\d+\) Warning: still shown$/m);
     assert.doesNotMatch(stderr, /Experimental/);
   });
+
+  it('are lines of a JSON log, in threads too', () => {
+    const log = new URL('process-log.ts', SOURCE);
+    const thread = `
+      const { logThreadWarnings } = await import('${log}');
+      logThreadWarnings();
+      process.emitWarning('in a thread');`;
+    const stderr = stderrOf(`
+      const { jsonLines, logWarnings } = await import('${log}');
+      const { Worker } = await import('node:worker_threads');
+      logWarnings(jsonLines((line) => process.stderr.write(line)));
+      process.emitWarning('in the main thread');
+      const code = ${JSON.stringify(thread)};
+      new Worker(new URL('data:text/javascript,' + encodeURIComponent(code)), { name: 'staged' });`);
+    assert.deepEqual(
+      stderr
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .map(({ level, reason, thread: name, msg }) => [level, reason, name, msg]),
+      [
+        [40, 'in the main thread', undefined, 'Node warns'],
+        [40, 'in a thread', 'staged', 'Node warns'],
+      ],
+    );
+  });
 });

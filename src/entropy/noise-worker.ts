@@ -3,6 +3,7 @@
  * nor a busy source delays the generation of keys.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { logThreadWarnings } from '../process-log.ts';
 import { NoisePump, type SourceEvent } from './noise-pump.ts';
 import { PoolFiller } from './pool.ts';
 import { openReader } from './readers.ts';
@@ -28,4 +29,5 @@ async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
   pump.start();
 }
 
+logThreadWarnings();
 void main(workerData as NoiseWorkerData);

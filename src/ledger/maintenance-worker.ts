@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { logThreadWarnings } from '../process-log.ts';
 import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
 import { openStore } from './open.ts';
 import type { PruneReport } from './store.ts';
@@ -30,6 +31,7 @@ function reasonOf(error: unknown): string {
 
 const port = parentPort;
 if (port) {
+  logThreadWarnings();
   const stop = new AbortController();
   port.once('message', () => stop.abort());
   const result: MaintenanceResult = await work(workerData, stop.signal).then(

@@ -1,6 +1,7 @@
 /** Shuts a server down on a signal, after the requests in progress are answered. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { SECOND_MS } from '../clock.ts';
 import type { KeyService } from '../service/index.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServerParts } from './parts.ts';
@@ -27,17 +28,22 @@ export interface RunningServer {
 }
 
 /** Resolves with the first SIGTERM or SIGINT. A second one exits at once with code 1. */
-export function endSignal(): Promise<NodeJS.Signals> {
+export function endSignal(logger: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let ending = false;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        if (ending) process.exit(1);
+        if (ending) cutShort(logger, `a second signal, ${signal}`);
         ending = true;
         resolve(signal);
       });
     }
   });
+}
+
+function cutShort(logger: Logger, reason: string): never {
+  logger.error({ reason }, 'the shutdown was cut short');
+  process.exit(1);
 }
 
 /** Exits with code 0 if a signal arrives before startup is complete. No key was released, and no request is in progress. */
@@ -91,7 +97,8 @@ async function drain(
   logger: Logger,
   noticeMs: number,
 ): Promise<void> {
-  setTimeout(() => process.exit(1), noticeMs + DRAIN_LIMIT_MS).unref();
+  const reason = `it took longer than ${DRAIN_LIMIT_MS / SECOND_MS} s`;
+  setTimeout(() => cutShort(logger, reason), noticeMs + DRAIN_LIMIT_MS).unref();
   await new Promise((resolve) => setTimeout(resolve, noticeMs));
   await app.close();
   logger.info({ sources: service.sourceStatuses() }, 'all requests are answered');

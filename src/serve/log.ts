@@ -21,6 +21,7 @@ export function openLog(config: Config, started: Started): ServerLog {
   const color = isTTY && showsColors(started.env);
   const isJson = isJsonLog(config.logFormat, isTTY);
   const log = new LogWriter(fd, isJson ? undefined : prettyLines({ color }));
+  process.on('exit', () => log.writeNow());
   const formatters = { log: (fields: object) => withCommands(fields, started) };
   const logger = pino({ level: config.logLevel, base: null, formatters }, log);
   return { logger, log, color, hasReader: isTTY && !isJson };

@@ -41,7 +41,7 @@ async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<nu
   );
   const listening = new LazyListeners(parts, supervisor);
   // Before startup, which may wait for the database. A signal may arrive as soon as the banner appears.
-  const ended = endSignal();
+  const ended = endSignal(logger);
   const started = await Promise.race([startOnDatabase(parts, listening, threads), ended]).catch(
     async (error) => {
       await listening.close();

@@ -3,21 +3,30 @@
  * full, reader gone), and lines beyond a limit while a slow reader keeps the descriptor busy. When writing works
  * again, it logs how many were dropped.
  */
-import { write } from 'node:fs';
+import { write, writeSync } from 'node:fs';
+import { monotonicMs } from '../clock.ts';
 
 const MAX_WAITING_BYTES = 2 ** 20;
 
 /** Pause before a retry on a descriptor that was not ready. */
 const RETRY_MS = 50;
 
+/** Time for the last lines of a process that ends at once, and the pause between two attempts. */
+const LAST_LIMIT_MS = 200;
+const LAST_PAUSE_MS = 10;
+
 /** Time for which lines gather after a write. Under load, one write per request would cost as much as the request. */
 const GATHER_MS = 20;
+
+const EMPTY = Buffer.alloc(0);
 
 export class LogWriter {
   readonly #descriptor: number;
   readonly #format: (line: string) => string;
   #waiting = '';
   #busy = false;
+  /** A chunk that waits for its next attempt. */
+  #refused: Buffer = EMPTY;
   /** Dropped lines that are not reported yet. `#lost` counts all of them. */
   #dropped = 0;
   #lost = 0;
@@ -56,6 +65,17 @@ export class LogWriter {
     });
   }
 
+  /** Writes all lines before it returns, because the process is about to end. A slow reader may lose them. */
+  writeNow(): void {
+    const isInProgress = this.#busy && this.#refused === EMPTY;
+    // A thread of Node's pool is writing, for microseconds.
+    if (isInProgress && this.#waiting !== '') pause(LAST_PAUSE_MS);
+    const rest = Buffer.concat([this.#refused, Buffer.from(this.#waiting)]);
+    this.#refused = EMPTY;
+    this.#waiting = '';
+    writeAll(this.#descriptor, rest);
+  }
+
   /** Writes the waiting lines, unless a write is in progress or has just ended. */
   #pump(): void {
     if (this.#busy || this.#gathering) return;
@@ -72,7 +92,11 @@ export class LogWriter {
   #put(chunk: Buffer): void {
     write(this.#descriptor, chunk, (error, written) => {
       if (error?.code === 'EAGAIN') {
-        setTimeout(() => this.#put(chunk), RETRY_MS);
+        this.#refused = chunk;
+        setTimeout(() => {
+          this.#refused = EMPTY;
+          this.#put(chunk);
+        }, RETRY_MS);
         return;
       }
       if (!error && written < chunk.length) {
@@ -109,4 +133,23 @@ export class LogWriter {
     this.#dropped = 0;
     this.#waiting += this.#format(`${JSON.stringify(note)}\n`);
   }
+}
+
+/** Writes bytes, or as many as the descriptor takes in time. */
+function writeAll(descriptor: number, bytes: Buffer): void {
+  const endMs = monotonicMs() + LAST_LIMIT_MS;
+  let rest = bytes;
+  while (rest.length > 0 && monotonicMs() < endMs) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      pause(LAST_PAUSE_MS);
+    }
+  }
+}
+
+/** Blocks this thread. */
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -113,6 +113,25 @@ describe('the log of a server', () => {
     assert.deepEqual([last.level, last.error], [60, 'WorkerExit (code 1)']);
   });
 
+  it('is JSON where its threads warn, and says why a shutdown was cut short', async (t) => {
+    const hook = resolve(import.meta.dirname, '../support/warning-threads.ts');
+    const server = await Server.start(dataDir, {
+      NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
+      PHM_DRAIN_SECONDS: '60',
+    });
+    t.after(() => server.stop('SIGKILL'));
+    const threads = ['phm-keys', 'phm-suite', 'phm-log', 'phm-stats'];
+    await server.logged(...threads.map((name) => `"thread":"${name}"`));
+    process.kill(server.pid, 'SIGTERM');
+    await server.logged('draining');
+    assert.equal(await server.stop('SIGINT'), 1);
+    const last = logLines(server.log).at(-1);
+    assert.deepEqual(
+      [last.level, last.reason, last.msg],
+      [50, 'a second signal, SIGINT', 'the shutdown was cut short'],
+    );
+  });
+
   it('is JSON if the server cannot run', async () => {
     const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_MASTER_KEY: 'cd'.repeat(32) });
     assert.equal(code, 1);

@@ -1,5 +1,6 @@
 /** Log lines reach their descriptor whole and in order, many in one write. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,25 @@ describe('the log writer', () => {
     log.write('third\n');
     await log.flush(10_000);
     assert.ok(readFileSync(path, 'utf8').endsWith('first\nsecond\nthird\n'));
+  });
+
+  it('writes the waiting lines before the process ends at once', () => {
+    const log = new URL('../../src/serve/log.ts', import.meta.url).href;
+    const config = { logFormat: 'json', logLevel: 'info' };
+    const program = `
+      const { openLog } = await import('${log}');
+      const { logger } = openLog(${JSON.stringify(config)}, { env: {}, launcher: 'phm' });
+      for (const n of [1, 2, 3]) logger.info({ n }, 'line');
+      process.once('exit', () => process.stderr.write('last words'));
+      process.exit(1);`;
+    const args = ['--input-type=module', '-e', program];
+    const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const [last, ...lines] = stderr.split('\n').reverse();
+    assert.equal(last, 'last words');
+    assert.deepEqual(
+      lines.reverse().map((line) => JSON.parse(line).n),
+      [1, 2, 3],
+    );
   });
 
   it('has nothing to flush if nothing was written', async () => {

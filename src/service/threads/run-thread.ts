@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { dropWebCryptoWarnings } from '../../experimental-warnings.ts';
+import { logThreadWarnings } from '../../process-log.ts';
 import type { WorkerUp } from '../messages.ts';
 import type { WaitingThreadData } from '../waiting-threads.ts';
 
@@ -17,6 +18,7 @@ export async function runThread(
   const port = parentPort;
   if (!port) throw new Error(`${import.meta.url} runs in worker threads only`);
   dropWebCryptoWarnings();
+  logThreadWarnings();
   try {
     await start(port);
   } catch (error) {
