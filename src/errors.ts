@@ -194,7 +194,7 @@ export interface ErrorDetails {
   /** Internal cause, for the log. It MUST NOT hold key bytes or request contents. */
   reason?: string;
   retryAfterSeconds?: number;
-  /** True if the caller fills its own share of a queue: no failure of the service. */
+  /** True if the caller asks for too much of a queue: no failure of the service. */
   ownShare?: boolean;
   allow?: string[];
   /** Members of the problem beyond those of every problem (RFC 9457 §3.2). */

@@ -8,6 +8,7 @@
 import { AppError } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
 import type { KeyObserver } from './observer.ts';
+import { isOwnShare } from './own-share.ts';
 
 /** Limit of waiting look-ups, over all addresses, of keys that are not known to be valid. */
 const MAX_WAITING = 8_192;
@@ -57,7 +58,11 @@ export class ApiKeyLookups {
   async unknown(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
     const queue = this.#unknown.get(address) ?? [];
     if (queue.length >= MAX_WAITING - this.#unknownCount) {
-      const ownShare = 2 * queue.length > this.#unknownCount;
+      const ownShare = isOwnShare({
+        capacity: MAX_WAITING,
+        others: this.#unknownCount - queue.length,
+        hasRoomForOthers: this.#unknownCount < MAX_WAITING,
+      });
       this.#observer?.refused('lookups', ownShare);
       throw new AppError('overloaded', { retryAfterSeconds: 1, ownShare });
     }

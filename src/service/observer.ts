@@ -32,7 +32,7 @@ export interface KeyObserver {
   /** A retry got the outcome of its first request: the stored response, or the IDs of its keys. */
   replayed(): void;
   keyValidated(verdict: ValidationVerdict): void;
-  /** A request was answered `overloaded`. `ownShare`: the queue has places, but not for this caller, who fills its share. */
+  /** A request was answered `overloaded`. `ownShare`: the caller's own doing, by `isOwnShare`. */
   refused(queue: QueueName, ownShare: boolean): void;
   /** A piece of work has left its queue. */
   waited(queue: QueueName, ms: number): void;

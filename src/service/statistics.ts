@@ -13,6 +13,7 @@ import {
   unexpected,
 } from './messages.ts';
 import type { KeyObserver, QueueLoad, QueueName } from './observer.ts';
+import { isOwnShare } from './own-share.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 
 /** Limits of queries in progress that take some tens of milliseconds each: of all accounts, and of one. */
@@ -104,7 +105,7 @@ export class Statistics {
     if (this.#damage) throw this.#damage;
     const { accountId } = task.query;
     if (!places.take(accountId)) {
-      const ownShare = places.fillsShare(accountId);
+      const ownShare = places.isOwnShare(accountId);
       this.#observer?.refused(places.queue, ownShare);
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
     }
@@ -149,10 +150,14 @@ class Places {
     return true;
   }
 
-  /** Returns true if the account has as many places as one account may take of a larger queue. */
-  fillsShare(accountId: string): boolean {
+  /** Returns true if the refusal of a place is the account's own doing. */
+  isOwnShare(accountId: string): boolean {
     const own = this.#takenByAccount.get(accountId) ?? 0;
-    return this.#capacityOfAccount < this.#capacity && own >= this.#capacityOfAccount;
+    return isOwnShare({
+      capacity: this.#capacity,
+      others: this.#taken - own,
+      hasRoomForOthers: this.#taken < this.#capacity,
+    });
   }
 
   free(accountId: string): void {

@@ -15,6 +15,7 @@ import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
 import type { BatchTooLarge } from '../keys/order.ts';
 import type { UnvouchedKeys } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
+import { isOwnShare } from './own-share.ts';
 import { BATCH_LIMIT_MS, batchLateError, SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
 import type { SuiteMessage, SuiteReply, SuiteWorkerMessage } from './suite-messages.ts';
 import { SuitePace } from './suite-pace.ts';
@@ -119,7 +120,7 @@ export class SuitePool {
     const defect = this.#latch.read();
     if (defect) throw latchedError(defect);
     if (!this.#admits(request)) {
-      const ownShare = this.#fillsShare(request);
+      const ownShare = this.#isOwnShare(request);
       this.#observer?.refused(request.isBatch ? 'batches' : 'suite', ownShare);
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
     }
@@ -232,15 +233,24 @@ export class SuitePool {
 
   #hasRoomForBatch(request: KeyWork): boolean {
     if (this.#ownBatchMs(request) >= this.#capacityMs * MAX_ACCOUNT_SHARE) return false;
-    return request.count * this.#pace.msPerKey(request) <= this.#freeMs();
+    return this.#workMs(request) <= this.#freeMs();
   }
 
-  /** Returns true if a refused request would take its account beyond its share: other accounts may have room. */
-  #fillsShare(request: KeyWork): boolean {
-    if (!request.isBatch)
-      return this.#ownPlaces(request.requester) >= this.load.capacity * MAX_ACCOUNT_SHARE;
-    const ownMs = this.#ownBatchMs(request) + request.count * this.#pace.msPerKey(request);
-    return ownMs > this.#capacityMs * MAX_ACCOUNT_SHARE;
+  #isOwnShare(request: KeyWork): boolean {
+    const ofOthers = (one: SuiteWork) => !isOf(one, request.requester);
+    if (!request.isBatch) {
+      const { capacity } = this.load;
+      return isOwnShare({
+        capacity,
+        others: placesOf(this.#singles.filter(ofOthers)),
+        hasRoomForOthers: placesOf(this.#singles) < capacity,
+      });
+    }
+    return isOwnShare({
+      capacity: this.#capacityMs,
+      others: this.#waitingMs([...this.#singles, ...this.#batches].filter(ofOthers)),
+      hasRoomForOthers: this.#workMs(request) <= this.#freeMs(),
+    });
   }
 
   #ownPlaces(requester: KeyWork['requester']): number {
@@ -249,6 +259,10 @@ export class SuitePool {
 
   #ownBatchMs({ requester }: KeyWork): number {
     return this.#waitingMs(this.#batches.filter((one) => isOf(one, requester)));
+  }
+
+  #workMs(request: KeyWork): number {
+    return request.count * this.#pace.msPerKey(request);
   }
 
   /** Time that all workers have for further batches, in milliseconds of work. */

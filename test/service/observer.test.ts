@@ -95,6 +95,14 @@ describe('the key queue’s reports', () => {
   });
 });
 
+/** Returns a pool that reports to `notes`. */
+function poolOf(notes: Notes, ...workers: FakeWorker[]): SuitePool {
+  const events = { onFailedVerdict: () => {}, onUnvouchedKeys: () => {}, observer: notes };
+  const pool = new SuitePool(Latch.forThreads(1), events);
+  for (const worker of workers) pool.add(worker.asWorker, STATUS);
+  return pool;
+}
+
 describe('the suite pool’s reports', () => {
   it('cover waits, jobs and refusals, and the stages of each request', async () => {
     const notes = new Notes();
@@ -140,14 +148,40 @@ describe('the suite pool’s reports', () => {
     assert.deepEqual(notes.told.at(-1), ['refused', 'suite', false]);
   });
 
+  it('count a queue that two accounts fill as overload', () => {
+    for (const queue of ['suite', 'batches']) {
+      const notes = new Notes();
+      const pool = poolOf(notes, new FakeWorker());
+      const submit = (accountId: string) => {
+        const requester = { ...WORK.requester, accountId };
+        pool.submit({ ...WORK, requester, isBatch: queue === 'batches' }, () => false);
+      };
+      const refusalOf = (accountId: string) => {
+        assert.throws(() => {
+          for (let i = 0; i < 1_000; i++) submit(accountId);
+        });
+        return notes.told.at(-1);
+      };
+      assert.deepEqual(refusalOf('a'), ['refused', queue, true]);
+      assert.deepEqual(refusalOf('b'), ['refused', queue, false]);
+      assert.deepEqual(refusalOf('c'), ['refused', queue, false]);
+      // A batch may reach a little beyond the half.
+      if (queue === 'suite') assert.deepEqual(refusalOf('a'), ['refused', queue, false]);
+    }
+  });
+
+  it('count a refusal without any worker as overload', () => {
+    for (const isBatch of [false, true]) {
+      const notes = new Notes();
+      const pool = poolOf(notes);
+      assert.throws(() => pool.submit({ ...WORK, isBatch }, () => false), { code: 'overloaded' });
+      assert.deepEqual(notes.told, [['refused', isBatch ? 'batches' : 'suite', false]]);
+    }
+  });
+
   it('tell batches of an account that fills its share from a full queue', () => {
     const notes = new Notes();
-    const pool = new SuitePool(Latch.forThreads(1), {
-      onFailedVerdict: () => {},
-      onUnvouchedKeys: () => {},
-      observer: notes,
-    });
-    pool.add(new FakeWorker().asWorker, STATUS);
+    const pool = poolOf(notes, new FakeWorker());
     const submit = (accountId: string) => {
       const requester = { ...WORK.requester, accountId };
       pool.submit({ ...WORK, requester, count: 100, isBatch: true }, () => false);

@@ -1,0 +1,18 @@
+/** Tells a caller that asks for too much from a service that has too little. */
+
+/** A queue that refuses a caller, in any unit of work. */
+export interface RefusingQueue {
+  readonly capacity: number;
+  /** What callers other than the refused one hold. */
+  readonly others: number;
+  /** True if the queue would accept the same request of a caller that holds nothing. */
+  readonly hasRoomForOthers: boolean;
+}
+
+/**
+ * Returns true if a refusal is the caller's own doing: another caller would have room, or the others hold less than half of
+ * the queue. It is overload of the service if several callers fill the queue. A queue without workers has no capacity.
+ */
+export function isOwnShare({ capacity, others, hasRoomForOthers }: RefusingQueue): boolean {
+  return hasRoomForOthers || 2 * others < capacity;
+}
