@@ -14,7 +14,14 @@ export type {
   RowReceipt,
   RowSeal,
 } from './ledger-row.ts';
-export { describeStore, type StoreLocation, shareWrites, storeLocation } from './location.ts';
+export {
+  databaseHosts,
+  describeStore,
+  type StoreLocation,
+  serverLocation,
+  shareAmongThreads,
+  storeLocation,
+} from './location.ts';
 export type {
   AuditAction,
   AuditRecord,

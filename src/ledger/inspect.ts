@@ -9,5 +9,5 @@ export async function inspectDatabase(location: StoreLocation): Promise<Inspecti
     return inspectSqlite(location.path);
   }
   const { inspectPostgres } = await import('./postgres/inspect.ts');
-  return inspectPostgres(location.url);
+  return inspectPostgres(location.url, location);
 }

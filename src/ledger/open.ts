@@ -22,14 +22,8 @@ export async function openStore(
   }
   // Loads the driver only if PostgreSQL is used.
   const { openPostgresStore } = await import('./postgres/store.ts');
-  const { url, maxClockSkewMs } = location;
-  return openPostgresStore({
-    url,
-    quotas,
-    warn,
-    onMove,
-    ...(maxClockSkewMs && { maxClockSkewMs }),
-  });
+  const { kind: _, ...place } = location;
+  return openPostgresStore({ ...place, quotas, warn, onMove });
 }
 
 /**
@@ -61,5 +55,5 @@ export async function openStoreToRead(
 export async function migrateStore(location: StoreLocation): Promise<SchemaChange> {
   if (location.kind === 'sqlite') return migrateDatabase(location.path);
   const { migratePostgres } = await import('./postgres/store.ts');
-  return migratePostgres(location.url);
+  return migratePostgres(location.url, undefined, location);
 }

@@ -313,6 +313,8 @@ export interface AccountStore {
 }
 
 export interface LedgerStore extends AccountStore, LogStore {
+  /** The host of PostgreSQL in use, as in its address; null with SQLite, and while no host can be used. */
+  readonly host: string | null;
   /**
    * Commits a batch in one transaction and resolves only when it is durable. Each request either moves its
    * account's counter and writes all its rows, or is replayed or refused and leaves nothing. Requests are decided

@@ -8,7 +8,7 @@ import {
   migrateStore,
   openStore,
   requireBelieved,
-  storeLocation,
+  serverLocation,
 } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import { type LogSetup, loadMasterSecret, readMasterSecret } from '../service/index.ts';
@@ -27,7 +27,7 @@ export interface ReadyLedger {
 /** Prepares the ledger for a key service. Throws `SetupError` if the ledger or the master secret is unusable. */
 export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
   const { config, logger } = parts;
-  const location = storeLocation(config);
+  const location = serverLocation(config);
   if (location.kind === 'sqlite' || config.migrate === 'auto') {
     const { from, to } = await migrateStore(location);
     if (from > 0 && from < to) logger.info({ from, to }, 'the schema was brought up to date');

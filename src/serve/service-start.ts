@@ -9,7 +9,7 @@ import {
   sourceAssessment,
   sourceCreditBits,
 } from '../entropy/index.ts';
-import { storeLocation } from '../ledger/index.ts';
+import { serverLocation } from '../ledger/index.ts';
 import { KeyService, type ServiceSources, type WaitingThreads } from '../service/index.ts';
 import { logLatch, logLostSuiteWorker, logSuite, logUnvouchedKeys } from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
@@ -31,7 +31,7 @@ export async function startService(
     const sources = enabledSources(config);
     logCredits(parts, sources);
     return await KeyService.start({
-      store: storeLocation(config),
+      store: serverLocation(config),
       sources,
       secret,
       suiteWorkers: config.suiteWorkers,

@@ -1,6 +1,6 @@
 /** Starts the upkeep of the ledger in a running server. */
 import { formatTimestamp } from '../clock.ts';
-import { Maintenance, removedSome, storeLocation } from '../ledger/index.ts';
+import { Maintenance, removedSome, serverLocation } from '../ledger/index.ts';
 import type { KeyService } from '../service/index.ts';
 import type { ServerParts } from './parts.ts';
 
@@ -13,7 +13,7 @@ export function startMaintenance(
   service: Pick<KeyService, 'audit'>,
 ): Maintenance {
   return new Maintenance({
-    store: storeLocation(config),
+    store: serverLocation(config),
     retentionDays: config.retentionDays,
     onPruned: (report) => {
       const { rows, partitions, beforeMs } = report;

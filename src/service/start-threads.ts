@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { wipe } from '../bytes.ts';
 import type { BackgroundSource } from '../entropy/index.ts';
 import { Latch } from '../keys/latch.ts';
-import { type StoreLocation, shareWrites } from '../ledger/index.ts';
+import { type StoreLocation, shareAmongThreads } from '../ledger/index.ts';
 import { deriveLogMacKeys } from '../proof/index.ts';
 import { startThread } from '../worker-thread.ts';
 import type { LogWorkerData } from './log/assemble.ts';
@@ -70,7 +70,7 @@ function dataOf(
   { sources: { names, mix }, secret, suiteWorkers, log, ...options }: KeyServiceOptions,
   background: readonly BackgroundSource[],
 ) {
-  const store = shareWrites(options.store);
+  const store = shareAmongThreads(options.store);
   const latch = Latch.forThreads(1 + suiteWorkers);
   const sources = { names, mix, pools: background.map(({ pool }) => pool) };
   const suiteWorkerData: SuiteWorkerData = {

@@ -1,12 +1,14 @@
 /** Which of several servers the ledger's connections lead to, before and after a promotion. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { SetupError } from '../../src/errors.ts';
 import { mayPass } from '../../src/ledger/may-pass.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
+import type { HostOptions } from '../../src/ledger/postgres/hosts.ts';
+import { SeenTimeline } from '../../src/ledger/postgres/seen-timeline.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { FakePostgres } from '../support/fake-postgres.ts';
 import { until } from '../support/replicas.ts';
@@ -27,11 +29,11 @@ async function connect(
   test: TestContext,
   ports: readonly number[],
   query = '',
-  onMove?: (host: string) => void,
+  options: HostOptions = {},
 ): Promise<PostgresConnection> {
   const list = ports.map((port) => `127.0.0.1:${port}`).join(',');
   const address = `postgres://phm:${SECRET}@${list}/phm${query}`;
-  const connection = await PostgresConnection.open(address, undefined, undefined, onMove);
+  const connection = await PostgresConnection.open(address, undefined, undefined, options);
   test.after(() => connection.close());
   return connection;
 }
@@ -46,8 +48,9 @@ describe('a connection to several hosts', { concurrency: true }, () => {
   it('leads to the first server that writes', async (t) => {
     const a = await start(t, 'a', 'standby');
     const b = await start(t, 'b', 'read-only');
-    const [c, d] = [await start(t, 'c'), await start(t, 'd')];
-    assert.equal(await used(await connect(t, [a.port, b.port, c.port, d.port])), 'c c');
+    const c = await start(t, 'c');
+    // One server may have several names.
+    assert.equal(await used(await connect(t, [a.port, b.port, c.port, c.port])), 'c c');
     assert.equal(
       await used(await connect(t, [b.port, a.port], '?target_session_attrs=primary')),
       'b b',
@@ -61,6 +64,16 @@ describe('a connection to several hosts', { concurrency: true }, () => {
   it('leads to the server with the highest timeline if several write', async (t) => {
     const [a, b] = [await start(t, 'a', 'primary', 1), await start(t, 'b', 'primary', 3)];
     assert.equal(await used(await connect(t, [a.port, b.port])), 'b b');
+  });
+
+  it('refuses two servers that write side by side, until one stops', async (t) => {
+    const [a, b, c] = [await start(t, 'a'), await start(t, 'b'), await start(t, 'c')];
+    c.cluster = '8';
+    const refusal = /it writes, and so does 127.* it writes, and so does 127/;
+    await assert.rejects(connect(t, [a.port, b.port]), refusal);
+    await assert.rejects(connect(t, [a.port, c.port]), refusal);
+    b.role = 'standby';
+    assert.equal(await used(await connect(t, [a.port, b.port])), 'a a');
   });
 
   it('fails with the reason of each host, without the password, as a start that may wait', async (t) => {
@@ -115,7 +128,9 @@ describe('a connection to several hosts', { concurrency: true }, () => {
   it('follows a promotion with reads and commits', async (t) => {
     const [a, b] = [await start(t, 'a'), await start(t, 'b', 'standby')];
     const moves: string[] = [];
-    const connection = await connect(t, [a.port, b.port], '', (host) => moves.push(host));
+    const connection = await connect(t, [a.port, b.port], '', {
+      onMove: (host) => moves.push(host),
+    });
     assert.equal(await used(connection), 'a a');
     a.stop();
     await assert.rejects(connection.run(WHO));
@@ -192,3 +207,82 @@ describe('a connection to one host', () => {
     assert.equal(a.connections, 2);
   });
 });
+
+describe('the newest timeline that a server has seen', { concurrency: true }, () => {
+  function fileFor(t: TestContext): string {
+    const folder = mkdtempSync(join(tmpdir(), 'timeline-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    return join(folder, 'state.timeline');
+  }
+
+  it('is kept in a file, so that a later start refuses the old primary', async (t) => {
+    const timelineFile = fileFor(t);
+    const [a, b] = [await start(t, 'a'), await start(t, 'b', 'primary', 3)];
+    const server = { timelineFile, keepsTimeline: true };
+    assert.equal(await used(await connect(t, [a.port, b.port], '', server)), 'b b');
+    assert.equal(readFileSync(timelineFile, 'latin1'), '7 3\n');
+    b.role = 'standby';
+    const refusal = /timeline 1, and timeline 3 was seen.*remove .*state\.timeline and restart/;
+    await assert.rejects(connect(t, [a.port, b.port], '', server), refusal);
+    await assert.rejects(connect(t, [a.port], '?target_session_attrs=primary', server), refusal);
+    // A later timeline, and an operator's decision.
+    a.timeline = 4;
+    assert.equal(await used(await connect(t, [a.port, b.port], '', { timelineFile })), 'a a');
+    assert.equal(readFileSync(timelineFile, 'latin1'), '7 3\n', 'a command only reads it');
+    a.timeline = 1;
+    rmSync(timelineFile);
+    assert.equal(await used(await connect(t, [a.port, b.port], '', server)), 'a a');
+    assert.equal(readFileSync(timelineFile, 'latin1'), '7 1\n');
+  });
+
+  it('belongs to one cluster: a start on a restored database counts anew', async (t) => {
+    const timelineFile = fileFor(t);
+    writeFileSync(timelineFile, '6 3\n');
+    const a = await start(t, 'a');
+    const server = { timelineFile, keepsTimeline: true };
+    const connection = await connect(t, [a.port], '?target_session_attrs=primary', server);
+    assert.equal(await used(connection), 'a a');
+    assert.equal(readFileSync(timelineFile, 'latin1'), '7 1\n');
+    a.cluster = '8';
+    await assert.rejects(
+      connect(t, [a.port, a.port], '', { ...server, timelines: shared('7', 1) }),
+      /another cluster than before: restart this server/,
+    );
+  });
+
+  it('stops a start if its file holds something else, and warns if it cannot be written', async (t) => {
+    const timelineFile = fileFor(t);
+    writeFileSync(timelineFile, 'three');
+    const a = await start(t, 'a');
+    const reach = (options: HostOptions) => connect(t, [a.port, a.port], '', options);
+    await assert.rejects(reach({ timelineFile }), /state\.timeline does not hold .*: remove it/);
+    const warnings: string[] = [];
+    const absent = { timelineFile: join(timelineFile, 'absent', 'file'), keepsTimeline: true };
+    assert.equal(
+      await used(await reach({ ...absent, warn: (text) => warnings.push(text) })),
+      'a a',
+    );
+    assert.match(warnings.join(), /cannot be kept, so a start .* may use an old primary/);
+  });
+
+  it('is shared by the threads of a server, of which one watches the hosts', async (t) => {
+    const [a, b] = [await start(t, 'a'), await start(t, 'b', 'standby')];
+    const timelines = SeenTimeline.allocate();
+    const one = await connect(t, [a.port, b.port], '', { timelines });
+    const other = await connect(t, [a.port, b.port], '', { timelines });
+    assert.deepEqual([await used(one), await used(other)], ['a a', 'a a']);
+    await until('only one watches', () => b.connections === 1);
+    b.role = 'primary';
+    b.timeline = 2;
+    const now = (connection: PostgresConnection) => used(connection).catch(() => '');
+    await until('both follow', async () => {
+      return (await now(one)) === 'b b' && (await now(other)) === 'b b';
+    });
+  });
+});
+
+function shared(cluster: string, timeline: number): SharedArrayBuffer {
+  const timelines = SeenTimeline.allocate();
+  new SeenTimeline({ timelines }).note({ cluster, timeline });
+  return timelines;
+}

@@ -60,6 +60,8 @@ export class FakePostgres {
   readonly name: string;
   role: 'primary' | 'read-only' | 'standby';
   timeline: number;
+  /** Its system identifier. */
+  cluster = '7';
   /** False: accepts connections and says nothing. */
   answers = true;
   /** The certificate and its key; null: refuses TLS. */
@@ -159,12 +161,14 @@ export class FakePostgres {
   }
 
   #result(text: string): Buffer {
-    if (!text.includes('pg_is_in_recovery')) return message('C', 'SET');
+    if (!text.includes('"startedAt"')) return message('C', 'SET');
     const [isStandby, isReadOnly] = [this.role === 'standby', this.role !== 'primary'];
     const row = rowOf([
       ['isStandby', BOOL, isStandby ? 't' : 'f'],
       ['isReadOnly', BOOL, isReadOnly ? 't' : 'f'],
       ['timeline', INT4, isStandby ? null : String(this.timeline)],
+      ['cluster', TEXT, this.cluster],
+      ['startedAt', TEXT, this.name],
     ]);
     return text.startsWith('SELECT pg_is') ? row : Buffer.concat([message('C', 'SET'), row]);
   }

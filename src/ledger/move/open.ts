@@ -9,5 +9,5 @@ export async function openMovableStore(location: StoreLocation): Promise<Movable
     return new MovableSqlite(location.path);
   }
   const { MovablePostgres } = await import('./postgres.ts');
-  return new MovablePostgres(location.url);
+  return new MovablePostgres(location.url, location);
 }

@@ -17,6 +17,7 @@ import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
 import { chooseHost } from '../postgres/hosts.ts';
 import { readSchema } from '../postgres/schema.ts';
+import type { TimelineMemory } from '../postgres/seen-timeline.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
 import {
   accountColumn,
@@ -62,9 +63,11 @@ PARSERS.setTypeParser(pg.types.builtins.INT8, Number);
 
 export class MovablePostgres implements MovableStore {
   readonly #url: string;
+  readonly #memory: TimelineMemory;
 
-  constructor(url: string) {
+  constructor(url: string, memory: TimelineMemory = {}) {
     this.#url = url;
+    this.#memory = memory;
   }
 
   dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -105,7 +108,7 @@ export class MovablePostgres implements MovableStore {
   /** Runs `work` on a connection. Closing it ends a transaction that is still open. */
   async #connected<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const address = parsePostgresAddress(this.#url);
-    const host = await chooseHost(address).catch(failed);
+    const host = await chooseHost(address, this.#memory).catch(failed);
     const client = new pg.Client({ ...clientOptions(address, host), types: PARSERS });
     // The statement in progress rejects with the same error.
     client.on('error', () => {});

@@ -14,7 +14,7 @@ import { SetupError } from '../../errors.ts';
 import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
 import { confirmed, UnconfirmedError } from './confirmation.ts';
-import { Hosts, type OnMove } from './hosts.ts';
+import { type HostOptions, Hosts } from './hosts.ts';
 import { NoHostError, UnfitServerError } from './session-check.ts';
 import type { Limits, Site } from './site.ts';
 
@@ -49,22 +49,19 @@ export class PostgresConnection {
    */
   readonly #names = new Map<string, string>();
 
-  private constructor(address: PostgresAddress, limits: Limits, onMove?: OnMove) {
-    this.#hosts = new Hosts(address, limits, onMove);
+  private constructor(address: PostgresAddress, limits: Limits, options?: HostOptions) {
+    this.#hosts = new Hosts(address, limits, options);
   }
 
-  /**
-   * Connects and runs `prepare` on the first connection. `onMove` is called when connections lead to another host. Throws `SetupError`, which never contains the
-   * password.
-   */
+  /** Connects and runs `prepare` on the first connection. Throws `SetupError`, which never contains the password. */
   static async open(
     url: string,
     prepare: (client: pg.ClientBase) => Promise<void> = async () => {},
     limits: Limits = REQUEST_LIMITS,
-    onMove?: OnMove,
+    options?: HostOptions,
   ): Promise<PostgresConnection> {
     const address = parsePostgresAddress(url);
-    const connection = new PostgresConnection(address, limits, onMove);
+    const connection = new PostgresConnection(address, limits, options);
     try {
       await connection.#with('readers', prepare);
       return connection;
@@ -144,6 +141,11 @@ export class PostgresConnection {
     } catch (error) {
       throw unavailable(error);
     }
+  }
+
+  /** The host in use, as in the address; null while there is none. */
+  get host(): string | null {
+    return this.#hosts.used;
   }
 
   close(): Promise<void> {

@@ -3,7 +3,14 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { PostgresAddress, PostgresHost } from '../../config/postgres-address.ts';
 import { clientOptions } from './client-options.ts';
-import { type HostState, judgeSession, SESSION_CHECK, type Session } from './session-check.ts';
+import type { SeenTimeline } from './seen-timeline.ts';
+import {
+  type HostState,
+  judgeSession,
+  NOTE_CLUSTER,
+  SESSION_CHECK,
+  type Session,
+} from './session-check.ts';
 
 export class HostProbe {
   readonly host: PostgresHost;
@@ -19,9 +26,9 @@ export class HostProbe {
     this.host = host;
   }
 
-  /** Resolves with what the host is, within the time limit of the address. `newest` is as in `judgeSession`. */
-  look(newest: number): Promise<HostState> {
-    this.#look ??= this.#ask(newest).finally(() => {
+  /** Resolves with what the host is, within the time limit of the address. `seen` is as in `judgeSession`. */
+  look(seen: SeenTimeline): Promise<HostState> {
+    this.#look ??= this.#ask(seen).finally(() => {
       this.#look = null;
     });
     return this.#look;
@@ -33,11 +40,11 @@ export class HostProbe {
     this.#client = null;
   }
 
-  async #ask(newest: number): Promise<HostState> {
+  async #ask(seen: SeenTimeline): Promise<HostState> {
     try {
       this.#client ??= await this.#open();
       const { rows } = await this.#client.query<Session & pg.QueryResultRow>(SESSION_CHECK);
-      return judgeSession(rows[0] as Session, this.#address.target, newest);
+      return judgeSession(rows[0] as Session, this.#address.target, seen);
     } catch (error) {
       this.close();
       return { kind: 'silent', error: error as Error };
@@ -55,6 +62,7 @@ export class HostProbe {
     this.#socket = socket;
     try {
       await client.connect();
+      await client.query(NOTE_CLUSTER);
     } catch (error) {
       socket.destroy();
       throw error;

@@ -3,8 +3,8 @@
  *
  * With several hosts all are asked at once, and the first that fits is used; but of several servers that write, the one
  * with the highest timeline, because the others were replaced by its promotion. They are asked again every two seconds,
- * so a server that was replaced is left although it still answers. All connections change together: none reads from
- * one server what another has not recorded.
+ * so a server that was replaced is left although it still answers. One thread of a process asks; the others follow the
+ * timeline that it sees. All connections change together: none reads from one server what another has not recorded.
  */
 import {
   describeHost,
@@ -12,10 +12,12 @@ import {
   type PostgresHost,
 } from '../../config/postgres-address.ts';
 import { HostProbe } from './host-probe.ts';
+import { type Lineage, SeenTimeline, type TimelineMemory } from './seen-timeline.ts';
 import {
   type HostState,
   judgeSession,
   NoHostError,
+  refuseRivals,
   type Session,
   UnfitServerError,
 } from './session-check.ts';
@@ -24,10 +26,17 @@ import { type Limits, Site } from './site.ts';
 /** Time between two looks at all hosts. */
 const WATCH_MS = 2_000;
 
+/** Time between two comparisons with the timeline that another thread has seen. */
+const FOLLOW_MS = 250;
+
 const NOT_YET: HostState = { kind: 'silent', error: new Error('no answer yet') };
 
-/** Called with the host that all connections lead to from here on, except the first. */
-export type OnMove = (host: string) => void;
+export interface HostOptions extends TimelineMemory {
+  /** Called with the host that all connections lead to from here on, except the first. */
+  readonly onMove?: (host: string) => void;
+  /** Receives warnings for the operator. */
+  readonly warn?: (message: string) => void;
+}
 
 export class Hosts {
   readonly #address: PostgresAddress;
@@ -35,22 +44,29 @@ export class Hosts {
   /** In the order of the hosts; empty if there is nothing to choose. */
   readonly #probes: readonly HostProbe[];
   #site: Site | null = null;
-  /** The highest timeline seen so far. */
-  #newest = 0;
+  readonly #seen: SeenTimeline;
   #looks: Promise<readonly HostState[]> | null = null;
   readonly #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** The host of the last site, also while there is none. */
   #lastHost: PostgresHost | null = null;
-  readonly #onMove: OnMove;
+  readonly #options: HostOptions;
+  #lookedMs = 0;
 
-  constructor(address: PostgresAddress, limits: Limits, onMove: OnMove = () => {}) {
+  /** Throws `SetupError` if the file of the newest timeline cannot be read. */
+  constructor(address: PostgresAddress, limits: Limits, options: HostOptions = {}) {
     this.#address = address;
     this.#limits = limits;
-    this.#onMove = onMove;
+    this.#options = options;
+    this.#seen = new SeenTimeline(options);
     const isChoice = address.hosts.length > 1;
     this.#probes = isChoice ? address.hosts.map((host) => new HostProbe(address, host)) : [];
-    if (isChoice) this.#timer = setInterval(() => this.lookAgain(), WATCH_MS).unref();
+    if (isChoice) this.#timer = setInterval(() => this.#tick(), FOLLOW_MS).unref();
+  }
+
+  /** The host that all connections lead to; null while there is none. */
+  get used(): string | null {
+    return this.#site && describeHost(this.#site.host);
   }
 
   /** Resolves with the site in use. Rejects with `NoHostError` if no host fits. */
@@ -80,8 +96,18 @@ export class Hosts {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    this.#seen.leave();
     for (const probe of this.#probes) probe.close();
     await this.#site?.close();
+  }
+
+  /** Looks at all hosts if this thread watches them, or if another one has seen a successor of the server in use. */
+  #tick(): void {
+    this.#seen.keep();
+    const isDue = performance.now() - this.#lookedMs >= WATCH_MS && this.#seen.watches();
+    const newest = this.#seen.used?.timeline ?? 0;
+    const isBehind = this.#site?.timeline != null && this.#site.timeline < newest;
+    if (isDue || isBehind) this.lookAgain();
   }
 
   /** `isNeeded`: a request waits for a connection. Then rejects if no host fits. */
@@ -93,11 +119,12 @@ export class Hosts {
     }
     this.#looks ??= this.#lookAtAll().finally(() => {
       this.#looks = null;
+      if (!this.#seen.watches()) for (const probe of this.#probes) probe.close();
     });
-    const states = await this.#looks;
+    const states = refuseRivals(hosts, await this.#looks);
     if (this.#isClosed) return;
     const best = bestOf(states);
-    if (best !== null) this.#newest = Math.max(this.#newest, best.timeline);
+    if (best !== null) this.#note(best);
     if (!this.#mayStay(states, best, isNeeded)) {
       this.#replaceBy(best && (hosts[best.index] as PostgresHost), best?.timeline ?? null);
     }
@@ -105,19 +132,20 @@ export class Hosts {
   }
 
   /**
-   * Resolves with the states of all hosts. If one writes a higher timeline than was ever seen, the others need not
+   * Resolves with the states of all hosts. If one writes a higher timeline than the server in use, the others need not
    * answer: it is their successor.
    */
   #lookAtAll(): Promise<readonly HostState[]> {
+    this.#lookedMs = performance.now();
     return new Promise((resolve) => {
-      const newest = this.#newest;
+      const mine = this.#site?.timeline ?? this.#seen.newest?.timeline ?? 0;
       const states: HostState[] = this.#probes.map(() => NOT_YET);
       let awaited = states.length;
       for (const [i, probe] of this.#probes.entries()) {
-        probe.look(newest).then((state) => {
+        probe.look(this.#seen).then((state) => {
           states[i] = state;
           awaited--;
-          const isSuccessor = newest > 0 && state.kind === 'fits' && state.timeline > newest;
+          const isSuccessor = mine > 0 && state.kind === 'fits' && state.timeline > mine;
           if (awaited === 0 || isSuccessor) resolve([...states]);
         });
       }
@@ -140,26 +168,36 @@ export class Hosts {
     const [address, limits] = [this.#address, this.#limits];
     this.#site = host && new Site({ address, host, limits, timeline, admit });
     if (host === null) return;
-    if (this.#lastHost !== null && this.#lastHost !== host) this.#onMove(describeHost(host));
+    if (this.#lastHost !== null && this.#lastHost !== host) {
+      this.#options.onMove?.(describeHost(host));
+    }
     this.#lastHost = host;
   }
 
   /** Judges a new session of a site. A name may meanwhile lead to another server. */
   #admit(site: Site, session: Session): void {
-    const state = judgeSession(session, this.#address.target, this.#newest);
+    const state = judgeSession(session, this.#address.target, this.#seen);
     if (state.kind !== 'fits') throw state.error;
-    this.#newest = Math.max(this.#newest, state.timeline);
+    this.#note(state);
     site.timeline ??= state.timeline;
     if (state.timeline === site.timeline) return;
     if (site === this.#site) this.#replaceBy(site.host, state.timeline);
     throw new UnfitServerError('it was promoted since the other connections were opened');
   }
+
+  #note(lineage: Lineage): void {
+    if (lineage.timeline === 0) return;
+    const error = this.#seen.note(lineage);
+    if (error === null) return;
+    this.#options.warn?.(
+      `the newest timeline of the database cannot be kept, so a start of this server may use an old primary: ${error.message}`,
+    );
+  }
 }
 
-interface Best {
+interface Best extends Lineage {
   /** Position of the host. */
   readonly index: number;
-  readonly timeline: number;
 }
 
 /** Returns the first host with the highest timeline among those that fit; null if none does. */
@@ -167,7 +205,7 @@ function bestOf(states: readonly HostState[]): Best | null {
   let best: Best | null = null;
   for (const [index, state] of states.entries()) {
     if (state.kind !== 'fits' || (best && state.timeline <= best.timeline)) continue;
-    best = { index, timeline: state.timeline };
+    best = { index, timeline: state.timeline, cluster: state.cluster };
   }
   return best;
 }
@@ -177,12 +215,19 @@ function isBusy(cause: unknown): boolean {
   return (cause as Error).message.startsWith('timeout exceeded when trying to connect');
 }
 
-/** Resolves with the host that a single connection should lead to. Rejects with `NoHostError` if none fits. */
-export async function chooseHost(address: PostgresAddress): Promise<PostgresHost> {
+/**
+ * Resolves with the host that a single connection should lead to. Rejects with `NoHostError` if none fits, and with
+ * `SetupError` if the file of the newest timeline cannot be read.
+ */
+export async function chooseHost(
+  address: PostgresAddress,
+  memory: TimelineMemory,
+): Promise<PostgresHost> {
   const { hosts } = address;
   if (hosts.length === 1) return hosts[0] as PostgresHost;
   const probes = hosts.map((host) => new HostProbe(address, host));
-  const states = await Promise.all(probes.map((probe) => probe.look(0)));
+  const seen = new SeenTimeline(memory);
+  const states = refuseRivals(hosts, await Promise.all(probes.map((probe) => probe.look(seen))));
   for (const probe of probes) probe.close();
   const best = bestOf(states);
   if (best === null) throw new NoHostError(hosts, states);

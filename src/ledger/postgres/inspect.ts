@@ -3,6 +3,7 @@ import type { DatabaseFault, Inspection } from '../inspection.ts';
 import { newestVersion, readMigrations } from '../migrations.ts';
 import { PostgresConnection } from './connection.ts';
 import { FSYNC_WARNING, readSchema, requireServer } from './schema.ts';
+import type { TimelineMemory } from './seen-timeline.ts';
 import type { Limits } from './site.ts';
 
 const LIMITS: Limits = { lockMs: 1_000, statementMs: 3_000, answerMs: 4_000 };
@@ -34,7 +35,7 @@ interface Facts {
 }
 
 /** Throws `SetupError` if the database cannot be reached. */
-export async function inspectPostgres(url: string): Promise<Inspection> {
+export async function inspectPostgres(url: string, memory: TimelineMemory): Promise<Inspection> {
   let inspection: Inspection | undefined;
   const connection = await PostgresConnection.open(
     url,
@@ -49,9 +50,12 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
       };
     },
     LIMITS,
+    memory,
   );
+  const { host } = connection;
   await connection.close();
-  return inspection as Inspection;
+  const { about, ...rest } = inspection as Inspection;
+  return { ...rest, about: `${host} in use, ${about}` };
 }
 
 function describe(facts: Facts): string {

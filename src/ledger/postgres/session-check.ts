@@ -5,15 +5,25 @@ import {
   type SessionTarget,
 } from '../../config/postgres-address.ts';
 import { mayPass } from '../may-pass.ts';
+import type { Lineage, SeenTimeline } from './seen-timeline.ts';
 
 /**
- * Asks a session what `target_session_attrs` asks in libpq, and for the timeline that the server writes: each
- * promotion begins a higher one, which a primary that was replaced never reaches.
+ * Notes the cluster of a session, for `SESSION_CHECK`. A role that may not read its system identifier gets 0.
+ */
+export const NOTE_CLUSTER = `DO $$ BEGIN
+    PERFORM set_config('phm.cluster', system_identifier::text, false) FROM pg_control_system();
+  EXCEPTION WHEN insufficient_privilege THEN PERFORM set_config('phm.cluster', '0', false);
+  END $$`;
+
+/**
+ * Asks a session what `target_session_attrs` asks in libpq, which server it leads to, and which timeline that writes: each
+ * promotion begins a higher one, which a primary that was replaced never reaches. `NOTE_CLUSTER` must have run before.
  */
 export const SESSION_CHECK = `SELECT pg_is_in_recovery() AS "isStandby",
   current_setting('transaction_read_only') = 'on' AS "isReadOnly",
   CASE WHEN pg_is_in_recovery() THEN NULL
-    ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END AS timeline`;
+    ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END AS timeline,
+  current_setting('phm.cluster') AS cluster, pg_postmaster_start_time()::text AS "startedAt"`;
 
 /** The row of `SESSION_CHECK`. */
 export interface Session {
@@ -21,12 +31,16 @@ export interface Session {
   readonly isReadOnly: boolean;
   /** Null on a standby. */
   readonly timeline: number | null;
+  /** As in `Lineage`. */
+  readonly cluster: string;
+  /** The time of the server's start, which tells servers apart: one server may have several names. */
+  readonly startedAt: string;
 }
 
 /** What a host answered. */
 export type HostState =
   /** `timeline` is 0 if any server fits. */
-  | { readonly kind: 'fits'; readonly timeline: number }
+  | ({ readonly kind: 'fits'; readonly startedAt: string } & Lineage)
   /** A server that the ledger must not use. */
   | { readonly kind: 'unfit'; readonly error: Error }
   /** No answer, or a refused connection. */
@@ -64,21 +78,63 @@ function reasonOf(error: Error | null): string {
 }
 
 /**
- * Judges a session. `newest` is the highest timeline seen so far: a server that writes an earlier one is a primary that
- * was replaced, and what it records is lost.
+ * Judges a session. A server that writes an earlier timeline than `seen` is a primary that was replaced, and what it
+ * records is lost.
  */
-export function judgeSession(session: Session, target: SessionTarget, newest: number): HostState {
-  const { isStandby, isReadOnly, timeline } = session;
-  if (target === 'any') return { kind: 'fits', timeline: 0 };
+export function judgeSession(
+  session: Session,
+  target: SessionTarget,
+  seen: SeenTimeline,
+): HostState {
+  const { isStandby, isReadOnly, timeline, cluster, startedAt } = session;
+  if (target === 'any') return { kind: 'fits', timeline: 0, cluster, startedAt };
   if (isStandby || timeline === null) return unfit('it is a standby');
   if (isReadOnly && target === 'read-write') return unfit('it is read-only');
-  if (timeline < newest) {
-    return unfit(
-      `it writes timeline ${timeline}, and timeline ${newest} was seen: it was replaced by a promotion; ` +
-        'restart this server if it is to be used again',
+  return (
+    judgeLineage({ cluster, timeline }, seen) ?? { kind: 'fits', timeline, cluster, startedAt }
+  );
+}
+
+/** Returns null if a server of this history may be used. */
+function judgeLineage({ cluster, timeline }: Lineage, seen: SeenTimeline): HostState | null {
+  const { newest, used, file } = seen;
+  if (newest === null) return null;
+  if (cluster !== '0' && newest.cluster !== '0' && cluster !== newest.cluster) {
+    // A start on a restored or upgraded database is the operator's decision.
+    return (
+      used && unfit('it belongs to another cluster than before: restart this server to use it')
     );
   }
-  return { kind: 'fits', timeline };
+  if (timeline >= newest.timeline) return null;
+  const remove = file === null ? '' : `remove ${file} and `;
+  return unfit(
+    `it writes timeline ${timeline}, and timeline ${newest.timeline} was seen: it was replaced by a promotion. Only if it ` +
+      `is to be used again, ${remove}restart this server`,
+  );
+}
+
+/**
+ * Refuses servers that write side by side, so that neither is the successor of the other: two standbys were promoted
+ * apart, or the hosts belong to different clusters.
+ */
+export function refuseRivals(
+  hosts: readonly PostgresHost[],
+  states: readonly HostState[],
+): readonly HostState[] {
+  return states.map((mine) => {
+    const rival = states.findIndex((other) => areRivals(mine, other));
+    if (rival === -1) return mine;
+    return unfit(
+      `it writes, and so does ${describeHost(hosts[rival] as PostgresHost)}, and neither replaced the other: stop the ` +
+        'one that is not to be used',
+    );
+  });
+}
+
+function areRivals(a: HostState, b: HostState): boolean {
+  if (a.kind !== 'fits' || b.kind !== 'fits' || a.timeline === 0) return false;
+  if (a.cluster !== b.cluster) return true;
+  return a.timeline === b.timeline && a.startedAt !== b.startedAt;
 }
 
 function unfit(reason: string): HostState {

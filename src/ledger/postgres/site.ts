@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { PostgresAddress, PostgresHost } from '../../config/postgres-address.ts';
 import { clientOptions } from './client-options.ts';
 import { CONFIRMED_COMMITS } from './confirmation.ts';
-import { SESSION_CHECK, type Session } from './session-check.ts';
+import { NOTE_CLUSTER, SESSION_CHECK, type Session } from './session-check.ts';
 
 /** Limit of concurrent reads. Commits have their own connection, so no flood of reads delays them. */
 const MAX_READERS = 3;
@@ -86,7 +86,7 @@ export class Site {
           return;
         }
         // Several statements in one query give several results, which the driver's types lack.
-        const results = await client.query(`${settings};${SESSION_CHECK}`);
+        const results = await client.query(`${settings};${NOTE_CLUSTER};${SESSION_CHECK}`);
         const last = (results as unknown as pg.QueryResult<Session & pg.QueryResultRow>[]).at(-1);
         admit(this, last?.rows[0] as Session);
       },

@@ -35,6 +35,7 @@ import { unavailable } from '../unavailable.ts';
 import { KNOWN_ANSWERS } from './answers.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
+import type { HostOptions } from './hosts.ts';
 import { PostgresLogStore } from './log-store.ts';
 import {
   makeMonthsAhead,
@@ -43,19 +44,16 @@ import {
   removeUnusedWriters,
 } from './maintenance.ts';
 import { FSYNC_WARNING, losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
+import type { TimelineMemory } from './seen-timeline.ts';
 import { PostgresWriter } from './writer.ts';
 
-export interface PostgresStoreOptions {
+export interface PostgresStoreOptions extends HostOptions {
   /** `postgres://user:password@host:port/database`. The password never leaves this module. */
   readonly url: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Quotas;
   /** Limit of the skew between a server's clock and the database's, 60 s by default. */
   readonly maxClockSkewMs?: number;
-  /** Receives warnings about the server for the operator. */
-  readonly warn?: (message: string) => void;
-  /** Called with the host that is used from here on, after a promotion. */
-  readonly onMove?: (host: string) => void;
   /** The migrations that the schema must consist of; by default all that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -71,7 +69,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (newer !== null) warn(newerSchemaWarning(newer, migrations));
     if (await losesCommits(client)) warn(FSYNC_WARNING);
   };
-  const connection = await PostgresConnection.open(url, prepare, undefined, options.onMove);
+  const connection = await PostgresConnection.open(url, prepare, undefined, options);
   return new PostgresStore(connection, options);
 }
 
@@ -79,6 +77,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 export async function migratePostgres(
   url: string,
   migrations: readonly Migration[] = readMigrations('postgres'),
+  memory: TimelineMemory = {},
 ): Promise<SchemaChange> {
   let change: SchemaChange | undefined;
   const connection = await PostgresConnection.open(
@@ -88,6 +87,7 @@ export async function migratePostgres(
       change = await migrate(client, migrations);
     },
     MAINTENANCE_LIMITS,
+    memory,
   );
   try {
     // The same time as `ledger_clock_ms`, which earlier schemas lack.
@@ -127,18 +127,20 @@ export const CANDIDATES = `
     WHERE ledger.fingerprint = asked.fingerprint LIMIT ${MAX_CANDIDATES}) AS found`;
 
 class PostgresStore extends PostgresLogStore implements LedgerStore {
-  readonly #url: string;
+  readonly #options: PostgresStoreOptions;
   readonly #maxClockSkewMs: number;
   readonly #writer: PostgresWriter;
 
-  constructor(
-    connection: PostgresConnection,
-    { url, quotas, maxClockSkewMs = DEFAULT_MAX_SKEW_MS }: PostgresStoreOptions,
-  ) {
+  constructor(connection: PostgresConnection, options: PostgresStoreOptions) {
+    const { quotas, maxClockSkewMs = DEFAULT_MAX_SKEW_MS } = options;
     super(connection, quotas);
-    this.#url = url;
+    this.#options = options;
     this.#maxClockSkewMs = maxClockSkewMs;
     this.#writer = new PostgresWriter(connection, quotas);
+  }
+
+  get host(): string | null {
+    return this.connection.host;
   }
 
   commit(
@@ -255,7 +257,8 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
 
   /** Runs on its own connection, whose statements may run long but wait only briefly for locks. */
   async prune(order: PruneOrder): Promise<PruneReport> {
-    const connection = await PostgresConnection.open(this.#url, undefined, MAINTENANCE_LIMITS);
+    const { url, ...options } = this.#options;
+    const connection = await PostgresConnection.open(url, undefined, MAINTENANCE_LIMITS, options);
     try {
       return await prunePostgres(connection, order, this.#maxClockSkewMs);
     } catch (error) {

@@ -65,6 +65,7 @@ export function openSqliteStore({
 
 /** Exported for its tests, which give it a failing connection. */
 export class SqliteStore extends SqliteLogStore implements LedgerStore {
+  readonly host = null;
   readonly #fingerprints: Fingerprints;
   readonly #writer: SqliteWriter;
 
