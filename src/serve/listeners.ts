@@ -10,6 +10,7 @@ import { loadDirectoryId, newDirectoryId } from '../files/data-directory.ts';
 import { connectionsWithin, openFilesLimit, REFUSED_CONNECTIONS } from '../files/open-files.ts';
 import { buildApp } from '../http/app.ts';
 import { Connections } from '../http/connections.ts';
+import { databaseHosts, storeLocation } from '../ledger/index.ts';
 import { authorityOf, listenError } from '../listening.ts';
 import {
   MetricsServer,
@@ -65,6 +66,8 @@ export async function buildListeners(parts: ServerParts): Promise<BuiltApp> {
     log: () => starting.log.status(),
     clock: () => starting.clockReading(),
     retentionDays: config.retentionDays,
+    databaseHosts: databaseHosts(storeLocation(config)),
+    databaseHost: () => starting.databaseHost(),
     isDraining: () => lifecycle.draining,
     lostLogLines: () => log.lost,
     connections: () => connections.counts,

@@ -36,6 +36,8 @@ export interface LedgerStatus {
   readonly lackedVersions: readonly number[];
   /** Versions that an operator has retired. */
   readonly retired: readonly RetiredVersion[];
+  /** As `LedgerStore.host`, at the last check. */
+  readonly host: string | null;
 }
 
 /** Reports whether the current version is retired, so that no key may be generated. */
@@ -61,7 +63,7 @@ export class LedgerWatch {
   readonly #health = new LedgerHealth();
   readonly #batches: () => readonly number[];
   // The worker opened the store and compared the secret with it before it was ready.
-  #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [] };
+  #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [], host: null };
 
   /**
    * `batches` returns the numbers of the batches in the key worker, oldest first. `onChange` is called when the ledger
@@ -113,7 +115,8 @@ export class LedgerWatch {
     this.#note({ ...this.#status, failure: this.#health.failure });
   }
 
-  #settle({ failure, accountLocked, lackedVersions, retired, ownApiKeys }: LedgerReport): void {
+  #settle(report: LedgerReport): void {
+    const { failure, accountLocked, lackedVersions, retired, ownApiKeys, host } = report;
     this.#health.checked(failure, accountLocked);
     if (ownApiKeys) {
       this.#onOwnApiKeys?.();
@@ -123,6 +126,7 @@ export class LedgerWatch {
       failure: this.#health.failure,
       lackedVersions: lackedVersions ?? this.#status.lackedVersions,
       retired: retired ?? this.#status.retired,
+      host,
     });
   }
 

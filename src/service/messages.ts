@@ -268,6 +268,8 @@ export interface LedgerReport {
   readonly retired: readonly RetiredVersion[] | null;
   /** True if the operator has issued API keys; false until the ledger has answered. */
   readonly ownApiKeys: boolean;
+  /** As `LedgerStore.host`. */
+  readonly host: string | null;
 }
 
 /** Sent with a check if the ledger answered. */

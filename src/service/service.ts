@@ -231,6 +231,11 @@ export class KeyService {
     return this.#clock.toQuotaTime(this.#options.clock.nowMs());
   }
 
+  /** Returns the host of PostgreSQL in use, as of the last check; null if there is none. */
+  databaseHost(): string | null {
+    return this.#ledger.status().host;
+  }
+
   /** Returns the comparison of this machine's clock with the ledger, as of the last check. */
   clockReading(): ClockReading {
     return this.#clock.reading();

@@ -51,6 +51,7 @@ export class StartingService implements KeyApi {
   readonly databaseBytes = async (): Promise<number | null> =>
     this.#service?.databaseBytes() ?? null;
   readonly clockReading = () => this.#service?.clockReading() ?? null;
+  readonly databaseHost = () => this.#service?.databaseHost() ?? null;
   readonly checkReadiness: KeyApi['checkReadiness'] = () =>
     this.#service?.checkReadiness() ?? STARTING;
   /** Resolves at once before the service runs, because there is no thread to ask. */

@@ -16,6 +16,9 @@ export interface ServerState {
   readonly log: () => LogStatus;
   /** Null before the first reading. */
   readonly clock: () => ClockReading | null;
+  /** Hosts in the address of PostgreSQL, and the one in use. */
+  readonly databaseHosts: readonly string[];
+  readonly databaseHost: () => string | null;
   /** Days that ledger rows are kept; null for ever. */
   readonly retentionDays: number | null;
   readonly isDraining: () => boolean;
@@ -67,6 +70,16 @@ function definitions(state: ServerState): Definition[] {
       name: 'phm_ledger_up',
       help: '1 while the ledger can be read and written',
       read: () => one(readiness().ledger),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_database_host',
+      help: '1 for the host of PostgreSQL in use, 0 for the others of its address. With SQLite it has no series',
+      labelNames: ['host'],
+      read: () => {
+        const used = state.databaseHost();
+        return [...new Set(state.databaseHosts)].map((host) => [{ host }, Number(host === used)]);
+      },
     },
     {
       type: 'gauge',

@@ -26,11 +26,17 @@ const dashboardQueries: string[] = [
 ];
 
 /** Metrics without a panel: for alerts only, or sums of metrics that have panels. */
-const UNSEEN = new Set(['phm_draining', 'phm_entropy_ready', 'phm_entropy_source_healthy']);
+const UNSEEN = new Set([
+  'phm_draining',
+  'phm_entropy_ready',
+  'phm_entropy_source_healthy',
+  'phm_database_host',
+]);
 
-/** Labels of series that appear with their first event. */
+/** Labels of series that appear with their first event, or with PostgreSQL. */
 const RARE: Record<string, readonly string[]> = {
   phm_http_request_duration_seconds: ['own_share'],
+  phm_database_host: ['host'],
 };
 
 const DATA_SOURCE = ['$', '{datasource}'].join('');

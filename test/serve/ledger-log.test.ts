@@ -19,6 +19,7 @@ const status = (...retired: RetiredVersion[]): LedgerStatus => ({
   failure: null,
   lackedVersions: [],
   retired,
+  host: null,
 });
 
 /** Returns level, version and message of each log line of a change. */

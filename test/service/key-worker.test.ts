@@ -38,6 +38,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
     secretChecks: async () => new Map(),
     probe: async () => false,
     hasOwnApiKeys: async () => false,
+    host: null,
   } as unknown as LedgerStore;
 }
 
@@ -442,6 +443,7 @@ describe('key worker', () => {
         lackedVersions: [2],
         retired: [],
         ownApiKeys: false,
+        host: null,
       });
     });
   });
@@ -463,6 +465,7 @@ describe('key worker', () => {
       lackedVersions: null,
       retired: null,
       ownApiKeys: false,
+      host: null,
     });
   });
 });

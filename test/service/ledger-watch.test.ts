@@ -52,6 +52,7 @@ describe('the ledger watch', () => {
       lackedVersions,
       retired,
       ownApiKeys: false,
+      host: null,
     });
 
   it('reports once that API keys were issued, but no change of the ledger', () => {
@@ -111,7 +112,12 @@ describe('the ledger watch', () => {
     answer(null, [2]);
     pass(1);
     answer('refused', null);
-    assert.deepEqual(watch.status(), { failure: 'refused', lackedVersions: [2], retired: [] });
+    assert.deepEqual(watch.status(), {
+      failure: 'refused',
+      lackedVersions: [2],
+      retired: [],
+      host: null,
+    });
     assert.deepEqual(
       changes.map(({ lackedVersions }) => lackedVersions),
       [[2], [2]],

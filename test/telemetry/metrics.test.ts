@@ -202,6 +202,8 @@ describe('the metrics in this process', () => {
         }),
         log: absentLog('off').status,
         clock: () => ({ against: 'database', skewMs: -1_500, doubt: null }),
+        databaseHosts: ['db1:5432', '[::1]:5433'],
+        databaseHost: () => '[::1]:5433',
         retentionDays: null,
         isDraining: () => false,
         connections: () => new Connections({ max: 1 }).counts,
@@ -212,6 +214,8 @@ describe('the metrics in this process', () => {
       assert.equal(sampleOf(page, 'phm_master_secret_complete'), complete, secret);
       assert.equal(sampleOf(page, 'phm_master_secret_retired'), retired, secret);
       assert.equal(sampleOf(page, 'phm_ledger_up'), 1, secret);
+      assert.equal(sampleOf(page, 'phm_database_host{host="db1:5432"}'), 0);
+      assert.equal(sampleOf(page, 'phm_database_host{host="[::1]:5433"}'), 1);
       assert.equal(sampleOf(page, 'phm_clock_skew_seconds'), -1.5);
       assert.equal(sampleOf(page, 'phm_clock_believed'), 1);
     }
@@ -225,6 +229,8 @@ describe('the metrics in this process', () => {
       readiness: starting.checkReadiness,
       log: () => starting.log.status(),
       clock: starting.clockReading,
+      databaseHosts: [],
+      databaseHost: starting.databaseHost,
       retentionDays: null,
       isDraining: () => false,
       connections: () => new Connections({ max: 1 }).counts,

@@ -183,6 +183,7 @@ export class KeyWorker {
         lackedVersions,
         retired,
         ownApiKeys: this.#ownApiKeys,
+        host: this.#store.host,
       };
     } catch (error) {
       const failure = toFailure(error).reason;
@@ -192,6 +193,7 @@ export class KeyWorker {
         lackedVersions: null,
         retired: null,
         ownApiKeys: this.#ownApiKeys,
+        host: this.#store.host,
       };
     }
   }
