@@ -251,9 +251,10 @@ describe('layers', () => {
     assert.deepEqual(readers, ['main.ts']);
   });
 
-  it('hides the environment from every thread and process that the program starts', () => {
+  it('hides the environment from every thread and process that the program starts, but the one of phm doctor', () => {
     const calls = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      // It examines the environment.
+      .filter((file) => file.endsWith('.ts') && file !== 'cli/doctor/examination.ts')
       .flatMap((file) => {
         const text = readFileSync(join(SRC, file), 'utf8');
         const starts =

@@ -1,4 +1,4 @@
-/** Finds other users who can read or replace the files of the master secret and of the log's keys. */
+/** Finds other users who can read or replace files with secrets. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LogKeyOrigin, MasterSecretOrigin } from '../config/index.ts';
@@ -32,6 +32,33 @@ const LOG_KEYS: SecretFile = {
   remedy: 'start a new log with phm log init --rotate if anyone may have read it',
 };
 
+/** Other files with secrets, by the variable that names them. */
+const CREDENTIALS: Readonly<Record<string, SecretFile>> = {
+  PHM_TLS_KEY_FILE: {
+    name: "the certificate's key",
+    canRead: "can read the certificate's key",
+    danger: 'take the place of this server',
+    remedy: 'get a certificate with a new key if anyone may have read it',
+  },
+  PHM_DATABASE_URL_FILE: {
+    name: "the database's address",
+    canRead: "can read the database's address",
+    danger: 'use the password in it',
+    remedy: 'change the password if anyone may have read it',
+  },
+  PHM_IBM_API_KEY_FILE: providerKey('the API key of IBM Quantum'),
+  PHM_QRNG_API_KEY_FILE: providerKey('the API key of the QRNG service'),
+};
+
+function providerKey(name: string): SecretFile {
+  return {
+    name,
+    canRead: `can read ${name}`,
+    danger: 'use it',
+    remedy: 'replace it if anyone may have read it',
+  };
+}
+
 /**
  * Returns warnings for the log; none if only the owner can read and replace the file. If the operator named the file,
  * its group may read it, because Kubernetes mounts secrets this way. Windows has other permissions, which it ignores.
@@ -43,6 +70,14 @@ export function secretExposures(origin: MasterSecretOrigin): string[] {
 /** Returns the same warnings for the file with the log's keys. */
 export function logKeyExposures(origin: LogKeyOrigin): string[] {
   return exposuresOf(origin, LOG_KEYS);
+}
+
+/** Returns the same warnings for the other files that variables name. */
+export function credentialExposures(pathIn: (variable: string) => string | undefined): string[] {
+  return Object.entries(CREDENTIALS).flatMap(([variable, file]) => {
+    const path = pathIn(variable);
+    return path ? exposuresOf({ kind: 'file', path }, file) : [];
+  });
 }
 
 function exposuresOf(

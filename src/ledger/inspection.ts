@@ -13,6 +13,8 @@ export interface Inspection {
   /** Product, version and state in one line. */
   readonly about: string;
   readonly faults: readonly DatabaseFault[];
+  /** What could not be checked, in a sentence without its end. */
+  readonly unchecked?: string | undefined;
   /** Null if it could not be read without a change. */
   readonly schema: SchemaState | null;
   /** The newest schema version that this program knows. */

@@ -1,7 +1,9 @@
 /** `phm doctor` on real files and a real SQLite database, in this process. `test/slow/doctor.test.ts` has servers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
@@ -154,7 +156,23 @@ describe('the checks of files', () => {
     makeCertificate(join(dataDir, 'other.pem'), keyFile);
     assert.equal(await statuses('certificate', env, /not a certificate with its key/), 'failed');
     assert.equal(await statuses('certificate', {}, /speaks HTTP/), 'skipped');
+    chmodSync(keyFile, 0o644);
+    const exposed = /can read the certificate's key .*take the place of this server.*chmod 600/;
+    assert.equal(await statuses('permissions', env, exposed), 'failed');
     for (const name of ['cert.pem', 'key.pem', 'other.pem']) rmSync(join(dataDir, name));
+  });
+
+  it('say what they could not check', async () => {
+    const state = { PHM_LOG_STATE_FILE: '/gone/state' };
+    assert.equal(await statuses('disk', state, /log in \/gone is unknown/), 'ok,skipped');
+    const remote = {
+      PHM_ENTROPY_SOURCES: 'os,ibm-quantum',
+      PHM_IBM_API_KEY: 'planted',
+      PHM_IBM_SERVICE_CRN: 'crn:staged',
+      PHM_IBM_BACKEND: 'staged',
+    };
+    const untried = /ibm-quantum is remote and was not contacted/;
+    assert.equal(await statuses('entropy sources', remote, untried), 'ok,skipped');
   });
 
   it('find a device that is no source, and an enabled log without keys', async () => {
@@ -163,9 +181,9 @@ describe('the checks of files', () => {
       PHM_DEVICE_PATH: join(dataDir, 'gone'),
       PHM_DEVICE_MIN_ENTROPY: '1',
     };
-    assert.equal(await statuses('entropy sources', device, /device failed/), 'warning');
+    assert.equal(await statuses('entropy sources', device, /device failed/), 'ok,warning');
     const asDefault = { ...device, PHM_ENTROPY_SOURCE: 'device' };
-    assert.equal(await statuses('entropy sources', asDefault, /no server is ready/), 'failed');
+    assert.equal(await statuses('entropy sources', asDefault, /no server is ready/), 'ok,failed');
     const keys = { PHM_LOG_KEY_FILE: join(dataDir, 'gone') };
     assert.equal(await statuses('log', keys, /cannot use the keys of the log/), 'failed');
     assert.equal(await statuses('log', { PHM_TRANSPARENCY_LOG: 'off' }, /is off/), 'skipped');
@@ -215,5 +233,23 @@ describe('the checks of the database', () => {
     } finally {
       writeFileSync(path, copy);
     }
+  });
+});
+
+describe('the check of the server', () => {
+  it('tells nothing from another program', async () => {
+    const other = createServer((socket) =>
+      socket
+        .on('error', () => {})
+        .resume()
+        .end('no HTTP\r\n\r\n'),
+    );
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const env = { PHM_PORT: String(port) };
+    assert.equal(await statuses('server', env, /does not speak HTTP.*\n.*set PHM_PORT/), 'failed');
+    await new Promise((closed) => other.close(closed));
+    assert.equal(await statuses('server', env, /nothing listens on/), 'skipped');
   });
 });

@@ -3,7 +3,7 @@
  * clock, a full disk, a standby in place of the primary, and a secret that others can read.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
@@ -134,6 +134,46 @@ describe('phm doctor beside a server with SQLite', () => {
     ]);
     assert.equal(found.code, 1);
     assertFound(found, 'clock', 'failed', /400 days ahead.*\n.*#a-wrong-clock/);
+  });
+
+  it('finds a directory above that this user may not enter', {
+    skip: process.getuid?.() !== 0 && 'only root can become another user',
+  }, async () => {
+    const found = await doctor(join(dataDir, 'below'), {}, [], { uid: 65_534 });
+    assert.equal(found.code, 1);
+    assertFound(found, 'permissions', 'failed', /may not enter.*\n.*as the user of the server/);
+    assertFound(found, 'disk', 'skipped', /is unknown/);
+  });
+
+  it('finds that the server hangs', async () => {
+    process.kill(server.pid, 'SIGSTOP');
+    const found = await doctor(dataDir, { PHM_PORT: String(port) });
+    process.kill(server.pid, 'SIGCONT');
+    assert.equal(found.code, 1);
+    assertOnly(found, ['server']);
+    assertFound(found, 'server', 'failed', /does not answer within 3 s\n.*#a-process-that-hangs/);
+  });
+
+  it('goes on after a file that does not answer', {
+    skip: process.platform === 'win32' && 'Windows has no such files',
+  }, async () => {
+    const file = join(dataDir, 'hangs');
+    execFileSync('mkfifo', ['-m', '600', file]);
+    // As on a network file system without its server, whoever opens the file waits.
+    const found = await doctor(dataDir, {
+      PHM_PORT: String(port),
+      PHM_MASTER_KEY_FILE: file,
+      PHM_TRANSPARENCY_LOG: 'off',
+    });
+    assert.equal(found.code, 1);
+    assertOnly(found, ['master secret']);
+    assertFound(found, 'master secret', 'failed', /no answer within 20 s.*hangs/);
+    assertFound(found, 'server', 'ok', /is ready/);
+    const unread = await doctor(dataDir, { PHM_DATABASE_URL_FILE: file });
+    rmSync(file);
+    assert.equal(unread.code, 2);
+    assertFound(unread, 'configuration', 'failed', /no answer within 20 s/);
+    assertFound(unread, 'server', 'skipped', /configuration cannot be read/);
   });
 
   it('finds a log whose state file is gone', async () => {
@@ -288,6 +328,6 @@ describe('phm doctor on PostgreSQL', { skip: noPostgres }, () => {
   it('works without a server', async () => {
     const { code, stdout } = await runPhm(['doctor'], dataDir, env);
     assert.equal(code, 0);
-    assert.match(stdout, /^skipped +server +no server answers/m);
+    assert.match(stdout, /^skipped +server +nothing listens/m);
   });
 });

@@ -2,7 +2,7 @@
 import { KernelsError } from '#sp800-22/wasm';
 import { NoiseFailure } from '../../entropy/index.ts';
 import { AppError, SetupError } from '../../errors.ts';
-import { type Finding, failed, Skipped, within } from './finding.ts';
+import { type Finding, failed, Skipped, skipped, within } from './finding.ts';
 import type { Site } from './site.ts';
 
 export interface Check {
@@ -22,13 +22,19 @@ export async function runCheck(check: Check, site: Site): Promise<Finding[]> {
     const found = await within(LIMIT_MS, check.name, (signal) => check.run(site, signal));
     return found.map((finding) => withPage(finding, check));
   } catch (error) {
-    if (error instanceof Skipped) return [{ status: 'skipped', detail: error.message, do: null }];
-    return [withPage(failed(describe(error)), check)];
+    if (error instanceof Skipped) return [skipped(error.message)];
+    return [withPage(failed(describe(error), remedyFor(error)), check)];
   }
 }
 
+/** Rights are the only reason that a check can tell without knowing what it examines. */
+function remedyFor(error: unknown): string | null {
+  const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES';
+  return isDenied ? 'run the command as the user of the server, or correct owner and mode' : null;
+}
+
 /** Adds the page to what to do. */
-function withPage(finding: Finding, { page }: Check): Finding {
+export function withPage(finding: Finding, { page }: Check): Finding {
   if (finding.status === 'ok' || finding.status === 'skipped') return finding;
   return { ...finding, do: finding.do === null ? `see ${page}` : `${finding.do} (${page})` };
 }

@@ -2,10 +2,9 @@
 import type { Command } from 'commander';
 import { asStarted } from '../../launcher.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { runCheck } from './check.ts';
 import { CHECKS } from './checks.ts';
+import { examine } from './examination.ts';
 import type { Finding, Status } from './finding.ts';
-import { Site } from './site.ts';
 
 const HELP = `
 Run it with the variables of the server, as the user of the server; servers may run. It changes nothing and contacts no
@@ -35,27 +34,22 @@ export function addDoctorCommand(
     .option('--json', 'write the checks as JSON')
     .addHelpText('after', HELP)
     .action(async (options: { json?: boolean }) => {
-      onExitCode(await examine(context, options));
+      onExitCode(await report(context, options));
     });
 }
 
-async function examine(context: CliContext, { json }: { json?: boolean }): Promise<number> {
-  const site = new Site(context);
+async function report(context: CliContext, { json }: { json?: boolean }): Promise<number> {
   const reports: Report[] = [];
-  try {
-    for (const check of CHECKS) {
-      const report = { name: check.name, findings: await runCheck(check, site) };
-      reports.push(report);
-      if (!json) tell(context, report);
-    }
-  } finally {
-    await site.close();
-  }
+  const isConfigured = await examine(context.env, (index, findings) => {
+    const one = { name: CHECKS[index]?.name ?? '', findings };
+    reports.push(one);
+    if (!json) tell(context, one);
+  });
   const isSound = reports.every(({ findings }) => worstOf(findings) !== 'failed');
   if (json) writeJson(context, { ok: isSound, checks: reports.map((one) => toJson(context, one)) });
   else context.err(summary(reports));
   if (isSound) return 0;
-  return site.reading.ok ? 1 : 2;
+  return isConfigured ? 1 : 2;
 }
 
 function worstOf(findings: readonly Finding[]): Status {

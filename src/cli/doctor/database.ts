@@ -2,15 +2,18 @@
 import { systemClock } from '../../clock.ts';
 import type { DatabaseFault } from '../../ledger/admin.ts';
 import { describeStore, isUrgent, storeLocation } from '../../ledger/index.ts';
-import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
+import { type Finding, failed, ok, Skipped, skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
 
 export async function checkDatabase(site: Site): Promise<Finding[]> {
   const name = describeStore(storeLocation(site.config));
   const inspection = await site.inspection();
   if (inspection === null) throw new Skipped(`there is no database ${name} yet`);
-  const { about, faults } = inspection;
-  return faults.length > 0 ? faults.map(toFinding) : [ok(`${name}: ${about}`)];
+  const { about, faults, unchecked } = inspection;
+  return [
+    ...(faults.length > 0 ? faults.map(toFinding) : [ok(`${name}: ${about}`)]),
+    ...(unchecked === undefined ? [] : [skipped(unchecked, 'check it by: phm ledger verify')]),
+  ];
 }
 
 function toFinding({ isGrave, problem, remedy }: DatabaseFault): Finding {

@@ -1,7 +1,7 @@
 /** Checks the free space for the database and for the state file of the log. */
 import { dirname } from 'node:path';
 import { diskSpace } from '../../files/disk-space.ts';
-import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
+import { type Finding, failed, ok, Skipped, skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
 
 const MIB = 2 ** 20;
@@ -19,8 +19,8 @@ export async function checkDisk(site: Site): Promise<Finding[]> {
   const places = placesOf(site);
   if (places.length === 0) throw new Skipped('this machine keeps neither database nor log');
   const found = await Promise.all(places.map(checkPlace));
-  const faults = found.filter(({ status }) => status !== 'ok');
-  return faults.length > 0 ? faults : [ok(found.map(({ detail }) => detail).join('; '))];
+  const isSound = found.every(({ status }) => status === 'ok');
+  return isSound ? [ok(found.map(({ detail }) => detail).join('; '))] : found;
 }
 
 function placesOf({ config }: Site): Place[] {
@@ -35,7 +35,7 @@ function placesOf({ config }: Site): Place[] {
 
 async function checkPlace({ directory, holds, leastBytes, leastPart }: Place): Promise<Finding> {
   const space = await diskSpace(directory);
-  if (space === null) return ok(`unknown for ${holds}`);
+  if (space === null) return skipped(`the space for ${holds} in ${directory} is unknown`);
   const { freeBytes, sizeBytes } = space;
   const free = `${sizeText(freeBytes)} of ${sizeText(sizeBytes)} free for ${holds} in ${directory}`;
   if (freeBytes < leastBytes) return failed(free, 'free space: a full disk stops keys or the log');

@@ -24,6 +24,13 @@ export const warning = (detail: string, remedy: string | null = null): Finding =
   do: remedy,
 });
 
+/** For a part of a check that could not be done. */
+export const skipped = (detail: string, remedy: string | null = null): Finding => ({
+  status: 'skipped',
+  detail,
+  do: remedy,
+});
+
 /** Without a remedy, the detail holds it. */
 export const failed = (detail: string, remedy: string | null = null): Finding => ({
   status: 'failed',

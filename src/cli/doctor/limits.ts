@@ -16,7 +16,7 @@ const USUAL_CONNECTIONS = 2_000;
 export function checkLimits({ config }: Site): Finding[] {
   const found = [...checkOpenFiles(config), ...checkMemory(config)];
   if (found.length > 0) return found;
-  const files = openFilesLimit() ?? 'unlimited';
+  const files = openFilesLimit() ?? 'unlimited or unknown';
   return [ok(`open files: ${files}; memory: ${memoryLimitMib()} MiB`)];
 }
 

@@ -3,7 +3,11 @@ import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
-import { logKeyExposures, secretExposures } from '../../files/secret-exposure.ts';
+import {
+  credentialExposures,
+  logKeyExposures,
+  secretExposures,
+} from '../../files/secret-exposure.ts';
 import { requireWritable } from '../../ledger/admin.ts';
 import { quote } from '../../shell-word.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -20,7 +24,7 @@ export function checkPermissions(site: Site): Finding[] {
   }
   const found = [
     ...(config.databaseUrl === null ? checkDirectory(site) : []),
-    ...checkExposures(config),
+    ...checkExposures(site),
     ...(config.log.mode === 'off' ? [] : checkStateFile(config)),
   ];
   return found.length > 0 ? found : [ok('only the user of the server can use its files')];
@@ -30,7 +34,7 @@ function checkDirectory(site: Site): Finding[] {
   const { dataDir } = site.config;
   const directory = look(dataDir);
   if (directory !== null) return [...checkAccess(dataDir), ...checkOwners(dataDir, directory)];
-  const where = site.isSet('PHM_DATA_DIR')
+  const where = site.variable('PHM_DATA_DIR')
     ? 'PHM_DATA_DIR names it'
     : 'PHM_DATA_DIR is not set, so it is ./data in the working directory';
   return [
@@ -78,10 +82,12 @@ function checkOwners(dataDir: string, { uid }: Stats): Finding[] {
   ];
 }
 
-/** The warnings of a starting server. */
-function checkExposures({ masterSecret, log }: Config): Finding[] {
+/** The warnings of a starting server, and those about further files with secrets. */
+function checkExposures(site: Site): Finding[] {
+  const { masterSecret, log } = site.config;
   const ofLog = log.mode === 'off' ? [] : logKeyExposures(log.keys);
-  return [...secretExposures(masterSecret), ...ofLog].map((text) => failed(text));
+  const ofOthers = credentialExposures((name) => site.variable(name));
+  return [...secretExposures(masterSecret), ...ofLog, ...ofOthers].map((text) => failed(text));
 }
 
 function checkStateFile({ log: { stateFile } }: Config): Finding[] {
@@ -109,14 +115,17 @@ function accessOf(directory: string, rights: number): string | null {
   }
 }
 
+/** True also if this user may not enter a directory above. */
 function isClosed(directory: string): boolean {
-  return look(directory) !== null && accessOf(directory, constants.X_OK) !== null;
+  try {
+    return look(directory) !== null && accessOf(directory, constants.X_OK) !== null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return true;
+    throw error;
+  }
 }
 
+/** Returns null if there is no such file. */
 function look(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
 }

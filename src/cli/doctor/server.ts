@@ -15,6 +15,14 @@ const TIMEOUT_MS = 3_000;
 /** Most characters of an answer that are read. */
 const MAX_LENGTH = 65_536;
 
+const NOT_LISTENING = new Set([
+  'ECONNREFUSED',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
 interface Answer {
   readonly text: string;
   /** SHA-256 of the certificate in use; null without TLS. */
@@ -25,13 +33,29 @@ export async function checkServer({ config }: Site): Promise<Finding[]> {
   if (config.port === 0) throw new Skipped('PHM_PORT is 0, so its address is unknown');
   const address = localAddress(config);
   const answer = await ask(`${address}/readyz`);
-  if (answer === null) throw new Skipped(`no server answers on ${address}`);
+  if (answer === 'nobody') throw new Skipped(`nothing listens on ${address}`);
+  if (answer === 'silence') return [hangs(address)];
+  if (answer === 'nonsense') return [isOther(config, address)];
   const found = [
     ...checkReadiness(address, answer.text),
     ...checkLoadedCertificate(config, answer),
     ...(await checkDirectory(config)),
   ];
   return found.length > 0 ? found : [ok(`${address} is ready`)];
+}
+
+function hangs(address: string): Finding {
+  return failed(
+    `the process on ${address} does not answer within ${TIMEOUT_MS / 1000} s`,
+    'if it is the server, it hangs: docs/incidents.md#a-process-that-hangs',
+  );
+}
+
+function isOther({ tls }: Config, address: string): Finding {
+  return failed(
+    `the process on ${address} does not speak ${tls ? 'TLS, or not this version' : 'HTTP without TLS'}`,
+    'run this with the variables of that server; if it is another program, end it or set PHM_PORT',
+  );
 }
 
 function checkReadiness(address: string, text: string): Finding[] {
@@ -74,8 +98,8 @@ async function checkDirectory(config: Config): Promise<Finding[]> {
   return other === null ? [] : [warning(other, 'run this with the variables of that server')];
 }
 
-/** Returns the answer; null if nothing answers in time. */
-function ask(url: string): Promise<Answer | null> {
+/** Returns the answer, or what came in its place. */
+function ask(url: string): Promise<Answer | 'nobody' | 'silence' | 'nonsense'> {
   return new Promise((done) => {
     const answered = (response: IncomingMessage) => {
       const { socket } = response;
@@ -86,7 +110,7 @@ function ask(url: string): Promise<Answer | null> {
         text += part;
         if (text.length > MAX_LENGTH) response.destroy();
       });
-      response.on('error', () => done(null));
+      response.on('error', ({ name }) => done(name === 'AbortError' ? 'silence' : 'nonsense'));
       response.on('close', () => done({ text, fingerprint: peer?.fingerprint256 ?? null }));
     };
     // The request has no secret, and the certificate has a check of its own.
@@ -95,6 +119,9 @@ function ask(url: string): Promise<Answer | null> {
     const request = url.startsWith('https:')
       ? getTls(url, options, answered)
       : getCleartext(url, options, answered);
-    request.on('error', () => done(null));
+    request.on('error', ({ name, code }: NodeJS.ErrnoException) => {
+      if (name === 'AbortError') done('silence');
+      else done(code !== undefined && NOT_LISTENING.has(code) ? 'nobody' : 'nonsense');
+    });
   });
 }

@@ -23,7 +23,7 @@ export class Site {
   #inspection: Promise<Inspection | null> | null = null;
   #store: Promise<LedgerStore> | null = null;
 
-  constructor({ env }: CliContext) {
+  constructor({ env }: Pick<CliContext, 'env'>) {
     this.#env = env;
     const cores = availableParallelism();
     this.reading = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves: true });
@@ -35,9 +35,9 @@ export class Site {
     throw new Skipped('the configuration is invalid');
   }
 
-  /** True if a variable of the environment is set. */
-  isSet(name: string): boolean {
-    return Boolean(this.#env[name]?.trim());
+  /** Returns a variable of the environment; undefined if it is not set. */
+  variable(name: string): string | undefined {
+    return this.#env[name]?.trim() || undefined;
   }
 
   /** Inspects the database; null if there is no embedded one yet. Rejects with `SetupError`. */

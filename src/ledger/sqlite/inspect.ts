@@ -34,8 +34,8 @@ export async function inspectSqlite(path: string): Promise<Inspection | null> {
   const { version, schema } = readFacts(path);
   const checked = await quickCheck(path);
   if (checked?.kind === 'damaged') throw damagedDatabase(path, checked.found);
-  const about = `SQLite ${version}, ${sizes(path)}, ${describeCheck(checked)}`;
-  return { about, faults: longLog(path), schema, program };
+  const about = `SQLite ${version}, ${sizes(path)}${checked?.kind === 'sound' ? ', undamaged' : ''}`;
+  return { about, faults: longLog(path), unchecked: whyUnchecked(checked), schema, program };
 }
 
 /** In a directory that this user may not enter, every file would seem to be missing. */
@@ -72,9 +72,10 @@ async function quickCheck(path: string): Promise<CheckResult | null> {
   return report?.result ?? null;
 }
 
-function describeCheck(checked: CheckResult | null): string {
-  if (checked === null) return `not checked for damage in ${CHECK_LIMIT_MS / 1000} s`;
-  return checked.kind === 'failed' ? `not checked for damage: ${checked.reason}` : 'undamaged';
+function whyUnchecked(checked: CheckResult | null): string | undefined {
+  if (checked === null)
+    return `not all pages were checked for damage in ${CHECK_LIMIT_MS / 1000} s`;
+  return checked.kind === 'failed' ? `not checked for damage: ${checked.reason}` : undefined;
 }
 
 function sizes(path: string): string {
