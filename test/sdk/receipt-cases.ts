@@ -282,6 +282,26 @@ function policies(): Case[] {
       policy: 'log\n',
       problems: ['The policy cannot be read: line 1 of the policy: expected log <vkey> [<url>].'],
     },
+    // A secret in a file that was named by mistake must not be in what verification says.
+    ...[
+      {
+        name: 'a master secret',
+        text: `1:${'5a'.repeat(32)}`,
+        expected: 'log, witness, group or quorum',
+      },
+      {
+        name: 'a signing key',
+        text: `log PRIVATE+KEY+${ORIGIN}+0123abcd+${'A'.repeat(44)}`,
+        expected: 'a verifier key "<name>+<8 hexadecimal digits>+<base64>"',
+      },
+    ].map(({ name, text, expected }) => ({
+      name: `${name} as the policy`,
+      receipt,
+      policy: text,
+      problems: [
+        `The policy cannot be read: line 1 of the policy: expected ${expected}, got a text of ${text.replace('log ', '').length} characters.`,
+      ],
+    })),
     {
       name: 'a policy that is empty',
       receipt,

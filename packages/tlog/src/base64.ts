@@ -3,7 +3,7 @@
  *
  * `atob` alone accepts white space, missing padding and unused bits that are not zero.
  */
-import { FormatError, quoted } from './format-error.ts';
+import { FormatError, received } from './format-error.ts';
 
 /** The methods of ECMAScript 2026, which older platforms lack. They take a twentieth of the time of `btoa` and `atob`. */
 interface NativeEncoder {
@@ -33,7 +33,7 @@ export function encodeByBtoa(bytes: Uint8Array): string {
 export function decodeBase64(text: string): Uint8Array {
   const bytes = decodeLoosely(text);
   if (bytes === null || encodeBase64(bytes) !== text) {
-    throw new FormatError(`expected padded base64 (RFC 4648 §4), got ${quoted(text)}`);
+    throw new FormatError(`expected padded base64 (RFC 4648 §4), got ${received(text)}`);
   }
   return bytes;
 }
@@ -56,7 +56,7 @@ export function decodeBase64Of(length: number, name: string, text: string): Uint
   const bytes = decodeLoosely(text);
   if (bytes?.length !== length || encodeBase64(bytes) !== text) {
     throw new FormatError(
-      `${name}: expected base64 (RFC 4648 §4) of ${length} bytes, got ${quoted(text)}`,
+      `${name}: expected base64 (RFC 4648 §4) of ${length} bytes, got ${received(text)}`,
     );
   }
   return bytes;

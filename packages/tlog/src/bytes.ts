@@ -1,5 +1,5 @@
 /** Text and integers as bytes, in Node and browsers. */
-import { FormatError, quoted } from './format-error.ts';
+import { FormatError, received } from './format-error.ts';
 
 const encoder = new TextEncoder();
 
@@ -36,7 +36,7 @@ export function parseDecimal(name: string, text: string): number {
   const value = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(value)) {
     throw new FormatError(
-      `${name}: expected a decimal number below 2^53 without leading zeros, got ${quoted(text)}`,
+      `${name}: expected a decimal number below 2^53 without leading zeros, got ${received(text)}`,
     );
   }
   return value;

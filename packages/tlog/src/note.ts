@@ -1,7 +1,7 @@
 /** Signed notes and verifier keys: https://c2sp.org/signed-note. */
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { assertInteger, concat, isLine, utf8 } from './bytes.ts';
-import { FormatError, quoted } from './format-error.ts';
+import { FormatError, quoted, received } from './format-error.ts';
 
 /** Signature types of c2sp.org/signed-note, "Signature types". */
 export const ED25519 = 0x01;
@@ -81,7 +81,7 @@ function parseSignatureLine(line: string, index: number): NoteSignature {
   const where = `signature line ${index + 1}`;
   const [, name = '', base64 = ''] = SIGNATURE_LINE.exec(line) ?? [];
   if (!isKeyName(name)) {
-    throw new FormatError(`${where}: expected "— <key name> <base64>", got ${quoted(line)}`);
+    throw new FormatError(`${where}: expected "— <key name> <base64>", got ${received(line)}`);
   }
   const bytes = decodeBase64At(where, base64);
   if (bytes.length <= KEY_ID_BYTES) {
@@ -106,7 +106,7 @@ export function parseVerifierKey(vkey: string): VerifierKey {
   const [, name = '', keyId = '', base64 = ''] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/u.exec(vkey) ?? [];
   if (!isKeyName(name)) {
     throw new FormatError(
-      `expected a verifier key "<name>+<8 hexadecimal digits>+<base64>", got ${quoted(vkey)}`,
+      `expected a verifier key "<name>+<8 hexadecimal digits>+<base64>", got ${received(vkey)}`,
     );
   }
   const [type = -1, ...publicKey] = decodeBase64At(`verifier key ${name}`, base64);

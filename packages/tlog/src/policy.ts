@@ -1,5 +1,5 @@
 /** Trust policies: https://c2sp.org/tlog-policy. */
-import { FormatError, quoted } from './format-error.ts';
+import { FormatError, quoted, received } from './format-error.ts';
 import { ED25519, parseVerifierKey, type VerifierKey } from './note.ts';
 
 export interface PolicyLog {
@@ -73,7 +73,7 @@ class PolicyReader {
     else if (word === 'witness') this.#readWitness(items);
     else if (word === 'group') this.#readGroup(items);
     else if (word === 'quorum') this.#readQuorum(items);
-    else throw new FormatError(`expected log, witness, group or quorum, got ${quoted(word)}`);
+    else throw new FormatError(`expected log, witness, group or quorum, got ${received(word)}`);
   }
 
   policy(): Policy {
@@ -157,7 +157,9 @@ function parseThreshold(count: string, members: number): number {
   if (count === 'any') return 1;
   const threshold = /^[1-9][0-9]{0,3}$/.test(count) ? Number(count) : Number.NaN;
   if (threshold <= members) return threshold;
-  throw new FormatError(`expected all, any or a number from 1 to ${members}, got ${quoted(count)}`);
+  throw new FormatError(
+    `expected all, any or a number from 1 to ${members}, got ${received(count)}`,
+  );
 }
 
 /**

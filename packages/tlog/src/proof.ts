@@ -2,7 +2,7 @@
 import { decodeBase64, decodeBase64Of, encodeBase64 } from './base64.ts';
 import { assertBytes, assertInteger, parseDecimal } from './bytes.ts';
 import { HASH_BYTES } from './checkpoint.ts';
-import { FormatError, quoted } from './format-error.ts';
+import { FormatError, received } from './format-error.ts';
 import { MAX_NOTE_LENGTH, parseNote } from './note.ts';
 
 export interface TlogProof {
@@ -30,7 +30,9 @@ export function parseProof(text: string): TlogProof {
   const checkpoint = text.slice(end + 2);
   const lines = text.slice(0, end).split('\n');
   if (lines[0] !== HEADER) {
-    throw new FormatError(`line 1 of a proof: expected "${HEADER}", got ${quoted(lines[0] ?? '')}`);
+    throw new FormatError(
+      `line 1 of a proof: expected "${HEADER}", got ${received(lines[0] ?? '')}`,
+    );
   }
   const hasExtra = lines[1]?.startsWith('extra ') === true;
   const extra = hasExtra ? decodeExtra(lines[1] as string) : null;
@@ -53,7 +55,7 @@ function decodeExtra(line: string): Uint8Array {
 function parseIndex(line: string, number: number): number {
   if (!line.startsWith('index ')) {
     throw new FormatError(
-      `line ${number} of a proof: expected "index <number>", got ${quoted(line)}`,
+      `line ${number} of a proof: expected "index <number>", got ${received(line)}`,
     );
   }
   return parseDecimal(`line ${number} of a proof, index`, line.slice('index '.length));

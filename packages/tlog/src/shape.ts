@@ -1,6 +1,6 @@
 /** Checks of the members of a JSON object from outside: exactly these members, each of an exact form. */
 import { decodeBase64, decodeBase64Of } from './base64.ts';
-import { FormatError, quoted } from './format-error.ts';
+import { FormatError, quoted, received } from './format-error.ts';
 
 /** Checks the form of a value and returns it. `name` begins the message of the `FormatError`. */
 export type Check<T> = (name: string, value: unknown) => T;
@@ -93,7 +93,7 @@ export function mismatch(name: string, expected: string, value: unknown): Format
 }
 
 function described(value: unknown): string {
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return received(value);
   if (typeof value !== 'object' || value === null) return String(value);
   return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
 }

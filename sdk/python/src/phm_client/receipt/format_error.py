@@ -9,6 +9,8 @@ import re
 
 HASH_BYTES = 32
 _SHOWN_CHARACTERS = 60
+# No secret of the service is as short.
+_HARMLESS_CHARACTERS = 24
 _MAX_SAFE = 2**53 - 1
 
 
@@ -16,17 +18,24 @@ class FormatError(ValueError):
     """A text has not the form of its format. The message says what was expected, and what came."""
 
 
-def quoted(text: str) -> str:
-    """Return a text in quotes for a message: shortened, with control characters escaped."""
-    shown = f"{text[:_SHOWN_CHARACTERS]}…" if len(text) > _SHOWN_CHARACTERS else text
+def quoted(name: str) -> str:
+    """Return a name in quotes for a message: shortened, with control characters escaped."""
+    shown = f"{name[:_SHOWN_CHARACTERS]}…" if len(name) > _SHOWN_CHARACTERS else name
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+
+
+def received(text: str) -> str:
+    """Return what came, for a message: of a long text only the length, for it can be a secret."""
+    if len(text) <= _HARMLESS_CHARACTERS:
+        return quoted(text)
+    return f"a text of {len(text)} characters"
 
 
 def decode_base64(text: str) -> bytes:
     """Return the bytes of padded, canonical base64 (RFC 4648 §4). Raises FormatError."""
     decoded = _decode_loosely(text)
     if decoded is None:
-        raise FormatError(f"expected padded base64 (RFC 4648 §4), got {quoted(text)}")
+        raise FormatError(f"expected padded base64 (RFC 4648 §4), got {received(text)}")
     return decoded
 
 
@@ -35,7 +44,7 @@ def decode_base64_of(length: int, name: str, text: str) -> bytes:
     decoded = _decode_loosely(text)
     if decoded is None or len(decoded) != length:
         raise FormatError(
-            f"{name}: expected base64 (RFC 4648 §4) of {length} bytes, got {quoted(text)}"
+            f"{name}: expected base64 (RFC 4648 §4) of {length} bytes, got {received(text)}"
         )
     return decoded
 
@@ -55,7 +64,7 @@ def parse_decimal(name: str, text: str) -> int:
     if not 0 <= value <= _MAX_SAFE:
         raise FormatError(
             f"{name}: expected a decimal number below 2^53 without leading zeros, "
-            f"got {quoted(text)}"
+            f"got {received(text)}"
         )
     return value
 

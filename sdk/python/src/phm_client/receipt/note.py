@@ -17,7 +17,7 @@ from .format_error import (
     decode_base64_of,
     is_line,
     parse_decimal,
-    quoted,
+    received,
 )
 
 # Signature types of c2sp.org/signed-note.
@@ -104,7 +104,7 @@ def _parse_signature_line(line: str, number: int) -> NoteSignature:
     where = f"signature line {number}"
     found = re.fullmatch(r"— ([^\s\ufeff]+) ([^\s\ufeff]+)", line)
     if found is None or not is_key_name(found[1]):
-        raise FormatError(f'{where}: expected "— <key name> <base64>", got {quoted(line)}')
+        raise FormatError(f'{where}: expected "— <key name> <base64>", got {received(line)}')
     content = _decode_at(where, found[2])
     if len(content) <= _KEY_ID_BYTES:
         raise FormatError(f"{where}: expected a key ID and a signature, got {len(content)} bytes")
@@ -117,7 +117,8 @@ def parse_verifier_key(text: str) -> VerifierKey:
     found = re.fullmatch(r"([^+]*)\+([0-9a-f]{8})\+([^\n\r\u2028\u2029]*)", text)
     if found is None or not is_key_name(found[1]):
         raise FormatError(
-            f'expected a verifier key "<name>+<8 hexadecimal digits>+<base64>", got {quoted(text)}'
+            'expected a verifier key "<name>+<8 hexadecimal digits>+<base64>", '
+            f"got {received(text)}"
         )
     name = found[1]
     content = _decode_at(f"verifier key {name}", found[3])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .format_error import FormatError, quoted
+from .format_error import FormatError, quoted, received
 from .note import ED25519, VerifierKey, parse_verifier_key
 
 _NONE = "none"
@@ -80,7 +80,7 @@ class _Reader:
             "quorum": self._read_quorum,
         }
         if word not in readers:
-            raise FormatError(f"expected log, witness, group or quorum, got {quoted(word)}")
+            raise FormatError(f"expected log, witness, group or quorum, got {received(word)}")
         readers[word](items)
 
     def policy(self) -> Policy:
@@ -151,4 +151,4 @@ def _threshold(count: str, members: int) -> int:
         return 1
     if re.fullmatch(r"[1-9][0-9]{0,3}", count, re.ASCII) and int(count) <= members:
         return int(count)
-    raise FormatError(f"expected all, any or a number from 1 to {members}, got {quoted(count)}")
+    raise FormatError(f"expected all, any or a number from 1 to {members}, got {received(count)}")

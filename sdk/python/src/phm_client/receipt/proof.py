@@ -12,7 +12,7 @@ from .format_error import (
     decode_base64,
     decode_base64_of,
     parse_decimal,
-    quoted,
+    received,
 )
 from .note import MAX_NOTE_LENGTH, SignedNote, parse_note
 
@@ -36,7 +36,7 @@ def parse_proof(text: str) -> TlogProof:
         raise FormatError("a proof needs an empty line before its checkpoint")
     lines = head.split("\n")
     if lines[0] != _HEADER:
-        raise FormatError(f'line 1 of a proof: expected "{_HEADER}", got {quoted(lines[0])}')
+        raise FormatError(f'line 1 of a proof: expected "{_HEADER}", got {received(lines[0])}')
     index_at = 1
     if lines[1:] and lines[1].startswith("extra "):
         _check_extra(lines[1])
@@ -59,7 +59,7 @@ def _check_extra(line: str) -> None:
 def _parse_index(line: str, number: int) -> int:
     if not line.startswith("index "):
         raise FormatError(
-            f'line {number} of a proof: expected "index <number>", got {quoted(line)}'
+            f'line {number} of a proof: expected "index <number>", got {received(line)}'
         )
     return parse_decimal(f"line {number} of a proof, index", line.removeprefix("index "))
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .canonical import canonical_number
-from .format_error import FormatError, decode_base64, decode_base64_of, quoted
+from .format_error import FormatError, decode_base64, decode_base64_of, quoted, received
 
 # Checks a value. The name begins the message of its FormatError.
 Check = Callable[[str, Any], None]
@@ -22,7 +22,7 @@ def mismatch(name: str, expected: str, value: object) -> FormatError:
 
 def _described(value: object) -> str:
     if isinstance(value, str):
-        return quoted(value)
+        return received(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
