@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { SetupError } from '../errors.ts';
+import { readFailure } from '../files/read-failure.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -62,8 +63,6 @@ function readPem(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new SetupError(`${variable}: cannot read ${path}: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw new SetupError(`${variable}: cannot read ${path}: ${readFailure(cause)}`, { cause });
   }
 }

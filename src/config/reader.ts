@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
+import { readFailure } from '../files/read-failure.ts';
 import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Variable } from './environment.ts';
 
 const VARIABLES = { ...ENVIRONMENT, ...CLIENT_ENVIRONMENT };
@@ -87,10 +88,11 @@ export class Reader {
 
   /** Reads and trims the file that a variable names; null if it cannot be read. */
   fileText(name: Variable): string | null {
+    const path = resolve(this.text(name));
     try {
-      return readFileSync(resolve(this.text(name)), 'utf8').trim();
+      return readFileSync(path, 'utf8').trim();
     } catch (error) {
-      this.problems.push(`${name}: the file cannot be read: ${(error as Error).message}`);
+      this.problems.push(`${name}: ${path} cannot be read: ${readFailure(error)}`);
       return null;
     }
   }

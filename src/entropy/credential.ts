@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Credential } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
+import { readFailure } from '../files/read-failure.ts';
 
 const MAX_LENGTH = 4_096;
 
@@ -24,7 +25,7 @@ function readText(variable: string, file: string): string {
   try {
     return readFileSync(file, 'latin1').trim();
   } catch (cause) {
-    const reason = (cause as Error).message;
+    const reason = readFailure(cause);
     throw new SetupError(`the credential of ${variable}_FILE, ${file}, cannot be read: ${reason}`, {
       cause,
     });

@@ -14,6 +14,7 @@ import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { readFailure } from '../files/read-failure.ts';
 import type { AccountStore, AuditRecord, Retirement, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
@@ -61,17 +62,18 @@ function readVersions(origin: MasterSecretOrigin, isNew: boolean): MasterSecretV
       origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
     );
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : 'unreadable';
-    if ((cause as NodeJS.ErrnoException).code === 'EACCES') {
+    const { code, syscall, message } = cause as NodeJS.ErrnoException;
+    const reason = syscall === undefined ? message : readFailure(cause);
+    if (code === 'EACCES' && origin.kind === 'file') {
       throw new SetupError(
-        `cannot read the master secret: ${reason}; run this as the user of the server`,
+        `cannot read the master secret in ${origin.path}: ${reason}; run this as the user of the server`,
       );
     }
     throw new SetupError(
       origin.kind === 'environment'
         ? `PHM_MASTER_KEY is not a master secret: ${reason}. To create one: phm secret new --print`
         : `cannot use the master secret in ${origin.path}: ${reason}; restore the file from its backup${
-            isNew && (cause as NodeJS.ErrnoException).code === 'ENOENT'
+            isNew && code === 'ENOENT'
               ? '. If this is a new installation, create one: phm secret new'
               : ''
           }`,

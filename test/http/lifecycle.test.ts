@@ -249,7 +249,7 @@ describe('an unreadable credential', () => {
     assert.equal(code, 1);
     assert.match(
       lastReason(stderr),
-      /^the credential of PHM_QRNG_API_KEY_FILE, .+missing, cannot be read: ENOENT/,
+      /^the credential of PHM_QRNG_API_KEY_FILE, .+missing, cannot be read: there is no such file$/,
     );
   });
 });

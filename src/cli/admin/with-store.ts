@@ -22,6 +22,7 @@ import {
 import { checkMasterSecret, loadMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';
+import { reasonOf } from '../read-bounded.ts';
 import { describeOtherServer } from './other-server.ts';
 
 /** What a command does with the store: it reads it, changes it, or may also create its database. */
@@ -152,7 +153,7 @@ function isThere(path: string): boolean {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTDIR') return false;
     throw new CommandError(
-      `cannot access ${path}: ${(error as Error).message}; run this command as the user of the server`,
+      `cannot access ${path}: ${reasonOf(error)}; run this command as the user of the server`,
       1,
     );
   }

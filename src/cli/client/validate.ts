@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { ValidationResult } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
+import { reasonOf } from '../read-bounded.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { decodeKey, type KeyToValidate } from './key-formats.ts';
 
@@ -93,7 +94,7 @@ function readFile(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new CommandError(`the key cannot be read: ${(error as Error).message}`, 2);
+    throw new CommandError(`${file} cannot be read: ${reasonOf(error)}`, 2);
   }
 }
 

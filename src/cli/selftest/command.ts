@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
+import { reasonOf } from '../read-bounded.ts';
 import { runCavpFile } from './cavp.ts';
 
 interface Report {
@@ -49,7 +50,7 @@ function cavp(file: string): Report {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${(error as Error).message}`, 1);
+    throw new CommandError(`cannot read ${file}: ${reasonOf(error)}`, 1);
   }
   try {
     const { passed, failed, skipped, failures } = runCavpFile(text);
