@@ -698,9 +698,7 @@ describe('idempotency records in PostgreSQL', when, () => {
       ),
       { code: '55P03' },
     );
-    const began = performance.now();
     assert.equal(await commitAt(2, 'beside'), 'committed');
-    assert.ok(performance.now() - began < 1_000);
     await upkeep;
     await reader.query('ROLLBACK');
     await reader.end();

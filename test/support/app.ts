@@ -1,4 +1,5 @@
 /** Builds the HTTP application in this process over a fake key service. */
+import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
@@ -38,6 +39,12 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     ...more,
   };
   return service as unknown as KeyService;
+}
+
+/** Stops the monotonic clock for a test, so that no bucket of a rate limit fills up meanwhile. */
+export function stopMonotonic(test: TestContext): void {
+  const now = process.hrtime.bigint();
+  test.mock.method(process.hrtime, 'bigint', () => now);
 }
 
 /** Builds the application with quiet defaults. The caller closes it. */

@@ -20,7 +20,7 @@ import type {
 } from '../../../src/keys/index.ts';
 import type { Principal } from '../../../src/ledger/index.ts';
 import { absentLog, type KeyService, type LogApi } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
 
 const CREATED_MS = Date.UTC(2026, 0, 31, 12);
@@ -696,7 +696,8 @@ describe('count', () => {
 });
 
 describe('the rate limit of a batch', () => {
-  it('is as many requests as keys, but at most the burst, all or none', async () => {
+  it('is as many requests as keys, but at most the burst, all or none', async (t) => {
+    stopMonotonic(t);
     const on = await buildTestApp({ service: serviceOf() });
     const first = await post('generateBatch', { count: 15 }, { on });
     assert.equal(first.status, 200);

@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newApiKey, quotaPeriod } from '../../../src/accounts/index.ts';
 import { utcMonth } from '../../../src/clock.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
 describe('the headers of limits', () => {
   for (const rateLimits of [false, true]) {
     for (const quota of [null, 1_000]) {
-      it(`list ${rateLimits ? 'the' : 'no'} rate limit and ${quota ?? 'no'} quota`, async () => {
+      it(`list ${rateLimits ? 'the' : 'no'} rate limit and ${quota ?? 'no'} quota`, async (t) => {
+        stopMonotonic(t);
         const usage = { month: utcMonth(NOW), used: 5, quota };
         const after = { ...usage, used: 6 };
         const service = standInService('research', {
