@@ -1,4 +1,4 @@
-/** Makes a self-signed certificate for localhost without any tool. */
+/** Makes a self-signed certificate without any tool. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 
@@ -25,18 +25,27 @@ const SUBJECT_ALT_NAME = oid(0x55, 0x1d, 0x11);
 
 const DAY_MS = 86_400_000;
 
-/** Writes a certificate and its private key (P-256) as PEM, valid from an hour ago until `notAfterMs`, by default for a day. */
+const LOCALHOST = der(0x82, Buffer.from('localhost'));
+const LOOPBACK = der(0x87, Buffer.from([127, 0, 0, 1]));
+
+/** Names that a certificate may have. */
+const NAMES = { both: [LOCALHOST, LOOPBACK], localhost: [LOCALHOST], '127.0.0.1': [LOOPBACK] };
+
+/**
+ * Writes a certificate and its private key (P-256) as PEM, valid from an hour ago until `notAfterMs`, by default for a day,
+ * for localhost, 127.0.0.1 or both.
+ */
 export function makeCertificate(
   certFile: string,
   keyFile: string,
   notAfterMs: number = Date.now() + DAY_MS,
+  named: keyof typeof NAMES = 'both',
 ): void {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from('localhost')))));
-  const names = sequence(
-    der(0x82, Buffer.from('localhost')),
-    der(0x87, Buffer.from([127, 0, 0, 1])),
-  );
+  // OpenSSL finds a certificate by its subject.
+  const subject = named === 'both' ? 'localhost' : named;
+  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(subject)))));
+  const names = sequence(...NAMES[named]);
   const extensions = der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, names))));
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
