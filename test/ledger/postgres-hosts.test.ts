@@ -72,6 +72,14 @@ describe('a connection to several hosts', { concurrency: true }, () => {
     const refusal = /it writes, and so does 127.* it writes, and so does 127/;
     await assert.rejects(connect(t, [a.port, b.port]), refusal);
     await assert.rejects(connect(t, [a.port, c.port]), refusal);
+    a.timeline = b.timeline = 2;
+    const old = await start(t, 'old');
+    await assert.rejects(
+      connect(t, [old.port, a.port, b.port]),
+      /: it was replaced by a promotion; /,
+    );
+    const next = await start(t, 'next', 'primary', 3);
+    assert.equal(await used(await connect(t, [old.port, a.port, b.port, next.port])), 'next next');
     b.role = 'standby';
     assert.equal(await used(await connect(t, [a.port, b.port])), 'a a');
   });

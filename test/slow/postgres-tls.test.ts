@@ -11,7 +11,8 @@ import { until } from '../support/replicas.ts';
 
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);
 const SKIP = noPostgres || (!PROGRAMS && 'pg_basebackup of PostgreSQL 15 or newer is not here');
-const SESSION = 'SELECT ssl, inet_server_port() AS port FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
+const SESSION =
+  'SELECT ssl, inet_server_port() AS port FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
 
 describe('several hosts with TLS', { skip: SKIP }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'postgres-tls-'));

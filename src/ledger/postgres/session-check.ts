@@ -115,20 +115,29 @@ function judgeLineage({ cluster, timeline }: Lineage, seen: SeenTimeline): HostS
 
 /**
  * Refuses servers that write side by side, so that neither is the successor of the other: two standbys were promoted
- * apart, or the hosts belong to different clusters.
+ * apart, or the hosts belong to different clusters. The server that they replaced is refused with them.
  */
 export function refuseRivals(
   hosts: readonly PostgresHost[],
   states: readonly HostState[],
 ): readonly HostState[] {
-  return states.map((mine) => {
-    const rival = states.findIndex((other) => areRivals(mine, other));
-    if (rival === -1) return mine;
+  const rivals = states.map((mine) => states.findIndex((other) => areRivals(mine, other)));
+  const disputed = Math.max(...rivals.map((i) => timelineOf(states[i])));
+  return states.map((mine, i) => {
+    const rival = rivals[i] as number;
+    if (rival === -1) {
+      const isReplaced = mine.kind === 'fits' && mine.timeline < disputed;
+      return isReplaced ? unfit('it was replaced by a promotion') : mine;
+    }
     return unfit(
       `it writes, and so does ${describeHost(hosts[rival] as PostgresHost)}, and neither replaced the other: stop the ` +
         'one that is not to be used',
     );
   });
+}
+
+function timelineOf(state: HostState | undefined): number {
+  return state?.kind === 'fits' ? state.timeline : 0;
 }
 
 function areRivals(a: HostState, b: HostState): boolean {
