@@ -294,6 +294,42 @@ describe('phm doctor on PostgreSQL', { skip: noPostgres }, () => {
     assertFound(found, 'clock', 'skipped', /schema does not fit/);
   });
 
+  it('names the rights that the role of the service lacks', async () => {
+    await postgres.createLedger('rights');
+    const found = async () =>
+      doctor(dataDir, {
+        ...env,
+        PHM_DATABASE_URL: postgres.url('rights').replace('phm:', 'lesser:'),
+      });
+    const rights = (sql: string) => postgres.query('rights', sql);
+    await rights(`CREATE ROLE lesser LOGIN PASSWORD '${PASSWORD}'`);
+    const none = await found();
+    assert.equal(none.code, 1);
+    assertFound(none, 'database', 'failed', /lesser may not SELECT accounts, .*and \d+ more/);
+    assertFound(none, 'schema', 'skipped', /not opened/);
+    const tables = await rights(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+    );
+    for (const { name } of tables) await rights(`ALTER TABLE ${name} OWNER TO lesser`);
+    await rights('GRANT CREATE ON SCHEMA public TO lesser');
+    const sound = await found();
+    assertFound(sound, 'database', 'ok', /primary/);
+    assertFound(sound, 'log', 'skipped', /next start/);
+    await rights('REVOKE DELETE ON usage FROM lesser');
+    await rights('ALTER TABLE recipients OWNER TO phm');
+    await rights('REVOKE CREATE ON SCHEMA public FROM lesser');
+    await rights('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC');
+    const less = await found();
+    for (const remedy of [
+      /superuser: GRANT DELETE ON recipients, usage TO lesser/,
+      /ALTER TABLE recipients OWNER TO lesser/,
+      /GRANT CREATE ON SCHEMA public TO lesser/,
+      /GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO lesser/,
+    ]) {
+      assertFound(less, 'database', 'failed', remedy);
+    }
+  });
+
   it('finds a standby in place of the primary', {
     skip: !PROGRAMS && 'pg_basebackup of PostgreSQL 15 or newer is not installed here',
   }, async () => {

@@ -2,6 +2,7 @@
 import type { DatabaseFault, Inspection } from '../inspection.ts';
 import { newestVersion, readMigrations } from '../migrations.ts';
 import { PostgresConnection } from './connection.ts';
+import { readPrivileges } from './privileges.ts';
 import { FSYNC_WARNING, readSchema, requireServer } from './schema.ts';
 import type { TimelineMemory } from './seen-timeline.ts';
 import type { Limits } from './site.ts';
@@ -41,12 +42,14 @@ export async function inspectPostgres(url: string, memory: TimelineMemory): Prom
     url,
     async (client) => {
       await requireServer(client);
+      const migrations = readMigrations('postgres');
       const facts: Facts = (await client.query(FACTS)).rows[0];
+      const privileges = await readPrivileges(client, migrations);
       inspection = {
         about: describe(facts),
-        faults: faultsOf(facts),
-        schema: await readSchema(client),
-        program: newestVersion(readMigrations('postgres')),
+        faults: [...faultsOf(facts), ...privileges.faults],
+        schema: privileges.maySeeVersion ? await readSchema(client) : null,
+        program: newestVersion(migrations),
       };
     },
     LIMITS,
