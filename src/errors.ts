@@ -48,7 +48,9 @@ export const ERRORS = {
   not_found: {
     status: 404,
     title: 'There is no endpoint at this path',
-    remedy: 'Check the path: /docs lists the endpoints, below the base path if the server has one.',
+    remedy:
+      'Check the path: /docs lists the endpoints, below the base path if the server has one. The base URL of a client ' +
+      'ends before /api/v2.',
   },
   receipt_not_found: {
     status: 404,

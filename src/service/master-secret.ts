@@ -216,7 +216,7 @@ function unfitProblem(
   const others = keyring.versions.filter((version) => !registered.get(version)?.retirement);
   return `version ${currentVersion} of the master secret is retired, and this server would generate keys under it: ${
     others.length === 0
-      ? 'add a version with phm secret rotate, then unset PHM_MASTER_KEY_VERSION'
+      ? 'unset PHM_MASTER_KEY_VERSION and add a version: phm secret rotate'
       : `set PHM_MASTER_KEY_VERSION=${others.at(-1)}`
   }`;
 }

@@ -35,7 +35,7 @@ export function ReceiptPanel({ made }: { made: Made }) {
         The opening shows that the receipt is for this key. Store it beside the key and as secret:
         nothing returns it again.
       </p>
-      <dl class="ids wide-names">
+      <dl class="ids">
         <div>
           <dt>Opening</dt>
           <dd>

@@ -13,7 +13,7 @@ export function requireSeal(macs: LogMacKeys, log: LogRecord): void {
   const head = `the stored head of the log ${origin}, ${describeCheckpoint(log)},`;
   throw new CommandError(
     verdict === 'wrong'
-      ? `${head} has a wrong seal: no server wrote it. Restore the database, and run phm log check`
+      ? `${head} has a wrong seal: no server wrote it. Restore the database, and run: phm log check`
       : `${head} was sealed under version ${seal.version} of the master secret, which the given secret lacks: set ` +
           'PHM_MASTER_KEY_FILE or PHM_MASTER_KEY to the whole secret. If no server ever had this version, restore the ' +
           'database',

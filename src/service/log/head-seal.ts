@@ -94,7 +94,7 @@ export class HeadSeals {
   #unsealed({ size }: Head, found: string): LogStopped {
     return new LogStopped(
       `the stored head of the log ${this.#maker.log.origin}, of ${size} entries, ${found}: no server wrote it. Restore ` +
-        'the database, and run phm log check',
+        'the database, and run: phm log check',
     );
   }
 }

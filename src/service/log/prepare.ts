@@ -43,8 +43,8 @@ export interface LogPreparation {
 
 /** Why a server has no log, and what to do. */
 export const NO_LOG_KEYS =
-  'there is no transparency log, because its keys are missing, and no key has a receipt: run phm log init and ' +
-  'set PHM_LOG_KEY_FILE, or set PHM_TRANSPARENCY_LOG=off';
+  'there is no transparency log, because its keys are missing, and no key has a receipt. Set PHM_TRANSPARENCY_LOG=off, ' +
+  'or set PHM_LOG_KEY_FILE and generate the keys: phm log init';
 
 /** Returns the log of this server; null if it has none. Throws `SetupError` on unusable keys or witnesses. */
 export async function prepareLog(preparation: LogPreparation): Promise<LogSetup | null> {
@@ -98,13 +98,13 @@ export function whyStopped(
   if (keys === null) {
     return (
       `the keys of the log ${origin} are missing: restore ${name}, or set PHM_LOG_KEY_FILE. If they are lost, start a ` +
-      'new log with phm log init --rotate'
+      'new log: phm log init --rotate'
     );
   }
   if (verifierKeysText(keys).trim() === verifierKeys.trim()) return null;
   return (
     `the keys in ${name} belong to the log ${keys.origin}, but the open log of this database is ${origin}: install its ` +
-    'keys and restart this server, or start a new log with phm log init --rotate'
+    'keys and restart this server, or start a new log: phm log init --rotate'
   );
 }
 

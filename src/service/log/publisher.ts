@@ -167,7 +167,7 @@ export class Publisher {
       throw new LogStopped(
         `the state file ${state.path} is not a checkpoint of the log ${origin} (${error.message}): put the ` +
           'right file there, or name it with PHM_LOG_STATE_FILE. If there is none, because the file was lost or the ' +
-          'database is new, move this one away and run phm log recover --accept',
+          'database is new, move this one away and run: phm log recover --accept',
       );
     }
   }
@@ -200,7 +200,7 @@ export class Publisher {
     if (isNew || this.#closedNote !== null) return;
     throw new LogStopped(
       `the state file ${state.path} is missing, but the log ${origin} has ${size} entries: nothing shows which head was ` +
-        'published last. Restore the file. For a new server copy the file of another one, or run phm log recover',
+        'published last. Restore the file. For a new server copy the file of another one, or run: phm log recover',
     );
   }
 
@@ -236,7 +236,7 @@ export class Publisher {
   #shrunkMessage(base: Head, stored: Head): string {
     return (
       `the log ${this.#parts.origin} has ${stored.size} entries in the database, but ${base.size} were published: the ` +
-      'database was restored, or lost writes in a failover. Run phm log recover --from with a copy of the log'
+      'database was restored, or lost writes in a failover. Run, with a copy of the log: phm log recover --from COPY'
     );
   }
 
@@ -244,7 +244,7 @@ export class Publisher {
     return (
       `the tree of ${stored.size} entries in the database does not continue the published tree of ${base.size} entries ` +
       `of the log ${this.#parts.origin}: entries were changed, or other entries followed a restore. Restore the ` +
-      'database, and run phm log check to see which entries differ'
+      'database. To see which entries differ, run: phm log check'
     );
   }
 
@@ -252,8 +252,8 @@ export class Publisher {
     const { origin, state } = this.#parts;
     return (
       `the database of the log ${origin} was restored or promoted: nothing shows that its ${size} entries are all that ` +
-      `were published. Copy the newest state file of all servers (the largest size, in its second line) to ${state.path}, ` +
-      'then run phm log recover --accept, or --from with a copy of the log'
+      `were published. Copy the newest state file of all servers (the largest size, in its second line) to ${state.path}. ` +
+      'Then run, if you have no copy of the log for --from: phm log recover --accept'
     );
   }
 

@@ -109,6 +109,6 @@ function extendAdmitted(
 
 function changedTables(found: string): LogStopped {
   return new LogStopped(
-    `the log's tables in the database were changed: ${found}. Restore the database, and run phm log check`,
+    `the log's tables in the database were changed: ${found}. Restore the database, and run: phm log check`,
   );
 }

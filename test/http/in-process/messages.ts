@@ -166,7 +166,7 @@ describe('the detail of other errors', () => {
       [{ method: 'DELETE', url: 'metrics' }, 'This path does not support DELETE. Use GET or HEAD.'],
       [
         { url: 'nowhere' },
-        'Check the path: /docs lists the endpoints, below the base path if the server has one.',
+        'Check the path: /docs lists the endpoints, below the base path if the server has one. The base URL of a client ends before /api/v2.',
       ],
       [
         { headers: { 'content-type': 'text/plain' }, body: '{}' },

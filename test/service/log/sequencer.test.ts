@@ -158,7 +158,7 @@ describe('the sequencer', () => {
         assert.ok(error instanceof LogStopped);
         assert.match(
           error.message,
-          /was restored or promoted.* \/srv\/phm\.log-state, then run phm/,
+          /was restored or promoted.* \/srv\/phm\.log-state\. Then run, .*: phm log recover --accept$/,
         );
         return true;
       });
@@ -261,7 +261,7 @@ describe('the sequencer', () => {
     foreign.text = signCheckpoint(keys, { size: 0, root: store.contents.record.root }, 1);
     await assert.rejects(
       startServer(store, foreign).sequencer.turn(),
-      /is not a checkpoint of the .* move this one away and run phm log recover --accept/,
+      /is not a checkpoint of the .* move this one away and run: phm log recover --accept$/,
     );
     const damaged = new FakeFile();
     damaged.read = () => {
