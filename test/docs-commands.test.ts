@@ -17,7 +17,7 @@ import { shellCommands } from './support/shell-commands.ts';
 const OTHER_PROGRAMS = new Set(
   (
     '. apt-get cat chgrp chmod cmp cp createdb createuser docker echo git go grep head install journalctl jq kubectl ln ls ' +
-    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm runuser sh source sqlite3 systemctl wc'
+    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm runuser sh source sqlite3 systemctl tail wc'
   ).split(' '),
 );
 const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;

@@ -1,6 +1,6 @@
 /**
- * `phm assess` on many sequences, as users see it: stdout, stderr, exit code. The command runs in this process, or in a
- * separate one for tests of pipes and signals.
+ * `phm assess` on many sequences, as users see it: stdout, stderr, exit code. The command runs in this process;
+ * `test/slow/assess-interrupted.test.ts` has pipes and signals.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -9,9 +9,8 @@ import { after, before, describe, it } from 'node:test';
 import { P_VALUE_LABELS, runSuite, type TestName, unpackBits } from '#sp800-22';
 import type { AssessReport } from '#sp800-22/report';
 import { aesCtr } from '../support/aes-stream.ts';
-import { OpenAssess } from '../support/open-assess.ts';
 import { commandJson, runCommand, runCommandOn } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir, runPhm } from '../support/server.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 let dataDir: string;
 before(() => {
@@ -135,19 +134,6 @@ describe('phm assess --bits', () => {
       judged: false,
       reason: 'needs at least 55 sequences, got 3',
     });
-  });
-
-  it('writes no progress to stderr if that is not a terminal', async () => {
-    const args = [
-      'assess',
-      write('quiet.bin', stream(30_000)),
-      '--bits',
-      '1000',
-      '--sequences',
-      'all',
-    ];
-    const { code, stderr } = await runPhm(args, dataDir);
-    assert.deepEqual([code, stderr], [0, '']);
   });
 });
 
@@ -273,68 +259,6 @@ describe('phm assess --csv and --test', () => {
     assert.deepEqual(sequences.map(names), new Array(8).fill(['rank', 'dft']));
     assert.deepEqual(summary.tests[0], { name: 'rank', applicable: 0, passed: 0 });
     assert.equal(summary.tests[1].applicable, 8);
-  });
-});
-
-describe('an interrupted phm assess', () => {
-  /** Interrupts the command after slightly more than three sequences; standard input stays open. */
-  async function interrupted(kind: string[], written: string): Promise<OpenAssess> {
-    const command = new OpenAssess(['-', '--bits', '1000', '--sequences', 'all', ...kind]);
-    command.child.stdin?.write(stream(380));
-    await command.untilWritten(written);
-    const ended = command.ended();
-    command.child.kill('SIGINT');
-    assert.equal(await ended, 1, command.stderr);
-    return command;
-  }
-
-  it('reports the finished sequences and exits with code 1', async () => {
-    // Two separators show that three sequences have been written.
-    const { stdout, stderr } = await interrupted(
-      ['--json', '--test', 'frequency', '--sequences', '9'],
-      '"total_tests":1},{"bits":1000,"constants":"exact","alpha":0.01,"tests":[{"name":"frequency","applicable":true,"parameters":',
-    );
-    const report = JSON.parse(stdout) as ManyReport;
-    assert.ok(report.sequences.length >= 2 && report.sequences.length <= 3);
-    assert.deepEqual(
-      [report.summary.sequences, report.summary.complete],
-      [report.sequences.length, false],
-    );
-    assert.equal(
-      stderr,
-      `phm: interrupted; the report covers the finished part, ${report.sequences.length} sequences\n`,
-    );
-  });
-
-  it('has written the CSV lines of the finished sequences', async () => {
-    const { stdout } = await interrupted(['--csv', '--test', 'runs'], '\n3,runs,1,,');
-    assert.equal(stdout.trim().split('\n').length, 4);
-  });
-
-  it('says that no sequence was finished', async () => {
-    const command = new OpenAssess(['-', '--bits', String(2 ** 26)]);
-    // The input exceeds the pipe's buffer but not a sequence, so the write ends only once the command reads.
-    await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
-    const ended = command.ended();
-    command.child.kill('SIGINT');
-    assert.equal(await ended, 1);
-    assert.equal(command.stdout, '');
-    assert.equal(command.stderr, 'phm: interrupted before a sequence was finished\n');
-  });
-
-  it('exits with a message when the reader of its output has closed the pipe', async () => {
-    const command = new OpenAssess(['/dev/zero', '--bits', '1000', '--sequences', 'all', '--csv']);
-    await command.untilWritten('\n1,frequency');
-    command.child.stdout?.destroy();
-    assert.equal(await command.ended(), 1);
-    assert.equal(command.stderr, 'phm: the output cannot be written\n');
-  });
-
-  it('does not exit with code 0 if its only report could not be written', async () => {
-    const command = new OpenAssess([write('lost.bin', stream(200))]);
-    command.child.stdout?.destroy();
-    assert.equal(await command.ended(), 1);
-    assert.equal(command.stderr, 'phm: the output cannot be written\n');
   });
 });
 

@@ -1,22 +1,20 @@
-/** Suite workers that start while the service already serves: they join tested, or end the process. */
+/**
+ * Suite workers that start while the service already serves: they join tested, or end the process.
+ * `test/slow/joining-workers.test.ts` has real ones.
+ */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
-import { wipeKey } from '../../src/keys/key-receipt.ts';
 import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
-import type { Principal } from '../../src/ledger/index.ts';
-import type { KeyService } from '../../src/service/index.ts';
 import { JOIN_LIMIT_MS, JoiningWorkers } from '../../src/service/joining-workers.ts';
 import type { WorkerReady } from '../../src/service/messages.ts';
 import { type ReadyWorker, whenUp } from '../../src/service/ready-worker.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import type { WaitingThread } from '../../src/service/waiting-threads.ts';
-import { keyRequest, order, PRESENT, verdict } from '../support/fakes.ts';
-import { startKeyService } from '../support/key-service.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { order, verdict } from '../support/fakes.ts';
 
 const STATUS = { reseeds: 7, sources: [] };
 const LIMIT_MS = 2_000;
@@ -222,40 +220,3 @@ describe('a suite worker that starts beside a ready service', () => {
 
 const isUnavailable = (error: unknown) =>
   error instanceof AppError && error.code === 'entropy_unavailable';
-
-describe('a key service with two suite workers', () => {
-  it('is ready with the first, and spreads work once the second has joined', async (t) => {
-    const { service, principal } = await startTwo(t);
-    assert.equal(service.load().generators, 2, 'the key worker and a suite worker');
-    assert.equal(service.checkReadiness().ready, true);
-    const places = () => service.load().queues.find(({ name }) => name === 'suite')?.capacity ?? 0;
-    const before = places();
-    await generateOne(service, principal);
-    while (service.load().generators < 3) await nextTurn();
-    assert.equal(places(), 2 * before);
-    await generateOne(service, principal);
-    await service.close();
-  });
-
-  it('ends all threads if it is closed while the second starts', async (t) => {
-    const { service } = await startTwo(t);
-    const exited = t.mock.method(Worker.prototype, 'emit');
-    await service.close();
-    const exits = exited.mock.calls.filter(({ arguments: [event] }) => event === 'exit');
-    assert.equal(exits.length, 4, 'the key worker, two suite workers and the statistics worker');
-  });
-});
-
-/** Starts a service. The caller closes it. */
-function startTwo(t: TestContext): ReturnType<typeof startKeyService> {
-  const dataDir = makeDataDir();
-  t.after(() => removeDataDir(dataDir));
-  return startKeyService(dataDir, { suiteWorkers: 2 });
-}
-
-async function generateOne(service: KeyService, principal: Principal): Promise<void> {
-  const request = keyRequest({ withEvidence: true }, {});
-  const outcome = await service.generate(principal, request, PRESENT);
-  assert.ok(outcome.kind === 'generated');
-  for (const key of outcome.keys) wipeKey(key);
-}

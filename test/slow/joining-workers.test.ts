@@ -1,6 +1,13 @@
-/** A suite worker that starts beside a ready server and is broken. `test/service/joining-workers.test.ts` has the rest. */
+/** Real suite workers that start beside a ready service, sound or broken. `test/service/joining-workers.test.ts` has the rest. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { wipeKey } from '../../src/keys/key-receipt.ts';
+import type { Principal } from '../../src/ledger/index.ts';
+import type { KeyService } from '../../src/service/index.ts';
+import { keyRequest, PRESENT } from '../support/fakes.ts';
+import { startKeyService } from '../support/key-service.ts';
 import { secondSuiteWorker } from '../support/second-suite-worker.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
@@ -37,3 +44,40 @@ describe('a server whose second suite worker is broken', { timeout: 120_000 }, (
     assert.equal(await server.stop(), 0);
   });
 });
+
+describe('a key service with two suite workers', () => {
+  it('is ready with the first, and spreads work once the second has joined', async (t) => {
+    const { service, principal } = await startTwo(t);
+    assert.equal(service.load().generators, 2, 'the key worker and a suite worker');
+    assert.equal(service.checkReadiness().ready, true);
+    const places = () => service.load().queues.find(({ name }) => name === 'suite')?.capacity ?? 0;
+    const before = places();
+    await generateOne(service, principal);
+    while (service.load().generators < 3) await nextTurn();
+    assert.equal(places(), 2 * before);
+    await generateOne(service, principal);
+    await service.close();
+  });
+
+  it('ends all threads if it is closed while the second starts', async (t) => {
+    const { service } = await startTwo(t);
+    const exited = t.mock.method(Worker.prototype, 'emit');
+    await service.close();
+    const exits = exited.mock.calls.filter(({ arguments: [event] }) => event === 'exit');
+    assert.equal(exits.length, 4, 'the key worker, two suite workers and the statistics worker');
+  });
+});
+
+/** Starts a service. The caller closes it. */
+function startTwo(t: TestContext): ReturnType<typeof startKeyService> {
+  const dataDir = makeDataDir();
+  t.after(() => removeDataDir(dataDir));
+  return startKeyService(dataDir, { suiteWorkers: 2 });
+}
+
+async function generateOne(service: KeyService, principal: Principal): Promise<void> {
+  const request = keyRequest({ withEvidence: true }, {});
+  const outcome = await service.generate(principal, request, PRESENT);
+  assert.ok(outcome.kind === 'generated');
+  for (const key of outcome.keys) wipeKey(key);
+}
