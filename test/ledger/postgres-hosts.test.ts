@@ -281,8 +281,15 @@ describe('the newest timeline that a server has seen', { concurrency: true }, ()
     assert.deepEqual([await used(one), await used(other)], ['a a', 'a a']);
     await until('only one watches', () => b.connections === 1);
     b.role = 'primary';
+    const now = (connection: PostgresConnection) =>
+      used(connection).catch((error) => error.message);
+    const isRefused = async (connection: PostgresConnection) =>
+      /it writes, and so does/.test(await now(connection));
+    await until(
+      'both leave rivals',
+      async () => (await isRefused(one)) && (await isRefused(other)),
+    );
     b.timeline = 2;
-    const now = (connection: PostgresConnection) => used(connection).catch(() => '');
     await until('both follow', async () => {
       return (await now(one)) === 'b b' && (await now(other)) === 'b b';
     });

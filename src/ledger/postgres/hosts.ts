@@ -26,7 +26,7 @@ import { type Limits, Site } from './site.ts';
 /** Time between two looks at all hosts. */
 const WATCH_MS = 2_000;
 
-/** Time between two comparisons with the timeline that another thread has seen. */
+/** Time between two comparisons with what another thread has seen. */
 const FOLLOW_MS = 250;
 
 const NOT_YET: HostState = { kind: 'silent', error: new Error('no answer yet') };
@@ -52,6 +52,8 @@ export class Hosts {
   #lastHost: PostgresHost | null = null;
   readonly #options: HostOptions;
   #lookedMs = 0;
+  /** As in `SeenTimeline`, at the last comparison. */
+  #changes: bigint;
 
   /** Throws `SetupError` if the file of the newest timeline cannot be read. */
   constructor(address: PostgresAddress, limits: Limits, options: HostOptions = {}) {
@@ -59,6 +61,7 @@ export class Hosts {
     this.#limits = limits;
     this.#options = options;
     this.#seen = new SeenTimeline(options);
+    this.#changes = this.#seen.changes;
     const isChoice = address.hosts.length > 1;
     this.#probes = isChoice ? address.hosts.map((host) => new HostProbe(address, host)) : [];
     if (isChoice) this.#timer = setInterval(() => this.#tick(), FOLLOW_MS).unref();
@@ -101,13 +104,15 @@ export class Hosts {
     await this.#site?.close();
   }
 
-  /** Looks at all hosts if this thread watches them, or if another one has seen a successor of the server in use. */
+  /** Looks at all hosts if this thread watches them, or if another one has left its server or seen a successor. */
   #tick(): void {
     this.#seen.keep();
     const isDue = performance.now() - this.#lookedMs >= WATCH_MS && this.#seen.watches();
     const newest = this.#seen.used?.timeline ?? 0;
     const isBehind = this.#site?.timeline != null && this.#site.timeline < newest;
-    if (isDue || isBehind) this.lookAgain();
+    const { changes } = this.#seen;
+    if (isDue || isBehind || changes !== this.#changes) this.lookAgain();
+    this.#changes = changes;
   }
 
   /** `isNeeded`: a request waits for a connection. Then rejects if no host fits. */
@@ -119,7 +124,8 @@ export class Hosts {
     }
     this.#looks ??= this.#lookAtAll().finally(() => {
       this.#looks = null;
-      if (!this.#seen.watches()) for (const probe of this.#probes) probe.close();
+      const isWatcher = !this.#isClosed && this.#seen.watches();
+      if (!isWatcher) for (const probe of this.#probes) probe.close();
     });
     const states = refuseRivals(hosts, await this.#looks);
     if (this.#isClosed) return;
@@ -163,6 +169,7 @@ export class Hosts {
   }
 
   #replaceBy(host: PostgresHost | null, timeline: number | null): void {
+    if (this.#site !== null) this.#seen.announce();
     this.#site?.abandon();
     const admit = (site: Site, session: Session) => this.#admit(site, session);
     const [address, limits] = [this.#address, this.#limits];

@@ -27,8 +27,8 @@ export interface Lineage {
 }
 
 /** Positions in the memory. */
-const [CLUSTER, TIMELINE, WATCHED] = [0, 1, 2];
-const WORDS = 3;
+const [CLUSTER, TIMELINE, WATCHED, CHANGES] = [0, 1, 2, 3];
+const WORDS = 4;
 
 const FORM = /^(?<cluster>\d{1,20}) (?<timeline>\d{1,10})\n$/;
 
@@ -100,6 +100,16 @@ export class SeenTimeline {
   watches(): boolean {
     this.#watches ||= Atomics.compareExchange(this.#words, WATCHED, 0n, 1n) === 0n;
     return this.#watches;
+  }
+
+  /** Counts the changes that the watching thread has announced. */
+  get changes(): bigint {
+    return Atomics.load(this.#words, CHANGES);
+  }
+
+  /** Tells the other threads that this one has left its server, if it watches: they look for themselves then. */
+  announce(): void {
+    if (this.#watches) Atomics.add(this.#words, CHANGES, 1n);
   }
 
   /** Leaves the watch to another thread. */
