@@ -17,11 +17,23 @@ import { shellCommands } from './support/shell-commands.ts';
 const OTHER_PROGRAMS = new Set(
   (
     '. apt-get cat chgrp chmod cmp cp createdb createuser docker echo git go grep head install journalctl jq kubectl ln ls ' +
-    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm runuser sh source sqlite3 systemctl tail wc'
+    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm runuser sh sha256sum source sqlite3 ssh-keygen systemctl ' +
+    'tail tar wc'
   ).split(' '),
 );
 const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
-const NPM = new Set(['ci', 'init', 'test', 'start', 'audit', 'install', 'ls', 'pack', 'rebuild']);
+const NPM = new Set([
+  'ci',
+  'init',
+  'test',
+  'start',
+  'audit',
+  'install',
+  'ls',
+  'pack',
+  'rebuild',
+  'sbom',
+]);
 
 interface Printed {
   readonly where: string;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
+import { PROJECT_VERSION } from '../../src/version.ts';
 import { aesStream } from '../sp800-22/differential.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
@@ -43,7 +44,7 @@ describe('the sp800-22 package', () => {
       ROOT,
     );
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
-    run('npm', ['install', '--offline', '--silent', './sp800-22-0.1.0.tgz']);
+    run('npm', ['install', '--offline', '--silent', `./sp800-22-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
     writeFileSync(join(PROJECT, 'script.mjs'), SCRIPT);
     writeFileSync(join(PROJECT, 'sample.bin'), aesStream(20, 131_072));

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid } from '#sp800-90b';
+import { PROJECT_VERSION } from '../../src/version.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 
@@ -35,7 +36,7 @@ describe('the sp800-90b package', () => {
     const pack = ['pack', '--silent', '--workspace', 'sp800-90b', '--pack-destination', PROJECT];
     run('npm', pack, ROOT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
-    run('npm', ['install', '--offline', '--silent', './sp800-90b-0.1.0.tgz']);
+    run('npm', ['install', '--offline', '--silent', `./sp800-90b-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
     writeFileSync(join(PROJECT, 'script.mjs'), SCRIPT);
     writeFileSync(join(PROJECT, 'sample.bin'), aesCtr(Buffer.alloc(32, 90), SAMPLES));

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { PROJECT_VERSION } from '../../src/version.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
 
@@ -23,7 +24,7 @@ describe('the tlog package', () => {
   before(() => {
     run('npm', ['pack', '--silent', '--workspace', 'tlog', '--pack-destination', PROJECT], ROOT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
-    run('npm', ['install', '--offline', '--silent', './tlog-0.1.0.tgz']);
+    run('npm', ['install', '--offline', '--silent', `./tlog-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
   });
   after(() => rmSync(PROJECT, { recursive: true, force: true }));
