@@ -1,5 +1,5 @@
 /** Runs faults on one store, from the first server to the summary. */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { Campaign, type FaultRecord, plan } from './campaign.ts';
 import { CLOCK_FAULTS } from './clock-faults.ts';
 import { noProxy } from './haproxy.ts';
@@ -107,9 +107,7 @@ async function runOn<S extends Site>(
   const summary = summarize(records);
   return {
     store,
-    commit: execFileSync('git', ['-C', checkout, 'describe', '--always', '--dirty'], {
-      encoding: 'utf8',
-    }).trim(),
+    commit: describeCommit(checkout),
     seed,
     began: new Date(began).toISOString(),
     minutes: Math.round((Date.now() - began) / 6_000) / 10,
@@ -174,4 +172,12 @@ export function printRun(run: Run): string {
     ...one.findings.map((finding) => `${' '.repeat(63)}! ${finding}`),
   ]);
   return [...head, ...lines, ''].join('\n');
+}
+
+/** Returns the commit of a checkout; "unknown" for a copy without its history. */
+function describeCommit(checkout: string): string {
+  const { status, stdout } = spawnSync('git', ['-C', checkout, 'describe', '--always', '--dirty'], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() : 'unknown';
 }
