@@ -55,13 +55,14 @@ describe('batches of one account', () => {
   async function measure(kind: keyof typeof requests): Promise<Latency> {
     const times: number[] = [];
     for (const end = Date.now() + MEASURE_MS; Date.now() < end; await delay(PAUSE_MS)) {
-      const began = performance.now();
+      let began = performance.now();
       // On a machine that does other work, the queue may be full for a moment.
       for (;;) {
         const answer = await sendOnce(server.address, accounts[0].apiKey, requests[kind]());
         if (answer.status === 200) break;
         assert.equal(answer.body.code, 'overloaded', answer.text);
         await delay(PAUSE_MS);
+        began = performance.now();
       }
       times.push(performance.now() - began);
     }
