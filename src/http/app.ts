@@ -69,6 +69,8 @@ export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator
   readonly trustedProxies: readonly ProxyRange[];
   readonly connections: Connections;
   readonly timeouts?: Partial<Timeouts>;
+  /** Default: new ones. */
+  readonly validators?: Validators;
 }
 
 /** Largest request body. A sealed request takes about 2.2 kB, the others a few hundred bytes. */
@@ -149,11 +151,10 @@ interface RequestParts {
 }
 
 function createServer(
-  { tls, logger, clock, connections, timeouts = {} }: AppOptions,
+  { tls, logger, clock, connections, timeouts = {}, validators = new Validators() }: AppOptions,
   { client, cors, observer, accessLog }: RequestParts,
 ): FastifyInstance {
   const raw = { clock, logger, observer, accessLog };
-  const validators = new Validators();
   const app = Fastify({
     schemaController: { compilersFactory: validators.compilers },
     serverFactory: (handle) => createListener(handle, { tls, timeouts, connections }),

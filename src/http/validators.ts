@@ -45,7 +45,8 @@ export class Validators {
   async prepare(pauseMs = PAUSE_MS): Promise<void> {
     await setTimeout(pauseMs, undefined, { ref: false });
     for (const compile of this.#waiting.splice(0)) {
-      await setImmediate(undefined, { ref: false });
+      // One that did not hold the event loop would wait on an idle server until something else happens.
+      await setImmediate();
       compile();
     }
   }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
+import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { Validators } from '../../src/http/validators.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
 
 const sound = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
 
@@ -11,6 +13,22 @@ async function appWith(schema: unknown, validators: Validators): Promise<Fastify
   await app.ready();
   return app;
 }
+
+describe('the schemas of the service', () => {
+  it('all compile, so that no server ends after it was ready', async () => {
+    for (const entropySources of [['os'], SOURCE_NAMES]) {
+      const validators = new Validators();
+      const app = await buildTestApp({
+        service: standInService('research'),
+        entropySources,
+        validators,
+      });
+      await app.ready();
+      await validators.prepare(0);
+      await app.close();
+    }
+  });
+});
 
 describe('validators', () => {
   it('compiles a schema with the first request that needs it', async () => {
