@@ -155,6 +155,12 @@ export const ERRORS = {
     title: 'The service cannot take more work at present',
     remedy: 'The service is busy. Try again in {wait}.',
   },
+  unknown_plan: {
+    status: 503,
+    title: "This server does not know the account's plan",
+    remedy:
+      'Tell the operator: the plan of the account is missing from the file in PHM_PLANS_FILE of this server. "phm account set-plan" moves the account to another plan.',
+  },
   receipt_pending: {
     status: 503,
     title: 'The receipt is not ready yet',
@@ -233,14 +239,24 @@ export class SetupError extends Error {
    * waits for that.
    */
   readonly mayPass: boolean;
+  /** What the startup waits for meanwhile. */
+  readonly awaits: StartAwaits;
 
-  constructor(message: string, { cause, mayPass = false }: SetupErrorOptions = {}) {
+  constructor(
+    message: string,
+    { cause, mayPass = false, awaits = 'the database' }: SetupErrorOptions = {},
+  ) {
     super(message, cause === undefined ? {} : { cause });
     this.mayPass = mayPass;
+    this.awaits = awaits;
   }
 }
+
+/** What a startup can wait for. */
+export type StartAwaits = 'the database' | 'the master secret';
 
 export interface SetupErrorOptions {
   readonly cause?: unknown;
   readonly mayPass?: boolean;
+  readonly awaits?: StartAwaits;
 }

@@ -143,7 +143,10 @@ describe('configuration', () => {
       accept({ PHM_DATABASE_URL, PHM_MASTER_KEY_FILE: '/k' }).databaseUrl,
       PHM_DATABASE_URL,
     );
-    assert.match(problems({ PHM_DATABASE_URL }), /set PHM_MASTER_KEY or PHM_MASTER_KEY_FILE/);
+    assert.match(
+      problems({ PHM_DATABASE_URL }),
+      /set PHM_MASTER_KEY_FILE, PHM_MASTER_KEY_COMMAND or/,
+    );
     for (const url of [
       'mysql://phm:not-for-any-log@db.example/phm',
       'postgres://phm:not-for-any-log@db.example',
@@ -269,7 +272,7 @@ describe('configuration', () => {
       writeFileSync(file, `${url}\n`);
       assert.equal(accept(env).databaseUrl, url);
       assert.match(problems({ ...env, PHM_DATABASE_URL: url }), /both set: keep one/);
-      assert.match(problems({ PHM_DATABASE_URL_FILE: file }), /set PHM_MASTER_KEY or/);
+      assert.match(problems({ PHM_DATABASE_URL_FILE: file }), /set PHM_MASTER_KEY_FILE, PHM/);
       // An empty file must not mean SQLite.
       for (const text of ['', 'mysql://phm:not-for-any-log@db.example/phm']) {
         writeFileSync(file, text);

@@ -490,7 +490,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "sealed_only" | "recipient_not_registered" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "receipt_pending" | "log_stopped";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "sealed_only" | "recipient_not_registered" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -1585,7 +1585,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1801,7 +1801,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2016,7 +2016,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2232,7 +2232,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2404,7 +2404,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2561,7 +2561,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2705,7 +2705,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2851,7 +2851,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2997,7 +2997,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -6,12 +6,12 @@
  * issues the first API key.
  */
 import { withChecksum } from './api-key.ts';
-import type { PlanName } from './plans.ts';
 
 export interface DemoAccount {
   readonly accountId: string;
   readonly name: string;
-  readonly plan: PlanName;
+  /** A published plan. */
+  readonly plan: string;
   readonly apiKeyId: string;
   readonly apiKey: string;
 }

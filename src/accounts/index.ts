@@ -1,5 +1,5 @@
 /**
- * Accounts: plans, API keys, quotas and rate limits as pure policy. The ledger stores the data, and `http/`
+ * Accounts: API keys, quotas and rate limits as pure policy. The ledger stores the data, and `http/`
  * sends the answers.
  */
 export {
@@ -17,14 +17,6 @@ export {
   demoKeysPolicy,
   isDemoApiKey,
 } from './demo.ts';
-export {
-  isPlanName,
-  MONTHLY_QUOTAS,
-  PLAN_NAMES,
-  PLANS,
-  type Plan,
-  type PlanName,
-} from './plans.ts';
 export {
   isExhausted,
   type QuotaPeriod,

@@ -26,7 +26,11 @@ export interface CliContext {
 /** Returns the configuration of this environment. Throws an error that lists every problem. */
 export function requireConfig({ env, err, log }: CliContext, serves = false): Config {
   const cores = availableParallelism();
-  const result = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves });
+  const say = (text: string): void => {
+    if (log) log('warn', { text }, 'the command of the master secret says');
+    else err(`the command of the master secret says: ${text}\n`);
+  };
+  const result = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves, say });
   for (const reason of result.warnings) {
     if (log) log('warn', { reason }, 'a variable has no effect');
     else err(`warning: ${reason}\n`);

@@ -14,6 +14,7 @@ import {
 } from './entropy-sources.ts';
 import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 import { type LogConfig, readLogConfig } from './log.ts';
+import { type Plans, readPlans } from './plans.ts';
 import { AddressError, parsePostgresAddress } from './postgres-address.ts';
 import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
@@ -30,6 +31,13 @@ export {
 } from './entropy-sources.ts';
 export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 export type { LogConfig, LogKeyOrigin } from './log.ts';
+export {
+  monthlyQuotas,
+  type Plan,
+  type Plans,
+  PUBLISHED_PLANS,
+  readPlanNames,
+} from './plans.ts';
 export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 
@@ -48,6 +56,14 @@ export type MasterSecretOrigin = { readonly currentVersion?: number } & (
   | { readonly kind: 'environment'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'managed'; readonly path: string }
+  | {
+      readonly kind: 'command';
+      readonly command: string;
+      /** The environment of the command. */
+      readonly env: Readonly<Record<string, string>>;
+      /** Shows the operator what the command wrote to standard error. */
+      readonly say: (text: string) => void;
+    }
 );
 
 export interface Config extends EnabledSources {
@@ -86,6 +102,8 @@ export interface Config extends EnabledSources {
   readonly maxConnections: number;
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
+  /** The plans that an account may have. */
+  readonly plans: Plans;
   readonly suiteWorkers: number;
   /** The listener for Prometheus, or null for none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
@@ -99,6 +117,8 @@ export interface ConfigContext {
   readonly knownSources: readonly string[];
   /** True for a server. Commands do not listen, and most need no secret. */
   readonly serves: boolean;
+  /** Shows the operator a message of the command in `PHM_MASTER_KEY_COMMAND`. */
+  readonly say?: (text: string) => void;
 }
 
 /** Warnings accompany problems too, because a missing variable is often a misspelt one. */
@@ -112,6 +132,9 @@ const MAX_DRAIN_SECONDS = 300;
 const MAX_CONNECTIONS = 1_000_000;
 const MAX_START_WAIT_SECONDS = 86_400;
 const MAX_SECRET_VERSION = 65_535;
+
+/** Variables of which one names the master secret. */
+const SECRET_ORIGINS = ['PHM_MASTER_KEY', 'PHM_MASTER_KEY_FILE', 'PHM_MASTER_KEY_COMMAND'] as const;
 
 /** One day. A larger bound would reveal a wrong clock only after it has done harm. */
 const MAX_CLOCK_SKEW_SECONDS = 86_400;
@@ -137,11 +160,11 @@ export function readConfig(
         'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, or PHM_ALLOW_CLEARTEXT=on behind a proxy that terminates TLS',
     );
   }
-  const masterSecret = readMasterSecretOrigin(reader, dataDir);
+  const masterSecret = readMasterSecretOrigin(reader, dataDir, env, context);
   if (context.serves && databaseUrl !== null && masterSecret.kind === 'managed') {
     problems.push(
-      'PHM_MASTER_KEY is missing, which a ledger in PostgreSQL requires: set PHM_MASTER_KEY or PHM_MASTER_KEY_FILE to ' +
-        'the same secret on every server of this database',
+      'PHM_MASTER_KEY is missing, which a ledger in PostgreSQL requires: set PHM_MASTER_KEY_FILE, ' +
+        'PHM_MASTER_KEY_COMMAND or PHM_MASTER_KEY to the same secret on every server of this database',
     );
   }
   const sourceSettings = readSourceSettings(reader);
@@ -170,6 +193,7 @@ export function readConfig(
     maxConnections: reader.integer('PHM_MAX_CONNECTIONS', 1, MAX_CONNECTIONS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
+    plans: readPlans(reader),
     suiteWorkers: reader.text('PHM_WORKERS')
       ? reader.integer('PHM_WORKERS', 1, MAX_WORKERS)
       : Math.min(MAX_WORKERS, context.cores),
@@ -236,18 +260,37 @@ function addressProblem(text: string): string | null {
   }
 }
 
-function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOrigin {
+function readMasterSecretOrigin(
+  reader: Reader,
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  { say = () => {} }: ConfigContext,
+): MasterSecretOrigin {
   const text = reader.text('PHM_MASTER_KEY');
   const path = reader.text('PHM_MASTER_KEY_FILE');
-  if (text && path) {
-    reader.problems.push('PHM_MASTER_KEY and PHM_MASTER_KEY_FILE are both set: keep one of them');
+  const command = reader.text('PHM_MASTER_KEY_COMMAND');
+  const given = SECRET_ORIGINS.filter((name) => reader.text(name));
+  if (given.length > 1) {
+    const all = given.length === 2 ? 'both' : 'all';
+    reader.problems.push(`${given.join(' and ')} are ${all} set: keep one of them`);
   }
   const version = reader.text('PHM_MASTER_KEY_VERSION')
     ? { currentVersion: reader.integer('PHM_MASTER_KEY_VERSION', 1, MAX_SECRET_VERSION) }
     : {};
   if (text) return { ...version, kind: 'environment', text };
   if (path) return { ...version, kind: 'file', path: resolve(path) };
+  if (command) return { ...version, kind: 'command', command, env: commandEnvironment(env), say };
   return { ...version, kind: 'managed', path: resolve(dataDir, 'master.key') };
+}
+
+/** Returns the environment without the variables of the master secret. */
+function commandEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const passed = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined || /^PHM_MASTER_KEY/i.test(name) ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(passed);
 }
 
 /** Returns a warning for each unknown variable: a misspelt one would silently leave the default in force. */

@@ -84,7 +84,7 @@ function exposuresOf(
   origin: MasterSecretOrigin | LogKeyOrigin,
   { name, canRead, danger, remedy }: SecretFile,
 ): string[] {
-  if (origin.kind === 'environment' || process.platform === 'win32') return [];
+  if (!('path' in origin) || process.platform === 'win32') return [];
   const { path } = origin;
   const mode = modeOf(path);
   const directory = modeOf(dirname(path));

@@ -14,7 +14,7 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
-import type { ProxyRange } from '../config/index.ts';
+import type { Plans, ProxyRange } from '../config/index.ts';
 import { AppError, ERRORS, stackFrames } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
 import { AccessLog } from './access-log.ts';
@@ -61,6 +61,8 @@ export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator
   /** True once the operator has issued an API key. With `admit-direct`, demo keys then end. */
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
+  /** The plans that an account may have. */
+  readonly plans: Plans;
   /** Null: no TLS. */
   readonly tls: TlsOptions | null;
   /** Origins whose web pages may call the API. */

@@ -7,16 +7,13 @@ import {
   type DemoKeysPolicy,
   hashApiKey,
   isDemoApiKey,
-  isPlanName,
   isWellFormedApiKey,
-  PLANS,
-  type Plan,
   quotaPeriod,
   type RateDecision,
   RateLimiter,
 } from '../accounts/index.ts';
 import { monotonicMs } from '../clock.ts';
-import { isLoopback } from '../config/index.ts';
+import { isLoopback, type Plan, type Plans } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
 import type { KeyApi } from '../service/index.ts';
@@ -30,6 +27,7 @@ export interface AuthenticatorOptions {
   readonly demoApiKey: () => string | null;
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
+  readonly plans: Plans;
   readonly client: ClientAddress;
   readonly observer: RequestObserver;
   readonly connections: Pick<Connections, 'noteKeyed'>;
@@ -41,6 +39,12 @@ const PROXY_HEADER =
 
 /** Rate limit of a client address for requests without a valid API key. */
 const UNKEYED = { ratePerSecond: 10, burst: 100 };
+
+/** Limits the refusals of accounts whose plan this server lacks. */
+const UNKNOWN_PLAN: Plan = { label: '', monthlyQuota: 0, ratePerSecond: 1, burst: 10 };
+
+/** An operator must act, and the server then restarts or reads the account's new plan. */
+const UNKNOWN_PLAN_RETRY_SECONDS = 60;
 
 /** Maximum number of client addresses whose requests without a valid API key are counted. */
 const MAX_ADDRESSES = 50_000;
@@ -57,8 +61,8 @@ export class Authenticator {
   }
 
   /**
-   * The hook of all routes with an API key. It fails with `missing_api_key`, `invalid_api_key` or `rate_limited`. It returns
-   * a promise only if the API key must be looked up: nearly all are cached.
+   * The hook of all routes with an API key. It fails with `missing_api_key`, `invalid_api_key`,
+   * `unknown_plan` or `rate_limited`. It returns a promise only if the API key must be looked up: nearly all are cached.
    */
   readonly check: onRequestHookHandler = (request, reply, done) => {
     try {
@@ -88,10 +92,15 @@ export class Authenticator {
     if (principal.demo) this.#requireDemoAdmitted(request);
     request.principal = principal;
     this.#options.connections.noteKeyed(request.raw);
-    const decision = this.#options.rateLimits ? this.#take(principal) : undefined;
-    this.#writeLimits(reply, principal, decision);
+    const plan = this.#planOf(principal);
+    const decision = this.#options.rateLimits ? this.#take(principal, plan) : undefined;
+    this.#writeLimits(reply, principal, plan, decision);
     if (decision && !decision.allowed) {
       throw new AppError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds });
+    }
+    if (plan === UNKNOWN_PLAN) {
+      const reason = `account ${principal.accountId} is on the plan "${principal.plan}", which this server lacks`;
+      throw new AppError('unknown_plan', { reason, retryAfterSeconds: UNKNOWN_PLAN_RETRY_SECONDS });
     }
   }
 
@@ -102,18 +111,23 @@ export class Authenticator {
   takeBatch(request: FastifyRequest, reply: FastifyReply, count: number): void {
     if (!this.#options.rateLimits || count === 1) return;
     const principal = this.principal(request);
-    const plan = planOf(principal);
+    const plan = this.#planOf(principal);
     const total = Math.min(count, plan.burst);
     const decision = this.#limiter.takeRest(principal.apiKeyId, plan, monotonicMs(), total);
-    this.#writeLimits(reply, principal, decision);
+    this.#writeLimits(reply, principal, plan, decision);
     if (decision.allowed) return;
     const detail = `A batch of ${count} keys takes ${total} of the ${plan.burst} requests that this API key may send at once.`;
     throw new AppError('rate_limited', { detail, retryAfterSeconds: decision.retryAfterSeconds });
   }
 
-  #writeLimits(reply: FastifyReply, principal: Principal, decision?: RateDecision): void {
+  #writeLimits(
+    reply: FastifyReply,
+    principal: Principal,
+    plan: Plan,
+    decision?: RateDecision,
+  ): void {
     const { service } = this.#options;
-    writeLimitHeaders(reply, principal, service.usageOf(principal), decision, service.quotaNowMs());
+    writeLimitHeaders(reply, plan, service.usageOf(principal), decision, service.quotaNowMs());
   }
 
   /** Returns the principal of a request that passed `check`. */
@@ -208,15 +222,14 @@ export class Authenticator {
     }
   }
 
-  #take(principal: Principal): RateDecision {
+  #take(principal: Principal, plan: Plan): RateDecision {
     // Monotonic: if a wall clock were set back, no caller would get in until it catches up.
-    return this.#limiter.take(principal.apiKeyId, planOf(principal), monotonicMs());
+    return this.#limiter.take(principal.apiKeyId, plan, monotonicMs());
   }
-}
 
-function planOf({ plan, accountId }: Principal): Plan {
-  if (!isPlanName(plan)) throw new Error(`account ${accountId} has an unknown plan`);
-  return PLANS[plan];
+  #planOf({ plan }: Principal): Plan {
+    return this.#options.plans.get(plan) ?? UNKNOWN_PLAN;
+  }
 }
 
 function missingKey({ headers }: FastifyRequest): AppError {
@@ -230,15 +243,15 @@ function missingKey({ headers }: FastifyRequest): AppError {
  */
 function writeLimitHeaders(
   reply: FastifyReply,
-  { plan }: Principal,
+  plan: Plan,
   usage: Usage,
   decision: RateDecision | undefined,
   nowMs: number,
 ): void {
   let policy = '';
   let current = '';
-  if (decision && isPlanName(plan)) {
-    const windowSeconds = Math.ceil(PLANS[plan].burst / PLANS[plan].ratePerSecond);
+  if (decision) {
+    const windowSeconds = Math.ceil(plan.burst / plan.ratePerSecond);
     policy = `"rate";q=${decision.limit};w=${windowSeconds}`;
     current = `"rate";r=${decision.remaining};t=${decision.resetSeconds}`;
     reply.header('x-ratelimit-limit', decision.limit);

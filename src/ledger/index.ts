@@ -48,6 +48,7 @@ export {
   openStoreToChange,
   openStoreToRead,
 } from './open.ts';
+export type { Quotas } from './quota-decision.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/store.ts';

@@ -147,6 +147,7 @@ export type AuditAction =
   | 'secret_retired'
   | 'secret_reinstated'
   | 'retention_set'
+  | 'plans_configured'
   | 'pruned'
   | 'log_started'
   | 'log_recovered';

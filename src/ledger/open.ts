@@ -28,27 +28,21 @@ export async function openStore(
 
 /**
  * Opens the store for a command that changes it, and creates it if it is missing. Refuses the schema of an
- * earlier release: its servers may be running and could not start again after a migration. `quotas` are as
- * in `openStore`. Throws `SetupError`.
+ * earlier release: its servers may be running and could not start again after a migration. A command commits no
+ * requests, so it needs no quotas. Throws `SetupError`.
  */
-export async function openStoreToChange(
-  location: StoreLocation,
-  quotas: Quotas,
-): Promise<LedgerStore> {
+export async function openStoreToChange(location: StoreLocation): Promise<LedgerStore> {
   if (location.kind === 'sqlite') refuseOlderSchema(location.path);
-  return openStore(location, quotas);
+  return openStore(location, {});
 }
 
 /**
- * Opens the store for a command that only reads. Creates nothing and changes no schema. `quotas` are as in
- * `openStore`. Throws `SetupError`, also if there is no store.
+ * Opens the store for a command that only reads. Creates nothing and changes no schema. Throws `SetupError`, also if
+ * there is no store.
  */
-export async function openStoreToRead(
-  location: StoreLocation,
-  quotas: Quotas,
-): Promise<LedgerStore> {
-  if (location.kind === 'postgres') return openStore(location, quotas);
-  return openSqliteStore({ path: location.path, quotas, readOnly: true });
+export async function openStoreToRead(location: StoreLocation): Promise<LedgerStore> {
+  if (location.kind === 'postgres') return openStore(location, {});
+  return openSqliteStore({ path: location.path, quotas: {}, readOnly: true });
 }
 
 /** Migrates the schema of the store. Throws `SetupError`. */

@@ -6,7 +6,7 @@
  * the two.
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
-import type { CommitOutcome, MeteredRequest, StoredAnswer } from './store.ts';
+import type { CommitOutcome, MeteredRequest, StoredAnswer, Usage } from './store.ts';
 
 /** Monthly quota by plan name; null is unlimited. */
 export type Quotas = Readonly<Record<string, number | null>>;
@@ -16,7 +16,8 @@ export interface Counter {
   /** Months since year 0, UTC. */
   readonly month: number;
   used: number;
-  readonly quota: number | null;
+  /** Undefined if this server lacks the account's plan. */
+  readonly quota: number | null | undefined;
 }
 
 /** Returns what a request takes from the quota: one for each key, and one for a validation. */
@@ -35,15 +36,17 @@ export interface Facts {
   record(): boolean;
 }
 
-/** Decides one request and counts it: a replay first, then the quota, then a repeated key. */
+/** Decides one request and counts it: a replay first, then plan and quota, then a repeated key. */
 export function decide(
   counter: Counter,
   request: Pick<MeteredRequest, 'keys'>,
   facts: Facts,
 ): CommitOutcome {
-  const { month, used, quota } = counter;
+  const { month, used } = counter;
   const { answer } = facts;
-  if (answer) return { kind: 'replayed', answer, usage: { month, used, quota } };
+  if (answer) return { kind: 'replayed', answer, usage: usageOf(counter) };
+  const { quota } = counter;
+  if (quota === undefined) return { kind: 'unknown_plan' };
   const units = meteredUnits(request);
   if (quota !== null && used + units > quota) {
     return { kind: 'quota_exceeded', usage: { month, used, quota } };
@@ -53,11 +56,12 @@ export function decide(
   return { kind: 'committed', usage: { month, used: counter.used, quota } };
 }
 
-/** Returns the quota of an account's plan. Throws if the table has no such plan. */
-export function quotaOfPlan(quotas: Quotas, plan: unknown, accountId: unknown): number | null {
-  const quota = quotas[String(plan)];
-  if (quota === undefined) {
-    throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
-  }
-  return quota;
+/** Returns the quota of a plan; undefined if this server lacks the plan. */
+export function quotaOfPlan(quotas: Quotas, plan: unknown): number | null | undefined {
+  return Object.hasOwn(quotas, String(plan)) ? quotas[String(plan)] : undefined;
+}
+
+/** Returns the usage for callers. An account whose plan this server lacks has a quota of 0. */
+export function usageOf({ month, used, quota }: Counter): Usage {
+  return { month, used, quota: quota === undefined ? 0 : quota };
 }

@@ -86,7 +86,9 @@ export type CommitOutcome =
   /** An earlier request with the same `Idempotency-Key` was committed. Nothing was written or counted. */
   | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
   /** The ledger already holds one of the commitments: the generator has repeated a key. Nothing was written. */
-  | { readonly kind: 'repeated_key' };
+  | { readonly kind: 'repeated_key' }
+  /** This server lacks the plan of the account. Nothing was written. */
+  | { readonly kind: 'unknown_plan' };
 
 export interface Account {
   readonly accountId: string;
@@ -254,12 +256,14 @@ export interface AccountStore {
   /**
    * Returns the principals of API keys by their hashes, in the same order; undefined if a key is unknown or
    * revoked. Both cases cost the ledger the same work. `nowMs` is the caller's time; PostgreSQL takes the
-   * month from its own clock.
+   * month from its own clock. If this server lacks the account's plan, the quota is 0.
    */
   authenticate(keyHashes: readonly Uint8Array[], nowMs: number): Promise<(Principal | undefined)[]>;
   /** Adds an account. Returns false and changes nothing if the ID is taken. */
   addAccount(account: NewAccount, audit?: AuditRecord | null): Promise<boolean>;
   listAccounts(): Promise<Account[]>;
+  /** Returns the accounts whose plan is none of these, in the order of their creation. */
+  accountsOutside(plans: readonly string[]): Promise<Pick<Account, 'accountId' | 'plan'>[]>;
   /** Returns false if there is no such account. */
   setPlan(accountId: string, plan: string, audit?: AuditRecord | null): Promise<boolean>;
   /**

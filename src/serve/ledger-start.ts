@@ -1,6 +1,7 @@
 /** Prepares the ledger before the workers open it: schema, clock, master secret, log, demo accounts. */
-import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey, MONTHLY_QUOTAS } from '../accounts/index.ts';
+import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
+import { monthlyQuotas } from '../config/index.ts';
 import { secretExposures } from '../files/secret-exposure.ts';
 import {
   type ClockReading,
@@ -11,7 +12,13 @@ import {
   serverLocation,
 } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
-import { type LogSetup, loadMasterSecret, readMasterSecret } from '../service/index.ts';
+import {
+  forgetMasterSecret,
+  type LogSetup,
+  loadMasterSecret,
+  readMasterSecret,
+  refuseUnknownPlans,
+} from '../service/index.ts';
 import { logClock } from './ledger-log.ts';
 import { openSecretAndLog } from './log-start.ts';
 import type { ServerParts } from './parts.ts';
@@ -32,9 +39,11 @@ export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
     const { from, to } = await migrateStore(location);
     if (from > 0 && from < to) logger.info({ from, to }, 'the schema was brought up to date');
   }
-  const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
+  const quotas = monthlyQuotas(config.plans);
+  const store = await openStore(location, quotas, (message) => logger.warn(message));
   try {
     const clock = await readClock(store, parts);
+    await refuseUnknownPlans(store, config.plans);
     const { secret, log } = await openMasterSecret(store, parts);
     await store.maintain(systemClock).catch(({ message, cause }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
@@ -70,7 +79,12 @@ async function openMasterSecret(
   const { config, logger } = parts;
   const { masterSecret: origin } = config;
   const isNew = (await store.secretChecks()).size === 0;
-  const secret = isNew ? loadMasterSecret(origin) : readMasterSecret(origin);
+  const reading = isNew ? loadMasterSecret(origin) : readMasterSecret(origin);
+  const secret = await reading.catch(async (error) => {
+    // The next attempt runs the command again.
+    await forgetMasterSecret(origin);
+    throw error;
+  });
   const log = await openSecretAndLog(store, secret, parts);
   const versions = secret.versions.map(({ version }) => version);
   logger.info({ versions, current: secret.currentVersion }, 'master secret loaded');

@@ -49,6 +49,7 @@ export async function buildListeners(parts: ServerParts): Promise<BuiltApp> {
     demoApiKey: () => lifecycle.demoApiKey,
     haveDemoKeysEnded: () => lifecycle.demoKeysEnded,
     rateLimits: config.rateLimits,
+    plans: config.plans,
     tls: parts.tls,
     basePath: config.basePath,
     corsOrigins: config.corsOrigins,

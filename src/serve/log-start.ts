@@ -6,9 +6,11 @@ import { deriveLogMacKeys, LogMacKeys, type MasterSecret } from '../proof/index.
 import {
   checkMasterSecret,
   type EntryMaker,
+  havePlansChanged,
   type LogSetup,
   NO_LOG_KEYS,
   newAudit,
+  plansDetails,
   prepareLog,
 } from '../service/index.ts';
 import type { ServerParts } from './parts.ts';
@@ -35,6 +37,7 @@ export async function openSecretAndLog(
       return newAudit(makerOf(opened.log, signer), { atMs, action: 'secret_activated', details });
     });
     await noteRetention(store, makerOf(opened.log, signer), parts);
+    await notePlans(store, makerOf(opened.log, signer), parts);
     return opened.log;
   } finally {
     macs.destroy();
@@ -80,4 +83,16 @@ async function noteRetention(
 /** Returns the details of the last recorded retention; those of "for ever" without one. */
 async function lastRetention(store: LedgerStore): Promise<string> {
   return (await store.lastAudit('retention_set'))?.details ?? '{"days":null}';
+}
+
+/** Records the plans if they differ from the last recorded ones: the limits of accounts change with them. */
+async function notePlans(
+  store: LedgerStore,
+  maker: EntryMaker | null,
+  { config, logger }: ServerParts,
+): Promise<void> {
+  if (maker === null || !(await havePlansChanged(store, config.plans))) return;
+  logger.info({ plans: [...config.plans.keys()] }, 'the plans differ from those recorded last');
+  const details = plansDetails(config.plans);
+  await store.addAudit(newAudit(maker, { atMs: Date.now(), action: 'plans_configured', details }));
 }

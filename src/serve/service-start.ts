@@ -1,7 +1,7 @@
 /** Starts the key service on a prepared ledger, and logs its events. */
 import { wipe } from '../bytes.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config/index.ts';
+import { type Config, monthlyQuotas } from '../config/index.ts';
 import {
   isSourceName,
   type SourceEvent,
@@ -10,7 +10,12 @@ import {
   sourceCreditBits,
 } from '../entropy/index.ts';
 import { serverLocation } from '../ledger/index.ts';
-import { KeyService, type ServiceSources, type WaitingThreads } from '../service/index.ts';
+import {
+  forgetMasterSecret,
+  KeyService,
+  type ServiceSources,
+  type WaitingThreads,
+} from '../service/index.ts';
 import { logLatch, logLostSuiteWorker, logSuite, logUnvouchedKeys } from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
 import type { ReadyLedger } from './ledger-start.ts';
@@ -32,6 +37,7 @@ export async function startService(
     logCredits(parts, sources);
     return await KeyService.start({
       store: serverLocation(config),
+      quotas: monthlyQuotas(config.plans),
       sources,
       secret,
       suiteWorkers: config.suiteWorkers,
@@ -57,6 +63,7 @@ export async function startService(
     });
   } finally {
     wipe(...secret.versions.map((one) => one.secret));
+    await forgetMasterSecret(config.masterSecret);
   }
 }
 

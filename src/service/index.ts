@@ -33,13 +33,13 @@ export {
   checkMasterSecret,
   createMasterSecret,
   foreignSecretProblem,
+  forgetMasterSecret,
   loadMasterSecret,
   readMasterSecret,
   rotateMasterSecret,
   unfitSecretProblem,
 } from './master-secret.ts';
 export type { RetiredVersion } from './messages.ts';
-
 export {
   type KeyObserver,
   QUEUE_NAMES,
@@ -49,6 +49,12 @@ export {
   type StageListener,
 } from './observer.ts';
 export type { KeyServiceOptions, ReleasedKeys } from './options.ts';
+export {
+  havePlansChanged,
+  plansDetails,
+  refuseUnknownPlans,
+  unknownPlansProblem,
+} from './plan-check.ts';
 export type { Randomness, RandomnessRow } from './randomness.ts';
 export type { Readiness } from './readiness.ts';
 export { KeyService } from './service.ts';

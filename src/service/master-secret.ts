@@ -24,9 +24,10 @@ import {
   newMasterSecret,
   parseMasterSecret,
 } from '../proof/index.ts';
+import { runSecretCommand, type SecretCommand } from './secret-command.ts';
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */
-export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
+export async function loadMasterSecret(origin: MasterSecretOrigin): Promise<MasterSecret> {
   if (origin.kind === 'managed' && !existsSync(origin.path)) {
     try {
       createMasterSecret(origin.path);
@@ -42,11 +43,11 @@ export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
  * Reads the master secret and creates nothing. Throws `SetupError`. Its message suggests a new secret only if `isNew`
  * says that no key can exist yet.
  */
-export function readMasterSecret(
+export async function readMasterSecret(
   origin: MasterSecretOrigin,
   { isNew } = { isNew: false },
-): MasterSecret {
-  const versions = readVersions(origin, isNew);
+): Promise<MasterSecret> {
+  const versions = await readVersions(origin, isNew);
   const currentVersion = origin.currentVersion ?? versions[versions.length - 1].version;
   if (versions.some(({ version }) => version === currentVersion))
     return { versions, currentVersion };
@@ -56,7 +57,11 @@ export function readMasterSecret(
   );
 }
 
-function readVersions(origin: MasterSecretOrigin, isNew: boolean): MasterSecretVersion[] {
+async function readVersions(
+  origin: MasterSecretOrigin,
+  isNew: boolean,
+): Promise<MasterSecretVersion[]> {
+  if (origin.kind === 'command') return readFromCommand(origin);
   try {
     return parseMasterSecret(
       origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
@@ -79,6 +84,32 @@ function readVersions(origin: MasterSecretOrigin, isNew: boolean): MasterSecretV
           }`,
     );
   }
+}
+
+/** What the command of an origin has written, or its failure: it runs once, because it may ask for a touch. */
+const outputs = new WeakMap<SecretCommand, Promise<Buffer>>();
+
+async function readFromCommand(origin: SecretCommand): Promise<MasterSecretVersion[]> {
+  const output = outputs.get(origin) ?? runSecretCommand(origin);
+  outputs.set(origin, output);
+  try {
+    return parseMasterSecret((await output).toString('utf8'));
+  } catch (error) {
+    if (error instanceof SetupError) throw error;
+    throw new SetupError(
+      `PHM_MASTER_KEY_COMMAND did not write a master secret: ${(error as Error).message}; ` +
+        'it must write the text that PHM_MASTER_KEY_FILE would hold',
+    );
+  }
+}
+
+/** Wipes what the command of this origin has written. The next reader runs it again. */
+export async function forgetMasterSecret(origin: MasterSecretOrigin): Promise<void> {
+  if (origin.kind !== 'command') return;
+  const output = outputs.get(origin);
+  outputs.delete(origin);
+  const bytes = await output?.catch(() => undefined);
+  if (bytes) wipe(bytes);
 }
 
 /** Creates a secret file with version 1, mode 0600. Throws `SetupError` if the file exists. */
@@ -111,8 +142,14 @@ function makeSecretDirectory(path: string): void {
   }
 }
 
+const ROTATE_BEHIND_COMMAND =
+  'the master secret comes from PHM_MASTER_KEY_COMMAND, which this command cannot change: add a line "2:<new>" (with ' +
+  'the next version) to the text that the command writes, and keep the lines that are there; a text without versions is ' +
+  '"1:<text>". To create the new one: phm secret new --print';
+
 /** Adds a version to a secret file and returns its number. Old versions stay for verification. */
-export function rotateMasterSecret(origin: MasterSecretOrigin): number {
+export async function rotateMasterSecret(origin: MasterSecretOrigin): Promise<number> {
+  if (origin.kind === 'command') throw new SetupError(ROTATE_BEHIND_COMMAND);
   if (origin.kind === 'environment') {
     throw new SetupError(
       'the master secret comes from PHM_MASTER_KEY, which this command cannot change: set ' +
@@ -120,7 +157,7 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
         'PHM_MASTER_KEY_VERSION=1 until all of them have both. To create the new one: phm secret new --print',
     );
   }
-  const { versions } = readMasterSecret(origin);
+  const { versions } = await readMasterSecret(origin);
   const secret = newMasterSecret();
   const version = (versions.at(-1)?.version ?? 0) + 1;
   try {
@@ -226,7 +263,8 @@ export function foreignSecretProblem(
   keyring: Keyring,
   registered: ReadonlyMap<number, SecretCheck>,
 ): string | null {
-  const fix = 'restore the secret file, or PHM_MASTER_KEY, that belongs to this database';
+  const fix =
+    'restore the secret file, PHM_MASTER_KEY_COMMAND or PHM_MASTER_KEY that belongs to this database';
   const [lacked] = lackedVersions(keyring, registered);
   if (lacked !== undefined) {
     return `keys were generated under version ${lacked} of the master secret, which the given secret lacks: ${fix}`;

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { SourceEvent, SourceName } from '../entropy/index.ts';
 import type { Defect, FailedVerdict } from '../keys/latch.ts';
-import type { ClockReading, StoreLocation } from '../ledger/index.ts';
+import type { ClockReading, Quotas, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { LedgerStatus } from './ledger-watch.ts';
 import type { LogNotice } from './log/notices.ts';
@@ -13,6 +13,8 @@ import type { WaitingThreads } from './waiting-threads.ts';
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;
+  /** Monthly quotas by plan. */
+  readonly quotas: Quotas;
   readonly sources: ServiceSources;
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;

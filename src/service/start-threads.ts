@@ -79,7 +79,7 @@ function dataOf(
     latch: latch.memory,
     log: log?.binding ?? null,
   };
-  const keyWorkerData: KeyWorkerData = { ...suiteWorkerData, store };
+  const keyWorkerData: KeyWorkerData = { ...suiteWorkerData, store, quotas: options.quotas };
   return { store, latch, keyWorkerData, suiteWorkerData };
 }
 

@@ -9,20 +9,11 @@ import {
   isExhausted,
   isWellFormedApiKey,
   newApiKey,
-  PLANS,
   quotaPeriod,
   RateLimiter,
   secondsToNextMonth,
 } from '../../src/accounts/index.ts';
 import { utcMonth } from '../../src/clock.ts';
-
-describe('plans', () => {
-  it("have the interface specification's monthly quotas", () => {
-    assert.equal(PLANS.research.monthlyQuota, 1_000);
-    assert.equal(PLANS.professional.monthlyQuota, 100_000);
-    assert.equal(PLANS.enterprise.monthlyQuota, null);
-  });
-});
 
 describe('API keys', () => {
   it('are well-formed when generated, but not after a change of any one character', () => {

@@ -170,7 +170,7 @@ describe('phm', () => {
       [['account', 'create', '--name', ' ', '--plan', 'research'], /--name/],
       [
         ['account', 'set-plan', 'x', 'gold'],
-        /^phm: there is no plan gold: use one of research, .*, enterprise$/m,
+        /'gold' is invalid .* Allowed choices are research, .*, enterprise\.$/m,
       ],
       [['key', 'issue'], /--account/],
       [['serve', '--port', '1'], /unknown option/],

@@ -277,7 +277,10 @@ describe('phm audit', () => {
     const args = ['account', 'create', '--name', 'Charlie', '--plan', 'research'];
     const { code, stderr } = await runCommand(args, env);
     assert.equal(code, 1);
-    assert.match(stderr, /needs the master secret: set PHM_MASTER_KEY_FILE or PHM_MASTER_KEY/);
+    assert.match(
+      stderr,
+      /needs the master secret: set PHM_MASTER_KEY_FILE, PHM_MASTER_KEY_COMMAND or PHM/,
+    );
     const foreign = { ...ledger.env, PHM_MASTER_KEY: '11'.repeat(32) };
     assert.equal((await runCommand(args, foreign)).code, 1);
     assert.ok(!(await ledger.run('account', 'list')).stdout.includes('Charlie'));

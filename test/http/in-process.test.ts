@@ -16,6 +16,7 @@ import './in-process/idempotency.ts';
 import './in-process/json.ts';
 import './in-process/key-answer.ts';
 import './in-process/limit-headers.ts';
+import './in-process/plans.ts';
 import './in-process/log.ts';
 import './in-process/messages.ts';
 import './in-process/prefer.ts';

@@ -18,7 +18,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { PLANS } from '../../src/accounts/index.ts';
+import { type Plan, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { until } from '../support/replicas.ts';
 import {
   type Answer,
@@ -104,7 +104,7 @@ describe('a server', () => {
   });
 
   it('limits an API key to its burst and sends Retry-After', async () => {
-    const { burst, ratePerSecond } = PLANS.research;
+    const { burst, ratePerSecond } = PUBLISHED_PLANS.get('research') as Plan;
     const startMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 200 }, () => server.metrics()));
     const seconds = (performance.now() - startMs) / 1000;

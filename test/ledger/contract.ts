@@ -355,6 +355,30 @@ export function ledgerContract(
       assert.equal(await store.setPlan('acct_unknown', 'research'), false);
     });
 
+    it('refuses only the requests of accounts whose plan it lacks, until they have another', async () => {
+      const [lost, other] = [await account('gone'), await account('tiny')];
+      const row = makeRow();
+      const batch = [keyRequest(lost, row), keyRequest(other), validation(lost)];
+      for (const used of [1, 2]) {
+        const [first, second, third] = await store.commit(batch.slice(0), []);
+        assert.deepEqual([first, third], [{ kind: 'unknown_plan' }, { kind: 'unknown_plan' }]);
+        assert.deepEqual(second, {
+          kind: 'committed',
+          usage: { month: MONTH, used, quota: 3 },
+        });
+        batch[1] = keyRequest(other);
+      }
+      assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
+      const [principal] = await store.authenticate([hashOf(lost), hashOf(other)], NOW);
+      assert.deepEqual(principal?.usage, { month: MONTH, used: 0, quota: 0 });
+      assert.equal(principal?.plan, 'gone');
+      const outside = await store.accountsOutside(Object.keys(QUOTAS));
+      assert.deepEqual(outside, [{ accountId: lost, plan: 'gone' }]);
+      await store.setPlan(lost, 'tiny');
+      assert.deepEqual(kinds(await store.commit([keyRequest(lost, row)], [])), ['committed']);
+      assert.deepEqual(await store.accountsOutside(Object.keys(QUOTAS)), []);
+    });
+
     it('refuses a repeated commitment, even within a batch, and counts it nowhere', async () => {
       const id = await account('enterprise');
       const row = makeRow();

@@ -7,12 +7,13 @@ import { PhmTimeoutError } from '../../sdk/src/errors.ts';
 import { PhmApiError, PhmClient } from '../../sdk/src/index.ts';
 import { Pace } from '../../sdk/src/pace.ts';
 import { Turns } from '../../sdk/src/turns.ts';
-import { PLANS, RateLimiter } from '../../src/accounts/index.ts';
+import { RateLimiter } from '../../src/accounts/index.ts';
+import { type Plan, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { answers, fails, ScriptedServer, type Step } from '../support/scripted-server.ts';
 import { type Answered, type ServiceOptions, SimulatedService } from './simulated-service.ts';
 import { ANY_ANSWER, API_KEY, rejection } from './support.ts';
 
-const RESEARCH = PLANS.research;
+const RESEARCH = PUBLISHED_PLANS.get('research') as Plan;
 const MINUTE = 60_000;
 
 /** Returns a generator of numbers from 0 to 1 with a seed. */

@@ -84,61 +84,58 @@ describe('the master secret beside its database', () => {
 });
 
 describe('the master secret file', () => {
-  it('is created once, for its owner alone, and leaves no other file', () => {
+  it('is created once, for its owner alone, and leaves no other file', async () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const path = join(folder, 'master.key');
-    const first = loadMasterSecret({ kind: 'managed', path });
-    const second = loadMasterSecret({ kind: 'managed', path });
+    const first = await loadMasterSecret({ kind: 'managed', path });
+    const second = await loadMasterSecret({ kind: 'managed', path });
     assert.deepEqual(first, second);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.throws(() => createMasterSecret(path), /exists: a new secret would invalidate/);
     assert.deepEqual(readdirSync(folder), ['master.key']);
   });
 
-  it('is created beside a leftover file of an earlier crash', () => {
+  it('is created beside a leftover file of an earlier crash', async () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const path = join(folder, 'master.key');
     writeFileSync(`${path}.${process.pid}.new`, 'left over');
-    assert.equal(loadMasterSecret({ kind: 'managed', path }).currentVersion, 1);
+    assert.equal((await loadMasterSecret({ kind: 'managed', path })).currentVersion, 1);
   });
 
-  it('keeps its versions when a new one is added', () => {
+  it('keeps its versions when a new one is added', async () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const path = join(folder, 'master.key');
     createMasterSecret(path);
     const before = readFileSync(path, 'utf8');
-    assert.equal(rotateMasterSecret({ kind: 'file', path }), 2);
+    assert.equal(await rotateMasterSecret({ kind: 'file', path }), 2);
     assert.ok(readFileSync(path, 'utf8').startsWith(before));
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(folder), ['master.key']);
   });
 
-  it('stays at the target of a symbolic link when a version is added', () => {
+  it('stays at the target of a symbolic link when a version is added', async () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const [path, link] = [join(folder, 'master.key'), join(folder, 'link')];
     createMasterSecret(path);
     symlinkSync('master.key', link);
-    assert.equal(rotateMasterSecret({ kind: 'file', path: link }), 2);
+    assert.equal(await rotateMasterSecret({ kind: 'file', path: link }), 2);
     assert.equal(readlinkSync(link), 'master.key');
-    assert.equal(loadMasterSecret({ kind: 'file', path }).currentVersion, 2);
+    assert.equal((await loadMasterSecret({ kind: 'file', path })).currentVersion, 2);
   });
 
-  it('is named but not quoted in an error if it is damaged or missing', () => {
+  it('is named but not quoted in an error if it is damaged or missing', async () => {
     const path = join(directory, 'damaged.key');
     writeFileSync(path, '1:abcdef0123');
-    assert.throws(
-      () => loadMasterSecret({ kind: 'file', path }),
-      (error: Error) => {
-        assert.match(error.message, /damaged\.key/);
-        assert.ok(!error.message.includes('abcdef'));
-        return error.name === 'SetupError';
-      },
-    );
+    await assert.rejects(loadMasterSecret({ kind: 'file', path }), (error: Error) => {
+      assert.match(error.message, /damaged\.key/);
+      assert.ok(!error.message.includes('abcdef'));
+      return error.name === 'SetupError';
+    });
     const missing = join(directory, 'missing.key');
-    assert.throws(() => loadMasterSecret({ kind: 'file', path: missing }), /missing\.key/);
+    await assert.rejects(loadMasterSecret({ kind: 'file', path: missing }), /missing\.key/);
   });
 
-  it('uses only the current version that the configuration names', () => {
+  it('uses only the current version that the configuration names', async () => {
     const path = join(directory, 'three.key');
     writeFileSync(
       path,
@@ -146,9 +143,9 @@ describe('the master secret file', () => {
     );
     const current = (currentVersion?: number) =>
       loadMasterSecret({ kind: 'file', path, ...(currentVersion && { currentVersion }) });
-    assert.equal(current().currentVersion, 4);
-    assert.equal(current(2).currentVersion, 2);
-    assert.throws(() => current(3), {
+    assert.equal((await current()).currentVersion, 4);
+    assert.equal((await current(2)).currentVersion, 2);
+    await assert.rejects(current(3), {
       name: 'SetupError',
       message: /^PHM_MASTER_KEY_VERSION is 3, but the master secret has only version 1, 2, 4:/,
     });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseReceipt } from '#tlog';
-import { MONTHLY_QUOTAS } from '../../src/accounts/index.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { formatKeyId, parseKeyId } from '../../src/keys/key-id.ts';
 import { keyCommitment } from '../../src/keys/key-receipt.ts';
@@ -147,14 +147,15 @@ function theSameOn(name: string, open: () => Promise<LedgerStore>, skip: string 
 describe('a rebuilt statement', () => {
   theSameOn(
     'SQLite',
-    async () => openSqliteStore({ path: join(folder, 'phm.db'), quotas: MONTHLY_QUOTAS }),
+    async () =>
+      openSqliteStore({ path: join(folder, 'phm.db'), quotas: monthlyQuotas(PUBLISHED_PLANS) }),
     false,
   );
   theSameOn(
     'PostgreSQL',
     async () => {
       const url = await postgres?.createLedger('receipts');
-      return openPostgresStore({ url: url ?? '', quotas: MONTHLY_QUOTAS });
+      return openPostgresStore({ url: url ?? '', quotas: monthlyQuotas(PUBLISHED_PLANS) });
     },
     noPostgres,
   );

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
+import { PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { type AppOptions, buildApp } from '../../src/http/app.ts';
 import { Connections } from '../../src/http/connections.ts';
 import type { Principal } from '../../src/ledger/index.ts';
@@ -60,6 +61,7 @@ export function buildTestApp(
     demoApiKey: () => null,
     haveDemoKeysEnded: () => false,
     rateLimits: true,
+    plans: PUBLISHED_PLANS,
     tls: null,
     basePath: '',
     corsOrigins: [],

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { apiKeyHint, hashApiKey, MONTHLY_QUOTAS, newApiKey } from '../../src/accounts/index.ts';
+import { apiKeyHint, hashApiKey, newApiKey } from '../../src/accounts/index.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { openStore, type StoreLocation } from '../../src/ledger/index.ts';
 import type { Load, Released } from './mixed-load.ts';
 import type { Postgres } from './postgres.ts';
@@ -18,7 +19,7 @@ export async function addAccounts(
   location: StoreLocation,
   plans: readonly string[],
 ): Promise<Account[]> {
-  const store = await openStore(location, MONTHLY_QUOTAS);
+  const store = await openStore(location, monthlyQuotas(PUBLISHED_PLANS));
   const accounts: Account[] = [];
   const createdMs = Date.now();
   for (const plan of plans) {

@@ -1,8 +1,8 @@
 /** The key service in this process, with its workers, on a new SQLite ledger with one account. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { MONTHLY_QUOTAS } from '../../src/accounts/index.ts';
 import { systemClock } from '../../src/clock.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import type { MasterSecret } from '../../src/proof/index.ts';
 import {
@@ -45,7 +45,7 @@ export async function startKeyService(
 ): Promise<{ service: KeyService; principal: Principal }> {
   const path = join(dataDir, 'phm.db');
   const createdMs = Date.now();
-  const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
+  const store = openSqliteStore({ path, quotas: monthlyQuotas(PUBLISHED_PLANS) });
   const accountId = 'acct_test';
   const record = { apiKeyId: 'key_test', accountId, hint: '', createdMs, revokedMs: null };
   const keyHash = Buffer.alloc(32, 7);
@@ -58,6 +58,7 @@ export async function startKeyService(
   await store.close();
   const service = await KeyService.start({
     store: { kind: 'sqlite', path },
+    quotas: monthlyQuotas(PUBLISHED_PLANS),
     sources: OS_ALONE,
     secret: secretOfTests(),
     onLedgerChange: () => {},

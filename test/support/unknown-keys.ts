@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { hashApiKey, MONTHLY_QUOTAS, newApiKey } from '../../src/accounts/index.ts';
+import { hashApiKey, newApiKey } from '../../src/accounts/index.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { openStore, type StoreLocation } from '../../src/ledger/index.ts';
 import type { Server } from './server.ts';
 
@@ -85,7 +86,7 @@ export interface KeyedAccount {
 
 /** Creates an account with a rate limit too high to matter, while other programs use the database. */
 export async function makeAccount(location: StoreLocation): Promise<KeyedAccount> {
-  const store = await openStore(location, MONTHLY_QUOTAS);
+  const store = await openStore(location, monthlyQuotas(PUBLISHED_PLANS));
   const createdMs = Date.now();
   const accountId = `acct_${randomUUID()}`;
   const issue = async () => {

@@ -1,8 +1,8 @@
 /** `phm account`: manages accounts. Requests count against their quota. */
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
-import { PLAN_NAMES, PLANS, type PlanName } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
+import { readPlanNames } from '../../config/index.ts';
 import { commandLine } from '../../launcher.ts';
 import { SEALED_ONLY, type SealedOnly } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
@@ -14,6 +14,13 @@ import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } fro
 const MAX_NAME = 200;
 
 export function addAccountCommands(program: Command, context: CliContext): void {
+  const plans = readPlanNames(context.env);
+  const planOption = new Option('--plan <plan>', 'plan of the account').makeOptionMandatory();
+  const newPlan = new Argument('<plan>', 'new plan');
+  if (plans) {
+    planOption.choices(plans);
+    newPlan.choices(plans);
+  }
   const account = program
     .command('account')
     .description('create and list accounts, and change their settings');
@@ -21,9 +28,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .command('create')
     .description('create an account')
     .requiredOption('--name <name>', 'name to display')
-    .addOption(
-      new Option('--plan <plan>', 'plan of the account').choices(PLAN_NAMES).makeOptionMandatory(),
-    )
+    .addOption(planOption)
     .option(
       '--init',
       'create the data directory, its master secret and its database if they are missing',
@@ -37,7 +42,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .action((options) => list(context, options));
   account
     .command('set-plan <account>')
-    .addArgument(new Argument('<plan>', 'new plan').choices(PLAN_NAMES).argParser(parsePlan))
+    .addArgument(newPlan)
     .description('move an account to another plan')
     .option('--json', 'write the result as JSON')
     .action((accountId, plan, options) => setPlan(context, accountId, plan, options));
@@ -70,15 +75,9 @@ const EFFECTS: Readonly<Record<SealedOnly, string>> = {
     'now gets only keys sealed to its registered recipients. Running servers refuse all others within 2 seconds',
 };
 
-function parsePlan(text: string): PlanName {
-  const plan = PLAN_NAMES.find((name) => name === text);
-  if (plan) return plan;
-  throw new CommandError(`there is no plan ${text}: use one of ${PLAN_NAMES.join(', ')}`, 2);
-}
-
 async function create(
   context: CliContext,
-  options: { name: string; plan: PlanName; init?: boolean; json?: boolean },
+  options: { name: string; plan: string; init?: boolean; json?: boolean },
 ): Promise<void> {
   const { plan } = options;
   const name = options.name.trim();
@@ -88,13 +87,14 @@ async function create(
   const accountId = `acct_${randomUUID().replaceAll('-', '')}`;
   const createdMs = Date.now();
   const withOneStore = options.init ? withInitializedStore : withStoreToMake;
-  await withOneStore(context, async (store, config) => {
+  const label = await withOneStore(context, async (store, config) => {
     const audit = await auditOf(store, config, {
       atMs: createdMs,
       action: 'account_created',
       details: { account_id: accountId, name, plan },
     });
     await store.addAccount({ accountId, name, plan, demo: false, createdMs }, audit);
+    return config.plans.get(plan)?.label;
   });
   if (options.json) {
     writeJson(context, {
@@ -106,7 +106,7 @@ async function create(
   } else {
     context.out(`${accountId}\n`);
     context.err(
-      `Created "${name}" on the ${PLANS[plan].label} plan. Next:\n` +
+      `Created "${name}" on the ${label} plan. Next:\n` +
         `  ${commandLine(context, `key issue --account ${accountId}`)}\n`,
     );
   }
@@ -139,20 +139,20 @@ async function list(context: CliContext, options: { json?: boolean }): Promise<v
 async function setPlan(
   context: CliContext,
   accountId: string,
-  plan: PlanName,
+  plan: string,
   options: { json?: boolean },
 ): Promise<void> {
-  const changed = await withStore(context, async (store, config) => {
+  const label = await withStore(context, async (store, config) => {
     const audit = await auditOf(store, config, {
       atMs: Date.now(),
       action: 'plan_set',
       details: { account_id: accountId, plan },
     });
-    return store.setPlan(accountId, plan, audit);
+    if (!(await store.setPlan(accountId, plan, audit))) throw unknownAccount(accountId);
+    return config.plans.get(plan)?.label;
   });
-  if (!changed) throw unknownAccount(accountId);
   if (options.json) writeJson(context, { account_id: accountId, plan });
-  else context.err(`Account ${accountId} is now on the ${PLANS[plan].label} plan.\n`);
+  else context.err(`Account ${accountId} is now on the ${label} plan.\n`);
 }
 
 async function setSealedOnly(

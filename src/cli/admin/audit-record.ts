@@ -41,7 +41,7 @@ export async function openMacs(
   store: LedgerStore,
   config: Config,
 ): Promise<Pick<EntryMaker, 'macs' | 'version'>> {
-  const { versions, currentVersion } = readSecret(config);
+  const { versions, currentVersion } = await readSecret(config);
   const keyring = new Keyring(versions, currentVersion);
   const keys = deriveLogMacKeys(versions);
   try {
@@ -58,9 +58,9 @@ export async function openMacs(
   }
 }
 
-function readSecret({ masterSecret }: Config) {
+async function readSecret({ masterSecret }: Config) {
   try {
-    return readMasterSecret(masterSecret);
+    return await readMasterSecret(masterSecret);
   } catch (error) {
     throw error instanceof SetupError ? needsSecret(error.message) : error;
   }
@@ -68,8 +68,8 @@ function readSecret({ masterSecret }: Config) {
 
 function needsSecret(reason: string): CommandError {
   return new CommandError(
-    'this changes the transparency log, which needs the master secret: set PHM_MASTER_KEY_FILE or ' +
-      `PHM_MASTER_KEY as for the servers (${reason})`,
+    'this changes the transparency log, which needs the master secret: set PHM_MASTER_KEY_FILE, ' +
+      `PHM_MASTER_KEY_COMMAND or PHM_MASTER_KEY as for the servers (${reason})`,
     1,
   );
 }

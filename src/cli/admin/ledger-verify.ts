@@ -1,6 +1,5 @@
 /** `phm ledger verify`: checks that the contents of the ledger agree with each other. */
 import type { Command } from 'commander';
-import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { commandLine } from '../../launcher.ts';
 import { type Verification, verifyLedger } from '../../ledger/admin.ts';
@@ -36,7 +35,7 @@ async function verify(context: CliContext, { json }: { json?: boolean }): Promis
   tellStore(context, location);
   await requireLedger(context, config, 'read');
   // Throws on a schema that this program does not know.
-  await (await openStoreToRead(location, MONTHLY_QUOTAS)).close();
+  await (await openStoreToRead(location)).close();
   const startMs = monotonicMs();
   const line = terminalLine(context.err);
   const onProgress = (part: string, rows: number): void =>

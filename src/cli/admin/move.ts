@@ -5,7 +5,6 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { MONTHLY_QUOTAS, PLAN_NAMES } from '../../accounts/index.ts';
 import { writeNewFile } from '../../files/durable-file.ts';
 import {
   exportLedger,
@@ -67,7 +66,7 @@ async function runExport(
   tellStore(context, location);
   await requireLedger(context, config, 'read');
   // Throws on a schema that this program does not know.
-  await (await openStoreToRead(location, MONTHLY_QUOTAS)).close();
+  await (await openStoreToRead(location)).close();
   const store = await openMovableStore(location);
   const write = (put: (bytes: Uint8Array) => Promise<void>) =>
     untilInterrupted((signal) => exportLedger(store, Date.now(), put, signal));
@@ -108,10 +107,10 @@ async function runImport(
   const source = file === STANDARD_STREAM ? process.stdin : await openFile(file);
   const report = await untilInterrupted(async (signal) => {
     // Creates the schema of a new SQLite store. Throws on an older schema, and on a missing one in PostgreSQL.
-    await (await openStoreToChange(location, MONTHLY_QUOTAS)).close();
+    await (await openStoreToChange(location)).close();
     const store = await openMovableStore(location);
     const chunks = chunksOf(addAbortSignal(signal, source), file);
-    return importLedger(store, chunks, PLAN_NAMES, signal);
+    return importLedger(store, chunks, [...config.plans.keys()], signal);
   });
   tell(context, report, 'Imported and compared', json);
 }

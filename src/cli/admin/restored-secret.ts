@@ -1,6 +1,5 @@
 /** Compares a restored ledger with the configured master secret. */
 import { existsSync } from 'node:fs';
-import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
 import { asStarted } from '../../launcher.ts';
@@ -16,7 +15,7 @@ import type { CliContext } from '../context.ts';
  */
 export async function requireFittingSecret(context: CliContext, config: Config): Promise<void> {
   const { masterSecret: origin } = config;
-  if (origin.kind !== 'environment' && !existsSync(origin.path)) return;
+  if ('path' in origin && !existsSync(origin.path)) return;
   const problem = await compare(config).catch((error: unknown) => {
     if (!(error instanceof SetupError)) throw error;
     const reason = asStarted(error.message, context);
@@ -31,10 +30,10 @@ export async function requireFittingSecret(context: CliContext, config: Config):
 }
 
 async function compare(config: Config): Promise<string | null> {
-  const { versions, currentVersion } = readMasterSecret(config.masterSecret);
+  const { versions, currentVersion } = await readMasterSecret(config.masterSecret);
   const keyring = new Keyring(versions, currentVersion);
   try {
-    const store = await openStoreToRead(storeLocation(config), MONTHLY_QUOTAS);
+    const store = await openStoreToRead(storeLocation(config));
     const checks = await store.secretChecks().finally(() => store.close());
     return foreignSecretProblem(keyring, checks);
   } finally {

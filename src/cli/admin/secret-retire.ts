@@ -86,7 +86,7 @@ async function retire(
   const [before, now] = await withStore(context, async (store, config) => {
     const checks = await store.secretChecks();
     const { retirement } = requireVersion(checks, version);
-    if (retirement === null) requireUnused(context, config, checks, version);
+    if (retirement === null) await requireUnused(context, config, checks, version);
     else refuseToLoosen(context, version, retirement, compromisedMs);
     const retiredMs = Date.now();
     const details = { version, compromised_since: compromisedMs && formatTimestamp(compromisedMs) };
@@ -140,12 +140,12 @@ function requireVersion(checks: ReadonlyMap<number, SecretCheck>, version: numbe
  * Throws `CommandError` while keys are generated under the version, as far as the ledger and this configuration show.
  * A server that this check misses notices the retirement itself and stops generating keys.
  */
-function requireUnused(
+async function requireUnused(
   context: CliContext,
   config: Config,
   checks: ReadonlyMap<number, SecretCheck>,
   version: number,
-): void {
+): Promise<void> {
   const successors = [...checks].filter(
     ([other, { activated, retirement }]) => other !== version && activated && !retirement,
   );
@@ -160,7 +160,7 @@ function requireUnused(
       1,
     );
   }
-  if (currentVersion(config) === version) {
+  if ((await currentVersion(config)) === version) {
     throw new CommandError(
       `version ${version} is current in this configuration: a server would no longer start with it\n${steps}`,
       1,
@@ -169,9 +169,9 @@ function requireUnused(
 }
 
 /** Returns the version under which a server with this configuration generates keys; null if its secret is missing. */
-function currentVersion({ masterSecret }: Config): number | null {
+async function currentVersion({ masterSecret }: Config): Promise<number | null> {
   try {
-    const { versions, currentVersion } = readMasterSecret(masterSecret);
+    const { versions, currentVersion } = await readMasterSecret(masterSecret);
     wipe(...versions.map(({ secret }) => secret));
     return currentVersion;
   } catch (error) {

@@ -48,9 +48,9 @@ function create(context: CliContext, options: { print?: boolean; json?: boolean 
     return;
   }
   const origin = requireConfig(context).masterSecret;
-  if (origin.kind === 'environment') {
+  if (!('path' in origin)) {
     throw new CommandError(
-      'PHM_MASTER_KEY is set: unset it, or use --print to generate another',
+      `${nameOf(origin)} is set: unset it, or use --print to generate another`,
       1,
     );
   }
@@ -58,11 +58,11 @@ function create(context: CliContext, options: { print?: boolean; json?: boolean 
   report(context, origin, 1, 'Generated', options.json);
 }
 
-function rotate(context: CliContext, options: { json?: boolean }): void {
+async function rotate(context: CliContext, options: { json?: boolean }): Promise<void> {
   const config = requireConfig(context);
   requireSecretFile(context, config);
   const origin = config.masterSecret;
-  const version = rotateMasterSecret(origin);
+  const version = await rotateMasterSecret(origin);
   report(context, origin, version, 'Added', options.json);
   context.err(nextSteps(version, origin.currentVersion ?? version - 1));
 }
@@ -84,18 +84,24 @@ function report(
   verb: string,
   json = false,
 ): void {
-  const path = origin.kind === 'environment' ? null : origin.path;
+  const path = 'path' in origin ? origin.path : null;
   if (json) writeJson(context, { version, path });
   else context.err(`${verb} version ${version} in ${path}. Keep a copy in a safe place.\n`);
+}
+
+/** Returns where the master secret comes from: a path or the name of a variable. */
+function nameOf(origin: MasterSecretOrigin): string {
+  if ('path' in origin) return origin.path;
+  return origin.kind === 'command' ? 'PHM_MASTER_KEY_COMMAND' : 'PHM_MASTER_KEY';
 }
 
 /** Lists the versions. The start of each check value tells two files apart. */
 async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
   const config = requireConfig(context);
   const origin = config.masterSecret;
-  context.err(`Master secret: ${origin.kind === 'environment' ? 'PHM_MASTER_KEY' : origin.path}\n`);
+  context.err(`Master secret: ${nameOf(origin)}\n`);
   requireSecretFile(context, config);
-  const { versions, currentVersion } = readMasterSecret(origin);
+  const { versions, currentVersion } = await readMasterSecret(origin);
   const keyring = new Keyring(versions, currentVersion);
   const checks = await readStoreIfAny(context, config, (store) => store.secretChecks());
   const rows = keyring.versions.map((version) => ({

@@ -5,7 +5,6 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { wipe } from '../../bytes.ts';
 import type { Config } from '../../config/index.ts';
 import { AppError, SetupError } from '../../errors.ts';
@@ -61,7 +60,7 @@ export async function withInitializedStore<T>(context: CliContext, work: Work<T>
   }
   tellStore(context, location);
   refuseLostDatabase(location.path);
-  const store = await openStoreToChange(location, MONTHLY_QUOTAS);
+  const store = await openStoreToChange(location);
   try {
     if ((await store.secretChecks()).size === 0) await registerSecret(config, store);
     await noteOtherServer(context, config);
@@ -72,7 +71,7 @@ export async function withInitializedStore<T>(context: CliContext, work: Work<T>
 }
 
 async function registerSecret(config: Config, store: LedgerStore): Promise<void> {
-  const secret = loadMasterSecret(config.masterSecret);
+  const secret = await loadMasterSecret(config.masterSecret);
   try {
     await checkMasterSecret(store, secret, Date.now());
   } finally {
@@ -86,7 +85,7 @@ async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>)
   tellStore(context, location);
   const belongsToServer = await requireLedger(context, config, use);
   const open = use === 'read' ? openStoreToRead : openStoreToChange;
-  const store = await open(location, MONTHLY_QUOTAS);
+  const store = await open(location);
   try {
     if (!belongsToServer && (await store.secretChecks()).size === 0) {
       throw await refusal(context, config, 'no server has started on the ledger');
@@ -111,7 +110,7 @@ export async function readStoreIfAny<T>(
   if (location.kind === 'sqlite' && !isThere(location.path)) return undefined;
   tellStore(context, location);
   try {
-    const store = await openStoreToRead(location, MONTHLY_QUOTAS);
+    const store = await openStoreToRead(location);
     return await work(store).finally(() => store.close());
   } catch (error) {
     if (!(error instanceof SetupError || error instanceof AppError)) throw error;
@@ -168,7 +167,7 @@ export const INIT_HELP = 'accept a data directory that has no master secret yet'
  */
 export function requireMasterSecret(context: CliContext, config: Config): void {
   const { masterSecret: origin, databaseUrl } = config;
-  if (databaseUrl !== null || origin.kind === 'environment' || isThere(origin.path)) return;
+  if (databaseUrl !== null || !('path' in origin) || isThere(origin.path)) return;
   throw noMasterSecret(
     context,
     origin.path,

@@ -9,6 +9,8 @@ export interface Check {
   readonly name: string;
   /** The page with more about failures of this check. */
   readonly page: string;
+  /** Time limit in milliseconds, if it is not `LIMIT_MS`. */
+  readonly limitMs?: number;
   /** Returns at least one finding. Throws or rejects with `Skipped`, or with the error of what it examines. */
   readonly run: (site: Site, signal: AbortSignal) => Finding[] | Promise<Finding[]>;
 }
@@ -19,7 +21,9 @@ const LIMIT_MS = 15_000;
 /** Returns the findings of a check. Never rejects. */
 export async function runCheck(check: Check, site: Site): Promise<Finding[]> {
   try {
-    const found = await within(LIMIT_MS, check.name, (signal) => check.run(site, signal));
+    const found = await within(check.limitMs ?? LIMIT_MS, check.name, (signal) =>
+      check.run(site, signal),
+    );
     return found.map((finding) => withPage(finding, check));
   } catch (error) {
     if (error instanceof Skipped) return [skipped(error.message)];

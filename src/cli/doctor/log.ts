@@ -33,7 +33,7 @@ export async function checkLog(site: Site): Promise<Finding[]> {
 
 async function examine(site: Site, store: LedgerStore, record: LogRecord): Promise<LogFindings> {
   const { log: config, masterSecret } = site.config;
-  const secret = readMasterSecret(masterSecret);
+  const secret = await readMasterSecret(masterSecret);
   const macKeys = deriveLogMacKeys(secret.versions);
   const macs = new LogMacKeys(macKeys);
   wipe(...secret.versions.map((one) => one.secret), ...macKeys.map(({ subkey }) => subkey));

@@ -18,6 +18,8 @@ export type Progress =
   | { readonly isConfigured: boolean }
   | { readonly index: number; readonly findings: readonly Finding[] };
 
+const ALIVE_MS = 5_000;
+
 // Also if an attempt to reach a database is still in progress.
 process.once('disconnect', () => process.exit());
 process.once('message', (task: Task) => void examine(task));
@@ -26,7 +28,12 @@ async function examine({ env, first }: Task): Promise<void> {
   const site = new Site({ env });
   await send({ isConfigured: site.reading.ok });
   for (const [index, check] of CHECKS.entries()) {
-    if (index >= first) await send({ index, findings: await runCheck(check, site) });
+    if (index < first) continue;
+    const isConfigured = site.reading.ok;
+    // A check that may take longer than the other process waits. A blocked thread sends nothing.
+    const alive = check.limitMs && setInterval(() => void send({ isConfigured }), ALIVE_MS);
+    await send({ index, findings: await runCheck(check, site) });
+    clearInterval(alive);
   }
   await site.close();
   process.disconnect?.();

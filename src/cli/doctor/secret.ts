@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { wipe } from '../../bytes.ts';
 import { readMasterSecret, unfitSecretProblem } from '../../service/index.ts';
-import { type Finding, failed, ok, Skipped } from './finding.ts';
+import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
 
 export async function checkSecret(site: Site): Promise<Finding[]> {
@@ -12,7 +12,7 @@ export async function checkSecret(site: Site): Promise<Finding[]> {
     const registered = await (await site.store()).secretChecks();
     if (registered.size === 0) throw new Skipped('the first start of a server creates the file');
   }
-  const secret = readMasterSecret(origin);
+  const secret = await readMasterSecret(origin);
   try {
     const registered = await (await site.store()).secretChecks();
     const problem = unfitSecretProblem(secret, registered);
@@ -20,6 +20,7 @@ export async function checkSecret(site: Site): Promise<Finding[]> {
     const versions = secret.versions.map(({ version }) => version);
     const noun = versions.length === 1 ? 'version' : 'versions';
     return [
+      ...site.said.map((text) => warning(`PHM_MASTER_KEY_COMMAND says: ${text}`)),
       ok(`${noun} ${versions.join(', ')}, current ${secret.currentVersion}, fits the database`),
     ];
   } finally {

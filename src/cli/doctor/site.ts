@@ -1,6 +1,5 @@
 /** What the checks share: configuration and database, each read once and only if a check needs it. */
 import { availableParallelism } from 'node:os';
-import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { type Config, type ConfigResult, readConfig } from '../../config/index.ts';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
 import { type Inspection, inspectDatabase } from '../../ledger/admin.ts';
@@ -19,6 +18,8 @@ const DATABASE_LIMIT_MS = 5_000;
 
 export class Site {
   readonly reading: ConfigResult;
+  /** What the command of the master secret has written to standard error. */
+  readonly said: string[] = [];
   readonly #env: CliContext['env'];
   #inspection: Promise<Inspection | null> | null = null;
   #store: Promise<LedgerStore> | null = null;
@@ -26,7 +27,8 @@ export class Site {
   constructor({ env }: Pick<CliContext, 'env'>) {
     this.#env = env;
     const cores = availableParallelism();
-    this.reading = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves: true });
+    const say = (text: string) => this.said.push(text);
+    this.reading = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves: true, say });
   }
 
   /** Throws `Skipped` if the configuration is invalid. */
@@ -61,7 +63,7 @@ export class Site {
   async openStore(): Promise<LedgerStore> {
     await this.database();
     const location = storeLocation(this.config);
-    this.#store ??= withinLimit(location, () => openStoreToRead(location, MONTHLY_QUOTAS));
+    this.#store ??= withinLimit(location, () => openStoreToRead(location));
     return this.#store;
   }
 

@@ -91,6 +91,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'rate_limited',
   'ledger_unavailable',
   'overloaded',
+  'unknown_plan',
 ];
 
 /** Additional errors of a route with a body. */

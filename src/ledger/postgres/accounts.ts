@@ -5,7 +5,7 @@
 
 import type { AuditRecord } from '../log-store.ts';
 import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
-import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
+import { type Quotas, quotaOfPlan, usageOf } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
@@ -52,7 +52,11 @@ export class PostgresAccountStore implements AccountStore {
   #principal({ used, month, ...row }: Record<string, unknown>): Principal {
     return {
       ...(row as unknown as Omit<Principal, 'usage'>),
-      usage: { month: Number(month), used: Number(used), quota: this.#quota(row) },
+      usage: usageOf({
+        month: Number(month),
+        used: Number(used),
+        quota: quotaOfPlan(this.quotas, row.plan),
+      }),
     };
   }
 
@@ -71,6 +75,14 @@ export class PostgresAccountStore implements AccountStore {
          sealed_only AS "sealedOnly"
        FROM accounts ORDER BY created_ms, account_id`,
     )) as unknown as Account[];
+  }
+
+  async accountsOutside(plans: readonly string[]): Promise<Pick<Account, 'accountId' | 'plan'>[]> {
+    return (await this.connection.all(
+      `SELECT account_id AS "accountId", plan FROM accounts
+       WHERE plan <> ALL ($1::text[]) ORDER BY created_ms, account_id`,
+      plans,
+    )) as unknown as Pick<Account, 'accountId' | 'plan'>[];
   }
 
   async setPlan(
@@ -239,9 +251,5 @@ export class PostgresAccountStore implements AccountStore {
 
   #change({ sql, values }: Statement): Promise<boolean> {
     return this.connection.changes(sql, ...values);
-  }
-
-  #quota({ accountId, plan }: Record<string, unknown>): number | null {
-    return quotaOfPlan(this.quotas, plan, accountId);
   }
 }

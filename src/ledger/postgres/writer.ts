@@ -56,6 +56,9 @@ const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
+/** Stands for the quota of a plan that this server lacks. No request fits into it. */
+const NO_PLAN = -1;
+
 /** Decision of `commit_batch_6`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {
   readonly counters: readonly {
@@ -117,7 +120,6 @@ export class PostgresWriter {
         JSON.stringify(keyed.map(recordColumns)),
         keyed.flatMap(({ record }) => (record.body === null ? [] : [record.body])),
         JSON.stringify(failed.map(failureColumns)),
-        JSON.stringify(this.#quotas),
       ];
       const decided = await this.#connection.guarded(() => this.#commitBatch(requests, batch));
       const locked = new Set(decided.decision.deferred);
@@ -131,19 +133,36 @@ export class PostgresWriter {
   async #commitBatch(
     requests: readonly MeteredRequest[],
     batch: readonly unknown[],
+    quotas: Quotas = this.#quotas,
   ): Promise<Decided> {
     const turn = await this.#takeTurn();
     const attempted = await this.#attempt(
       'SELECT * FROM commit_batch_6($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-      [this.#id, turn, ...batch],
+      [this.#id, turn, ...batch, JSON.stringify(quotas)],
     );
     if ('row' in attempted) {
       const { decision, answers } = attempted.row as { decision: Decision; answers: unknown };
       return { decision, answers: answersOf(answers as readonly AnswerJson[] | null) };
     }
     const { failure } = attempted;
+    if (quotas === this.#quotas && lacksPlan(failure)) {
+      return this.#commitBatch(requests, batch, await this.#quotasWithUnknown(requests));
+    }
     if (isRefusal(failure) || failure instanceof NotSentError) throw failure;
     return await this.#resolve(requests, turn, failure);
+  }
+
+  /**
+   * Returns the quotas with an impossible one for each plan of these requests that this server lacks. The database
+   * refuses a batch with such a plan; with this quota it refuses only the requests of its accounts.
+   */
+  async #quotasWithUnknown(requests: readonly MeteredRequest[]): Promise<Quotas> {
+    const { rows } = await this.#connection.run(
+      'SELECT DISTINCT plan FROM accounts WHERE account_id = ANY ($1)',
+      [requests.map(({ accountId }) => accountId)],
+    );
+    const plans = rows.map(({ plan }) => String(plan));
+    return { ...Object.fromEntries(plans.map((plan) => [plan, NO_PLAN])), ...this.#quotas };
   }
 
   /** Reads the stored answers of a decision whose own answer was lost. */
@@ -306,6 +325,11 @@ export class PostgresWriter {
   }
 }
 
+/** Returns true for the refusal of a batch because of an account's plan. */
+function lacksPlan(failure: unknown): boolean {
+  return isRefusal(failure) && /has a plan without a quota$/.test((failure as Error).message);
+}
+
 /** Converts the decision to one outcome per request, by the rule of `commit_batch_6`. */
 function outcomesOf(
   requests: readonly MeteredRequest[],
@@ -316,7 +340,11 @@ function outcomesOf(
   const counters = new Map(
     decision.counters.map((counter) => [
       counter.accountId,
-      { month: counter.month, used: Number(counter.used), quota: counter.quota },
+      {
+        month: counter.month,
+        used: Number(counter.used),
+        quota: counter.quota === NO_PLAN ? undefined : counter.quota,
+      },
     ]),
   );
   /** Answers of requests that this batch has committed, by account and key. */

@@ -5,7 +5,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { utcMonth } from '../../clock.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
+import { type Quotas, quotaOfPlan, usageOf } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
@@ -92,6 +92,18 @@ export class SqliteAccountStore implements AccountStore {
           ...(row as unknown as Account),
           demo: row.demo === 1,
         })),
+    );
+  }
+
+  async accountsOutside(plans: readonly string[]): Promise<Pick<Account, 'accountId' | 'plan'>[]> {
+    return this.connection.guarded(() =>
+      this.connection
+        .all(
+          `SELECT account_id AS accountId, plan FROM accounts
+           WHERE plan NOT IN (SELECT value FROM json_each(?)) ORDER BY created_ms, account_id`,
+          JSON.stringify(plans),
+        )
+        .map((row) => ({ ...(row as unknown as Pick<Account, 'accountId' | 'plan'>) })),
     );
   }
 
@@ -346,11 +358,11 @@ export class SqliteAccountStore implements AccountStore {
   }
 
   #usage(accountId: string, month: number): Usage {
-    return {
+    return usageOf({
       month,
       used: readUsed(this.connection, accountId, month),
       quota: readQuota(this.connection, this.quotas, accountId),
-    };
+    });
   }
 }
 
@@ -364,12 +376,12 @@ export function readUsed(connection: SqliteConnection, accountId: string, month:
   return Number(row?.used ?? 0);
 }
 
-/** Returns the monthly quota of an account's plan; null is unlimited. */
+/** Returns the monthly quota of an account's plan; null is unlimited, undefined a plan that this server lacks. */
 export function readQuota(
   connection: SqliteConnection,
   quotas: Quotas,
   accountId: string,
-): number | null {
+): number | null | undefined {
   const plan = connection.get('SELECT plan FROM accounts WHERE account_id = ?', accountId)?.plan;
-  return quotaOfPlan(quotas, plan, accountId);
+  return quotaOfPlan(quotas, plan);
 }

@@ -1,13 +1,18 @@
 /** The thread of the key worker: its startup and its messages. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
-import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { systemClock } from '../../clock.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
 import { Latch } from '../../keys/latch.ts';
 import { PlainGenerator } from '../../keys/plain-generator.ts';
 import { requireSelfTests } from '../../keys/self-test.ts';
-import { type ClockReading, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
+import {
+  type ClockReading,
+  mayPass,
+  openStore,
+  type Quotas,
+  type StoreLocation,
+} from '../../ledger/index.ts';
 import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import type {
@@ -31,6 +36,7 @@ import { PendingAnswers, runThread, threadData } from './run-thread.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;
+  readonly quotas: Quotas;
   readonly sources: GeneratorSources;
   readonly secret: MasterSecret;
   /** Memory of the `Latch`. */
@@ -63,7 +69,7 @@ async function start(port: MessagePort): Promise<void> {
   requireSelfTests();
   const data = await threadData<KeyWorkerData>();
   const keyring = takeSecret(data.secret);
-  const store = await openStore(data.store, MONTHLY_QUOTAS, undefined, (databaseHost) =>
+  const store = await openStore(data.store, data.quotas, undefined, (databaseHost) =>
     port.postMessage({ databaseHost } satisfies DatabaseMoved),
   );
   const latch = new Latch(data.latch);

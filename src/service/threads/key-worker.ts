@@ -235,6 +235,8 @@ export class KeyWorker {
   #settle(draft: Draft, outcome: CommitOutcome): KeyTaskResult {
     if (outcome.kind === 'committed') return draft.finish(outcome);
     draft.discard();
+    if (outcome.kind === 'unknown_plan')
+      return failedBy(new AppError('unknown_plan', { retryAfterSeconds: 2 }));
     if (outcome.kind !== 'repeated_key') return outcome;
     this.#plain.generator.latch(REPEATED_KEY);
     return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { MONTHLY_QUOTAS } from '../../../src/accounts/index.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../../src/ledger/index.ts';
 import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
 import type { KeyService } from '../../../src/service/index.ts';
@@ -73,7 +73,7 @@ describe('preparing a log', () => {
   let store: LedgerStore;
   beforeEach(() => {
     site = new LoggedService();
-    store = openSqliteStore({ path: site.database, quotas: MONTHLY_QUOTAS });
+    store = openSqliteStore({ path: site.database, quotas: monthlyQuotas(PUBLISHED_PLANS) });
   });
   afterEach(async () => {
     await store.close();

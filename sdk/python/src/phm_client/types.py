@@ -46,6 +46,7 @@ ErrorCode = Literal[
     "entropy_unavailable",
     "ledger_unavailable",
     "overloaded",
+    "unknown_plan",
     "receipt_pending",
     "log_stopped",
 ]
