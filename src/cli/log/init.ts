@@ -267,10 +267,15 @@ async function publishFirst(
 }
 
 export function saveState({ log: { stateFile } }: Config, note: string): void {
+  writeStateFile(stateFile, note);
+}
+
+/** Writes a checkpoint as a state file. Throws `CommandError`. */
+export function writeStateFile(path: string, note: string): void {
   try {
-    writeState(stateFile, note);
+    writeState(path, note);
   } catch (error) {
-    throw unwritable(stateFile, error);
+    throw unwritable(path, error);
   }
 }
 

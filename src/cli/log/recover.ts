@@ -23,7 +23,7 @@ import { type FindingKind, Findings, tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { terminalLine } from '../status-line.ts';
 import { verifierKeysOf } from './check-database.ts';
-import { saveState } from './init.ts';
+import { saveState, writeStateFile } from './init.ts';
 import { openSource } from './source.ts';
 import { continues, storeTiles } from './store-source.ts';
 import { requireSeal } from './stored-seal.ts';
@@ -147,8 +147,22 @@ async function acceptDatabase(work: Work): Promise<Recovery> {
     `The next checkpoint will continue the ${counted(log.size, 'entry', 'entries')} of this database. If a later ` +
       'checkpoint was ever published, this forks the log, and anyone who has that checkpoint can prove it.\n',
   );
+  if (state === null) keepClosedState(work);
   await publish(work, keys, log);
   return { origin: log.origin, recovered: 0, size: log.size };
+}
+
+/** Keeps the state file of a closed log beside the new one: it may show that entries were lost. */
+function keepClosedState({ context, config: { log } }: Work): void {
+  const closed = readState(log.stateFile);
+  if (closed === null) return;
+  const { note, checkpoint } = closed;
+  const path = `${log.stateFile}.closed`;
+  writeStateFile(path, note);
+  const size = counted(checkpoint.size, 'entry', 'entries');
+  context.err(
+    `The state file, of ${size} of the closed log ${checkpoint.origin}, is kept as ${path}.\n`,
+  );
 }
 
 /** Signs a head, keeps it in the state file, and stores it. Then servers may continue where the database is now. */

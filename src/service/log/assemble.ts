@@ -73,7 +73,7 @@ export function assembleLog(
     state,
     stored,
     seals,
-    isOfClosedLog: (note) => closedLogs.continues(note),
+    judgeClosed: (note) => closedLogs.judge(note),
     sign: (head, nowSeconds) => signWith(data.keys, head, nowSeconds),
     save: save('checkpoint'),
     nowMs: systemClock.nowMs,

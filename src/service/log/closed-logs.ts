@@ -1,12 +1,29 @@
 /** Closed logs of a database, whose entries still have receipts. */
+import { parseCheckpoint } from '#tlog';
 import type { LogRecord, LogStore } from '../../ledger/index.ts';
-import { openCheckpoint, openVerifierKey } from '../../log/index.ts';
+import { leafHash, openCheckpoint, openVerifierKey } from '../../log/index.ts';
+import { followingEntry } from '../log-start.ts';
 import { isConsistent } from './consistency.ts';
-import type { SignedHead } from './heads.ts';
+import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import type { ProvingLog } from './receipts.ts';
 import { StoredTiles } from './tile-source.ts';
 
-type ClosedLogsStore = Pick<LogStore, 'logs' | 'readEntries' | 'readTile'>;
+type ClosedLogsStore = Pick<LogStore, 'logs' | 'readEntries' | 'readTile' | 'lastAudit'>;
+
+/** What a checkpoint of a closed log shows about the end of that log. */
+export interface ClosedCheckpoint {
+  /**
+   * `ended`: the log ended there or later. `ahead`: the operator who closed the log did not know its last entries.
+   * `differs`: the log ended with another tree.
+   */
+  readonly kind: 'ended' | 'ahead' | 'differs';
+  /** Origin of the closed log. */
+  readonly origin: string;
+  /** Entries of the checkpoint. */
+  readonly size: number;
+  /** Entries of the closed log, by the database or by the checkpoint that the next log follows. */
+  readonly end: number;
+}
 
 export class ClosedLogs {
   readonly #store: ClosedLogsStore;
@@ -33,14 +50,52 @@ export class ClosedLogs {
     return log;
   }
 
-  /** Reports whether a note is a checkpoint of a closed log that the log's last tree continues. */
-  async continues(note: string): Promise<boolean> {
-    for (const record of await this.#store.logs()) {
+  /** Judges a checkpoint of a closed log; null if the note is none. */
+  async judge(note: string): Promise<ClosedCheckpoint | null> {
+    const logs = await this.#store.logs();
+    for (const [i, record] of logs.entries()) {
       const head = record.closedMs === null ? null : openHead(record, note);
-      if (!head) continue;
-      return isConsistent(new StoredTiles(this.#store, record.logId), head, record);
+      if (head) return this.#judge(head, record, logs[i + 1]);
     }
-    return false;
+    return null;
+  }
+
+  async #judge(head: Head, record: LogRecord, next?: LogRecord): Promise<ClosedCheckpoint> {
+    const { origin, size } = record;
+    const last = next ? await this.#followed(record, next) : null;
+    const end = Math.max(size, last?.size ?? 0);
+    const found = { origin, size: head.size, end };
+    if (head.size > end) return { ...found, kind: 'ahead' };
+    // The database lost these entries, which the operator confirmed: only the last root is known.
+    const fits =
+      head.size > size
+        ? last !== null && (head.size < last.size || isSameHead(head, last))
+        : await isConsistent(new StoredTiles(this.#store, record.logId), head, record);
+    return { ...found, kind: fits ? 'ended' : 'differs' };
+  }
+
+  /**
+   * Returns the last checkpoint of a log, as the audit record of the next one names it; null if the first entry of the
+   * next one does not bind it.
+   */
+  async #followed(record: LogRecord, next: LogRecord): Promise<Head | null> {
+    const text = followsOf((await this.#store.lastAudit('log_started'))?.details);
+    if (text === null) return null;
+    const start = { size: 1, root: leafHash(followingEntry(text)) };
+    if (!(await isConsistent(new StoredTiles(this.#store, next.logId), start, next))) return null;
+    const { origin, size, root } = parseCheckpoint(text);
+    return origin === record.origin ? { size, root } : null;
+  }
+}
+
+/** Returns the text of the checkpoint that an audit record names; null if it has none. */
+function followsOf(details = '{}'): string | null {
+  try {
+    const { follows } = JSON.parse(details);
+    return typeof follows === 'string' ? follows : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

@@ -9,6 +9,7 @@
 import { FormatError } from '#tlog';
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { openCheckpoint, type TileSource } from '../../log/index.ts';
+import type { ClosedCheckpoint } from './closed-logs.ts';
 import { isConsistent } from './consistency.ts';
 import type { HeadSeals, SealedHead } from './head-seal.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
@@ -40,8 +41,8 @@ export interface PublisherParts {
   readonly state: StateFile;
   readonly stored: () => Promise<StoredHead>;
   readonly seals: Pick<HeadSeals, 'admit'>;
-  /** Reports whether a note is a checkpoint of a closed log of this database, and that log continued it to its end. */
-  readonly isOfClosedLog: (note: string) => Promise<boolean>;
+  /** Judges a checkpoint of a closed log of this database; null if the note is none. */
+  readonly judgeClosed: (note: string) => Promise<ClosedCheckpoint | null>;
   readonly sign: (head: Head, nowSeconds: number) => string;
   readonly save: (head: SignedHead) => Promise<void>;
   readonly nowMs: () => number;
@@ -108,6 +109,16 @@ export class Publisher {
   }
 
   async #admit(): Promise<Admitted> {
+    try {
+      return await this.#admitSealed();
+    } catch (error) {
+      // The judgement of a closed log counts only beside a head with a valid seal.
+      this.#closedNote = null;
+      throw error;
+    }
+  }
+
+  async #admitSealed(): Promise<Admitted> {
     // The file first: a server that shares it may publish in between, and then the database is the newer one.
     await this.#noteRotation();
     const base = await this.#baseOfOpenLog();
@@ -120,12 +131,17 @@ export class Publisher {
     return { base, stored };
   }
 
-  /** Accepts the state file of the log that was closed by a rotation, so that servers need no hand at their files. */
+  /**
+   * Accepts the state file of the log that was closed by a rotation, so that servers need no hand at their files. Throws
+   * `LogStopped` if the file shows what the operator who rotated did not know.
+   */
   async #noteRotation(): Promise<void> {
-    const { state, origin, isOfClosedLog } = this.#parts;
+    const { state, origin, judgeClosed } = this.#parts;
     const note = this.#published === null ? readText(state) : null;
     if (note === null || note === this.#closedNote || note.startsWith(`${origin}\n`)) return;
-    if (await isOfClosedLog(note)) this.#closedNote = note;
+    const closed = await judgeClosed(note);
+    if (closed?.kind === 'ended') this.#closedNote = note;
+    else if (closed) throw new LogStopped(this.#unconfirmedMessage(closed));
   }
 
   /**
@@ -235,8 +251,9 @@ export class Publisher {
 
   #shrunkMessage(base: Head, stored: Head): string {
     return (
-      `the log ${this.#parts.origin} has ${stored.size} entries in the database, but ${base.size} were published: the ` +
-      'database was restored, or lost writes in a failover. Run, with a copy of the log: phm log recover --from COPY'
+      `the log ${this.#parts.origin} has ${stored.size} entries in the database, but ${base.size} were published: ` +
+      `${base.size - stored.size} are missing, because the database was restored, or lost writes in a failover. Run, with ` +
+      'a copy of the log: phm log recover --from COPY'
     );
   }
 
@@ -254,6 +271,21 @@ export class Publisher {
       `the database of the log ${origin} was restored or promoted: nothing shows that its ${size} entries are all that ` +
       `were published. Copy the newest state file of all servers (the largest size, in its second line) to ${state.path}. ` +
       'Then run, if you have no copy of the log for --from: phm log recover --accept'
+    );
+  }
+
+  #unconfirmedMessage({ kind, origin, size, end }: ClosedCheckpoint): string {
+    const { path } = this.#parts.state;
+    const accept = `on this server, which keeps the file as ${path}.closed: phm log recover --accept`;
+    if (kind === 'ahead') {
+      return (
+        `the state file ${path} shows ${size} entries of the closed log ${origin}, but the log ${this.#parts.origin} was ` +
+        `started behind its first ${end}: more entries were lost than the rotation recorded. Note the loss, then run ${accept}`
+      );
+    }
+    return (
+      `the state file ${path} shows other entries of the closed log ${origin} than the database or the rotation: entries ` +
+      `were changed, or the log forked. Find out why (phm log check), then run ${accept}`
     );
   }
 

@@ -68,7 +68,8 @@ export function startServer(
       return record;
     },
     seals,
-    isOfClosedLog: async (note) => note === closedNote,
+    judgeClosed: async (note) =>
+      note === closedNote ? { kind: 'ended', origin: 'closed.example/log', size: 1, end: 1 } : null,
     sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
     save: async ({ size, note }) => {
       await store.saveCheckpoint(1, size, note, 'checkpoint');
