@@ -3,6 +3,7 @@ import type { DatabaseFault, Inspection } from '../inspection.ts';
 import { newestVersion, readMigrations } from '../migrations.ts';
 import { PostgresConnection } from './connection.ts';
 import { readPrivileges } from './privileges.ts';
+import { findReplacedPrimaries } from './replaced-primaries.ts';
 import { FSYNC_WARNING, readSchema, requireServer } from './schema.ts';
 import type { TimelineMemory } from './seen-timeline.ts';
 import type { Limits } from './site.ts';
@@ -38,7 +39,7 @@ interface Facts {
 /** Throws `SetupError` if the database cannot be reached. */
 export async function inspectPostgres(url: string, memory: TimelineMemory): Promise<Inspection> {
   let inspection: Inspection | undefined;
-  const connection = await PostgresConnection.open(
+  const opening = PostgresConnection.open(
     url,
     async (client) => {
       await requireServer(client);
@@ -55,10 +56,11 @@ export async function inspectPostgres(url: string, memory: TimelineMemory): Prom
     LIMITS,
     memory,
   );
+  const [connection, replaced] = await Promise.all([opening, findReplacedPrimaries(url)]);
   const { host } = connection;
   await connection.close();
-  const { about, ...rest } = inspection as Inspection;
-  return { ...rest, about: `${host} in use, ${about}` };
+  const { about, faults, ...rest } = inspection as Inspection;
+  return { ...rest, about: `${host} in use, ${about}`, faults: [...faults, ...replaced] };
 }
 
 function describe(facts: Facts): string {
