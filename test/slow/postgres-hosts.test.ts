@@ -79,6 +79,9 @@ describe('two database servers behind one address', { skip: noPair }, () => {
     await pair.second.follow(pair.first, 'node_b');
     await waitFor(pair.first, 'node_b');
     await waitFor(pair.first, '');
+    const old = join(pair.folder, 'monitor-copy');
+    const log = `${pair.servers[0]?.address}/log`;
+    await pair.run('log', 'check', log, '--copy', old, '--state', join(pair.folder, 'monitor'));
     const end = pair.load();
     await delay(LOAD_MS);
     // The standby falls behind, unnoticed by the service.
@@ -89,10 +92,6 @@ describe('two database servers behind one address', { skip: noPair }, () => {
     await until('all entries are published', async () => {
       return (await pair.missingEntries(pair.first)) === 0;
     });
-    const copy = join(pair.folder, 'copy');
-    const log = `${pair.servers[0]?.address}/log`;
-    await pair.run('log', 'check', log, '--copy', copy, '--state', join(pair.folder, 'monitor'));
-
     await pair.first.stop('KILL');
     await waitFor(pair.second, '');
     await promote(pair.second);
@@ -100,8 +99,25 @@ describe('two database servers behind one address', { skip: noPair }, () => {
     assert.ok(lost.length > 0);
     await loggedAgain('the transparency log has stopped', 3);
     assert.equal(await pair.missingEntries(pair.second), lost.length);
+    // The log of the database also lacks entries that wait there.
+    const { stdout } = await pair.phm('doctor');
+    const missing = Number(/were published: (\d+) are missing/.exec(stdout)?.[1]);
+    assert.ok(missing >= lost.length, stdout);
+    assert.ok(pair.servers.some(({ log }) => log.includes(`${missing} are missing`)));
+    assert.match(await pair.run('log', 'show'), new RegExp(`lacks ${missing} published entr`));
     const accepted = await pair.phm('log', 'recover', '--accept');
     assert.equal(accepted.code, 1, accepted.stdout);
+    const refused = await pair.phm('log', 'recover', '--from', old);
+    assert.match(
+      refused.stderr,
+      /use a newer copy/,
+      'the copy of a monitor is older than the state file',
+    );
+    await pair.first.restart();
+    const copy = join(pair.folder, 'copy');
+    const copied = await pair.phmOn(pair.first, 'log', 'copy', copy);
+    assert.equal(copied.code, 0, copied.stderr);
+    await pair.first.stop('INT');
     await pair.run('log', 'recover', '--from', copy);
     await loggedAgain('the transparency log runs again', 3);
     await pair.run('ledger', 'verify');
@@ -113,6 +129,10 @@ describe('two database servers behind one address', { skip: noPair }, () => {
     // What only the old primary has.
     const [kept, gone] = [await pair.keyIds(pair.second), await pair.keyIds(pair.first)];
     assert.ok(lost.every((id) => gone.has(id) && !kept.has(id)));
+    const { stdout } = await pair.phm('doctor');
+    const [oldPort, newPort] = [pair.first.port, pair.second.port];
+    const warning = `127.0.0.1:${oldPort} accepts writes on timeline \\d, although 127.0.0.1:${newPort} replaced it`;
+    assert.match(stdout, new RegExp(warning));
     const count = async (postgres: Postgres) =>
       (await postgres.query(DATABASE, 'SELECT FROM ledger')).length;
     const [before, earlier] = [await count(pair.first), pair.answered.length];

@@ -88,6 +88,13 @@ export class Pair {
     return runPhm(args, join(this.folder, 'data-0'), this.env(0));
   }
 
+  /** Runs a command on one of the database servers alone. */
+  phmOn(postgres: Postgres, ...args: readonly string[]): Promise<CommandResult> {
+    const url = `postgres://phm:${PASSWORD}@127.0.0.1:${postgres.port}/${DATABASE}`;
+    const env = { ...this.env(0), PHM_DATABASE_URL: url };
+    return runPhm(args, join(this.folder, 'data-0'), env);
+  }
+
   async run(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.phm(...args);
     assert.equal(code, 0, `phm ${args.join(' ')}: ${stdout}${stderr}`);

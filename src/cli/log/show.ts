@@ -141,6 +141,11 @@ function tellOpen(out: (text: string) => void, log: Shown, state: StateFile): vo
   const held =
     state.problem ?? `${counted(state.size ?? 0, 'entry', 'entries')} of ${state.origin}`;
   out(`state file ${state.path}: ${held}\n`);
+  const missing = state.origin === log.origin ? (state.size ?? 0) - log.size : 0;
+  if (missing > 0) {
+    const entries = counted(missing, 'published entry', 'published entries');
+    out(`missing    the database lacks ${entries}: docs/guides/failover.md#after\n`);
+  }
   const [quorum = ''] = log.policy.trimEnd().split('\n').slice(-1);
   out(`policy     ${quorum}; all of it: phm log show --policy\n`);
 }
