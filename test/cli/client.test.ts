@@ -637,11 +637,24 @@ describe('a client command', () => {
       missing.stderr,
       /^phm: cannot read \/.*\/none, which PHM_API_KEY_FILE names: there is no such file\n$/,
     );
-    file(`${DEMO_KEY}\n${DEMO_KEY}\n`);
-    const wrong = await phm(['metrics'], env);
-    assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /PHM_API_KEY_FILE, .*input: the API key must be printable ASCII/);
-    assert.ok(!wrong.stderr.includes(DEMO_KEY));
+  });
+
+  it('sends nothing from a file that holds no API key', async () => {
+    const secret = '5e'.repeat(32);
+    for (const content of [secret, `1:${secret}`, `${DEMO_KEY}\n${DEMO_KEY}`, `${DEMO_KEY}x`, '']) {
+      const env = {
+        PHM_API_KEY: '',
+        PHM_API_KEY_FILE: file(`${content}\n`),
+        PHM_URL: 'http://127.0.0.1:9',
+      };
+      const { code, stderr } = await phm(['metrics'], env);
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        /^phm: PHM_API_KEY_FILE, .*input: the file holds no API key \(phmsk_…\); nothing was sent\n$/,
+      );
+      assert.ok(!stderr.includes(secret) && !stderr.includes(DEMO_KEY));
+    }
   });
 
   it('names the origin of an API key that the service rejects', async () => {

@@ -9,7 +9,7 @@ import {
   PhmError,
   type RetryEvent,
 } from '../../../sdk/src/index.ts';
-import { DEMO_ACCOUNTS } from '../../accounts/index.ts';
+import { DEMO_ACCOUNTS, isWellFormedApiKey } from '../../accounts/index.ts';
 import {
   CLIENT_ENVIRONMENT,
   type ClientConfig,
@@ -192,7 +192,11 @@ function sentences(parts: readonly string[]): string {
 
 function findApiKey({ apiKey, loopback }: ClientConfig, { err }: CliContext): ApiKey {
   if (apiKey && 'file' in apiKey) {
-    return { text: readKeyFile(apiKey.file), origin: `PHM_API_KEY_FILE, ${apiKey.file}` };
+    const text = readKeyFile(apiKey.file);
+    const origin = `PHM_API_KEY_FILE, ${apiKey.file}`;
+    // The file may be the wrong one, such as the master secret.
+    if (isWellFormedApiKey(text)) return { text, origin };
+    throw new CommandError(`${origin}: the file holds no API key (phmsk_…); nothing was sent`, 2);
   }
   if (apiKey) return { text: apiKey.text, origin: 'PHM_API_KEY' };
   if (!loopback) {
