@@ -115,7 +115,7 @@ function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContex
           done();
         },
       ],
-      ...takesBody(body, smallest, fieldsElsewhere(endpoint)),
+      ...takesBody(body, smallest, fieldsElsewhere(endpoint), fieldsOfBatches(endpoint)),
     },
     (request, reply) => generate(request, reply, endpoint, context),
   );
@@ -140,6 +140,10 @@ function errorsOf({ isBatch, isSealed }: KeyEndpoint): ErrorCode[] {
 function fieldsElsewhere({ isBatch, isSealed }: KeyEndpoint): FieldsElsewhere {
   if (isSealed) return {};
   return { seal_to: `/api/v2/generate/sealed${isBatch ? '/batch' : ''}` };
+}
+
+function fieldsOfBatches({ path, isBatch }: KeyEndpoint): FieldsElsewhere {
+  return isBatch ? {} : { count: `${path}/batch` };
 }
 
 async function generate(

@@ -5,13 +5,26 @@ import { AppError } from '../../errors.ts';
 import { bodyPointer } from './field-names.ts';
 import { noteUnknownFields, refuseUnknownFields } from './unknown-fields.ts';
 
-/** Fields that a body must not have, because ignoring them would be harmful, with the path that takes them. */
+/** Fields that a body must not have or that have no effect in it, with the path that takes them. */
 export type FieldsElsewhere = Readonly<Record<string, string>>;
 
-/** Returns the hooks of a route with a body of this schema and no query. `smallest` is a valid body, for messages. */
-export function takesBody(schema: TObject, smallest: string, elsewhere: FieldsElsewhere = {}) {
+/**
+ * Returns the hooks of a route with a body of this schema and no query. `smallest` is a valid body, for messages.
+ * `harmless` are fields that another path takes, and that are ignored here.
+ */
+export function takesBody(
+  schema: TObject,
+  smallest: string,
+  elsewhere: FieldsElsewhere = {},
+  harmless: FieldsElsewhere = {},
+) {
   const misplaced = Object.keys(elsewhere);
-  const known = { body: Object.keys(schema.properties), within: fieldsWithin(schema), query: [] };
+  const known = {
+    body: Object.keys(schema.properties),
+    within: fieldsWithin(schema),
+    query: [],
+    elsewhere: harmless,
+  };
   return {
     preValidation: (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
       if (request.body === undefined) throw missingBody(smallest);

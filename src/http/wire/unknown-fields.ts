@@ -20,17 +20,21 @@ export interface KnownNames {
   /** Fields of the body that are objects, with the names of their own fields. */
   readonly within?: readonly (readonly [place: string, names: readonly string[]])[];
   readonly query: readonly string[];
+  /** Fields of the body that only another path takes, with that path. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
 }
 
 export interface UnknownField {
   readonly pointer: string;
   /** Pointer to the field that the client may have meant. */
   readonly guess: string | undefined;
+  /** Path of the API that takes the field. */
+  readonly path?: string | undefined;
 }
 
 /** Notes the unknown fields of a request's body, of its objects and of its query. */
 export function noteUnknownFields(request: FastifyRequest, known: KnownNames): void {
-  const { within = [] } = known;
+  const { within = [], elsewhere = {} } = known;
   if (areKnown(request.body, known.body) && areKnown(request.query, known.query)) {
     // As nearly always: no list is needed.
     if (!within.some(([place]) => Object.hasOwn(Object(request.body), place))) return;
@@ -39,6 +43,9 @@ export function noteUnknownFields(request: FastifyRequest, known: KnownNames): v
     ...unknownIn(request.body, known.body, (name) => {
       const [place] = within.find(([, names]) => names.includes(name)) ?? [];
       return bodyPointer(name, place);
+    }).map((field) => {
+      const name = nameOf(field.pointer);
+      return Object.hasOwn(elsewhere, name) ? { ...field, path: elsewhere[name] } : field;
     }),
     ...within.flatMap(([place, names]) => {
       const part = Object(request.body)[place];
@@ -156,7 +163,8 @@ function describe({ pointer }: UnknownField): string {
 }
 
 /** Returns a suggestion as the end of a sentence, or an empty string. */
-function hint({ pointer, guess }: UnknownField): string {
+function hint({ pointer, guess, path }: UnknownField): string {
+  if (path !== undefined) return `; it is a field of ${path}`;
   if (guess === undefined) return '';
   if (isOfBody(guess) && !isOfBody(pointer)) return '; it is a field of the body';
   const place = placeOf(guess);

@@ -57,6 +57,15 @@ describe('an unknown field', () => {
     }
   });
 
+  it('leads to the path of batches if it is the number of keys', async () => {
+    const body = { security_level: 256, count: 10 };
+    const answer = await send({ path: '/api/v2/generate', body });
+    assert.deepEqual(
+      answer.body.warnings.map(({ detail }: { detail: string }) => detail),
+      ['"count" is not a known field and was ignored; it is a field of /api/v2/generate/batch.'],
+    );
+  });
+
   it('is an error with handling=strict, and the request has no effect', async () => {
     const before = (await server.metrics()).body.metrics.usage.total_usage;
     for (const { pointer, guess, ...call } of CALLS) {
