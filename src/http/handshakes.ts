@@ -1,4 +1,5 @@
 /** Counts failed TLS handshakes, and logs a limited number of them. */
+import type { Socket } from 'node:net';
 import { Server, type TLSSocket } from 'node:tls';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { HandshakeFailure } from '../telemetry/index.ts';
@@ -26,14 +27,24 @@ const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
 /** Counts and logs failed handshakes of a listener with TLS. */
 export function watchHandshakes({ server }: FastifyInstance, context: HandshakeContext): void {
   if (!(server instanceof Server)) return;
+  // Node asks the operating system once, and keeps the answer.
+  server.prependListener('connection', ({ remoteAddress }: Socket) => remoteAddress);
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     const reason = failureOf(error.code ?? '');
     context.observer.handshakeFailed(reason);
     // Load balancers open and close a connection to check the listener.
     if (reason === 'incomplete' || !context.accessLog.admitsHandshake(reason)) return;
-    const client = peerAddress({ socket, headers: {} });
+    const client = peerAddress({ socket: connectionOf(socket), headers: {} });
     context.logger.info({ client, reason, code: error.code }, 'TLS handshake failed');
   });
+}
+
+/**
+ * Returns the TCP connection below TLS. A TLS socket forgets its peer when it closes, which may be before its error
+ * arrives; the connection has been asked for it on arrival and remembers. Node has no public name for it.
+ */
+function connectionOf(socket: TLSSocket): Socket {
+  return (socket as { _parent?: Socket })._parent ?? socket;
 }
 
 function failureOf(code: string): HandshakeFailure {

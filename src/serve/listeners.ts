@@ -136,7 +136,10 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   try {
     // `localhost` has two addresses, and a server listens on one.
     const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
-    await app.listen({ host, port: config.port });
+    // Fastify takes a listener of its own for one without TLS.
+    const listenTextResolver = (address: string) =>
+      `Server listening at ${config.tls ? address.replace(/^http:/, 'https:') : address}`;
+    await app.listen({ host, port: config.port, listenTextResolver });
   } catch (cause) {
     throw listenError(cause, {
       problem: 'cannot listen',

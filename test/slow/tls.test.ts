@@ -1,5 +1,6 @@
 /** With a certificate the listener speaks only TLS 1.3 and prefers a hybrid key exchange, as seen on the wire. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { constants, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -245,6 +246,26 @@ describe('a failed handshake', () => {
       ...Object.fromEntries([...logged, 'incomplete'].map((reason) => [reason, '1'])),
       refused_by_client: '0',
     });
+  });
+
+  it('is logged with the client that refused the certificate, although its connection has closed', async () => {
+    const { app, port, tap, lines } = await listen(false);
+    for (let i = 0; i < 8; i++) {
+      const failed = once(app.server, 'tlsClientError');
+      // Without the option "ca", the client does not trust the certificate. OpenSSL says so to the server.
+      const client = spawn('openssl', [
+        ...['s_client', '-connect', `127.0.0.1:${port}`, '-verify_return_error'],
+      ]);
+      client.stdin.end();
+      await failed;
+    }
+    tap.close();
+    await app.close();
+    const refused = lines.filter(({ msg }) => msg === 'TLS handshake failed');
+    assert.deepEqual(
+      refused.map(({ reason, client }) => [reason, client]),
+      Array(8).fill(['refused_by_client', '127.0.0.1']),
+    );
   });
 
   it('is logged in few lines per reason, without hiding others, and the rest is counted', async () => {
