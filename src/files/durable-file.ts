@@ -192,6 +192,7 @@ const LEFTOVER_MS = MINUTE_MS;
 
 /** What follows the start of a temporary name. */
 const TEMPORARY_END = /^[0-9a-f]{16}\.new$/;
+const ANY_TEMPORARY = /\.[0-9a-f]{16}\.new$/;
 
 /**
  * Removes the temporary files of `path` that killed processes left behind, as far as the file system lets it.
@@ -208,6 +209,15 @@ export function removeLeftovers(path: string, nowMs: number): void {
   } catch (error) {
     // Leftovers only take space.
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+  }
+}
+
+/** Returns the names of all temporary files in the directory, also of those in use; none if it cannot be read. */
+export function temporaryFiles(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => ANY_TEMPORARY.test(name));
+  } catch {
+    return [];
   }
 }
 

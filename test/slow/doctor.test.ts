@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -202,13 +202,19 @@ describe('phm doctor and TLS', () => {
     try {
       const expired = await doctor(dataDir, env);
       assert.equal(expired.code, 1);
-      assertOnly(expired, ['certificate']);
-      assertFound(expired, 'certificate', 'failed', /expired at.*\n.*renew it and restart/);
+      assertOnly(expired, ['certificate', 'server']);
+      assertFound(expired, 'certificate', 'failed', /expired at.*\n.*run this again, then restart/);
+      assertFound(expired, 'server', 'failed', /expired at .*so clients refuse it\n.*#renew-the/);
       makeCertificate(certFile, keyFile, Date.now() + 90 * 86_400_000);
       const renewed = await doctor(dataDir, env);
-      assert.equal(renewed.code, 0);
+      assert.equal(renewed.code, 1);
       assertFound(renewed, 'certificate', 'ok', /localhost/);
-      assertFound(renewed, 'server', 'warning', /another certificate.*\n.*restart/);
+      assertFound(
+        renewed,
+        'server',
+        'failed',
+        /expired.*\n.*another certificate.*\n.*#renew-the-certificate/s,
+      );
     } finally {
       await server.stop();
       removeDataDir(dataDir);
@@ -225,10 +231,16 @@ describe('phm doctor on a full disk', { skip: noMount }, () => {
     const server = await Server.start(dataDir, env);
     try {
       assertOnly(await doctor(dataDir, env), []);
+      writeFileSync(join(dataDir, 'backup.db.0123456789abcdef.new'), '');
       fillDisk(join(folder, 'disk/ballast'));
       const found = await doctor(dataDir, env);
       assert.equal(found.code, 1);
-      assertFound(found, 'disk', 'failed', /0\.0 MiB of 200\.0 MiB free for the database/);
+      assertFound(
+        found,
+        'disk',
+        'failed',
+        /0\.0 MiB of 200\.0 MiB free for the database.*unfinished files there: backup\.db\.0123456789abcdef\.new.*#a-full-disk/s,
+      );
       rmSync(join(folder, 'disk/ballast'));
     } finally {
       await server.stop('SIGKILL');

@@ -8,7 +8,9 @@ import type { Site } from './site.ts';
 /** Time in which to renew a certificate. */
 const SOON_MS = 14 * DAY_MS;
 
-const RENEW = 'renew it and restart the server, which reads it at startup only';
+const RENEW =
+  'renew the files of PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, run this again, then restart the server: ' +
+  'docs/incidents.md#renew-the-certificate';
 
 export function checkCertificate({ config }: Site): Finding[] {
   if (config.tls === null) throw new Skipped('no certificate is set: the listener speaks HTTP');

@@ -37,9 +37,10 @@ function remedyFor(error: unknown): string | null {
   return isDenied ? 'run the command as the user of the server, or correct owner and mode' : null;
 }
 
-/** Adds the page to what to do. */
+/** Adds the page to what to do, unless that names one. */
 export function withPage(finding: Finding, { page }: Check): Finding {
   if (finding.status === 'ok' || finding.status === 'skipped') return finding;
+  if (finding.do?.includes('docs/')) return finding;
   return { ...finding, do: finding.do === null ? `see ${page}` : `${finding.do} (${page})` };
 }
 

@@ -81,9 +81,9 @@ function tell(context: CliContext, { name, findings }: Report): void {
 }
 
 function summary(reports: readonly Report[]): string {
-  const counts = STATUSES.map((status) => {
-    const { length } = reports.filter(({ findings }) => worstOf(findings) === status);
-    return `${length} ${status}`;
-  });
-  return `${reports.length} checks: ${counts.join(', ')}\n`;
+  const all = reports.flatMap(({ findings }) => findings);
+  const counts = STATUSES.map(
+    (status) => `${all.filter((one) => one.status === status).length} ${status}`,
+  );
+  return `${reports.length} checks, ${all.length} findings: ${counts.join(', ')}\n`;
 }

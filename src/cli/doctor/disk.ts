@@ -1,10 +1,16 @@
 /** Checks the free space for the database and for the state file of the log. */
 import { dirname } from 'node:path';
 import { diskSpace } from '../../files/disk-space.ts';
+import { temporaryFiles } from '../../files/durable-file.ts';
 import { type Finding, failed, ok, Skipped, skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
 
 const MIB = 2 ** 20;
+
+const PAGE = 'docs/incidents.md#a-full-disk';
+
+/** Most unfinished files to name. */
+const MAX_NAMES = 5;
 
 interface Place {
   readonly directory: string;
@@ -38,9 +44,19 @@ async function checkPlace({ directory, holds, leastBytes, leastPart }: Place): P
   if (space === null) return skipped(`the space for ${holds} in ${directory} is unknown`);
   const { freeBytes, sizeBytes } = space;
   const free = `${sizeText(freeBytes)} of ${sizeText(sizeBytes)} free for ${holds} in ${directory}`;
-  if (freeBytes < leastBytes) return failed(free, 'free space: a full disk stops keys or the log');
-  if (freeBytes < leastPart * sizeBytes) return warning(free, 'free space, or enlarge the disk');
-  return ok(free);
+  const isFull = freeBytes < leastBytes;
+  if (!isFull && freeBytes >= leastPart * sizeBytes) return ok(free);
+  const found = `${free}${unfinished(directory)}`;
+  if (isFull) return failed(found, `free space: a full disk stops keys or the log: ${PAGE}`);
+  return warning(found, `free space, or enlarge the disk: ${PAGE}`);
+}
+
+/** Names unfinished files in the directory, which may be left of processes that were killed. */
+function unfinished(directory: string): string {
+  const names = temporaryFiles(directory);
+  if (names.length === 0) return '';
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  return `; unfinished files there: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 }
 
 function sizeText(bytes: number): string {

@@ -54,10 +54,11 @@ function findingsOf(log: LogFindings, intervalMs: number): Finding[] {
 
 function waiting({ pending, oldestPendingMs }: LogFindings, intervalMs: number): Finding[] {
   if (oldestPendingMs === null || Date.now() - oldestPendingMs < intervalMs + LATE_MS) return [];
+  const waits = pending === 1 ? '1 entry waits' : `${pending} entries wait`;
   return [
     warning(
-      `${pending} entries wait for the log, the oldest since ${formatTimestamp(oldestPendingMs)}`,
-      'if no server runs, start one; otherwise the log lines of the servers say why',
+      `${waits} for the log, the oldest since ${formatTimestamp(oldestPendingMs)}`,
+      'if no server runs, start one; otherwise look in its log for "the transparency log is delayed": docs/incidents.md#in-the-log',
     ),
   ];
 }
@@ -66,7 +67,7 @@ function setAside({ setAside: entries }: LogFindings): Finding[] {
   if (entries === 0) return [];
   return [
     warning(
-      `${entries} entries were set aside: no server made them`,
+      `${entries === 1 ? '1 entry was' : `${entries} entries were`} set aside: no server made them`,
       'find out who changed the database: docs/incidents.md#an-entry-that-was-set-aside',
     ),
   ];

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { get as getCleartext, type IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
 import { TLSSocket } from 'node:tls';
+import { formatTimestamp } from '../../clock.ts';
 import { readCertificate } from '../../config/certificate.ts';
 import type { Config } from '../../config/index.ts';
 import { describeOtherServer } from '../admin/other-server.ts';
@@ -15,6 +16,9 @@ const TIMEOUT_MS = 3_000;
 /** Most characters of an answer that are read. */
 const MAX_LENGTH = 65_536;
 
+const PAGE = 'docs/incidents.md#renew-the-certificate';
+const RENEW = `renew it, then restart the server, which reads it at startup only: ${PAGE}`;
+
 const NOT_LISTENING = new Set([
   'ECONNREFUSED',
   'EADDRNOTAVAIL',
@@ -25,8 +29,8 @@ const NOT_LISTENING = new Set([
 
 interface Answer {
   readonly text: string;
-  /** SHA-256 of the certificate in use; null without TLS. */
-  readonly fingerprint: string | null;
+  /** The certificate in use; null without TLS. */
+  readonly certificate: X509Certificate | null;
 }
 
 export async function checkServer({ config }: Site): Promise<Finding[]> {
@@ -82,15 +86,21 @@ function parse(text: string): { status: unknown; checks: Record<string, unknown>
   }
 }
 
-function checkLoadedCertificate({ tls }: Config, { fingerprint }: Answer): Finding[] {
-  if (tls === null || fingerprint === null) return [];
-  if (new X509Certificate(readCertificate(tls).cert).fingerprint256 === fingerprint) return [];
-  return [
-    warning(
-      'the running server uses another certificate than the one in PHM_TLS_CERT_FILE',
-      'restart the server, which reads it at startup only',
-    ),
-  ];
+/** Readiness says nothing about the certificate: probes do not check it. */
+function checkLoadedCertificate({ tls }: Config, { certificate }: Answer): Finding[] {
+  if (tls === null || certificate === null) return [];
+  const found: Finding[] = [];
+  const endMs = certificate.validToDate.getTime();
+  if (endMs <= Date.now()) {
+    const expired = `the certificate of the running server expired at ${formatTimestamp(endMs)}, so clients refuse it`;
+    found.push(failed(expired, RENEW));
+  }
+  const onDisk = new X509Certificate(readCertificate(tls).cert);
+  if (onDisk.fingerprint256 !== certificate.fingerprint256) {
+    const other = 'the running server uses another certificate than the one in PHM_TLS_CERT_FILE';
+    found.push(warning(other, `restart the server, which reads it at startup only: ${PAGE}`));
+  }
+  return found;
 }
 
 async function checkDirectory(config: Config): Promise<Finding[]> {
@@ -111,7 +121,7 @@ function ask(url: string): Promise<Answer | 'nobody' | 'silence' | 'nonsense'> {
         if (text.length > MAX_LENGTH) response.destroy();
       });
       response.on('error', ({ name }) => done(name === 'AbortError' ? 'silence' : 'nonsense'));
-      response.on('close', () => done({ text, fingerprint: peer?.fingerprint256 ?? null }));
+      response.on('close', () => done({ text, certificate: peer ?? null }));
     };
     // The request has no secret, and the certificate has a check of its own.
     const signal = AbortSignal.timeout(TIMEOUT_MS);
