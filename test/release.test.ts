@@ -1,6 +1,6 @@
 /** The version is the same everywhere; archives and lists of contents depend on their content alone. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -180,9 +180,50 @@ describe('the list of contents of a release', () => {
       one ?? '',
       /"urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}"/,
     );
-    assert.match(one ?? '', /"timestamp": "2023-11-14T22:13:20.000Z"/);
+    assert.match(one ?? '', /"timestamp": "2023-11-14T22:13:20Z"/);
     assert.notEqual(normalise(list('', ids[0] ?? '', 'y'), 1_700_000_000), one);
     assert.throws(() => normalise('{}', 0), /npm sbom prints no time/);
+  });
+});
+
+describe('the script that makes a release', () => {
+  it('refuses a checkout that is no release, and names every reason', () => {
+    const root = copyOfVersions('refused');
+    cpSync(join(ROOT, 'scripts/release'), join(root, 'scripts/release'), { recursive: true });
+    cpSync(join(ROOT, 'scripts/release.ts'), join(root, 'scripts/release.ts'));
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', root, '-c', 'user.name=x', '-c', 'user.email=x@x', ...args], {
+        encoding: 'utf8',
+      });
+    git('init', '--quiet');
+    git('add', '.');
+    writeVersion(root, '1.2.3');
+    const file = join(root, 'package.json');
+    const pin = /("node-[a-z0-9]+-[a-z0-9]+": )"[^"]+"/g;
+    writeFileSync(file, readFileSync(file, 'utf8').replace(pin, '$1"1.0.0"'));
+    git('commit', '--quiet', '--all', '--no-gpg-sign', '--message=x');
+    git('-c', 'tag.gpgSign=false', 'tag', 'v9.8.7');
+    writeFileSync(join(root, 'not-committed'), '');
+    const other = join(root, 'sdk/package.json');
+    writeFileSync(other, readFileSync(other, 'utf8').replace('"1.2.3"', '"1.2.4"'));
+    const script = ['scripts/release.ts', '--out', 'scripts'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, script, {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    const expected = [
+      /^release: sdk\/package\.json: 1\.2\.4, but package\.json has 1\.2\.3$/,
+      /^release: set one version: npx node scripts\/release-version\.ts VERSION$/,
+      /^release: there are changes that are not committed/,
+      /^release: CHANGELOG\.md has 1\.2\.3 as unreleased/,
+      /^release: this commit has the tag v9\.8\.7, not v1\.2\.3$/,
+      /^release: this is Node \S+, not 1\.0\.0: npm ci, then npm run release$/,
+      /^release: \S+ is not empty$/,
+    ];
+    assert.deepEqual([status, stdout], [1, ''], stderr);
+    const lines = stderr.trim().split('\n');
+    assert.equal(lines.length, expected.length, stderr);
+    for (const [i, pattern] of expected.entries()) assert.match(lines[i] ?? '', pattern);
   });
 });
 
