@@ -17,8 +17,8 @@ import { shellCommands } from './support/shell-commands.ts';
 const OTHER_PROGRAMS = new Set(
   (
     '. age apt-get cat chgrp chmod cmp cp createdb createuser docker echo git go grep head install journalctl jq kubectl ln ls ' +
-    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm runuser sh sha256sum source sqlite3 ssh-keygen systemctl ' +
-    'tail tar wc'
+    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm runuser sh sha256sum source sqlite3 ssh-keygen sort systemctl ' +
+    'tail tar uniq wc'
   ).split(' '),
 );
 const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
