@@ -109,13 +109,13 @@ export class LogEngine {
   }
 
   async tile(level: number, index: number, width: number): Promise<LogBytesAnswer> {
-    const refusal = this.#refusal(level, index, width);
+    const refusal = await this.#refusal(level, index, width);
     if (refusal) return refusal;
     return { kind: 'bytes', bytes: await this.#parts.tiles.tile(level, index, width) };
   }
 
   async entries(index: number, width: number): Promise<LogBytesAnswer> {
-    const refusal = this.#refusal(0, index, width);
+    const refusal = await this.#refusal(0, index, width);
     if (refusal) return refusal;
     const hashes = await this.#parts.tiles.entries(index * TILE_WIDTH, width);
     const entries = Array.from({ length: width }, (_, i) =>
@@ -162,11 +162,14 @@ export class LogEngine {
     });
   }
 
-  #refusal(level: number, index: number, width: number): LogBytesAnswer | null {
+  async #refusal(level: number, index: number, width: number): Promise<LogBytesAnswer | null> {
     if (this.#stopped !== null) return { kind: 'stopped' };
-    const size = this.#parts.publisher.published?.size ?? 0;
-    const hashes = Math.floor(size / TILE_WIDTH ** level);
-    return index * TILE_WIDTH + width <= hashes ? null : { kind: 'absent' };
+    const { publisher } = this.#parts;
+    const end = index * TILE_WIDTH + width;
+    const isWithin = (size: number) => end <= Math.floor(size / TILE_WIDTH ** level);
+    if (isWithin(publisher.published?.size ?? 0)) return null;
+    // Clients see one log: another server may have given them a newer checkpoint, whose tiles all servers must have.
+    return isWithin(await publisher.newestSize()) ? null : { kind: 'absent' };
   }
 
   #schedule(): void {

@@ -68,6 +68,8 @@ export class Publisher {
   #published: SignedHead | null = null;
   /** The state file as it was last read, so that its signatures are verified once. */
   #state: SignedHead | null = null;
+  /** The newest checkpoint of any server, as it was last read, so that its signatures are verified once. */
+  #newest: SignedHead | null = null;
   /** The state file of the log before a rotation: it counts as a file of this log's beginning. */
   #closedNote: string | null = null;
 
@@ -91,6 +93,23 @@ export class Publisher {
    */
   async admit(): Promise<StoredHead> {
     return (await this.#admit()).stored;
+  }
+
+  /**
+   * Returns the size of the newest checkpoint that any server has published; 0 without a validly signed one. Never
+   * counts entries beyond it: the content at the address of a tile must not change, and a failover may lose entries that
+   * were not published.
+   */
+  async newestSize(): Promise<number> {
+    const { checkpoint } = await this.#parts.stored();
+    if (checkpoint === null) return 0;
+    try {
+      if (checkpoint !== this.#newest?.note) this.#newest = this.#openNote(checkpoint);
+      return this.#newest.size;
+    } catch (error) {
+      if (error instanceof FormatError) return 0;
+      throw error;
+    }
   }
 
   /** Returns a text that changes with the stored head, and when an operator accepts the place of the database. */
@@ -176,7 +195,7 @@ export class Publisher {
     try {
       const note = state.read();
       if (note === null || note === this.#closedNote) return null;
-      if (note !== this.#state?.note) this.#state = this.#openState(note);
+      if (note !== this.#state?.note) this.#state = this.#openNote(note);
       return this.#state;
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
@@ -188,7 +207,8 @@ export class Publisher {
     }
   }
 
-  #openState(note: string): SignedHead {
+  /** Throws `FormatError` unless the note is a checkpoint of this log. */
+  #openNote(note: string): SignedHead {
     const { origin, verifierKeys } = this.#parts;
     const { checkpoint } = openCheckpoint(note, verifierKeys);
     const { size, root } = checkpoint;
