@@ -15,29 +15,11 @@ import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
 import type { BatchTooLarge } from '../keys/order.ts';
 import type { UnvouchedKeys } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
-import { isOwnShare } from './own-share.ts';
 import { BATCH_LIMIT_MS, batchLateError, SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
 import type { SuiteMessage, SuiteReply, SuiteWorkerMessage } from './suite-messages.ts';
 import { SuitePace } from './suite-pace.ts';
+import { JOB_MS, SuiteRoom } from './suite-room.ts';
 import { type KeyWork, type Maker, SuiteWork } from './suite-work.ts';
-
-/** Places of waiting single keys for each worker: about two seconds of work. */
-const MAX_WAITING_PER_WORKER = 256;
-
-/**
- * Sealed keys without validation in one place. They take less than a tenth of the time of a validated key, but each may
- * wait for a job of a batch: all places still take six seconds at most.
- */
-const SEALED_PER_PLACE = 4;
-
-/** Work for each worker that waiting batches may hold. Less than the limit, because the pace is an estimate. */
-const MAX_BATCH_MS_PER_WORKER = 0.9 * SUITE_LIMIT_MS;
-
-/** Share of either that one account may fill before its next request, so that it cannot shut out others. */
-const MAX_ACCOUNT_SHARE = 1 / 2;
-
-/** Work in one job of a batch: about as much as one validated key, because single keys wait for it. */
-const JOB_MS = 5;
 
 /** Single keys can take as much of the workers' time as batches. */
 const SINGLES_FACTOR = 2;
@@ -81,6 +63,7 @@ export class SuitePool {
   readonly #members: Member[] = [];
   readonly #singles: SuiteWork[] = [];
   readonly #batches: SuiteWork[] = [];
+  readonly #room = new SuiteRoom(this.#singles, this.#batches, this.#pace);
   readonly #samples: WaitingSample[] = [];
   readonly #timers = new Map<SuiteWork, NodeJS.Timeout>();
   #nextJobId = 1;
@@ -120,7 +103,7 @@ export class SuitePool {
     const defect = this.#latch.read();
     if (defect) throw latchedError(defect);
     if (!this.#admits(request)) {
-      const ownShare = this.#isOwnShare(request);
+      const ownShare = this.#room.isOwnShare(request, this.#able);
       this.#observer?.refused(request.isBatch ? 'batches' : 'suite', ownShare);
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
     }
@@ -140,7 +123,7 @@ export class SuitePool {
   tooLarge(request: KeyWork): BatchTooLarge | undefined {
     if (!request.order.withEvidence || !request.isBatch || this.#latch.read()) return undefined;
     this.#dropAbandoned([...this.#singles, ...this.#batches]);
-    const maxCount = Math.floor(this.#freeMs() / this.#pace.msPerKey(request));
+    const maxCount = this.#room.maxCount(request, this.#able);
     if (request.count <= maxCount || maxCount < 1) return undefined;
     return { kind: 'batch_too_large', maxCount, reason: 'validation' };
   }
@@ -155,16 +138,12 @@ export class SuitePool {
 
   /** Places of waiting single keys, and their number. */
   get load(): { waiting: number; capacity: number } {
-    const waiting = Math.ceil(placesOf(this.#singles));
-    return { waiting, capacity: this.#able * MAX_WAITING_PER_WORKER };
+    return this.#room.load(this.#able);
   }
 
   /** Waiting work of batches and its limit, in jobs. */
   get batchLoad(): { waiting: number; capacity: number } {
-    return {
-      waiting: Math.ceil(this.#waitingMs(this.#batches) / JOB_MS),
-      capacity: this.#capacityMs / JOB_MS,
-    };
+    return this.#room.batchLoad(this.#able);
   }
 
   /** Makes idle workers draw from their sources again. They then send their status. */
@@ -210,71 +189,11 @@ export class SuitePool {
     return this.#latch.read() ? 0 : this.#members.length;
   }
 
-  get #capacityMs(): number {
-    return this.#able * MAX_BATCH_MS_PER_WORKER;
-  }
-
   /** Looks for abandoned work only if there is no room, because the queue may be long. */
   #admits(request: KeyWork): boolean {
-    const hasRoom = () =>
-      request.isBatch ? this.#hasRoomForBatch(request) : this.#hasRoom(request);
-    if (hasRoom()) return true;
+    if (this.#room.has(request, this.#able)) return true;
     this.#dropAbandoned([...this.#singles, ...this.#batches]);
-    return hasRoom();
-  }
-
-  #hasRoom({ requester }: KeyWork): boolean {
-    const { capacity } = this.load;
-    return (
-      placesOf(this.#singles) < capacity &&
-      this.#ownPlaces(requester) < capacity * MAX_ACCOUNT_SHARE
-    );
-  }
-
-  #hasRoomForBatch(request: KeyWork): boolean {
-    if (this.#ownBatchMs(request) >= this.#capacityMs * MAX_ACCOUNT_SHARE) return false;
-    return this.#workMs(request) <= this.#freeMs();
-  }
-
-  #isOwnShare(request: KeyWork): boolean {
-    const ofOthers = (one: SuiteWork) => !isOf(one, request.requester);
-    if (!request.isBatch) {
-      const { capacity } = this.load;
-      return isOwnShare({
-        capacity,
-        others: placesOf(this.#singles.filter(ofOthers)),
-        hasRoomForOthers: placesOf(this.#singles) < capacity,
-      });
-    }
-    return isOwnShare({
-      capacity: this.#capacityMs,
-      others: this.#waitingMs([...this.#singles, ...this.#batches].filter(ofOthers)),
-      hasRoomForOthers: this.#workMs(request) <= this.#freeMs(),
-    });
-  }
-
-  #ownPlaces(requester: KeyWork['requester']): number {
-    return placesOf(this.#singles.filter((one) => isOf(one, requester)));
-  }
-
-  #ownBatchMs({ requester }: KeyWork): number {
-    return this.#waitingMs(this.#batches.filter((one) => isOf(one, requester)));
-  }
-
-  #workMs(request: KeyWork): number {
-    return request.count * this.#pace.msPerKey(request);
-  }
-
-  /** Time that all workers have for further batches, in milliseconds of work. */
-  #freeMs(): number {
-    return this.#capacityMs - this.#waitingMs([...this.#singles, ...this.#batches]);
-  }
-
-  #waitingMs(works: readonly SuiteWork[]): number {
-    return works.reduce(
-      (sum, { request, unsentKeys }) => sum + unsentKeys * this.#pace.msPerKey(request),
-      0,
-    );
+    return this.#room.has(request, this.#able);
   }
 
   #dispatch(): void {
@@ -338,7 +257,7 @@ export class SuitePool {
     const nowMs = monotonicMs();
     let beforeMs = 0;
     return this.#batches.some((work) => {
-      beforeMs += this.#waitingMs([work]);
+      beforeMs += this.#room.waitingMs([work]);
       const neededMs = (SINGLES_FACTOR * beforeMs) / this.#members.length;
       return nowMs + neededMs >= work.sinceMs + BATCH_LIMIT_MS - SPARE_MS;
     });
@@ -417,15 +336,4 @@ export class SuitePool {
 
 function post({ worker }: Member, message: SuiteMessage): void {
   worker.postMessage(message);
-}
-
-function isOf({ request }: SuiteWork, { accountId }: { readonly accountId: string }): boolean {
-  return request.requester.accountId === accountId;
-}
-
-function placesOf(works: readonly SuiteWork[]): number {
-  return works.reduce(
-    (sum, { request }) => sum + (request.order.withEvidence ? 1 : 1 / SEALED_PER_PLACE),
-    0,
-  );
 }
