@@ -336,6 +336,8 @@ describe('a schema of an older release', () => {
 describe('a command beside a server', () => {
   let server: Server;
   before(async () => {
+    // A thread that starts asks for the working directory, and ends the server if it is gone.
+    process.chdir(root);
     server = await Server.start(join(root, 'served'), { PHM_DEMO_KEYS: 'on' });
   });
   after(() => server?.stop());
