@@ -91,6 +91,8 @@ describe('plans', () => {
       ['[]', /the file: expected an object, got \[\]$/],
       ['{}', /plans: expected an object, got nothing/],
       ['{"plans": {}, "version": 1}', /version: expected only the members plans/],
+      // A secret in place of the file.
+      [`"${'c3'.repeat(32)}"`, /the file: expected an object, got "[c3]{23}$/],
       ['{"plans": {"team": null}}', /plans\.team: expected an object, got null$/],
       ['{"plans": {"Team A": {}}}', /expected names of lower-case letters.*, got "Team A"$/],
       ['{"plans": {"__proto__": {}}}', /expected names of lower-case letters.*, got "__proto__"$/],

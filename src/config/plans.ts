@@ -35,6 +35,7 @@ const MAX_LABEL = 60;
 const MAX_QUOTA = 1_000_000_000_000;
 const MIN_RATE = 0.001;
 const MAX_RATE = 1_000_000;
+const MAX_SHOWN = 24;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -188,6 +189,7 @@ function isInteger(value: unknown, min: number, max: number): value is number {
   return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
+/** Returns the start of a value: the variable may name a file with a secret. */
 function shown(value: unknown): string {
-  return value === undefined ? 'nothing' : printable(JSON.stringify(value));
+  return value === undefined ? 'nothing' : printable(JSON.stringify(value)).slice(0, MAX_SHOWN);
 }

@@ -32,8 +32,8 @@ interface Run {
   readonly said: string;
   readonly code: number | null;
   readonly signal: string | null;
-  /** Why it was stopped; null if it ended by itself. */
-  readonly stopped: 'late' | 'long' | null;
+  /** Why it was stopped; null if it ended by itself. `held`: a process that it started keeps its output open. */
+  readonly stopped: 'late' | 'held' | 'long' | null;
 }
 
 /**
@@ -67,6 +67,13 @@ function failureOf({ said, code, signal, stopped }: Run, limitMs: number): Setup
     const text = `${name} did not end within ${limitMs / 1000} s, so it was stopped${its}; ${BY_HAND}`;
     return new SetupError(text, passing);
   }
+  if (stopped === 'held') {
+    return new SetupError(
+      `${name} ended, but for ${limitMs / 1000} s a process that it started kept its output open${its}; start ` +
+        'that process with >/dev/null 2>&1',
+      passing,
+    );
+  }
   if (code === 0) return null;
   const how = code === null ? `was ended by ${signal}` : `failed with exit code ${code}`;
   return new SetupError(`${name} ${how}${its}; ${BY_HAND}`, passing);
@@ -89,10 +96,13 @@ async function runShell(
   const stop = (why: Run['stopped']): void => {
     stopped ??= why;
     kill(child, isGroup);
+    // A process in a session of its own outlives the group, and may keep the pipes open.
+    child.stdout.destroy();
+    child.stderr.destroy();
   };
   const output = collect(child.stdout, () => stop('long'));
-  const said = collect(child.stderr, () => {});
-  const timer = setTimeout(stop, limitMs, 'late');
+  const said = collectEnd(child.stderr);
+  const timer = setTimeout(() => stop(hasEnded(child) ? 'held' : 'late'), limitMs);
   const release = killAtExit(() => kill(child, isGroup));
   try {
     const { code, signal } = await ended(child);
@@ -103,6 +113,10 @@ async function runShell(
     clearTimeout(timer);
     release();
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 /** Resolves when the process has ended and its pipes are closed. Rejects with `SetupError` if there is no shell. */
@@ -124,6 +138,20 @@ function collect(stream: NodeJS.ReadableStream, onLong: () => void): { take(): B
     length += piece.copy(all, length);
     wipe(piece);
     if (isLong) onLong();
+  });
+  return { take: () => all.subarray(0, length) };
+}
+
+/** Gathers the last `MAX_OUTPUT_BYTES`: a command says last why it fails. Wipes each piece. */
+function collectEnd(stream: NodeJS.ReadableStream): { take(): Buffer } {
+  const all = Buffer.alloc(MAX_OUTPUT_BYTES);
+  let length = 0;
+  stream.on('data', (piece: Buffer) => {
+    const end = piece.subarray(-MAX_OUTPUT_BYTES);
+    const kept = Math.min(length, MAX_OUTPUT_BYTES - end.length);
+    all.copyWithin(0, length - kept, length);
+    length = kept + end.copy(all, kept);
+    wipe(piece);
   });
   return { take: () => all.subarray(0, length) };
 }

@@ -387,6 +387,11 @@ describe('deploy/systemd', () => {
     assert.ok(Number(find(unit, /^WatchdogSec=(\d+)$/m)) > 2 * 15.7);
   });
 
+  it('waits for a command of the master secret, and for its failure in the log', () => {
+    const limit = find(readText('docs/configuration.md'), /It has (\d+) s and 64 KiB/);
+    assert.ok(Number(find(unit, /^TimeoutStartSec=(\d+)$/m)) >= 2 * Number(limit));
+  });
+
   it('allows V8 to compile code', () => {
     assert.match(unit, /^MemoryDenyWriteExecute=no$/m);
   });

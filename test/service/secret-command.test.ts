@@ -1,5 +1,6 @@
 /** The command of `PHM_MASTER_KEY_COMMAND`: its limits, its failures, and what it never shows. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,8 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const SECRET = '5a'.repeat(32);
 const skip = process.platform === 'win32' ? 'the commands are for a POSIX shell' : false;
+
+const noSession = spawnSync('setsid', ['true']).error ? 'setsid is not installed' : false;
 
 /** Returns the origin that the configuration makes of a command, and what it says. */
 function commandOf(command: string, env: Record<string, string> = {}) {
@@ -92,7 +95,9 @@ describe('the command of the master secret', { skip }, () => {
     assert.ok(!failure.message.includes(SECRET));
     const traced = await failureOf(`set -x; echo tr-secret-word; exit 1`);
     assert.ok(!traced.message.includes('tr-secret-word'), traced.message);
-    assert.ok((await failureOf('(yes a b | head -c 100000) >&2; exit 1')).message.length < 1_500);
+    const long = await failureOf('(yes a b | head -c 100000; echo no rights) >&2; exit 1');
+    assert.ok(long.message.length < 1_500);
+    assert.match(long.message, / a b no rights; run the command/);
   });
 
   it('may succeed later if it fails, but not if the shell cannot run it', async () => {
@@ -120,6 +125,27 @@ describe('the command of the master secret', { skip }, () => {
     assert.equal(late?.mayPass, true);
     const pid = Number(readFileSync(file, 'utf8'));
     while (isAlive(pid)) await delay(10);
+  });
+
+  it('ends at its time limit if a process in a session of its own keeps the output open', {
+    skip: noSession,
+  }, async () => {
+    const file = join(folder, 'apart');
+    const start = `setsid sh -c 'echo $$ > "${file}"; exec sleep 600'`;
+    const messages: string[] = [];
+    for (const command of [`${start} & echo ${SECRET}`, start]) {
+      rmSync(file, { force: true });
+      // A loaded machine may need longer to start two shells.
+      for (let limitMs = 300; !existsSync(file); limitMs *= 2) {
+        const failure = await failureOf(command, limitMs);
+        assert.equal(failure.mayPass, true);
+        messages.push(failure.message);
+      }
+      while (readFileSync(file, 'utf8') === '') await delay(10);
+      process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+    }
+    assert.ok(messages.some((text) => /a process that it started kept its output/.test(text)));
+    assert.match(`${messages.at(-1)}`, /did not end within/);
   });
 
   it('is killed if it writes too much', async () => {
