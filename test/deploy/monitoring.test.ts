@@ -314,6 +314,16 @@ describe('the Alertmanager example', () => {
     }
   });
 
+  it('mutes no alert of all servers because one is not ready', () => {
+    const ofJob = inhibitions.filter(
+      ({ equal }: { equal: string[] }) => !equal.includes('instance'),
+    );
+    assert.ok(ofJob.length > 0);
+    for (const { source_matchers: sources } of ofJob) {
+      assert.doesNotMatch(sources.join(' '), /PhmNotReady/);
+    }
+  });
+
   it('is accepted by amtool', { skip: skipAmtool }, () => {
     const { status, stdout, stderr } = spawnSync(
       'amtool',

@@ -128,6 +128,13 @@ describe('a server with a certificate', () => {
     assert.ok(server.log.includes(`"cipherSuites":"${suites}","groups":"${groups}"`), server.log);
   });
 
+  it('logs the address with https when it listens', async () => {
+    const text = `Server listening at ${server.address}`;
+    await server.logged(text);
+    assert.match(text, /https:\/\/127\.0\.0\.1:\d+$/);
+    assert.doesNotMatch(server.log, /Server listening at http:/);
+  });
+
   it('names the file that it cannot use', async () => {
     const siblings = [makeDataDir(), makeDataDir()];
     const run = (sibling = '', PHM_TLS_CERT_FILE = '') =>
