@@ -259,12 +259,29 @@ describe('phm log recover --from', () => {
     assert.match(await refused('log', 'check'), /a known checkpoint does not fit the database/);
     assert.match(
       await run('log', 'recover', '--from', copy),
-      /Recovered 40 entries\. The rows of these keys and their statements are gone/,
+      /Recovered 40 entries\. The rows and statements of 40 entries are gone/,
     );
     assert.equal(stateText(), published);
     await ledger.publish();
     assert.match(await run('log', 'check'), /\n40 entries were recovered from a copy/);
     assert.match(await run('log', 'recover', '--from', copy), /lacks no entry of the copy/);
+  });
+
+  it('counts the entries whose rows are there', async () => {
+    await ledger.addKeys(2);
+    await ledger.publish();
+    await ledger.addKeys(3);
+    ledger.backUp();
+    await ledger.addKeys(4);
+    await ledger.publish();
+    const copy = join(ledger.folder, 'copy');
+    await ledger.exportTo(copy);
+    ledger = await ledger.restore();
+    assert.match(
+      await run('log', 'recover', '--from', copy),
+      /Recovered 7 entries\. 3 of them waited here with their rows\. The rows and statements of 4 entries are gone/,
+    );
+    assert.match(await run('log', 'check'), /\n4 entries were recovered from a copy/);
   });
 
   it('keeps keys that waited, and keys that came after the restore', async () => {

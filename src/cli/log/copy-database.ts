@@ -22,7 +22,7 @@ import { describeCheckpoint } from './trust.ts';
 const HELP = `
 The copy holds every entry under the newest checkpoint that the database or the state file has. Its uses: PHM_DATABASE_URL
 names a database that no server uses, such as the old primary after a failover, and "phm log recover --from FOLDER" brings
-its entries into the new one. The command only reads the database. Servers may run.
+its entries into the new one. Run it with the server's other variables. It only reads the database. Servers may run.
 
 Example:
   PHM_DATABASE_URL_FILE=/root/old-primary phm log copy /var/lib/log-copy

@@ -34,17 +34,17 @@ const HELP = `
 A server continues a log only from the last checkpoint that it published, which its state file holds. After a restore the
 database is behind that file, and the log stops.
 
---from PLACE takes the lost entries from a copy: the address of a log, or a folder of "phm log check --copy". The copy must
-have a checkpoint that this log signed, and the database must agree with it. The entries come back; the rows and statements
-of these keys do not.
+--from PLACE takes the lost entries from a copy: the address of a log, or a folder of "phm log check --copy" or "phm log
+copy". The copy must have a checkpoint that this log signed, and the database must agree with it. The entries come back;
+rows and statements that this database lacks do not.
 
 --accept takes the database as it is, for a lost state file, a new server, or a PostgreSQL that was restored or promoted.
-Then copy the newest state file of all servers to this one first: the largest size, in its second line. If the database lost published entries, the log
-then forks: everyone who has a later checkpoint can prove it. So the command refuses if the state file is ahead of the
-database, or contradicts it. Without a copy, rotate then: phm log init --rotate
+Then copy the newest state file of all servers to this one first: the largest size, in its second line. If the database
+lost published entries, the log then forks: everyone who has a later checkpoint can prove it. So the command refuses if the
+state file is ahead of the database, or contradicts it. Without a copy, rotate then: phm log init --rotate
 
-Stop the servers of this database before --from. A new server may run while --accept gives it a state file: it continues
-within seconds.
+Stop the servers of this database before --from, unless the log of each has stopped. A new server may run while --accept
+gives it a state file: it continues within seconds.
 
 Examples:
   phm log recover --from https://keys.example/log
@@ -72,6 +72,8 @@ export function addRecoverCommand(log: Command, context: CliContext): void {
 interface Recovery {
   readonly origin: string;
   readonly recovered: number;
+  /** Entries among them whose row is in this database: they waited here. */
+  readonly waited: number;
   readonly size: number;
 }
 
@@ -92,22 +94,32 @@ async function recover(context: CliContext, options: RecoverOptions): Promise<vo
     return recovery.finally(() => maker.macs.destroy());
   });
   if (json) {
-    const { origin, recovered, size } = result;
-    writeJson(context, { origin, recovered, size });
+    const { origin, recovered, waited, size } = result;
+    writeJson(context, { origin, recovered, waited, size });
     return;
   }
   context.err(describe(result, from !== undefined));
 }
 
-function describe({ origin, recovered, size }: Recovery, isCopied: boolean): string {
-  const entries =
-    recovered === 0
-      ? isCopied
-        ? 'The database lacks no entry of the copy. '
-        : ''
-      : `Recovered ${counted(recovered, 'entry', 'entries')}. The rows of these keys and their statements are gone: no new ` +
-        'receipt can be made for them. Receipts that clients hold stay valid. ';
+function describe(recovery: Recovery, isCopied: boolean): string {
+  const { origin, size } = recovery;
+  const entries = isCopied ? describeRecovered(recovery) : '';
   return `${entries}The log ${origin} continues from ${counted(size, 'entry', 'entries')}: start the servers.\n`;
+}
+
+function describeRecovered({ recovered, waited }: Recovery): string {
+  if (recovered === 0) return 'The database lacks no entry of the copy. ';
+  const gone = recovered - waited;
+  const there =
+    waited === 0
+      ? ''
+      : `${waited.toLocaleString('en')} of them waited here with ${waited === 1 ? 'its row' : 'their rows'}. `;
+  const lost =
+    gone === 0
+      ? ''
+      : `The rows and statements of ${counted(gone, 'entry', 'entries')} are gone: no new receipt can be made for them. ` +
+        'Receipts that clients hold stay valid. ';
+  return `Recovered ${counted(recovered, 'entry', 'entries')}. ${there}${lost}`;
 }
 
 interface Work {
@@ -149,7 +161,7 @@ async function acceptDatabase(work: Work): Promise<Recovery> {
   );
   if (state === null) keepClosedState(work);
   await publish(work, keys, log);
-  return { origin: log.origin, recovered: 0, size: log.size };
+  return { origin: log.origin, recovered: 0, waited: 0, size: log.size };
 }
 
 /** Keeps the state file of a closed log beside the new one: it may show that entries were lost. */
@@ -283,7 +295,19 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   }
   requireSeal(maker.macs, now);
   await publish(work, keys, now);
-  return { origin: log.origin, recovered: lost.length, size: now.size };
+  const waited = await countWaited(store, log, lost.length);
+  return { origin: log.origin, recovered: lost.length, waited, size: now.size };
+}
+
+/** Returns how many of the entries that followed `log` belong to a row or an audit record of this database. */
+async function countWaited(store: LedgerStore, log: LogRecord, count: number): Promise<number> {
+  let waited = 0;
+  for (let first = 0; first < count; first += BATCH) {
+    const limit = Math.min(BATCH, count - first);
+    const page = await store.pageEntries(log.logId, log.size + first, limit);
+    waited += page.filter(({ kind }) => kind !== 'recovered').length;
+  }
+  return waited;
 }
 
 /** Returns an `extend` for a tree of this size. Behind entries of someone else, those of the copy would be a fork. */

@@ -273,7 +273,8 @@ export class Publisher {
     return (
       `the log ${this.#parts.origin} has ${stored.size} entries in the database, but ${base.size} were published: ` +
       `${base.size - stored.size} are missing, because the database was restored, or lost writes in a failover. Run, with ` +
-      'a copy of the log: phm log recover --from COPY'
+      `a copy that has all ${base.size}: phm log recover --from COPY. After a failover, "phm log copy" makes it from the ` +
+      'old primary: docs/guides/failover.md#after'
     );
   }
 

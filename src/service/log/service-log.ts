@@ -110,7 +110,7 @@ export class ServiceLog implements LogApi {
     return {
       state: this.#stopped !== null ? 'stopped' : this.#published ? 'running' : 'starting',
       reason: this.#stopped,
-      isDelayed: this.#isDelayed,
+      isDelayed: this.#stopped === null && this.#isDelayed,
       origin: this.#options.origin,
       size: this.#published?.size ?? 0,
       headMs: this.#published?.atMs ?? null,
