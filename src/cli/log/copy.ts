@@ -26,6 +26,8 @@ export class LogCopy {
   /** Entries that the checkpoint of the copy covers. */
   readonly #covered: number;
   readonly #partial: string[] = [];
+  /** Folders of partial tiles that a full one replaces. */
+  readonly #replaced: string[] = [];
 
   /** Creates the folder if it is missing. Throws `CommandError`. */
   constructor(folder: string, covered: number, findings: Findings) {
@@ -51,6 +53,7 @@ export class LogCopy {
       writeDurably(join(this.#folder, 'policy'), policy, { replace: true });
       writeDurably(join(this.#folder, 'checkpoint'), note, { replace: true });
       for (const path of this.#partial) removeOthers(path);
+      for (const path of this.#replaced) rmSync(path, { recursive: true, force: true });
     });
   }
 
@@ -58,8 +61,9 @@ export class LogCopy {
     const target = join(this.#folder, path);
     const existing = readIfAny(target);
     if (width < TILE_WIDTH) this.#partial.push(target);
+    else this.#replaced.push(`${target}.p`);
     if (existing && Buffer.compare(existing, bytes) === 0) return;
-    const end = (index + 1) * TILE_WIDTH ** (level + 1);
+    const end = (index * TILE_WIDTH + width) * TILE_WIDTH ** level;
     if (existing && end <= this.#covered) {
       this.#findings.add(DIFFERS, path);
       return;
@@ -67,7 +71,6 @@ export class LogCopy {
     this.#write(() => {
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, bytes);
-      if (width === TILE_WIDTH) rmSync(`${target}.p`, { recursive: true, force: true });
     });
   }
 
