@@ -73,7 +73,7 @@ export function assembleLog(
     state,
     stored,
     seals,
-    judgeClosed: (note) => closedLogs.judge(note),
+    judgeClosed: (note, open) => closedLogs.judge(note, open),
     sign: (head, nowSeconds) => signWith(data.keys, head, nowSeconds),
     save: save('checkpoint'),
     nowMs: systemClock.nowMs,

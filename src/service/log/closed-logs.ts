@@ -50,19 +50,25 @@ export class ClosedLogs {
     return log;
   }
 
-  /** Judges a checkpoint of a closed log; null if the note is none. */
-  async judge(note: string): Promise<ClosedCheckpoint | null> {
+  /**
+   * Judges a checkpoint of a closed log; null if the note is none. `open` is the head of the open log, after its seal was
+   * judged: only that shows which checkpoint the log follows.
+   */
+  async judge(note: string, open: Head): Promise<ClosedCheckpoint | null> {
     const logs = await this.#store.logs();
     for (const [i, record] of logs.entries()) {
       const head = record.closedMs === null ? null : openHead(record, note);
-      if (head) return this.#judge(head, record, logs[i + 1]);
+      if (!head) continue;
+      const next = logs[i + 1];
+      const last = next?.closedMs === null ? await this.#followed(record, next.logId, open) : null;
+      return this.#judge(head, record, last);
     }
     return null;
   }
 
-  async #judge(head: Head, record: LogRecord, next?: LogRecord): Promise<ClosedCheckpoint> {
+  /** `last` is what the open log follows; null if that is unknown. */
+  async #judge(head: Head, record: LogRecord, last: Head | null): Promise<ClosedCheckpoint> {
     const { origin, size } = record;
-    const last = next ? await this.#followed(record, next) : null;
     const end = Math.max(size, last?.size ?? 0);
     const found = { origin, size: head.size, end };
     if (head.size > end) return { ...found, kind: 'ahead' };
@@ -75,14 +81,14 @@ export class ClosedLogs {
   }
 
   /**
-   * Returns the last checkpoint of a log, as the audit record of the next one names it; null if the first entry of the
-   * next one does not bind it.
+   * Returns the last checkpoint of a log, as the audit record of the open one names it; null if the first entry of the
+   * open one does not bind it.
    */
-  async #followed(record: LogRecord, next: LogRecord): Promise<Head | null> {
+  async #followed(record: LogRecord, openId: number, open: Head): Promise<Head | null> {
     const text = followsOf((await this.#store.lastAudit('log_started'))?.details);
     if (text === null) return null;
     const start = { size: 1, root: leafHash(followingEntry(text)) };
-    if (!(await isConsistent(new StoredTiles(this.#store, next.logId), start, next))) return null;
+    if (!(await isConsistent(new StoredTiles(this.#store, openId), start, open))) return null;
     const { origin, size, root } = parseCheckpoint(text);
     return origin === record.origin ? { size, root } : null;
   }
@@ -91,7 +97,7 @@ export class ClosedLogs {
 /** Returns the text of the checkpoint that an audit record names; null if it has none. */
 function followsOf(details = '{}'): string | null {
   try {
-    const { follows } = JSON.parse(details);
+    const follows = JSON.parse(details)?.follows;
     return typeof follows === 'string' ? follows : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

@@ -70,7 +70,7 @@ function publisherOf({ store, config, record, macs, version }: LogExamination): 
     },
     stored: async () => (await store.logs()).find((log) => log.logId === logId) ?? record,
     seals: new HeadSeals({ log: { origin }, macs, version }, registered),
-    judgeClosed: (note) => closedLogs.judge(note),
+    judgeClosed: (note, open) => closedLogs.judge(note, open),
     sign: refuse,
     save: async () => refuse(),
     nowMs: systemClock.nowMs,

@@ -41,8 +41,8 @@ export interface PublisherParts {
   readonly state: StateFile;
   readonly stored: () => Promise<StoredHead>;
   readonly seals: Pick<HeadSeals, 'admit'>;
-  /** Judges a checkpoint of a closed log of this database; null if the note is none. */
-  readonly judgeClosed: (note: string) => Promise<ClosedCheckpoint | null>;
+  /** Judges a checkpoint of a closed log of this database beside a sealed head; null if the note is none. */
+  readonly judgeClosed: (note: string, open: Head) => Promise<ClosedCheckpoint | null>;
   readonly sign: (head: Head, nowSeconds: number) => string;
   readonly save: (head: SignedHead) => Promise<void>;
   readonly nowMs: () => number;
@@ -70,6 +70,10 @@ export class Publisher {
   #state: SignedHead | null = null;
   /** The newest checkpoint of any server, as it was last read, so that its signatures are verified once. */
   #newest: SignedHead | null = null;
+  /** Ends with the question for the newest checkpoint that is on its way. */
+  #size: Promise<unknown> = Promise.resolve();
+  /** The question that follows it; null if no request waits for one. */
+  #nextSize: Promise<number> | null = null;
   /** The state file of the log before a rotation: it counts as a file of this log's beginning. */
   #closedNote: string | null = null;
 
@@ -100,7 +104,18 @@ export class Publisher {
    * counts entries beyond it: the content at the address of a tile must not change, and a failover may lose entries that
    * were not published.
    */
-  async newestSize(): Promise<number> {
+  newestSize(): Promise<number> {
+    // One question at a time: requests that come meanwhile share the next, which sees every checkpoint they can know.
+    this.#nextSize ??= this.#size.then(() => {
+      const size = this.#readNewestSize();
+      this.#size = size.catch(() => {});
+      this.#nextSize = null;
+      return size;
+    });
+    return this.#nextSize;
+  }
+
+  async #readNewestSize(): Promise<number> {
     const { checkpoint } = await this.#parts.stored();
     if (checkpoint === null) return 0;
     try {
@@ -128,16 +143,6 @@ export class Publisher {
   }
 
   async #admit(): Promise<Admitted> {
-    try {
-      return await this.#admitSealed();
-    } catch (error) {
-      // The judgement of a closed log counts only beside a head with a valid seal.
-      this.#closedNote = null;
-      throw error;
-    }
-  }
-
-  async #admitSealed(): Promise<Admitted> {
     // The file first: a server that shares it may publish in between, and then the database is the newer one.
     await this.#noteRotation();
     const base = await this.#baseOfOpenLog();
@@ -155,10 +160,14 @@ export class Publisher {
    * `LogStopped` if the file shows what the operator who rotated did not know.
    */
   async #noteRotation(): Promise<void> {
-    const { state, origin, judgeClosed } = this.#parts;
+    const { state, origin, judgeClosed, seals } = this.#parts;
     const note = this.#published === null ? readText(state) : null;
     if (note === null || note === this.#closedNote || note.startsWith(`${origin}\n`)) return;
-    const closed = await judgeClosed(note);
+    const open = await this.#parts.stored();
+    if (open.closedMs !== null) return;
+    // A writer of the database could make another head name any end of the closed log.
+    await seals.admit(open);
+    const closed = await judgeClosed(note, open);
     if (closed?.kind === 'ended') this.#closedNote = note;
     else if (closed) throw new LogStopped(this.#unconfirmedMessage(closed));
   }

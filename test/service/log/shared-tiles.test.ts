@@ -126,4 +126,25 @@ describe('a server behind the checkpoint of another', () => {
     await behind.engine.tile(0, 2, 48);
     assert.equal(asked, 1);
   });
+
+  it('asks once for all requests that wait, and again for those that come meanwhile', async () => {
+    let asked = 0;
+    store.onCall = (name) => {
+      if (name === 'logs') asked += 1;
+    };
+    const flood = () => Array.from({ length: 50 }, () => behind.engine.tile(0, 9, 1));
+    const waiting = flood();
+    await Promise.race(waiting);
+    await Promise.all([...waiting, ...flood()]);
+    assert.ok(asked <= 3, `${asked} queries`);
+    assert.equal((await behind.engine.tile(0, 2, 48)).kind, 'bytes');
+  });
+
+  it('sees a checkpoint that is newer than a question on its way', async () => {
+    const before = behind.engine.tile(0, 2, 49);
+    add(1);
+    await ahead.sequencer.turn();
+    assert.equal((await behind.engine.tile(0, 2, 49)).kind, 'bytes');
+    await before;
+  });
 });
