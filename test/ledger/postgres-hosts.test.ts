@@ -243,6 +243,14 @@ describe('the newest timeline that a server has seen', { concurrency: true }, ()
     assert.equal(readFileSync(timelineFile, 'latin1'), '7 1\n');
   });
 
+  it('stays in a file that another server has written', (t) => {
+    const timelineFile = fileFor(t);
+    const [old, next] = [1, 2].map(() => new SeenTimeline({ timelineFile, keepsTimeline: true }));
+    next?.note({ cluster: '7', timeline: 3 });
+    old?.note({ cluster: '7', timeline: 2 });
+    assert.equal(readFileSync(timelineFile, 'latin1'), '7 3\n');
+  });
+
   it('belongs to one cluster: a start on a restored database counts anew', async (t) => {
     const timelineFile = fileFor(t);
     writeFileSync(timelineFile, '6 3\n');

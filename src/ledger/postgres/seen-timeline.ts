@@ -85,7 +85,7 @@ export class SeenTimeline {
     if (this.#isKept || !this.#keeps || this.file === null) return null;
     try {
       for (let { used } = this; used !== null; used = this.used) {
-        if (!isSame(used, readLineage(this.file))) write(this.file, used);
+        if (!hasReached(readLineage(this.file), used)) write(this.file, used);
         // Meanwhile another thread may have written a higher one, which this one replaced.
         if (isSame(used, this.used)) break;
       }
@@ -121,6 +121,11 @@ export class SeenTimeline {
 
 function isSame(a: Lineage, b: Lineage | null): boolean {
   return a.cluster === b?.cluster && a.timeline === b.timeline;
+}
+
+/** Reports whether a file needs no write. A server with the same file may have seen a later timeline. */
+function hasReached(kept: Lineage | null, used: Lineage): boolean {
+  return kept?.cluster === used.cluster && kept.timeline >= used.timeline;
 }
 
 function write(path: string, { cluster, timeline }: Lineage): void {
