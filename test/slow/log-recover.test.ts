@@ -253,6 +253,37 @@ describe('phm log show', () => {
   });
 });
 
+describe('phm log recover with the state file of a closed log', () => {
+  const kept = (end = '') => readFileSync(`${ledger.stateFile}.closed${end}`, 'utf8');
+
+  it('keeps each such file', async () => {
+    const notes: string[] = [];
+    for (const origin of [NEXT, `${NEXT}b`]) {
+      await ledger.publish();
+      const note = readFileSync(ledger.stateFile, 'utf8');
+      notes.push(note);
+      await run('log', 'init', '--rotate', '--origin', origin);
+      for (let i = 0; i < 2; i++) {
+        writeFileSync(ledger.stateFile, note);
+        assert.match(await run('log', 'recover', '--accept'), /is kept as .*\.closed/);
+      }
+    }
+    assert.deepEqual([kept(), kept('-2')], notes);
+    assert.throws(() => kept('-3'), { code: 'ENOENT' });
+  });
+
+  it('keeps it with --from, too', async () => {
+    await ledger.publish();
+    const note = readFileSync(ledger.stateFile, 'utf8');
+    await run('log', 'init', '--rotate', '--origin', NEXT);
+    const copy = join(ledger.folder, 'copy');
+    await run('log', 'copy', copy);
+    writeFileSync(ledger.stateFile, note);
+    await run('log', 'recover', '--from', copy);
+    assert.equal(kept(), note);
+  });
+});
+
 describe('phm log recover --from', () => {
   it('brings back the entries that a restore lost, and says what is gone', async () => {
     const { copy, published } = await loseKeys();

@@ -24,6 +24,7 @@ import { untilInterrupted } from '../interruption.ts';
 import { terminalLine } from '../status-line.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { saveState, writeStateFile } from './init.ts';
+import { readIfAny } from './seen.ts';
 import { openSource } from './source.ts';
 import { continues, storeTiles } from './store-source.ts';
 import { requireSeal } from './stored-seal.ts';
@@ -159,17 +160,17 @@ async function acceptDatabase(work: Work): Promise<Recovery> {
     `The next checkpoint will continue the ${counted(log.size, 'entry', 'entries')} of this database. If a later ` +
       'checkpoint was ever published, this forks the log, and anyone who has that checkpoint can prove it.\n',
   );
-  if (state === null) keepClosedState(work);
   await publish(work, keys, log);
   return { origin: log.origin, recovered: 0, waited: 0, size: log.size };
 }
 
 /** Keeps the state file of a closed log beside the new one: it may show that entries were lost. */
-function keepClosedState({ context, config: { log } }: Work): void {
-  const closed = readState(log.stateFile);
-  if (closed === null) return;
+function keepClosedState({ context, config, log }: Work): void {
+  const { stateFile } = config.log;
+  const closed = readState(stateFile);
+  if (closed === null || closed.checkpoint.origin === log.origin) return;
   const { note, checkpoint } = closed;
-  const path = `${log.stateFile}.closed`;
+  const path = placeOf(note, `${stateFile}.closed`);
   writeStateFile(path, note);
   const size = counted(checkpoint.size, 'entry', 'entries');
   context.err(
@@ -177,12 +178,23 @@ function keepClosedState({ context, config: { log } }: Work): void {
   );
 }
 
+/** Returns the first of `path`, `path-2` and so on that is free or holds the note: nothing replaces evidence. */
+function placeOf(note: string, path: string): string {
+  for (let n = 1; ; n++) {
+    const place = n === 1 ? path : `${path}-${n}`;
+    const held = readIfAny(place);
+    if (held === null || held === note) return place;
+  }
+}
+
 /** Signs a head, keeps it in the state file, and stores it. Then servers may continue where the database is now. */
 async function publish(
-  { store, config, log }: Work,
+  work: Work,
   keys: LogKeys,
   head: { readonly size: number; readonly root: Uint8Array },
 ): Promise<void> {
+  const { store, config, log } = work;
+  keepClosedState(work);
   const note = signCheckpoint(keys, head, Math.floor(Date.now() / 1000));
   saveState(config, note);
   await store.saveCheckpoint(log.logId, head.size, note, 'checkpoint');
