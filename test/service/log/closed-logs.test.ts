@@ -21,7 +21,7 @@ function logOf(logId: number, entry: Uint8Array, isClosed: boolean) {
     closedMs: isClosed ? 1 : null,
     size: 1,
     root: leafHash(entry),
-  } as LogRecord;
+  } as unknown as LogRecord;
   return { record, entry };
 }
 
