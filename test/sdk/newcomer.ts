@@ -40,6 +40,9 @@ const OWN_ENVIRONMENT = Object.fromEntries(
 
 export type Environment = Readonly<Record<string, string>>;
 
+/** An installation that hangs, for example because a connection was lost, is repeated once. */
+const PATIENT_NPM = 'npm() { timeout 240 npm "$@" || timeout 240 npm "$@"; }';
+
 export class Newcomer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'sdk-'));
   /** Stands in for the clone: `npm pack` writes its file there. */
@@ -87,7 +90,11 @@ export class Newcomer {
   ): Promise<string> {
     const path = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
     const options = { cwd, env: { ...OWN_ENVIRONMENT, PATH: path, ...env } };
-    const { stdout } = await promisify(execFile)('sh', ['-ec', lines.join('\n')], options);
+    const { stdout } = await promisify(execFile)(
+      'sh',
+      ['-ec', [PATIENT_NPM, ...lines].join('\n')],
+      options,
+    );
     return stdout;
   }
 
