@@ -4,60 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, afterEach, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import {
-  enterApiKey,
-  generateKey,
-  launchBrowser,
-  NO_CHROMIUM,
-  type OpenOptions,
-  openPage,
-  showView,
-  type WatchedPage,
-} from '../support/browser.ts';
-import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { describe, it } from 'node:test';
+import { enterApiKey, generateKey, NO_CHROMIUM, showView } from '../support/browser.ts';
+import { clipboard, dashboardSite, traces } from '../support/dashboard-site.ts';
+import { DEMO_PROFESSIONAL_KEY } from '../support/server.ts';
 
-const BASE = '/keys';
 const KEY = /^[0-9a-f]{64}$/;
 
-const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
-
-/** Returns everything that a page could leave behind, as text. */
-const traces = (page: Page) =>
-  page.evaluate<string>(`(async () => JSON.stringify([
-    { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,
-    await indexedDB.databases(), await caches.keys(), document.documentElement.outerHTML,
-    [...document.querySelectorAll('input')].map(({ value }) => value),
-  ]))()`);
-
 describe('the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
-  const dataDir = makeDataDir();
-  let server: Server;
-  let browser: Browser;
-  let address: string;
-  let opened: WatchedPage;
-
-  async function open(options?: OpenOptions): Promise<Page> {
-    opened = await openPage(browser, address, options);
-    return opened.page;
-  }
-
-  before(async () => {
-    // Under a base path, a request to a root-relative address would fail.
-    server = await Server.start(dataDir, { PHM_BASE_PATH: BASE });
-    address = `${new URL(server.address).origin}${BASE}/`;
-    browser = await launchBrowser();
-  });
-  afterEach(async () => {
-    await opened.close();
-    assert.deepEqual(opened.complaints, [], 'policy, console and requests to elsewhere');
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-    removeDataDir(dataDir);
-  });
+  const open = dashboardSite();
 
   it('shows a key once, masked, and forgets it', async () => {
     const page = await open();
