@@ -159,7 +159,7 @@ describe('phm doctor beside a server with SQLite', () => {
   }, async () => {
     const file = join(dataDir, 'hangs');
     execFileSync('mkfifo', ['-m', '600', file]);
-    // As on a network file system without its server, whoever opens the file waits.
+    // As on a network file system without its server, each attempt to open the file waits.
     const found = await doctor(dataDir, {
       PHM_PORT: String(port),
       PHM_MASTER_KEY_FILE: file,

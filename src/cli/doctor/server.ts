@@ -37,7 +37,7 @@ export async function checkServer({ config }: Site): Promise<Finding[]> {
   if (config.port === 0) throw new Skipped('PHM_PORT is 0, so its address is unknown');
   const address = localAddress(config);
   const answer = await ask(`${address}/readyz`);
-  if (answer === 'nobody') throw new Skipped(`nothing listens on ${address}`);
+  if (answer === 'no_listener') throw new Skipped(`nothing listens on ${address}`);
   if (answer === 'silence') return [hangs(address)];
   if (answer === 'nonsense') return [isOther(config, address)];
   const found = [
@@ -109,7 +109,7 @@ async function checkDirectory(config: Config): Promise<Finding[]> {
 }
 
 /** Returns the answer, or what came in its place. */
-function ask(url: string): Promise<Answer | 'nobody' | 'silence' | 'nonsense'> {
+function ask(url: string): Promise<Answer | 'no_listener' | 'silence' | 'nonsense'> {
   return new Promise((done) => {
     const answered = (response: IncomingMessage) => {
       const { socket } = response;
@@ -131,7 +131,7 @@ function ask(url: string): Promise<Answer | 'nobody' | 'silence' | 'nonsense'> {
       : getCleartext(url, options, answered);
     request.on('error', ({ name, code }: NodeJS.ErrnoException) => {
       if (name === 'AbortError') done('silence');
-      else done(code !== undefined && NOT_LISTENING.has(code) ? 'nobody' : 'nonsense');
+      else done(code !== undefined && NOT_LISTENING.has(code) ? 'no_listener' : 'nonsense');
     });
   });
 }
