@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TextBitReader, type TextFault, type TextFormat, unpackBits } from '#sp800-22';
+import { guessFormat, TextBitReader, type TextFault, type TextFormat, unpackBits } from '#sp800-22';
+import { aesCtr } from '../support/aes-stream.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -67,6 +68,10 @@ function readText(
     if (typeof reached !== 'number') return reached;
     bits = reached;
   }
+  reader.end();
+  const reached = reader.read(packed, bits, limit);
+  if (typeof reached !== 'number') return reached;
+  bits = reached;
   return unpackBits(packed, bits).join('');
 }
 
@@ -76,6 +81,53 @@ test('reads ASCII bits in chunks and ignores whitespace', () => {
 
 test('reads hexadecimal digits of either case as four bits, most significant first', () => {
   assert.equal(readText('hex', ['0 8\nf', 'F\ta'], 100), '00001000111111111010');
+});
+
+test('ignores prefixes, separators and a byte order mark in hexadecimal text', () => {
+  const bits = '0000'.repeat(2) + unpackBits(Uint8Array.of(0x12, 0xab, 0xc0)).join('');
+  for (const text of ['0x00, 0x12, 0xAB, 0XC0', '00:12:ab:c0', '0-0-1-2 ab_c0', '\ufeff0012abc0']) {
+    for (const size of [1, 2, text.length]) {
+      const chunks = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      assert.equal(readText('hex', chunks, 100), bits, `${text} in chunks of ${size}`);
+    }
+  }
+  assert.equal(readText('ascii', ['\ufeff01'], 9), '01');
+  // A 0 that might begin a prefix may end the text or the sequence.
+  assert.equal(readText('hex', ['1 0'], 100), '00010000');
+  assert.equal(readText('hex', ['0', 'f'], 3), '000');
+});
+
+test('refuses a prefix within a number, a mark within the text, and separators in ASCII', () => {
+  const faults: [TextFormat, string, number][] = [
+    ['hex', '10x1', 3],
+    ['hex', '0x0x1', 4],
+    ['hex', 'x1', 1],
+    ['hex', '1\ufeff', 2],
+    ['ascii', '0,1', 2],
+    ['ascii', '0x1', 2],
+  ];
+  for (const [format, text, column] of faults) {
+    const fault = readText(format, [text], 100);
+    assert.equal(typeof fault !== 'string' && fault.column, column, text);
+  }
+});
+
+test('recognises digits and gzip by their first bytes, and nothing in random bytes', () => {
+  const gzip = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3);
+  assert.equal(guessFormat(gzip), 'gzip');
+  assert.equal(guessFormat(ascii('0110 01101\n010110')), 'ascii');
+  assert.equal(guessFormat(ascii('\ufeff0110011010101')), 'ascii');
+  assert.equal(guessFormat(ascii('0x00, 0x12, 0xAB, 0XC0')), 'hex');
+  assert.equal(guessFormat(ascii(`${'00ff'.repeat(16)} the rest is not looked at`)), 'hex');
+  // Too few, no digit, one other character, another method of compression.
+  assert.equal(guessFormat(ascii('0110')), null);
+  assert.equal(guessFormat(ascii('\n'.repeat(64))), null);
+  assert.equal(guessFormat(ascii('0110011001100110g')), null);
+  assert.equal(guessFormat(gzip.with(2, 7)), null);
+  const random = aesCtr(Buffer.alloc(32, 9), 64 * 1000);
+  for (let i = 0; i < random.length; i += 64) {
+    assert.equal(guessFormat(random.subarray(i, i + 64)), null);
+  }
 });
 
 test('leaves the rest of a digit to the next sequence', () => {

@@ -14,6 +14,7 @@ import {
   testLevelP,
   unpackBits,
 } from '#sp800-22';
+import { FailingSequences } from '../../packages/sp800-22/src/report/failing-sequences.ts';
 import {
   linearScale,
   linePath,
@@ -21,6 +22,11 @@ import {
   niceTicks,
   shortNumber,
 } from '../../packages/sp800-22/src/report/html/chart.ts';
+import {
+  distributionSection,
+  PValueClasses,
+} from '../../packages/sp800-22/src/report/html/distribution.ts';
+import { failingSection } from '../../packages/sp800-22/src/report/html/failing-section.ts';
 import {
   histogram,
   histogramsSection,
@@ -30,6 +36,7 @@ import { pValueFigure, testLimit } from '../../packages/sp800-22/src/report/html
 import { encodePng } from '../../packages/sp800-22/src/report/html/png.ts';
 import { proportionFigure } from '../../packages/sp800-22/src/report/html/proportion-plot.ts';
 import { rasterFigure, rasterSize } from '../../packages/sp800-22/src/report/html/raster.ts';
+import { runningHead } from '../../packages/sp800-22/src/report/html/report-section.ts';
 import {
   measureSpectrum,
   SPECTRUM_MAX_BITS,
@@ -38,6 +45,8 @@ import {
 import { layOutStrips, rowY } from '../../packages/sp800-22/src/report/html/strips.ts';
 import { DETECTS } from '../../packages/sp800-22/src/report/html/tests-table.ts';
 import { walkEnvelope, walkFigure } from '../../packages/sp800-22/src/report/html/walk.ts';
+import type { TraceJson } from '../../packages/sp800-22/src/report/trace.ts';
+import { alignedCopy, WorstSequence } from '../../packages/sp800-22/src/report/worst-sequence.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 import { CODE_POINTS } from '../support/code-points.ts';
 
@@ -83,7 +92,7 @@ describe('encodePng', () => {
 
   it('decodes to the same bits, colours and size', () => {
     const pixels = stream(3 * 40);
-    const chunks = chunksOf(encodePng({ width: 24, height: 40, pixels }, [1, 2, 3]));
+    const chunks = chunksOf(Buffer.from(encodePng({ width: 24, height: 40, pixels }, [1, 2, 3])));
     assert.deepEqual([...chunks.keys()], ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']);
     const header = chunks.get('IHDR') as Buffer;
     assert.deepEqual([header.readUInt32BE(0), header.readUInt32BE(4)], [24, 40]);
@@ -99,9 +108,17 @@ describe('encodePng', () => {
     }
   });
 
+  it('stores a picture of more than one block', () => {
+    const pixels = stream(512 * 200);
+    const chunks = chunksOf(
+      Buffer.from(encodePng({ width: 4096, height: 200, pixels }, [1, 2, 3])),
+    );
+    assert.equal(inflateSync(chunks.get('IDAT') as Buffer).length, 513 * 200);
+  });
+
   it('has the checksum from the standard for an empty IEND', () => {
     const png = encodePng({ width: 8, height: 1, pixels: Uint8Array.of(1) }, [0, 0, 0]);
-    assert.equal(png.subarray(-12).toString('hex'), '0000000049454e44ae426082');
+    assert.equal(Buffer.from(png).subarray(-12).toString('hex'), '0000000049454e44ae426082');
   });
 
   it('refuses pixels that do not match its size', () => {
@@ -119,7 +136,7 @@ describe('encodePng', () => {
       [256, 384],
     ]);
     const bytes = stream(125);
-    const { text } = rasterFigure(bytes, 1000);
+    const { text } = rasterFigure(bytes, 1000, 'sequence 1');
     const [, base64] = /src="data:image\/png;base64,([^"]*)"/.exec(text) ?? [];
     const lines = inflateSync(chunksOf(Buffer.from(base64, 'base64')).get('IDAT') as Buffer);
     assert.deepEqual([...lines.subarray(1, 5)], [...bytes.subarray(0, 4)]);
@@ -187,7 +204,7 @@ describe('walkEnvelope', () => {
   });
 
   it('is drawn within its axes, whatever the walk does', () => {
-    const [d] = paths(walkFigure(walkEnvelope(new Uint8Array(125), 1000)), 'walk');
+    const [d] = paths(walkFigure(walkEnvelope(new Uint8Array(125), 1000), 'sequence 1'), 'walk');
     const ys = [...d.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y));
     assert.ok(Math.min(...ys) >= 34 && Math.max(...ys) <= 250);
     assert.ok(Math.max(...ys) > 235);
@@ -229,14 +246,17 @@ describe('measureSpectrum', () => {
         ordered.toSorted((a, b) => a - b),
       );
     }
-    const { text } = spectrumFigure(spectrum, bits);
+    const { text } = spectrumFigure(spectrum, bits, 'sequence 1');
     assert.match(text, /\|S_k\| of the first 1,048,576 bits of sequence 1/);
-    assert.doesNotMatch(spectrumFigure(spectrum, SPECTRUM_MAX_BITS).text, /the first 1,048,576/);
+    assert.doesNotMatch(
+      spectrumFigure(spectrum, SPECTRUM_MAX_BITS, 'sequence 1').text,
+      /the first 1,048,576/,
+    );
   });
 
   it('draws each value of a short sequence as a point, with another mark from T on', () => {
     const spectrum = measureSpectrum(stream(125), 1000);
-    const figure = spectrumFigure(spectrum, 1000);
+    const figure = spectrumFigure(spectrum, 1000, 'sequence 1');
     const drawn = ['dot', 'ring'].map((kind) => Math.max(...paths(figure, kind).map(pointsOf)));
     assert.deepEqual(drawn, [spectrum.N_1, 500 - spectrum.N_1]);
   });
@@ -283,7 +303,10 @@ describe('pValueFigure', () => {
   });
 
   it('gives each test a strip and each row a place in it', () => {
-    const { strips, bottom } = layOutStrips(['frequency', 'non_overlapping_template']);
+    const { strips, bottom } = layOutStrips([
+      ['frequency', 1],
+      ['non_overlapping_template', 148],
+    ]);
     assert.equal(strips[1].rows, 148);
     assert.ok(strips[1].top > strips[0].top + strips[0].height);
     assert.ok(rowY(strips[1], 0) > strips[1].top && rowY(strips[1], 147) < bottom);
@@ -310,7 +333,7 @@ describe('the second level', () => {
     row('runs', '', 60, 55),
     { ...row('rank', '', 20, 10), sequences: 20 },
   ];
-  const verdict = judgeSecondLevel(100, ROWS) as SecondLevelVerdict;
+  const verdict = judgeSecondLevel(100, ROWS, 2 ** 20) as SecondLevelVerdict;
 
   it('marks rows inside, outside and failed with different shapes', () => {
     const figure = proportionFigure(verdict);
@@ -339,6 +362,68 @@ describe('the second level', () => {
     assert.match(cards[1], /96 of 100 <b class="outside"/);
     assert.match(cards[2], /^ class="failed">.*✗ FAILED.*P_T \d\.\d{3}e-\d+ <b class="outside"/);
     assert.match(cards[3], /rank<\/b> <span>not judged<\/span>.*20 of 20/);
+  });
+});
+
+describe('alignedCopy', () => {
+  it('begins with the first bit of a sequence that begins within a byte', () => {
+    const bytes = stream(12);
+    for (const offsetBits of [0, 3, 8, 13]) {
+      const copy = alignedCopy({ bytes, offsetBits, bits: 70 });
+      assert.deepEqual(unpackBits(copy.bytes, 70), unpackBits(bytes, 70, offsetBits));
+    }
+  });
+});
+
+describe('WorstSequence', () => {
+  it('keeps the sequence with the smallest corrected p-value, whatever the order of bits and reports', () => {
+    const worst = new WorstSequence();
+    for (const i of [0, 1, 2]) worst.keep(i, { bytes: Uint8Array.of(i), offsetBits: 0, bits: 8 });
+    for (const [index, correctedP] of [0.5, 0.001, 0.3].entries()) {
+      worst.judge({ index, failed: [], smallest: { name: 'runs', correctedP } });
+    }
+    worst.keep(3, { bytes: Uint8Array.of(3), offsetBits: 0, bits: 8 });
+    const drawn = worst.end(({ bytes }, { index }) => ({ bytes, first: bytes[0], index }));
+    assert.deepEqual([drawn?.first, drawn?.index, drawn?.bytes[0]], [1, 1, 0]);
+  });
+});
+
+describe('FailingSequences', () => {
+  it('lists the worst in the order of the run and counts all', () => {
+    const failing = new FailingSequences(2);
+    for (const [index, correctedP] of [1e-3, 1e-9, 0.5, 1e-5].entries()) {
+      const result = { name: 'runs', correctedP } as const;
+      failing.add({ index, failed: correctedP < 0.01 ? [result] : [], smallest: result });
+    }
+    assert.equal(failing.count, 3);
+    assert.deepEqual(
+      failing.listed.map(({ index }) => index),
+      [1, 3],
+    );
+    const { text } = failingSection(failing, { sequences: 4, bits: 1000, offsetBits: 8 });
+    assert.match(text, /3 of 4 sequences failed.* The 2 worst are listed; 1 more failed\./);
+    assert.match(text, />2<\/th><td class="number">1,008<\/td><td class="number">2,007<\/td>/);
+  });
+});
+
+describe('the distribution of the p-values', () => {
+  it('has the counts in ten classes and the largest distance from the diagonal', () => {
+    const classes = new PValueClasses();
+    classes.add('runs', [0, 0.05, 0.15, 1]);
+    const { text } = distributionSection(classes, new Map([['runs', 4]]));
+    assert.match(text, /p-values in ten classes: 2, 1, 0, 0, 0, 0, 0, 0, 0, 1"/);
+    // At 0.16 three of four p-values, and 0.75 until 0.99: D is 0.75 − 0.16.
+    assert.match(text, /at most 0\.590 from the diagonal/);
+    assert.match(text, /D 0\.590, inside ±0\.814/);
+  });
+});
+
+describe('the head of the printed page', () => {
+  it('escapes the laboratory in the styles', () => {
+    const facts = { report: { id: '0-1', laboratory: '"}</style>\\ü' } } as unknown as TraceJson;
+    const { text } = runningHead(facts);
+    assert.ok(text.includes('"\\22 \\7d \\3c \\2f style\\3e \\5c \\fc "'), text);
+    assert.match(text, /"Page " counter\(page\) " of " counter\(pages\)/);
   });
 });
 

@@ -33,10 +33,13 @@ test('the kernels agree with the plain suite on random sequences of 2^20 and 10^
   assertAgree('seed 2', aesStream(2, 125_000), 1_000_000);
 });
 
-// test/slow/kernels.test.ts does this on 1,000,003 bits.
+/** Sequences on which counters of the kernels reach their largest values, in all 15 tests. */
+const EXTREME = ['all ones', 'one in a period of nine', 'ones, then random'];
+
+// test/slow/kernels.test.ts does this on 2^20 and 1,000,003 bits of all.
 for (const [name, make] of Object.entries(STRUCTURED)) {
   test(`the kernels agree with the plain suite on ${name}`, () => {
-    assertAgree(name, make(2 ** 17), 2 ** 20);
+    if (EXTREME.includes(name)) assertAgree(name, make(2 ** 17), 2 ** 20);
     assertAgree(name, make(20_000), 159_999, { only: WITHOUT_DFT });
     assertAgree(name, make(2_000), 15_999);
   });
@@ -57,9 +60,7 @@ test('the kernels agree at every seam and one bit beside it, from any bit offset
 });
 
 test('the kernels agree at seams where all tests apply', () => {
-  for (const n of [
-    1_048_580, 1_000_000, 1_000_001, 1_000_008, 1_000_499, 1_000_500, 1_048_575, 1_048_577,
-  ]) {
+  for (const n of [1_048_580, 1_000_000, 1_000_001, 1_000_499, 1_000_500, 1_048_575]) {
     const options = { offsetBits: n % 8, only: WITHOUT_DFT };
     assertAgree('seam', aesStream(n, (n >>> 3) + 2), n, options);
   }
@@ -177,7 +178,9 @@ test('a kernel that runs again restarts its counts', () => {
     counts.ranks(),
     counts.overlaps(),
     counts.longestRuns(10_000, 10, 16),
-    counts.complexities(),
+    counts.complexities(500),
+    counts.complexities(1003),
+    counts.windows(5, 1000, 10),
     Array.from(counts.templates()),
   ];
   const first = count();

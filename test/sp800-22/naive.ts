@@ -52,6 +52,15 @@ function isSolvable(rows: bigint[], unknowns: number): boolean {
   return rest.every((row) => row === 0n);
 }
 
+/** Returns the sums Σ X_i X_(i+d) of X_i = ±1 for d = 1, 2, …, `lags`. */
+export function autocorrelationOf(bits: Bits, lags: number): number[] {
+  return Array.from({ length: lags }, (_, lag) => {
+    let sum = 0;
+    for (let i = 0; i + lag + 1 < bits.length; i++) sum += bits[i] === bits[i + lag + 1] ? 1 : -1;
+    return sum;
+  });
+}
+
 /** Counts the windows that equal `pattern`, on `text` closed to a ring. */
 export function countOnRing(text: string, pattern: string): number {
   const ring = text + text.repeat(Math.ceil(pattern.length / text.length));

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import {
   type ApplicableOutcome,
   aperiodicTemplates,
+  NIST_PARAMETERS,
   runPackedSuite,
   runSuite,
   type Statistics,
@@ -58,7 +59,7 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
   const bytes = packBits(bits);
 
   test(`agrees with all 188 reference p-values of ${name} with exact constants (Appendix B)`, () => {
-    const plain = runSuite(bits);
+    const plain = runSuite(bits, { parameters: NIST_PARAMETERS });
     const outcomes = applicable(plain.tests);
     assert.equal(outcomes.flatMap(({ pValues }) => pValues).length, 188);
     for (const outcome of outcomes) {
@@ -70,13 +71,15 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
         STATISTICS_BOUND,
       );
     }
-    assertReportsAgree(runPackedSuite(bytes, { bits: reference.n }), plain, name);
+    const packed = { bits: reference.n, parameters: NIST_PARAMETERS };
+    assertReportsAgree(runPackedSuite(bytes, packed), plain, name);
   });
 
   // Here the kernels run the spectral test; test/slow/kernels.test.ts runs it with the plain suite.
   test(`agrees with all 188 p-values of ${name} with the constants of the NIST program`, () => {
-    const fast = runPackedSuite(bytes, { bits: reference.n, constants: 'nist' });
-    const plain = runSuite(bits, { constants: 'nist', only: WITHOUT_DFT });
+    const options = { constants: 'nist', parameters: NIST_PARAMETERS } as const;
+    const fast = runPackedSuite(bytes, { bits: reference.n, ...options });
+    const plain = runSuite(bits, { ...options, only: WITHOUT_DFT });
     const tests = fast.tests.map((outcome) =>
       outcome.name === 'dft' ? outcome : plain.tests.find((other) => other.name === outcome.name),
     );
@@ -90,7 +93,7 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
         STATISTICS_BOUND,
       );
     }
-    const packed = { bits: reference.n, constants: 'nist', only: WITHOUT_DFT } as const;
+    const packed = { bits: reference.n, ...options, only: WITHOUT_DFT };
     assertReportsAgree(runPackedSuite(bytes, packed), plain, name);
   });
 }

@@ -7,11 +7,12 @@ import {
   FAMILY_ALPHA,
   type JudgedRow,
   judgeSecondLevel,
-  P_VALUE_LABELS,
+  NIST_PARAMETERS,
   PValueTally,
   proportionInterval,
   proportionProbability,
   type RowCounts,
+  rowLabels,
   runSuite,
   type SecondLevelVerdict,
   type SuiteReport,
@@ -19,6 +20,9 @@ import {
   type TestName,
   uniformityPValue,
 } from '#sp800-22';
+
+/** At this length the distributions of p-values are closest to the uniform one. */
+const LONG = 2 ** 20;
 
 const close = (actual: number, expected: number, bound: number): void =>
   assert.ok(Math.abs(actual - expected) < bound, `${actual}, expected ${expected}`);
@@ -41,7 +45,9 @@ const sound: PValueOf = (_test, _index, uniform) => uniform();
 
 function makeReport(uniform: () => number, pValueOf: PValueOf): SuiteReport {
   const tests = TEST_NAMES.map((name) => {
-    const pValues = P_VALUE_LABELS[name].map((_, i) => pValueOf(name, i + 1, uniform));
+    const pValues = rowLabels(name, 2 ** 20, NIST_PARAMETERS).map((_, i) =>
+      pValueOf(name, i + 1, uniform),
+    );
     if (pValues[0] === undefined) return { name, applicable: false, reason: 'simulated' } as const;
     return {
       name,
@@ -52,15 +58,22 @@ function makeReport(uniform: () => number, pValueOf: PValueOf): SuiteReport {
       prerequisiteMet: true,
     } as const;
   });
-  return { bits: 1_000_000, constants: 'exact', tests, testsPassed: 15, totalTests: 15 };
+  return {
+    bits: 2 ** 20,
+    constants: 'exact',
+    parameters: {},
+    tests,
+    testsPassed: 15,
+    totalTests: 15,
+  };
 }
 
 /** Returns the verdict on a simulated source. */
 function judge(sequences: number, seed: number, pValueOf: PValueOf = sound): SecondLevelVerdict {
   const uniform = makeUniform(seed);
-  const tally = new PValueTally();
+  const tally = new PValueTally(TEST_NAMES, 2 ** 20, NIST_PARAMETERS);
   for (let i = 0; i < sequences; i++) tally.add(makeReport(uniform, pValueOf));
-  const verdict = judgeSecondLevel(tally.sequences, tally.rows);
+  const verdict = judgeSecondLevel(tally.sequences, tally.rows, LONG);
   assert.ok(verdict.judged);
   return verdict;
 }
@@ -75,7 +88,7 @@ function row(passes: number, sequences: number): RowCounts {
 }
 
 function judgeOne(counts: RowCounts): JudgedRow {
-  const verdict = judgeSecondLevel(counts.sequences, [counts]);
+  const verdict = judgeSecondLevel(counts.sequences, [counts], LONG);
   assert.ok(verdict.judged && verdict.rows[0].judged);
   return verdict.rows[0];
 }
@@ -134,7 +147,7 @@ test('the number of p-values is divided by ten exactly, unlike in the NIST progr
 });
 
 test('p-values fall into ten classes: 0.1 into the second and 1 into the last', () => {
-  const tally = new PValueTally();
+  const tally = new PValueTally(TEST_NAMES, 2 ** 20, NIST_PARAMETERS);
   const ps = [0, 0.0099999, 0.01, 0.1, 0.25, 0.9, 0.999, 1];
   for (const p of ps) tally.add(makeReport(Math.random, () => p));
   const [first] = tally.rows;
@@ -142,12 +155,13 @@ test('p-values fall into ten classes: 0.1 into the second and 1 into the last', 
   assert.deepEqual([first.sequences, first.passes], [8, 6]);
 });
 
-test('the verdict has 188 labelled rows in the order of the tests', () => {
+test('the verdict has 189 labelled rows in the order of the tests', () => {
   const rows = new PValueTally().rows.map(({ test, index, label }) => `${test} ${index} ${label}`);
-  assert.equal(rows.length, 188);
-  assert.deepEqual(rows.slice(0, 4), [
+  assert.equal(rows.length, 189);
+  assert.deepEqual(rows.slice(0, 5), [
     'frequency 1 ',
-    'block_frequency 1 ',
+    'block_frequency 1 M = 128',
+    'block_frequency 2 M = 16384',
     'cumulative_sums 1 forward',
     'cumulative_sums 2 reverse',
   ]);
@@ -175,8 +189,17 @@ test('the verdict counts the p-values of the suite', () => {
 
 test('fewer than 55 sequences are not judged, and the reason gives their number', () => {
   const reason = 'needs at least 55 sequences, got 54';
-  assert.deepEqual(judgeSecondLevel(54, [row(54, 54)]), { judged: false, reason });
-  assert.equal(judgeSecondLevel(55, [row(55, 55)]).judged, true);
+  assert.deepEqual(judgeSecondLevel(54, [row(54, 54)], LONG), { judged: false, reason });
+  assert.equal(judgeSecondLevel(55, [row(55, 55)], LONG).judged, true);
+});
+
+test('a length that is missing or no number of bits is refused', () => {
+  for (const n of [undefined, -1, 1.5, Number.NaN]) {
+    assert.throws(
+      () => judgeSecondLevel(55, [row(55, 55)], n as number),
+      /^RangeError: "n" expected/,
+    );
+  }
 });
 
 test('rows of a test that applied to fewer than 55 are not judged or counted as checks', () => {
@@ -195,14 +218,14 @@ test('rows of a test that applied to fewer than 55 are not judged or counted as 
 });
 
 test('a source is not judged if no test applied often enough', () => {
-  assert.deepEqual(judgeSecondLevel(100, [row(20, 20)]), {
+  assert.deepEqual(judgeSecondLevel(100, [row(20, 20)], LONG), {
     judged: false,
     reason: 'no test applied to enough of the sequences',
   });
 });
 
-test('at most 1 % of 1000 simulated sound sources fail; the standard’s limits flag 97 %', () => {
-  const SOURCES = 1000;
+test('at most 1 % of 300 simulated sound sources fail; the standard’s limits flag 97 %', () => {
+  const SOURCES = 300;
   let failed = 0;
   let flagged = 0;
   let outside = 0;
@@ -214,8 +237,8 @@ test('at most 1 % of 1000 simulated sound sources fail; the standard’s limits 
     outside += verdict.rowsOutsideInterval;
     expectedOutside += verdict.expectedOutsideInterval;
   }
-  // At most FAMILY_ALPHA · 1000 = 10 are expected; 20 and more have a probability of 0.3 %.
-  assert.ok(failed >= 1 && failed < 20, `${failed} of ${SOURCES} sound sources failed`);
+  // At most FAMILY_ALPHA · 300 = 3 are expected; 10 and more have a probability of 0.1 %.
+  assert.ok(failed >= 1 && failed < 10, `${failed} of ${SOURCES} sound sources failed`);
   // 1 − (1 − P(X ≥ 4))^188 = 0.969 for X ~ Binomial(100, 1/100).
   close(flagged / SOURCES, 0.969, 0.02);
   // 188 · P(X ≥ 4) = 3.45 rows per source.

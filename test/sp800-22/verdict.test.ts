@@ -22,11 +22,12 @@ function outcome(name: TestName, pValues: number[], prerequisiteMet = true): Tes
 function report(...tests: TestOutcome[]): SuiteReport {
   const applicable = tests.filter((entry) => entry.applicable);
   const testsPassed = applicable.filter(({ passed }) => passed).length;
-  return { bits: 1, constants: 'exact', tests, testsPassed, totalTests: applicable.length };
+  const totalTests = applicable.length;
+  return { bits: 1, constants: 'exact', parameters: {}, tests, testsPassed, totalTests };
 }
 
 function counts(testsPassed: number, totalTests: number): SuiteReport {
-  return { bits: 1, constants: 'exact', tests: [], testsPassed, totalTests };
+  return { bits: 1, constants: 'exact', parameters: {}, tests: [], testsPassed, totalTests };
 }
 
 const close = (actual: number, expected: number): void =>

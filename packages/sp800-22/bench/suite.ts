@@ -16,13 +16,15 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { machine, saveResult } from '../../../bench/results.ts';
 import {
+  resolveParameters,
   runPackedSuite,
   runSuite,
+  SUPPLEMENT_NAMES,
   type SuiteReport,
   TEST_NAMES,
   type TestName,
   unpackBits,
-} from '../src/index.ts';
+} from '../src/index-node.ts';
 import { KernelCounts } from '../src/kernels/counts.ts';
 import { DftKernel } from '../src/kernels/dft.ts';
 import { type KernelModule, knownBuild, loadKernels } from '../src/kernels/module.ts';
@@ -66,6 +68,7 @@ function timeTest(name: TestName, n: number, runs: number, module: KernelModule)
   const bytes = sample(n);
   const bits = unpackBits(bytes, n);
   const dft = new DftKernel(module, n);
+  const settings = { constants: 'exact', parameters: resolveParameters(n) } as const;
   let counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, () => dft);
   const prepare = (): void => {
     module.wipe(n);
@@ -74,7 +77,7 @@ function timeTest(name: TestName, n: number, runs: number, module: KernelModule)
   };
   const works = [
     () => void runSuite(bits, { only: [name] }),
-    () => void KERNEL_TESTS[name](counts, 'exact'),
+    () => void KERNEL_TESTS[name](counts, settings),
   ];
   const [plainUs, kernelsUs] = medians(works, runs, prepare);
   module.wipe(n);
@@ -91,10 +94,21 @@ function timeTotal(n: number, runs: number): Row {
   return { name: 'all, from bytes to report', plainUs, kernelsUs };
 }
 
-/** Times the 188 p-values from existing counts. */
+/** Times the whole suite with each supplement, as what it adds to the suite without any. */
+function timeSupplements(n: number, runs: number): string[] {
+  const bytes = sample(n);
+  const works = [[], ...SUPPLEMENT_NAMES.map((name) => [name])].map(
+    (supplements) => () => void runPackedSuite(bytes, { bits: n, supplements }),
+  );
+  const [suite, ...others] = medians(works, runs);
+  return others.map((us, i) => `supplement ${SUPPLEMENT_NAMES[i]}: ${(us - suite).toFixed(0)} µs`);
+}
+
+/** Times the p-values from existing counts. */
 function timePValues(n: number, runs: number, module: KernelModule): number {
   const bytes = sample(n);
   const dft = new DftKernel(module, n);
+  const settings = { constants: 'exact', parameters: resolveParameters(n) } as const;
   module.load(bytes, n, 0);
   const counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, () => dft);
   const made = {
@@ -105,7 +119,7 @@ function timePValues(n: number, runs: number, module: KernelModule): number {
     ...recorded(counts),
   } as unknown as KernelCounts;
   const work = () => {
-    for (const name of TEST_NAMES) KERNEL_TESTS[name](made, 'exact');
+    for (const name of TEST_NAMES) KERNEL_TESTS[name](made, settings);
   };
   const [us] = medians([work], 10 * runs);
   module.wipe(n);
@@ -131,6 +145,13 @@ const ARGUMENTS: Partial<Record<keyof KernelCounts, readonly number[]>> = {
   longestRuns: [10_000, 10, 16],
   sumOfLogDistances: [7, 1280, 100_000],
   peaksBelow: [3_141_593],
+  largestPeak: [3_141_593],
+  autocorrelations: [1000],
+  sumOfBlocks: [16_384],
+  complexities: [500],
+  windows: [0, 1000, 9],
+  ringPatterns: [9],
+  otherOverlaps: [9, 1032, 6],
 };
 
 const WORKER = `
@@ -184,6 +205,7 @@ async function run(runs: number, seconds: number, threads: number): Promise<stri
     lines.push(
       `p-values from counts, included above: ${timePValues(n, runs, module).toFixed(1)} µs`,
     );
+    lines.push(...timeSupplements(n, runs));
     const perSecond = await throughput(n, threads, seconds);
     lines.push(`${threads} threads together: ${perSecond.toFixed(0)} sequences/s`);
     process.stderr.write(`${n} bits done\n`);

@@ -13,8 +13,7 @@ import { WORKSPACE } from './dft-memory';
 import {
   aboveLow,
   addBelow,
-  highestSoFar,
-  isInBand,
+  hasListed,
   keepHighest,
   minusLow,
   scan,
@@ -201,7 +200,7 @@ export function countLeaves(start: usize, factors: usize): void {
   let below = i8x16.splat(0);
   let belowLast = i32x4.splat(0);
   let nearest = i32x4.splat(-1);
-  let highest = highestSoFar();
+  let highest = i32x4.splat(0);
   const end = start + 125 * 32;
   for (let p = start, f = factors; p < end; p += 160, f += NODE) {
     butterfly(
@@ -220,7 +219,7 @@ export function countLeaves(start: usize, factors: usize): void {
     highest = i32x4.max_s(highest, v4);
   }
   keepHighest(highest);
-  if (isInBand(nearest)) scanLeaves(start, factors);
+  if (hasListed(nearest, highest)) scanLeaves(start, factors);
   else tally(below, belowLast);
 }
 

@@ -14,8 +14,7 @@ import {
 import {
   aboveLow,
   addBelow,
-  highestSoFar,
-  isInBand,
+  hasListed,
   keepHighest,
   minusLow,
   scan,
@@ -33,7 +32,7 @@ function countLeavesWith(fused: i32, start: usize, factors: usize): void {
   const minus = minusLow();
   let below = i8x16.splat(0);
   let nearest = i32x4.splat(-1);
-  let highest = highestSoFar();
+  let highest = i32x4.splat(0);
   const end = start + 2048;
   for (let p = start, f = factors; p < end; p += 128, f += NODE) {
     // As in `butterfly`.
@@ -102,7 +101,7 @@ function countLeavesWith(fused: i32, start: usize, factors: usize): void {
     below = addBelow(below, v0, v1, v2, v3);
   }
   keepHighest(highest);
-  if (isInBand(nearest)) scanLeaves(start, factors);
+  if (hasListed(nearest, highest)) scanLeaves(start, factors);
   else tally(below, i32x4.splat(0));
 }
 

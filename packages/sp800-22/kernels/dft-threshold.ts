@@ -10,7 +10,7 @@
  */
 import { multiplyAdd } from './dft-complex';
 import { TALLY, WORKSPACE } from './dft-memory';
-import { PEAK_LIST, PEAK_LIST_LIMIT, PEAKS } from './memory';
+import { HIGH_PEAKS, PEAK_LIST, PEAK_LIST_LIMIT, PEAKS } from './memory';
 
 /** For the current job: u16 counts of lanes 0 and 2, then of lanes 1 and 3; four of each. */
 const EVEN_LANES: usize = TALLY;
@@ -22,14 +22,16 @@ const HIGHEST: usize = TALLY + 48;
 
 let lowEnd: f32 = 0;
 let bandBits: i32 = 0;
+let peakBits: i32 = 0;
 let job: i32 = 0;
 let jobStart: usize = 0;
 let jobLanes: i32 = 0;
 
-/** Starts the counts. The band is from `low` to `high`, both included. */
-export function startTally(low: f32, high: f32): void {
+/** Starts the counts. The band is from `low` to `high`, both included; from `peak` on, above it, bins are high peaks. */
+export function startTally(low: f32, high: f32, peak: f32): void {
   lowEnd = low;
   bandBits = reinterpret<i32>(high - low);
+  peakBits = reinterpret<i32>(peak - low);
 }
 
 /** Starts job `number`: later counts are its bins, in the first `lanes` lanes. */
@@ -64,22 +66,18 @@ export function addBelow(below: v128, v0: v128, v1: v128, v2: v128, v3: v128): v
 }
 
 @inline
-export function highestSoFar(): v128 {
-  return v128.load(HIGHEST);
-}
-
-@inline
 export function keepHighest(highest: v128): void {
-  v128.store(HIGHEST, highest);
+  v128.store(HIGHEST, i32x4.max_s(v128.load(HIGHEST), highest));
 }
 
-/** Reports whether a minimum of v, as an unsigned number, is in the band. */
+/** Reports whether a minimum of v, as an unsigned number, is in the band, or a maximum is a high peak. */
 @inline
-export function isInBand(nearest: v128): bool {
-  return v128.any_true(i32x4.le_u(nearest, i32x4.splat(bandBits)));
+export function hasListed(nearest: v128, highest: v128): bool {
+  const inBand = i32x4.le_u(nearest, i32x4.splat(bandBits));
+  return v128.any_true(v128.or(inBand, i32x4.ge_s(highest, i32x4.splat(peakBits))));
 }
 
-/** Counts a block without bins in the band: `below` from `addBelow`, and one more count per lane. */
+/** Counts a block without bins to list: `below` from `addBelow`, and one more count per lane. */
 @inline
 export function tally(below: v128, perLane: v128): void {
   const even = v128.and(below, i16x8.splat(0xff));
@@ -88,15 +86,17 @@ export function tally(below: v128, perLane: v128): void {
   v128.store(LANES, i32x4.add(v128.load(LANES), perLane));
 }
 
-/** Counts a block with bins in the band, and lists these bins. `count` vectors of S are at `start`. */
+/** Counts a block with bins in the band or high peaks, and lists these bins. `count` vectors of S are at `start`. */
 export function scan(start: usize, count: usize): void {
   const end = start + (count << 5);
   for (let p = start; p < end; p += 32) {
     v128.store(WORKSPACE, aboveLow(v128.load(p), v128.load(p, 16), minusLow()));
     for (let lane = 0; lane < jobLanes; lane++) {
       const v = load<i32>(WORKSPACE + (<usize>lane << 2));
+      const bin = (<u32>job << 16) | <u32>((p - jobStart) >> 3) | lane;
       if (v < 0) increment(LANES + (<usize>lane << 2));
-      else if (v <= bandBits) list((<u32>job << 16) | <u32>((p - jobStart) >> 3) | lane);
+      else if (v <= bandBits) list(bin);
+      else if (v >= peakBits) listHigh(bin, v);
     }
   }
 }
@@ -113,6 +113,17 @@ function list(bin: u32): void {
   const length = load<u32>(PEAKS, 12);
   if (length < PEAK_LIST_LIMIT) store<u32>(PEAK_LIST + (<usize>length << 2), bin);
   store<u32>(PEAKS, length + 1, 12);
+}
+
+/** Lists a high peak with its v. Beyond the limit it only counts them. */
+function listHigh(bin: u32, v: i32): void {
+  const length = load<u32>(PEAKS, 24);
+  if (length < PEAK_LIST_LIMIT) {
+    const p = HIGH_PEAKS + (<usize>length << 3);
+    store<u32>(p, bin);
+    store<i32>(p, v, 4);
+  }
+  store<u32>(PEAKS, length + 1, 24);
 }
 
 /**

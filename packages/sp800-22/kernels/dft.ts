@@ -37,12 +37,12 @@ import { computeOffsets, transposeBits } from './dft-transpose';
 import { INPUT, PEAKS } from './memory';
 
 /**
- * Writes the results to `PEAKS`. `low` and `high` are the ends of the band around T², `n` is 2^20 or
- * 10^6, and the tables MUST be those of that length.
+ * Writes the results to `PEAKS`. `low` and `high` are the ends of the band around T², |S|² from `peak` on are high peaks,
+ * `n` is 2^20 or 10^6, and the tables MUST be those of that length.
  */
-export function countPeaks(n: i32, low: f32, high: f32): void {
+export function countPeaks(n: i32, low: f32, high: f32, peak: f32): void {
   sumBits(n);
-  startTally(low, high);
+  startTally(low, high, peak);
   const m = <usize>n / 64;
   transposeBits(n);
   computeOffsets(m);

@@ -36,6 +36,32 @@ export function countOnesAndRuns(n: i32): void {
   store<f64>(ONES_AND_RUNS, <f64>(spread << 2), 8);
 }
 
+/** Returns Σ (2·ones − M)² over the whole blocks of `M` bits. It is at most n·M, so exact up to n = 2^26. */
+export function sumOfBlocks(n: i32, M: i32): f64 {
+  let sum: i64 = 0;
+  const blocks = n / M;
+  for (let block = 0; block < blocks; block++) {
+    const deviation = 2 * onesBetween(<usize>block * <usize>M, <usize>(block + 1) * <usize>M) - M;
+    sum += deviation * deviation;
+  }
+  return <f64>sum;
+}
+
+/** Counts the ones among the bits [begin, end). */
+function onesBetween(begin: usize, end: usize): i64 {
+  let p = INPUT + ((begin >> 6) << 3);
+  const last = INPUT + ((end >> 6) << 3);
+  let ones: i64 = -popcnt(lowBits(p, begin));
+  for (; p < last; p += 8) ones += popcnt(load<u64>(p));
+  return ones + popcnt(lowBits(last, end));
+}
+
+/** Returns the bits of the word at `p` before bit number `end`, modulo 64. */
+@inline
+function lowBits(p: usize, end: usize): u64 {
+  return load<u64>(p) & (((<u64>1) << (<u64>end & 63)) - 1);
+}
+
 /** Counts the bits of `word` that differ from the next bit. `next` is the word after it. */
 @inline
 function changesWithin(word: u64, next: u64): i64 {

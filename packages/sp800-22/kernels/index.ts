@@ -2,6 +2,7 @@
  * The SP 800-22 kernels: the counting loops of the suite. TypeScript (packages/sp800-22/src/) turns the counts
  * into p-values. One module, one memory, one sequence at a time.
  */
+export { AUTOCORRELATION_SIZE, AUTOCORRELATION_SUMS, correlate } from './autocorrelation';
 export { countPeaks } from './dft';
 export { binSquared } from './dft-bin';
 export {
@@ -17,13 +18,14 @@ export {
   TWISTS,
   TWISTS_SIZE,
 } from './dft-memory';
-export { countOnesAndRuns } from './frequency';
+export { countOnesAndRuns, sumOfBlocks } from './frequency';
 export { ingest, wipe } from './input';
 export { countComplexities } from './linear-complexity';
 export { classifyLongestRuns } from './longest-run';
 export {
   COMPLEXITIES,
   EXCURSIONS,
+  HIGH_PEAKS,
   INPUT,
   INPUT_PAD,
   LOG_SUM,
@@ -44,3 +46,4 @@ export { countPatterns, PATTERN_COUNTS } from './patterns';
 export { countExcursions, findExtremes } from './random-walk';
 export { classifyRanks } from './rank';
 export { LOGARITHM_LIMIT, sumLogDistances } from './universal';
+export { countWindows, WINDOW_COUNTS, WINDOW_MAXIMUM } from './windows';

@@ -1,10 +1,10 @@
 /** Prepares the sequence for the kernels, and wipes it with everything derived from it. */
 import { DFT_SCRATCH, DFT_SCRATCH_END } from './dft-memory';
 import {
+  COMPLEXITY_END,
   INPUT,
   INPUT_PAD,
   PATTERNS,
-  PATTERNS_END,
   RESULTS,
   TEMPLATES_END,
 } from './memory';
@@ -51,7 +51,7 @@ function shiftDown(end: usize, offset: u64): void {
  */
 export function wipe(n: i32): void {
   memory.fill(RESULTS, 0, TEMPLATES_END - RESULTS);
-  memory.fill(PATTERNS, 0, PATTERNS_END - PATTERNS);
+  memory.fill(PATTERNS, 0, COMPLEXITY_END - PATTERNS);
   memory.fill(DFT_SCRATCH, 0, DFT_SCRATCH_END - DFT_SCRATCH);
   memory.fill(INPUT, 0, (<usize>(n + 7) >> 3) + INPUT_PAD);
 }

@@ -1,5 +1,5 @@
 /**
- * Linear complexity of blocks of 500 bits. SP 800-22 Rev. 1a §2.10.
+ * Linear complexity of blocks of 500 to 5000 bits. SP 800-22 Rev. 1a §2.10.
  *
  * Each bit of a v128 holds one of 128 blocks ("bit-slicing"): plane i holds coefficient i of all of
  * them. A step must then be the same for every block, as in Berlekamp–Massey by division steps
@@ -12,26 +12,26 @@
  *     g ← g / x
  *     k ← swap ? −k − 1 : k + 1
  *
- * Then L = (M − k) / 2. Only coefficients that can still reach g_0 are kept, one fewer each step.
+ * Then L = (M − k) / 2. k has the parity of M. Only coefficients that can still reach g_0 are kept, one fewer each step.
  */
 import { COMPLEXITIES, COMPLEXITY, COMPLEXITY_END, INPUT } from './memory';
 
-const M: i32 = 500;
-/** Blocks in a batch, and bytes of a row, which holds a block and some bits of the next. */
+/** Blocks in a batch, and rows that are transposed together. */
 const LANES: i32 = 128;
-const ROW_BYTES: usize = 64;
+const GROUP: i32 = 16;
 
-/** 500 planes each, with room behind them, because the loops read past the end. */
+/** At most 5120 planes each, with room behind them, because the loops read past the end. */
 const F: usize = COMPLEXITY;
-const G: usize = COMPLEXITY + 0x2000;
+const G: usize = COMPLEXITY + 0x14400;
 const G_FROM_F: usize = G - F;
 /** The magnitude of k in planes: k if k ≥ 0, −k − 1 if k < 0. */
-const MAGNITUDE: usize = COMPLEXITY + 0x4400;
-const MAGNITUDE_PLANES: usize = 9;
-const ROWS: usize = COMPLEXITY + 0x4600;
+const MAGNITUDE: usize = G + 0x14400;
+const MAGNITUDE_PLANES: usize = 13;
+/** 16 rows of at most 640 bytes. */
+const ROWS: usize = MAGNITUDE + 0x100;
 /** Two squares of 16 × 16 bytes, for transposing. */
-const SQUARE_A: usize = COMPLEXITY + 0x6600;
-const SQUARE_B: usize = COMPLEXITY + 0x6700;
+const SQUARE_A: usize = ROWS + 0x2800;
+const SQUARE_B: usize = SQUARE_A + 0x100;
 // A mistake in the sizes above is a compile-time error.
 if (SQUARE_B + 256 > COMPLEXITY_END) ERROR('linear complexity needs more memory than it has');
 
@@ -39,50 +39,54 @@ if (SQUARE_B + 256 > COMPLEXITY_END) ERROR('linear complexity needs more memory 
 let negative: v128 = i64x2.splat(0);
 let activeBytes: usize = 16;
 
-/** Writes ν, the blocks by L: ≤ 247, 248, 249, 250, 251, 252, ≥ 253 (T ≤ −2.5, …, T > 2.5). */
-export function countComplexities(n: i32): void {
-  memory.fill(COMPLEXITIES, 0, 7 * 4);
+/** Counts the blocks of `M` bits, 500 ≤ M ≤ 5000, by k. */
+export function countComplexities(n: i32, M: i32): void {
+  memory.fill(COMPLEXITIES, 0, 18 * 4);
   const blocks = n / M;
+  // A row holds a block and some bits of the next.
+  const rowBytes = (<usize>(M + 127) >> 7) << 4;
   for (let first = 0; first < blocks; first += LANES) {
     const lanes = min(LANES, blocks - first);
-    gatherRows(first, lanes);
-    transpose();
-    reduce();
+    for (let lane = 0; lane < lanes; lane += GROUP) {
+      gatherRows(first + lane, min(GROUP, lanes - lane), M, rowBytes);
+      transpose(G + (<usize>lane >> 3), rowBytes);
+    }
+    reduce(M);
     classify(lanes);
   }
   // `wipe` does not reach a global.
   negative = i64x2.splat(0);
 }
 
-/** Copies the blocks to rows that begin at a byte. A block begins at a byte or a half byte. */
-function gatherRows(first: i32, lanes: i32): void {
-  for (let lane = 0; lane < lanes; lane++) {
-    const bit = <usize>(first + lane) * <usize>M;
+/** Copies `count` blocks to rows that begin at a byte. */
+function gatherRows(first: i32, count: i32, M: i32, rowBytes: usize): void {
+  for (let row = 0; row < count; row++) {
+    const bit = <usize>(first + row) * <usize>M;
     const source = INPUT + (bit >> 3);
-    const target = ROWS + <usize>lane * ROW_BYTES;
-    if ((bit & 7) == 0) {
-      memory.copy(target, source, ROW_BYTES);
+    const target = ROWS + <usize>row * rowBytes;
+    const shift = <i32>(bit & 7);
+    if (shift == 0) {
+      memory.copy(target, source, rowBytes);
     } else {
-      for (let at: usize = 0; at < ROW_BYTES; at += 16) {
+      for (let at: usize = 0; at < rowBytes; at += 16) {
         const here = v128.load(source + at);
         const next = v128.load(source + at, 8);
-        v128.store(target + at, v128.or(i64x2.shr_u(here, 4), i64x2.shl(next, 60)));
+        const upper = i64x2.shl(next, 64 - shift);
+        v128.store(target + at, v128.or(i64x2.shr_u(here, shift), upper));
       }
     }
   }
 }
 
-/** Bit i of row `lane` becomes bit `lane` of plane i of g: 16 rows and 16 bytes at a time. */
-function transpose(): void {
-  for (let group: usize = 0; group < 8; group++) {
-    for (let column: usize = 0; column < ROW_BYTES; column += 16) {
-      interleave(ROWS + group * 16 * ROW_BYTES + column, ROW_BYTES, SQUARE_A);
-      interleave(SQUARE_A, 16, SQUARE_B);
-      interleave(SQUARE_B, 16, SQUARE_A);
-      interleave(SQUARE_A, 16, SQUARE_B);
-      for (let byte: usize = 0; byte < 16; byte++) {
-        storePlanes(v128.load(SQUARE_B + byte * 16), G + (column + byte) * 128 + group * 2);
-      }
+/** Bit i of row r becomes bit r of the u16 at `target` + 16 i: 16 bytes of the rows at a time. */
+function transpose(target: usize, rowBytes: usize): void {
+  for (let column: usize = 0; column < rowBytes; column += 16) {
+    interleave(ROWS + column, rowBytes, SQUARE_A);
+    interleave(SQUARE_A, 16, SQUARE_B);
+    interleave(SQUARE_B, 16, SQUARE_A);
+    interleave(SQUARE_A, 16, SQUARE_B);
+    for (let byte: usize = 0; byte < 16; byte++) {
+      storePlanes(v128.load(SQUARE_B + byte * 16), target + (column + byte) * 128);
     }
   }
 }
@@ -121,18 +125,38 @@ function storePlanes(bytes: v128, p: usize): void {
   store<u16>(p, i8x16.bitmask(bytes));
 }
 
-/**
- * Does the M division steps, four in one pass over the coefficients: it loads g_j, takes it through all
- * four and stores it as g_(j−4). Step t works on coefficient j − t + 1 of f and g, so three values of f
- * wait for the next step. `fs_i` and `gs_i` below are coefficient i after step s.
- */
-function reduce(): void {
+/** Does the M division steps. */
+function reduce(M: i32): void {
   memory.fill(F, 0, <usize>M * 16);
   v128.store(F, i64x2.splat(-1));
   memory.fill(MAGNITUDE, 0, MAGNITUDE_PLANES * 16);
   negative = i64x2.splat(0);
   activeBytes = 16;
-  for (let length = M; length > 0; length -= 4) {
+  reduceByFours(M);
+  for (let length = M & 3; length > 0; length--) reduceByOne(length);
+}
+
+/** Does one division step on `length` coefficients. */
+function reduceByOne(length: i32): void {
+  const d = v128.load(G);
+  const swap = v128.andnot(d, negative);
+  updateK(swap);
+  const end = F + (<usize>(length - 1) << 4);
+  for (let p = F; p < end; p += 16) {
+    const f = v128.load(p, 16);
+    const g = v128.xor(v128.load(p, G_FROM_F + 16), v128.and(d, f));
+    v128.store(p, g, G_FROM_F);
+    v128.store(p, v128.xor(f, v128.and(swap, g)), 16);
+  }
+}
+
+/**
+ * Does division steps until fewer than four coefficients are left, four in one pass over the coefficients: it loads g_j, takes it through all
+ * four and stores it as g_(j−4). Step t works on coefficient j − t + 1 of f and g, so three values of f
+ * wait for the next step. `fs_i` and `gs_i` below are coefficient i after step s.
+ */
+function reduceByFours(M: i32): void {
+  for (let length = M; length >= 4; length -= 4) {
     // The triangle of the coefficients 0 to 3, which decides what all four steps do.
     const f0_1 = v128.load(F, 16);
     const f0_2 = v128.load(F, 32);
@@ -207,34 +231,33 @@ function updateK(swap: v128): void {
   }
 }
 
-/** Counts the first `lanes` lanes by L = 250 − k/2; k is even. */
+/** Counts the first `lanes` lanes by sign and magnitude of k. */
 function classify(lanes: i32): void {
   const valid = firstLanes(lanes);
-  const bit0 = v128.load(MAGNITUDE);
-  const bit1 = v128.load(MAGNITUDE, 16);
-  const bit2 = v128.load(MAGNITUDE, 32);
-  let small = valid;
+  let large = i64x2.splat(0);
   for (let plane: usize = 3; plane < MAGNITUDE_PLANES; plane++) {
-    small = v128.andnot(small, v128.load(MAGNITUDE + plane * 16));
+    large = v128.or(large, v128.load(MAGNITUDE + plane * 16));
   }
-  // k = 0, 2, 4 has magnitude 0, 2, 4; k = −2, −4 has 1, 3.
-  const positive = v128.andnot(small, negative);
-  const even = v128.andnot(positive, bit0);
-  const L250 = ones(v128.andnot(v128.andnot(even, bit1), bit2));
-  const L249 = ones(v128.andnot(v128.and(even, bit1), bit2));
-  const L248 = ones(v128.andnot(v128.and(even, bit2), bit1));
-  const odd = v128.andnot(v128.and(v128.and(small, negative), bit0), bit2);
-  const L251 = ones(v128.andnot(odd, bit1));
-  const L252 = ones(v128.and(odd, bit1));
-  const below = ones(v128.andnot(valid, negative)) - L248 - L249 - L250;
-  const above = ones(v128.and(valid, negative)) - L251 - L252;
-  addTo(0, below);
-  addTo(1, L248);
-  addTo(2, L249);
-  addTo(3, L250);
-  addTo(4, L251);
-  addTo(5, L252);
-  addTo(6, above);
+  const positive = v128.andnot(valid, negative);
+  const below = v128.and(valid, negative);
+  for (let magnitude: i32 = 0; magnitude < 8; magnitude++) {
+    const equal = v128.andnot(withMagnitude(magnitude), large);
+    addTo(magnitude, ones(v128.and(positive, equal)));
+    addTo(magnitude + 8, ones(v128.and(below, equal)));
+  }
+  addTo(16, ones(v128.and(positive, large)));
+  addTo(17, ones(v128.and(below, large)));
+}
+
+/** Returns the lanes whose magnitude has these three lowest bits. */
+@inline
+function withMagnitude(magnitude: i32): v128 {
+  let different = i64x2.splat(0);
+  for (let bit: i32 = 0; bit < 3; bit++) {
+    const wanted = i64x2.splat(-(<i64>(magnitude >> bit) & 1));
+    different = v128.or(different, v128.xor(v128.load(MAGNITUDE + (<usize>bit << 4)), wanted));
+  }
+  return v128.not(different);
 }
 
 /** Returns ones in the first `count` lanes, 1 to 128. */
@@ -246,8 +269,8 @@ function firstLanes(count: i32): v128 {
 }
 
 @inline
-function addTo(category: usize, count: i32): void {
-  const p = COMPLEXITIES + (category << 2);
+function addTo(category: i32, count: i32): void {
+  const p = COMPLEXITIES + (<usize>category << 2);
   store<i32>(p, load<i32>(p) + count);
 }
 

@@ -11,7 +11,7 @@
  * loaded. The kernels of patterns and excursions count up from there, so each may run at most once.
  */
 export const RESULTS: usize = 0x10000;
-export const RESULTS_END: usize = 0x10400;
+export const RESULTS_END: usize = 0x10800;
 
 /** frequency.ts: u32 ones, u32 V_n, f64 Σ (2·ones − 128)². */
 export const ONES_AND_RUNS: usize = RESULTS;
@@ -23,8 +23,6 @@ export const RANKS: usize = RESULTS + 0x20;
 export const LONGEST_RUNS: usize = RESULTS + 0x40;
 /** overlapping-template.ts: u32 ν, six. */
 export const OVERLAPS: usize = RESULTS + 0x60;
-/** linear-complexity.ts: u32 ν, seven. */
-export const COMPLEXITIES: usize = RESULTS + 0x80;
 /** universal.ts: f64 Σ log2 of the distances. */
 export const LOG_SUM: usize = RESULTS + 0xa0;
 /** patterns.ts: f64 Σ ν² for the patterns of 16, 15 and 14 bits. */
@@ -36,18 +34,20 @@ export const SQUARES: usize = RESULTS + 0xb0;
 export const EXCURSIONS: usize = RESULTS + 0x100;
 /**
  * dft.ts: u32 bins below T² of the classes that hold both of each pair, u32 of all others, f32 largest
- * |S|², u32 bins listed, i32 Σ X_i, i32 Σ (−1)^i X_i; then the list, u32 each.
+ * |S|², u32 bins listed, i32 Σ X_i, i32 Σ (−1)^i X_i, u32 high peaks; then the list, u32 each, and the list of high
+ * peaks, each a u32 bin and its f32 |S|² − low.
  */
 export const PEAKS: usize = RESULTS + 0x280;
 export const PEAK_LIST: usize = PEAKS + 0x20;
 export const PEAK_LIST_LIMIT: u32 = 64;
+export const HIGH_PEAKS: usize = PEAK_LIST + 4 * PEAK_LIST_LIMIT;
+/**
+ * linear-complexity.ts: u32 blocks with k = 0 … 7, with k = −1 … −8, with larger k, with smaller k.
+ */
+export const COMPLEXITIES: usize = HIGH_PEAKS + 8 * PEAK_LIST_LIMIT;
 
 // A mistake in the addresses above is a compile-time error.
-if (PEAK_LIST + 4 * PEAK_LIST_LIMIT > RESULTS_END) ERROR('results need more memory than they have');
-
-/** linear-complexity.ts. */
-export const COMPLEXITY: usize = 0x11000;
-export const COMPLEXITY_END: usize = 0x18000;
+if (COMPLEXITIES + 4 * 18 > RESULTS_END) ERROR('results need more memory than they have');
 
 /** rank.ts: four matrices of 32 rows, interleaved. */
 export const RANK: usize = 0x18000;
@@ -64,9 +64,13 @@ export const LAST_SEEN: usize = 0x24000;
 export const LOGARITHMS: usize = 0x64000;
 export const LOGARITHMS_END: usize = 0xa4000;
 
-/** patterns.ts. */
+/** patterns.ts and, one after the other, windows.ts. */
 export const PATTERNS: usize = 0xa4000;
 export const PATTERNS_END: usize = 0x148000;
+
+/** linear-complexity.ts. */
+export const COMPLEXITY: usize = PATTERNS_END;
+export const COMPLEXITY_END: usize = 0x180000;
 
 /** dft*.ts: tables and scratch. */
 export const DFT: usize = 0x180000;

@@ -38,13 +38,13 @@ export function countPatterns(n: i32): void {
 }
 
 /** Copies the first bits after the last, because a window extends 18 bits beyond it. */
-function closeRing(n: i32): void {
+export function closeRing(n: i32): void {
   const p = INPUT + (<usize>n >> 3);
   store<u64>(p, load<u64>(p) | (load<u64>(INPUT) << (<u64>n & 7)));
 }
 
 /** Restores the zeros after the sequence. */
-function openRing(n: i32): void {
+export function openRing(n: i32): void {
   const p = INPUT + (<usize>n >> 3);
   store<u64>(p, load<u64>(p) & (((<u64>1) << (<u64>n & 7)) - 1));
 }

@@ -4,6 +4,7 @@
  * The relative error is below 1e-11 up to n = 10^6; `test/sp800-22/binomial.test.ts` checks it with
  * rational arithmetic.
  */
+import { exp, log, log1p } from './elementary.ts';
 import { assertInteger } from './result.ts';
 
 /** More trials than any assessment has sequences; the sums stay exact enough far beyond. */
@@ -49,9 +50,9 @@ function downwardSum(k: number, n: number, q: number): number {
 /** Returns P(X = k) = C(n, k) q^k (1 − q)^(n−k), through its logarithm. */
 function probability(k: number, n: number, q: number): number {
   const choices = Math.min(k, n - k);
-  let logarithm = k * Math.log(q) + (n - k) * Math.log1p(-q);
-  for (let j = 1; j <= choices; j++) logarithm += Math.log((n - choices + j) / j);
-  return Math.exp(logarithm);
+  let logarithm = k * log(q) + (n - k) * log1p(-q);
+  for (let j = 1; j <= choices; j++) logarithm += log((n - choices + j) / j);
+  return exp(logarithm);
 }
 
 function assertArguments(k: number, n: number, q: number): void {

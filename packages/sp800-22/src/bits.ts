@@ -11,18 +11,26 @@ const MAX_BITS = 2 ** 32 - 8;
 
 const LINE_FEED = 0x0a;
 
+/** The UTF-8 byte order mark. */
+const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
+
 /** Values of characters that are not digits. */
 const INVALID = -1;
-const WHITESPACE = -2;
+const SEPARATOR = -2;
+/** The x of a prefix 0x. */
+const PREFIX = -3;
+
+const WHITESPACE = '\t\n\v\f\r ';
 
 const CHARACTER_VALUES: Readonly<Record<TextFormat, Int8Array>> = {
-  ascii: characterValues('01'),
-  hex: characterValues('0123456789abcdef'),
+  ascii: characterValues('01', WHITESPACE),
+  hex: characterValues('0123456789abcdef', `${WHITESPACE},:-_`, 'xX'),
 };
 
-function characterValues(digits: string): Int8Array {
+function characterValues(digits: string, separators: string, prefix = ''): Int8Array {
   const values = new Int8Array(256).fill(INVALID);
-  for (const character of '\t\n\v\f\r ') values[character.charCodeAt(0)] = WHITESPACE;
+  for (const character of separators) values[character.charCodeAt(0)] = SEPARATOR;
+  for (const character of prefix) values[character.charCodeAt(0)] = PREFIX;
   for (const [value, digit] of [...digits].entries()) {
     values[digit.charCodeAt(0)] = value;
     values[digit.toUpperCase().charCodeAt(0)] = value;
@@ -78,7 +86,7 @@ export function withUnpacked<T>(
 /** Format of a text: one bit per character, or four, most significant first. */
 export type TextFormat = 'ascii' | 'hex';
 
-/** The first character of a text that is neither a digit of its format nor whitespace. */
+/** The first character of a text that its format does not allow. */
 export interface TextFault {
   readonly line: number;
   readonly column: number;
@@ -86,10 +94,11 @@ export interface TextFault {
 }
 
 /**
- * Reads the bits of a text that arrives in chunks. Ignores whitespace.
+ * Reads the bits of a text that arrives in chunks. Ignores whitespace and a byte order mark; in hex also commas, colons,
+ * dashes, underscores, and 0x at the start of a number.
  *
- * It writes packed bits into the caller's buffer, and reads a character only when it needs a bit of it.
- * Lines and columns count from 1, columns in bytes.
+ * It writes packed bits into the caller's buffer, and reads a character only when it needs a bit of it. (After a 0 that
+ * starts a hexadecimal number it also needs the next character.) Lines and columns count from 1, columns in bytes.
  */
 export class TextBitReader {
   readonly #values: Int8Array;
@@ -101,16 +110,32 @@ export class TextBitReader {
   #digitBits = 0;
   #line = 1;
   #column = 1;
+  /** Bytes of the byte order mark so far. */
+  #markBytes = 0;
+  /** True before the first digit of a number. */
+  #atStart = true;
+  /** True after a 0 that may begin a prefix 0x. */
+  #zeroHeld = false;
 
   constructor(format: TextFormat) {
     this.#values = CHARACTER_VALUES[format];
     this.#bitsPerDigit = format === 'hex' ? 4 : 1;
   }
 
+  /** Bytes of the chunk that were read. */
+  get position(): number {
+    return this.#position;
+  }
+
   /** Takes the next chunk. It MUST NOT change until `read` stops short of its limit again. */
   feed(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#position = 0;
+  }
+
+  /** Ends the text: a 0 that might have begun a prefix is a digit. `read` then returns its bits. */
+  end(): void {
+    if (this.#zeroHeld) this.#takeDigit(0);
   }
 
   /**
@@ -126,18 +151,50 @@ export class TextBitReader {
         bit++;
       }
       if (bit === to || this.#position === this.#chunk.length) return bit;
-      const byte = this.#chunk[this.#position++];
+      const byte = this.#chunk[this.#position];
       const value = this.#values[byte];
-      if (value === INVALID) return { line: this.#line, column: this.#column, byte };
-      if (value !== WHITESPACE) {
-        this.#digit = value;
-        this.#digitBits = this.#bitsPerDigit;
+      if (this.#zeroHeld && value !== PREFIX) {
+        this.#takeDigit(0);
+        continue;
       }
+      this.#position++;
+      if (!this.#accept(value, byte)) return { line: this.#line, column: this.#column, byte };
       this.#column++;
       if (byte === LINE_FEED) {
         this.#line++;
         this.#column = 1;
       }
     }
+  }
+
+  /** Returns false if the character is not allowed here. */
+  #accept(value: number, byte: number): boolean {
+    if (value >= 0) {
+      this.#zeroHeld = this.#atStart && value === 0 && this.#bitsPerDigit === 4;
+      if (!this.#zeroHeld) this.#takeDigit(value);
+      this.#atStart = false;
+      return true;
+    }
+    if (value === SEPARATOR) {
+      this.#atStart = true;
+      return true;
+    }
+    if (value === PREFIX && this.#zeroHeld) {
+      this.#zeroHeld = false;
+      return true;
+    }
+    return this.#isMark(byte);
+  }
+
+  #takeDigit(value: number): void {
+    this.#zeroHeld = false;
+    this.#digit = value;
+    this.#digitBits = this.#bitsPerDigit;
+  }
+
+  /** Returns whether the byte continues a byte order mark at the start of the text. */
+  #isMark(byte: number): boolean {
+    const starts = this.#line === 1 && this.#column === this.#markBytes + 1;
+    return starts && byte === BYTE_ORDER_MARK[this.#markBytes] && ++this.#markBytes > 0;
   }
 }

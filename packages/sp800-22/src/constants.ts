@@ -6,6 +6,7 @@
  * recomputes every `exact` figure from first principles, and `test/sp800-22/constants.test.ts` compares
  * this file with the results.
  */
+import { log } from './elementary.ts';
 
 export type Constants = 'exact' | 'nist';
 
@@ -88,7 +89,7 @@ export const LINEAR_COMPLEXITY_PI: BothReadings<readonly number[]> = {
 
 /** §2.6.4 (4): T² / n = ln(1 / 0.05). The program rounds it. */
 export const DFT_T2_OVER_N: BothReadings<number> = {
-  exact: Math.log(20),
+  exact: log(20),
   nist: 2.995732274,
 };
 

@@ -4,24 +4,37 @@
  * Standard: SP 800-22 Rev. 1a, all 15 tests.
  *
  * `runSuite` is the readable reference. `runPackedSuite` counts with kernels; tests compare their counts
- * with the reference. The stage uses no clock. Its only I/O is to read the kernels once; its only state
+ * with the reference. The stage uses no clock. Its only I/O is to load the kernels once; its only state
  * is their memory and the counts of a `PValueTally`.
  */
 
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
-export { P_VALUE_LABELS } from './labels.ts';
+export { guessFormat } from './input-format.ts';
+export { type RowName, rowLabels } from './labels.ts';
 export {
   KERNEL_MAXIMUM_BITS,
+  KERNELS_SHA256,
   kernelBuild,
   type PackedSuiteOptions,
+  type ReadyOptions,
+  ready,
   runPackedSuite,
 } from './packed-suite.ts';
+export {
+  type BlockLength,
+  NIST_PARAMETERS,
+  resolveParameters,
+  type SuiteParameters,
+  type TestParameters,
+} from './parameters.ts';
 export { ALPHA, testLevelP } from './pass-rule.ts';
 export { type AssessedTest, type AssessReport, toAssessReport } from './report/json.ts';
 export type { Statistics, TestResult } from './result.ts';
 export {
+  type Check,
   FAMILY_ALPHA,
+  fitProbability,
   type JudgedRow,
   judgeSecondLevel,
   type PValueReport,
@@ -36,11 +49,12 @@ export {
   UNIFORMITY_ALPHA,
   uniformityPValue,
 } from './second-level.ts';
+export { type Hash, Sha256 } from './sha256.ts';
 export { erfc, igamc } from './special-functions.ts';
 export {
   type ApplicableOutcome,
   type InapplicableOutcome,
-  MINIMUM_BITS,
+  minimumBits,
   runSuite,
   type SuiteOptions,
   type SuiteReport,
@@ -48,6 +62,14 @@ export {
   type TestName,
   type TestOutcome,
 } from './suite.ts';
+export {
+  type ApplicableSupplement,
+  NOT_OF_STANDARD,
+  SUPPLEMENT_NAMES,
+  type SupplementName,
+  type SupplementOutcome,
+  supplementMinimumBits,
+} from './supplements/supplements.ts';
 export { approximateEntropy } from './tests/approximate-entropy.ts';
 export { blockFrequency } from './tests/block-frequency.ts';
 export { cumulativeSums } from './tests/cumulative-sums.ts';
@@ -71,6 +93,7 @@ export {
   type Gate,
   type Grade,
   gate,
+  gatePValues,
   grade,
   score,
 } from './verdict.ts';

@@ -2,8 +2,16 @@
  * The suite on packed bits. WebAssembly kernels count if the engine has SIMD.
  */
 import { withUnpacked } from './bits.ts';
-import { type KernelBuild, knownBuild, loadKernels } from './kernels/module.ts';
+import { KERNEL_DIGESTS } from './kernels/digests.ts';
+import {
+  compileBuild,
+  type KernelBuild,
+  KernelModule,
+  knownBuild,
+  obtainBuild,
+} from './kernels/module.ts';
 import { SuiteKernels } from './kernels/suite.ts';
+import { platform } from './platform.ts';
 import { assertInteger } from './result.ts';
 import { runSuite, type SuiteOptions, type SuiteReport } from './suite.ts';
 
@@ -23,21 +31,61 @@ let ofThisThread: ThreadKernels | null | undefined;
 
 interface ThreadKernels {
   readonly build: KernelBuild;
+  readonly module: WebAssembly.Module;
   readonly suite: SuiteKernels;
+}
+
+function instantiate(build: KernelBuild, module: WebAssembly.Module): ThreadKernels {
+  return { build, module, suite: new SuiteKernels(new KernelModule(module)) };
 }
 
 function kernels(): ThreadKernels | null {
   if (ofThisThread === undefined) {
     const build = knownBuild();
-    ofThisThread = build ? { build, suite: new SuiteKernels(loadKernels(build)) } : null;
+    ofThisThread = build ? instantiate(build, compileBuild(build)) : null;
   }
   return ofThisThread;
+}
+
+/** Where the kernels come from. */
+export interface ReadyOptions {
+  /** Bytes of the package's `build/*.wasm`, for programs that have them in memory. Their digests are checked. */
+  readonly kernels?: { readonly [build in 'relaxed-simd' | 'simd']?: Uint8Array };
+}
+
+/**
+ * Loads the kernels of this thread. Browsers need it before `runPackedSuite`; Node loads them at first use. Rejects with
+ * `KernelsError` if they are missing or damaged.
+ */
+export async function ready({ kernels: given = {} }: ReadyOptions = {}): Promise<void> {
+  const build = knownBuild();
+  const bytes = build && given[build];
+  if (ofThisThread !== undefined || !build || (!bytes && platform().readFile)) {
+    kernels();
+    return;
+  }
+  const module = await obtainBuild(build, bytes);
+  ofThisThread ??= instantiate(build, module);
+}
+
+/** Returns the loaded module for other threads, or `null` on an engine without SIMD. */
+export function kernelModule(): object | null {
+  return kernels()?.module ?? null;
+}
+
+/** Gives this thread the module that another thread has loaded. */
+export function adoptKernelModule(module: object | null): void {
+  const build = knownBuild();
+  ofThisThread ??= build && module ? instantiate(build, module as WebAssembly.Module) : null;
 }
 
 /** Returns the build of the kernels that this engine runs, or `plain` if it runs none. */
 export function kernelBuild(): 'relaxed-simd' | 'simd' | 'plain' {
   return kernels()?.build ?? 'plain';
 }
+
+/** SHA-256 of each build of the kernels. All give the same results, so reports do not say which one an engine ran. */
+export const KERNELS_SHA256: readonly string[] = Object.values(KERNEL_DIGESTS);
 
 /**
  * Runs every test that applies to a sequence of packed bits, the most significant bit of each byte

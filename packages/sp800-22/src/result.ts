@@ -4,6 +4,7 @@
  * A test is a pure function `(bits, parameters) → TestResult`. `bits` holds one bit (0 or 1) per
  * element. `runSuite` checks the values of the elements once; the tests do not.
  */
+import { square } from './elementary.ts';
 
 /** Counts, χ² and other intermediate figures of one test, as JSON. */
 export type Statistics = Record<string, number | readonly number[] | boolean>;
@@ -21,11 +22,18 @@ export function assertLengthBits(bits: Uint8Array, minimum: number): void {
   }
 }
 
-/** Throws `RangeError` unless `value` is an integer within [minimum, maximum]. */
-export function assertInteger(name: string, value: number, minimum: number, maximum: number): void {
+/** Throws `RangeError` unless `value` is an integer within [minimum, maximum]. `source` says who sets these bounds. */
+export function assertInteger(
+  name: string,
+  value: number,
+  minimum: number,
+  maximum: number,
+  source = '',
+): void {
   if (!Number.isInteger(value) || value < minimum || value > maximum) {
+    const cited = source && ` (${source})`;
     throw new RangeError(
-      `"${name}" expected an integer from ${minimum} to ${maximum}, got ${value}`,
+      `"${name}" expected an integer from ${minimum} to ${maximum}${cited}, got ${value}`,
     );
   }
 }
@@ -35,7 +43,7 @@ export function chiSquared(nu: ArrayLike<number>, pi: ArrayLike<number>, total: 
   let chi2 = 0;
   for (let i = 0; i < nu.length; i++) {
     const expected = total * pi[i];
-    chi2 += (nu[i] - expected) ** 2 / expected;
+    chi2 += square(nu[i] - expected) / expected;
   }
   return chi2;
 }

@@ -4,12 +4,18 @@
  *
  * Counting and judging are separate, so a run of any length needs only the memory of its counts.
  */
+
 import { binomialLower, binomialUpper } from './binomial.ts';
-import { P_VALUE_LABELS } from './labels.ts';
+import { square } from './elementary.ts';
+import { grouped } from './grouped.ts';
+import { type RowName, rowLabels } from './labels.ts';
+import { CLASSES, classOf, type PValueLaw, pValueLaw } from './p-value-laws.ts';
+import { resolveParameters, type SuiteParameters, type TestParameters } from './parameters.ts';
 import { ALPHA } from './pass-rule.ts';
 import { assertInteger } from './result.ts';
+import { judgeableSequences, UNLIMITED } from './second-level-limits.ts';
 import { igamc } from './special-functions.ts';
-import { TEST_NAMES, type TestName } from './suite.ts';
+import { TEST_NAMES } from './suite.ts';
 
 /** §4.2.2: the second level needs at least this many sequences. */
 export const SECOND_LEVEL_MINIMUM_SEQUENCES = 55;
@@ -24,12 +30,12 @@ export const UNIFORMITY_ALPHA = 1e-4;
  */
 export const FAMILY_ALPHA = 0.01;
 
-/** §4.2.2: number of classes of the histogram, each 0.1 wide. */
-const CLASSES = 10;
+/** Classes of a χ² check with fewer expected p-values are joined with their neighbours. */
+const EXPECTED_AT_LEAST = 5;
 
 /** The p-values of one row, such as `cumulative_sums` `forward`, counted over the sequences. */
-export interface RowCounts {
-  readonly test: TestName;
+export interface RowCounts<Name extends RowName = RowName> {
+  readonly test: Name;
   /** Position of the p-value within its test, from 1. */
   readonly index: number;
   readonly label: string;
@@ -46,19 +52,28 @@ export interface UnjudgedRow extends RowCounts {
   readonly reason: string;
 }
 
+/** One of the two checks of a row, or the reason why it may not be judged. */
+export type Check =
+  | { readonly judged: true; readonly p: number }
+  | { readonly judged: false; readonly reason: string };
+
 export interface JudgedRow extends RowCounts {
   readonly judged: true;
   readonly proportion: number;
   /** §4.2.1: 1 − α ± 3 √(α (1 − α) / m), at most 1. */
   readonly interval: readonly [number, number];
   readonly inInterval: boolean;
-  /** Exact two-sided probability of a count of passes at least this far from its expectation. */
+  /** Exact two-sided probability of a count of passes at least this far from its expectation, for uniform p-values. */
   readonly proportionP: number;
   /** §4.2.2: P-value_T. */
   readonly uniformityP: number;
   /** True if P-value_T is at least `UNIFORMITY_ALPHA`. */
   readonly uniform: boolean;
-  /** True if both probabilities are at least `checkAlpha`. */
+  /** The check of the passes: as `proportionP`, with the true probability that p < `ALPHA`. */
+  readonly proportionCheck: Check;
+  /** The check of the classes: as P-value_T, with their true probabilities. */
+  readonly uniformityCheck: Check;
+  /** True if the probability of every judged check is at least `checkAlpha`. */
   readonly passed: boolean;
 }
 
@@ -67,9 +82,9 @@ export type SecondLevelRow<Row extends RowCounts = RowCounts> = Row & (JudgedRow
 export interface SecondLevelVerdict<Row extends RowCounts = RowCounts> {
   readonly judged: true;
   readonly familyAlpha: number;
-  /** Number of checks: two per judged row. */
+  /** Number of judged checks: one or two per judged row. */
   readonly checks: number;
-  /** A row fails if one of its two probabilities is below this: `familyAlpha` / `checks`. */
+  /** A row fails if a check has a probability below this: `familyAlpha` / `checks`. */
   readonly checkAlpha: number;
   readonly rows: readonly SecondLevelRow<Row>[];
   readonly rowsJudged: number;
@@ -94,19 +109,25 @@ export type SecondLevel<Row extends RowCounts = RowCounts> =
 /** The part of a `SuiteReport` that holds the p-values. */
 export interface PValueReport {
   readonly tests: readonly (
-    | { readonly name: TestName; readonly applicable: false }
-    | { readonly name: TestName; readonly applicable: true; readonly pValues: readonly number[] }
+    | { readonly name: RowName; readonly applicable: false }
+    | { readonly name: RowName; readonly applicable: true; readonly pValues: readonly number[] }
   )[];
 }
 
 /** Counts p-values, sequence by sequence. */
 export class PValueTally {
-  readonly #rows: ReadonlyMap<TestName, Mutable<RowCounts>[]>;
+  readonly #rows: ReadonlyMap<RowName, Mutable<RowCounts>[]>;
   #sequences = 0;
 
-  /** `tests` are the tests of the reports to count. */
-  constructor(tests: readonly TestName[] = TEST_NAMES) {
-    this.#rows = new Map(tests.map((test) => [test, emptyRows(test)]));
+  /** `tests` are the tests of the reports to count, on sequences of `n` bits with these parameters. */
+  constructor(
+    tests: readonly RowName[] = TEST_NAMES,
+    n = 2 ** 20,
+    parameters: TestParameters = {},
+  ) {
+    this.#rows = new Map(
+      tests.map((test) => [test, emptyRows(test, rowLabels(test, n, parameters))]),
+    );
   }
 
   /** Counts one report. Throws `RangeError` on a test that is not counted or has another number of p-values. */
@@ -133,8 +154,8 @@ export class PValueTally {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly number[] ? number[] : T[K] };
 
-function emptyRows(test: TestName): Mutable<RowCounts>[] {
-  return P_VALUE_LABELS[test].map((label, i) => ({
+function emptyRows(test: RowName, labels: readonly string[]): Mutable<RowCounts>[] {
+  return labels.map((label, i) => ({
     test,
     index: i + 1,
     label,
@@ -147,30 +168,33 @@ function emptyRows(test: TestName): Mutable<RowCounts>[] {
 function count(row: Mutable<RowCounts>, p: number): void {
   row.sequences++;
   if (p >= ALPHA) row.passes++;
-  row.histogram[Math.min(CLASSES - 1, Math.floor(p * CLASSES))]++;
+  row.histogram[classOf(p)]++;
 }
 
 /**
- * Judges a source by the counts of `sequences` sequences. Other properties of a row are kept.
+ * Judges a source by the counts of `sequences` sequences of `n` bits, tested with these parameters. Other properties of
+ * a row are kept.
  *
- * Each row has two checks. A check fails if its probability is below `FAMILY_ALPHA` divided by the number
- * of checks (Bonferroni: the rows need not be independent). The source passes if every check passes. A
- * row of a test that applied to fewer than 55 sequences is not judged.
+ * Each row has two checks, against the true distribution of its p-values at this length. A check fails if
+ * its probability is below `FAMILY_ALPHA` divided by the number of checks (Bonferroni: the rows need not be
+ * independent). The source passes if every check passes. A row of a test that applied to fewer than 55
+ * sequences is not judged, nor is a check for which the distribution is not known well enough.
  */
 export function judgeSecondLevel<Row extends RowCounts>(
   sequences: number,
   rows: readonly Row[],
+  n: number,
+  parameters: TestParameters = {},
 ): SecondLevel<Row> {
   if (sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
     return { judged: false, reason: tooFew(sequences) };
   }
-  const countJudged = rows.filter(isEnough).length;
-  if (countJudged === 0) {
-    return { judged: false, reason: 'no test applied to enough of the sequences' };
-  }
-  const checks = 2 * countJudged;
+  const resolved = resolveParameters(n, parameters);
+  const figures = rows.map((row) => rowFigures(row, n, resolved));
+  const checks = figures.flatMap(checksOf).filter((check) => check.judged).length;
+  if (checks === 0) return { judged: false, reason: whyNone(figures) };
   const checkAlpha = FAMILY_ALPHA / checks;
-  const judgements = rows.map((row) => judgeRow(row, checkAlpha));
+  const judgements = figures.map((row) => judgeRow(row, checkAlpha));
   const judged = judgements.filter((row) => row.judged);
   const rowsFailed = judged.filter((row) => !row.passed).length;
   return {
@@ -179,7 +203,7 @@ export function judgeSecondLevel<Row extends RowCounts>(
     checks,
     checkAlpha,
     rows: judgements,
-    rowsJudged: countJudged,
+    rowsJudged: judged.length,
     rowsFailed,
     rowsOutsideInterval: judged.filter((row) => !row.inInterval).length,
     expectedOutsideInterval: judged.reduce((sum, row) => sum + outsideProbability(row), 0),
@@ -188,32 +212,90 @@ export function judgeSecondLevel<Row extends RowCounts>(
   };
 }
 
-function isEnough({ sequences }: RowCounts): boolean {
-  return sequences >= SECOND_LEVEL_MINIMUM_SEQUENCES;
+/** A row with all its figures but the verdict. */
+type RowFigures<Row> = Row & (Omit<JudgedRow, 'passed'> | UnjudgedRow);
+
+function checksOf(row: Omit<JudgedRow, 'passed'> | UnjudgedRow): Check[] {
+  return row.judged ? [row.proportionCheck, row.uniformityCheck] : [];
 }
 
 function tooFew(sequences: number): string {
   return `needs at least ${SECOND_LEVEL_MINIMUM_SEQUENCES} sequences, got ${sequences}`;
 }
 
-function judgeRow<Row extends RowCounts>(row: Row, checkAlpha: number): SecondLevelRow<Row> {
-  if (!isEnough(row)) return { ...row, judged: false, reason: tooFew(row.sequences) };
+function whyNone(rows: readonly (Omit<JudgedRow, 'passed'> | UnjudgedRow)[]): string {
+  const reasons = new Set(rows.map((row) => (row.judged ? '' : row.reason)));
+  const [reason = ''] = reasons;
+  return reasons.size === 1 && rows[0].sequences >= SECOND_LEVEL_MINIMUM_SEQUENCES
+    ? reason
+    : 'no test applied to enough of the sequences';
+}
+
+function rowFigures<Row extends RowCounts>(
+  row: Row,
+  n: number,
+  parameters: SuiteParameters,
+): RowFigures<Row> {
+  if (row.sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
+    return { ...row, judged: false, reason: tooFew(row.sequences) };
+  }
+  const [proportionCheck, uniformityCheck] = rowChecks(row, n, parameters);
+  if (!proportionCheck.judged && !uniformityCheck.judged) {
+    return { ...row, judged: false, reason: proportionCheck.reason };
+  }
+  return { ...row, judged: true, ...standardFigures(row), proportionCheck, uniformityCheck };
+}
+
+function rowChecks(
+  row: RowCounts,
+  n: number,
+  parameters: SuiteParameters,
+): readonly [proportion: Check, uniformity: Check] {
   const { sequences, passes, histogram } = row;
+  const law = pValueLaw(row, n, parameters);
+  const limits = law.exact ? UNLIMITED : judgeableSequences(row, n, parameters);
+  return [
+    check(row, n, limits.proportion, () =>
+      proportionProbability(passes, sequences, law.belowAlpha),
+    ),
+    check(row, n, limits.uniformity, () => fitProbability(histogram, law)),
+  ];
+}
+
+/** The figures of §4.2, which take p-values as uniform. */
+function standardFigures({ sequences, passes, histogram }: RowCounts) {
   const proportion = passes / sequences;
   const interval = proportionInterval(sequences);
-  const proportionP = proportionProbability(passes, sequences);
   const uniformityP = uniformityPValue(histogram);
   return {
-    ...row,
-    judged: true,
     proportion,
     interval,
     inInterval: proportion >= interval[0] && proportion <= interval[1],
-    proportionP,
+    proportionP: proportionProbability(passes, sequences),
     uniformityP,
     uniform: uniformityP >= UNIFORMITY_ALPHA,
-    passed: Math.min(proportionP, uniformityP) >= checkAlpha,
   };
+}
+
+/** Returns the check with the probability of `compute`, if the row has at most `most` sequences. */
+function check({ sequences }: RowCounts, n: number, most: number, compute: () => number): Check {
+  if (sequences <= most) return { judged: true, p: compute() };
+  const where =
+    most < SECOND_LEVEL_MINIMUM_SEQUENCES
+      ? `at ${grouped(n)} bits`
+      : `for more than ${grouped(most)} sequences of ${grouped(n)} bits, got ${grouped(sequences)}`;
+  return {
+    judged: false,
+    reason: `the distribution of its p-values is not known well enough ${where}`,
+  };
+}
+
+function judgeRow<Row extends RowCounts>(
+  row: RowFigures<Row>,
+  checkAlpha: number,
+): SecondLevelRow<Row> {
+  if (!row.judged) return row;
+  return { ...row, passed: checksOf(row).every((one) => !one.judged || one.p >= checkAlpha) };
 }
 
 /** §4.2.1: returns p̂ ± 3 √(p̂ (1 − p̂) / m) with p̂ = 1 − α, at most 1, because no proportion exceeds 1. */
@@ -225,12 +307,12 @@ export function proportionInterval(m: number): readonly [number, number] {
 
 /**
  * Returns the probability that a sound source has a count of passes at least this far from its
- * expectation: twice the smaller exact tail. (The normal interval of §4.2.1 assumes 0.13 % of the rows
- * below it; at m = 100 there are 1.8 %.)
+ * expectation: twice the smaller exact tail. A sequence fails with probability `q`. (The normal interval of
+ * §4.2.1 assumes 0.13 % of the rows below it; at m = 100 there are 1.8 %.)
  */
-export function proportionProbability(passes: number, m: number): number {
+export function proportionProbability(passes: number, m: number, q: number = ALPHA): number {
   const failures = m - passes;
-  const tail = Math.min(binomialLower(failures, m, ALPHA), binomialUpper(failures, m, ALPHA));
+  const tail = Math.min(binomialLower(failures, m, q), binomialUpper(failures, m, q));
   return Math.min(1, 2 * tail);
 }
 
@@ -243,11 +325,47 @@ export function uniformityPValue(histogram: readonly number[]): number {
   const s = histogram.reduce((sum, F) => sum + F, 0);
   assertInteger('histogram sum', s, 1, Number.MAX_SAFE_INTEGER);
   const expected = s / CLASSES;
-  const chi2 = histogram.reduce((sum, F) => sum + (F - expected) ** 2 / expected, 0);
+  const chi2 = histogram.reduce((sum, F) => sum + square(F - expected) / expected, 0);
   return igamc((CLASSES - 1) / 2, chi2 / 2);
 }
 
-/** Returns the exact probability that one row of a sound source is outside the interval of §4.2.1. */
+/**
+ * Returns igamc(df/2, χ²/2) of the counts against the class probabilities of `law`. For uniform p-values
+ * this is P-value_T. Neighbouring classes are joined until each expects `EXPECTED_AT_LEAST` p-values.
+ */
+export function fitProbability(histogram: readonly number[], { classes }: PValueLaw): number {
+  const s = histogram.reduce((sum, F) => sum + F, 0);
+  const joined = joinClasses(histogram, classes, s);
+  const chi2 = joined.reduce((sum, { F, expected }) => sum + square(F - expected) / expected, 0);
+  return joined.length < 2 ? 1 : igamc((joined.length - 1) / 2, chi2 / 2);
+}
+
+interface JoinedClass {
+  F: number;
+  expected: number;
+}
+
+function joinClasses(
+  histogram: readonly number[],
+  classes: readonly number[],
+  s: number,
+): JoinedClass[] {
+  const joined: JoinedClass[] = [];
+  let open: JoinedClass = { F: 0, expected: 0 };
+  for (const [i, F] of histogram.entries()) {
+    open = { F: open.F + F, expected: open.expected + s * classes[i] };
+    if (open.expected < EXPECTED_AT_LEAST) continue;
+    joined.push(open);
+    open = { F: 0, expected: 0 };
+  }
+  const last = joined.at(-1);
+  if (!last) return [open];
+  last.F += open.F;
+  last.expected += open.expected;
+  return joined;
+}
+
+/** Returns the exact probability that one row of uniform p-values is outside the interval of §4.2.1. */
 function outsideProbability({ sequences: m, interval: [low, high] }: JudgedRow): number {
   const fewestPasses = Math.ceil(low * m);
   const mostPasses = Math.floor(high * m);

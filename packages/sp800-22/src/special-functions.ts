@@ -8,6 +8,7 @@
  *
  * igamc(a, x) = Q(a, x) = Γ(a, x) / Γ(a). DLMF chapters 7 and 8, https://dlmf.nist.gov.
  */
+import { exp, log1p } from './elementary.ts';
 
 /** Below this `a` the Stirling series is too inaccurate; Q is then a sum of at most 20 terms. */
 const STIRLING_MINIMUM = 20;
@@ -115,7 +116,7 @@ function horner(coefficients: readonly number[], x: number): number {
 /** Returns e^(−x²). Splits x², so that its rounding error does not reach the exponential. */
 function expMinusSquare(x: number): number {
   const head = Math.round(x * 16) / 16;
-  return Math.exp(-head * head) * Math.exp(-(x - head) * (x + head));
+  return exp(-head * head) * exp(-(x - head) * (x + head));
 }
 
 /**
@@ -124,7 +125,7 @@ function expMinusSquare(x: number): number {
  */
 function finiteSum(a: number, x: number): number {
   // Two half powers, because e^(−x) alone leaves the range of a double before the product does.
-  const halfDecay = Math.exp(-x / 2);
+  const halfDecay = exp(-x / 2);
   if (halfDecay === 0) return 0;
   if (Number.isInteger(a)) return halfDecay * powerSum(1, 1, a, x) * halfDecay;
   const root = Math.sqrt(x);
@@ -153,7 +154,7 @@ function powerSum(start: number, first: number, a: number, x: number): number {
  */
 function gammaPrefix(a: number, x: number): number {
   const exponent = a * muMinusLog1p((x - a) / a);
-  return Math.exp(-exponent - stirlingCorrection(a)) / Math.sqrt(2 * Math.PI * a);
+  return exp(-exponent - stirlingCorrection(a)) / Math.sqrt(2 * Math.PI * a);
 }
 
 /** Returns ln Γ(a) − ((a − 1/2) ln a − a + ln(2π)/2), DLMF 5.11.1. */
@@ -171,7 +172,7 @@ function stirlingCorrection(a: number): number {
  */
 function muMinusLog1p(mu: number): number {
   // Beyond, the exponent is too small for the lost digits to matter, or the result is 1.
-  if (mu < -0.5 || mu > 10) return mu - Math.log1p(mu);
+  if (mu < -0.5 || mu > 10) return mu - log1p(mu);
   const r = mu / (2 + mu);
   const r2 = r * r;
   let sum = 0;

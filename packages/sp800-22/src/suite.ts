@@ -2,27 +2,37 @@
  * The whole suite on one sequence: the tests that apply, their results, and the number that passed.
  *
  * SP 800-22 Rev. 1a, "A Statistical Test Suite for Random and Pseudorandom Number Generators for
- * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The parameters, and the order
- * and number of the p-values (188 with all tests), are the NIST program's defaults.
+ * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The order of the p-values is the NIST
+ * program's.
  */
 import type { Constants } from './constants.ts';
+import { grouped } from './grouped.ts';
+import { resolveParameters, type SuiteParameters, type TestParameters } from './parameters.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
 import type { Statistics, TestResult } from './result.ts';
 import {
-  APPROXIMATE_ENTROPY_MINIMUM_BITS,
-  approximateEntropy,
-} from './tests/approximate-entropy.ts';
-import { BLOCK_FREQUENCY_MINIMUM_BITS, blockFrequency } from './tests/block-frequency.ts';
+  runSupplement,
+  runSupplements,
+  type SupplementName,
+  type SupplementOutcome,
+} from './supplements/supplements.ts';
+import { approximateEntropy, approximateEntropyMinimumBits } from './tests/approximate-entropy.ts';
+import {
+  blockFrequency,
+  blockFrequencyMinimumBits,
+  joinBlockFrequencies,
+} from './tests/block-frequency.ts';
 import { CUMULATIVE_SUMS_MINIMUM_BITS, cumulativeSums } from './tests/cumulative-sums.ts';
 import { DFT_MINIMUM_BITS, dft } from './tests/dft.ts';
 import { FREQUENCY_MINIMUM_BITS, frequency } from './tests/frequency.ts';
 import { LINEAR_COMPLEXITY_MINIMUM_BITS, linearComplexity } from './tests/linear-complexity.ts';
 import { LONGEST_RUN_MINIMUM_BITS, longestRun } from './tests/longest-run.ts';
 import {
-  NON_OVERLAPPING_MINIMUM_BITS,
+  nonOverlappingMinimumBits,
   nonOverlappingTemplate,
+  templatesOf,
 } from './tests/non-overlapping-template.ts';
-import { OVERLAPPING_MINIMUM_BITS, overlappingTemplate } from './tests/overlapping-template.ts';
+import { overlappingMinimumBits, overlappingTemplate } from './tests/overlapping-template.ts';
 import {
   EXCURSIONS_MINIMUM_BITS,
   EXCURSIONS_MINIMUM_CYCLES,
@@ -31,7 +41,7 @@ import {
 import { randomExcursionsVariant } from './tests/random-excursions-variant.ts';
 import { RANK_MINIMUM_BITS, rank } from './tests/rank.ts';
 import { RUNS_MINIMUM_BITS, runs } from './tests/runs.ts';
-import { SERIAL_MINIMUM_BITS, serial } from './tests/serial.ts';
+import { serial, serialMinimumBits } from './tests/serial.ts';
 import { UNIVERSAL_MINIMUM_BITS, universal } from './tests/universal.ts';
 
 /** The names of the tests, in the order of the NIST program. */
@@ -79,16 +89,27 @@ export type TestOutcome = ApplicableOutcome | InapplicableOutcome;
 export interface SuiteReport {
   readonly bits: number;
   readonly constants: Constants;
+  /** As given. */
+  readonly parameters: TestParameters;
   readonly tests: readonly TestOutcome[];
   readonly testsPassed: number;
   /** The tests that applied. */
   readonly totalTests: number;
+  /** Tests that are not part of SP 800-22, if any were requested. They are not counted above. */
+  readonly supplements?: readonly SupplementOutcome[];
+}
+
+/** What a test needs to know besides the bits. */
+export interface TestSettings {
+  readonly constants: Constants;
+  readonly parameters: SuiteParameters;
 }
 
 /** How the suite runs one test. */
 interface SuiteRow {
-  readonly minimumBits: number;
-  readonly run: (bits: Uint8Array, constants: Constants) => TestResult;
+  /** Shortest sequence to which the test applies, if it does not depend on the parameters. */
+  readonly minimumBits: number | ((parameters: SuiteParameters) => number);
+  readonly run: (bits: Uint8Array, settings: TestSettings) => TestResult;
   /** Cycles of the random walk (statistic J) that the result needs. */
   readonly minimumCycles?: number;
 }
@@ -97,32 +118,32 @@ interface SuiteRow {
 const SUITE: Readonly<Record<TestName, SuiteRow>> = {
   frequency: { minimumBits: FREQUENCY_MINIMUM_BITS, run: frequency },
   block_frequency: {
-    minimumBits: BLOCK_FREQUENCY_MINIMUM_BITS,
-    run: (bits) => blockFrequency(bits),
+    minimumBits: ({ blockFrequencyM }) => blockFrequencyMinimumBits(blockFrequencyM),
+    run: (bits, { parameters }) =>
+      joinBlockFrequencies(parameters.blockFrequencyM.map((M) => blockFrequency(bits, { M }))),
   },
-  cumulative_sums: {
-    minimumBits: CUMULATIVE_SUMS_MINIMUM_BITS,
-    run: (bits, constants) => cumulativeSums(bits, { constants }),
-  },
+  cumulative_sums: { minimumBits: CUMULATIVE_SUMS_MINIMUM_BITS, run: cumulativeSums },
   runs: { minimumBits: RUNS_MINIMUM_BITS, run: runs },
   longest_run: {
     minimumBits: LONGEST_RUN_MINIMUM_BITS,
-    run: (bits, constants) => longestRun(bits, { constants }),
+    run: (bits, { constants }) => longestRun(bits, { constants }),
   },
   rank: { minimumBits: RANK_MINIMUM_BITS, run: (bits) => rank(bits) },
-  dft: { minimumBits: DFT_MINIMUM_BITS, run: (bits, constants) => dft(bits, { constants }) },
+  dft: { minimumBits: DFT_MINIMUM_BITS, run: dft },
   non_overlapping_template: {
-    minimumBits: NON_OVERLAPPING_MINIMUM_BITS,
-    run: (bits) => nonOverlappingTemplate(bits),
+    minimumBits: ({ templateM }) => nonOverlappingMinimumBits(templateM),
+    run: (bits, { parameters: { templateM: m } }) =>
+      nonOverlappingTemplate(bits, { m, templates: templatesOf(m) }),
   },
   overlapping_template: {
-    minimumBits: OVERLAPPING_MINIMUM_BITS,
-    run: (bits, constants) => overlappingTemplate(bits, { constants }),
+    minimumBits: ({ overlappingM }) => overlappingMinimumBits(overlappingM),
+    run: (bits, { constants, parameters }) =>
+      overlappingTemplate(bits, { m: parameters.overlappingM, constants }),
   },
   universal: { minimumBits: UNIVERSAL_MINIMUM_BITS, run: (bits) => universal(bits) },
   approximate_entropy: {
-    minimumBits: APPROXIMATE_ENTROPY_MINIMUM_BITS,
-    run: (bits) => approximateEntropy(bits),
+    minimumBits: ({ approximateEntropyM }) => approximateEntropyMinimumBits(approximateEntropyM),
+    run: (bits, { parameters }) => approximateEntropy(bits, { m: parameters.approximateEntropyM }),
   },
   random_excursions: {
     minimumBits: EXCURSIONS_MINIMUM_BITS,
@@ -134,17 +155,22 @@ const SUITE: Readonly<Record<TestName, SuiteRow>> = {
     minimumCycles: EXCURSIONS_MINIMUM_CYCLES,
     run: randomExcursionsVariant,
   },
-  serial: { minimumBits: SERIAL_MINIMUM_BITS, run: (bits) => serial(bits) },
+  serial: {
+    minimumBits: ({ serialM }) => serialMinimumBits(serialM),
+    run: (bits, { parameters }) => serial(bits, { m: parameters.serialM }),
+  },
   linear_complexity: {
     minimumBits: LINEAR_COMPLEXITY_MINIMUM_BITS,
-    run: (bits, constants) => linearComplexity(bits, { constants }),
+    run: (bits, { constants, parameters }) =>
+      linearComplexity(bits, { M: parameters.linearComplexityM, constants }),
   },
 };
 
-/** Shortest sequence, in bits, to which each test applies. */
-export const MINIMUM_BITS: Readonly<Record<TestName, number>> = Object.fromEntries(
-  TEST_NAMES.map((name) => [name, SUITE[name].minimumBits]),
-) as Record<TestName, number>;
+/** Returns the shortest sequence, in bits, to which a test applies. */
+export function minimumBits(name: TestName, parameters: SuiteParameters): number {
+  const minimum = SUITE[name].minimumBits;
+  return typeof minimum === 'number' ? minimum : minimum(parameters);
+}
 
 /** Options of a run of the suite. */
 export interface SuiteOptions {
@@ -152,26 +178,43 @@ export interface SuiteOptions {
   readonly constants?: Constants;
   /** The tests in the report, always in the order of `TEST_NAMES`. Default: all. */
   readonly only?: readonly TestName[];
+  /** Default: those of the NIST program and a second block length of the frequency test within a block. */
+  readonly parameters?: TestParameters;
+  /** Tests to run that are not part of SP 800-22. Default: none. */
+  readonly supplements?: readonly SupplementName[] | 'all';
 }
 
 /**
  * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element.
  * Neither changes nor keeps the input; a caller with secret bits wipes it afterwards.
  * Throws `TypeError` unless `bits` is such a `Uint8Array`, `RangeError` on unknown constants
- * or tests.
+ * or tests, and on parameters outside the standard's bounds.
  */
 export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteReport {
   assertBits(bits);
-  return runTests(bits.length, options, (name, constants) => SUITE[name].run(bits, constants));
+  const report = runTests(bits.length, options, (name, settings) =>
+    SUITE[name].run(bits, settings),
+  );
+  return withSupplements(report, options, (name) => runSupplement(name, bits));
+}
+
+/** Adds the supplements to a report, if any are requested. `run` computes one of them. */
+export function withSupplements(
+  report: SuiteReport,
+  { supplements = [] }: SuiteOptions,
+  run: (name: SupplementName) => TestResult,
+): SuiteReport {
+  if (supplements.length === 0) return report;
+  return { ...report, supplements: runSupplements(report.bits, supplements, run) };
 }
 
 /** Carries out one test. The sequence is long enough for it. */
-export type TestRunner = (name: TestName, constants: Constants) => TestResult;
+export type TestRunner = (name: TestName, settings: TestSettings) => TestResult;
 
 /** Calls `run` for each test that applies to `n` bits, and returns the report. */
 export function runTests(
   n: number,
-  { constants = 'exact', only = TEST_NAMES }: SuiteOptions,
+  { constants = 'exact', only = TEST_NAMES, parameters = {} }: SuiteOptions,
   run: TestRunner,
 ): SuiteReport {
   if (constants !== 'exact' && constants !== 'nist') {
@@ -179,21 +222,26 @@ export function runTests(
   }
   for (const name of only) assertTestName(name);
   const selected = TEST_NAMES.filter((name) => only.includes(name));
-  const tests = selected.map((name) => runTest(name, n, () => run(name, constants)));
+  const settings = { constants, parameters: resolveParameters(n, parameters) };
+  const tests = selected.map((name) => {
+    const minimum = minimumBits(name, settings.parameters);
+    return runTest(name, n, minimum, () => run(name, settings));
+  });
   const applicable = tests.filter((test) => test.applicable);
   return {
     bits: n,
     constants,
+    parameters,
     tests,
     testsPassed: applicable.filter((test) => test.passed).length,
     totalTests: applicable.length,
   };
 }
 
-function runTest(name: TestName, n: number, run: () => TestResult): TestOutcome {
-  const { minimumBits, minimumCycles = 0 } = SUITE[name];
-  if (n < minimumBits) {
-    const reason = `needs at least ${grouped(minimumBits)} bits, got ${grouped(n)}`;
+function runTest(name: TestName, n: number, minimum: number, run: () => TestResult): TestOutcome {
+  const { minimumCycles = 0 } = SUITE[name];
+  if (n < minimum) {
+    const reason = `needs at least ${grouped(minimum)} bits, got ${grouped(n)}`;
     return { name, applicable: false, reason };
   }
   const { pValues, statistics } = run();
@@ -228,11 +276,4 @@ function assertBits(bits: Uint8Array): void {
       `"bits" expected Uint8Array of 0 and 1, got ${bits[index]} at index ${index}`,
     );
   }
-}
-
-const ENGLISH = new Intl.NumberFormat('en-US');
-
-/** Writes 1000000 as 1,000,000. */
-function grouped(value: number): string {
-  return ENGLISH.format(value);
 }

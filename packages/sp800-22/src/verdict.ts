@@ -42,11 +42,8 @@ export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
  * 6 in 100,000 sound samples meet. Throws `RangeError` if no test enters: a PASS would rest on nothing.
  */
 export function gate(...reports: readonly SuiteReport[]): Gate {
-  const entered = reports.flatMap(({ tests }, report) =>
-    tests.filter(entersGate).map(({ name, pValues }) => ({
-      p: testLevelP(pValues),
-      test: { report, test: name },
-    })),
+  const entered = reports.flatMap((one, report) =>
+    gatePValues(one).map(({ p, test }) => ({ p, test: { report, test } })),
   );
   if (entered.length === 0) {
     throw new RangeError('"reports" expected at least 1 test that enters the gate, got 0');
@@ -55,6 +52,13 @@ export function gate(...reports: readonly SuiteReport[]): Gate {
   const p = Math.min(1, entered.length * weakest.p);
   const verdict = p >= GATE_ALPHA ? 'PASS' : 'FAIL';
   return { p, verdict, tests: entered.length, weakest: weakest.test };
+}
+
+/** Returns the test-level p-values that enter the gate. */
+export function gatePValues({ tests }: SuiteReport): { p: number; test: TestName }[] {
+  return tests
+    .filter(entersGate)
+    .map(({ name, pValues }) => ({ p: testLevelP(pValues), test: name }));
 }
 
 function entersGate(test: TestOutcome): test is ApplicableOutcome {

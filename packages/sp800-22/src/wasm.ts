@@ -1,32 +1,68 @@
-/** Loads the WebAssembly modules that `npm run build` creates from this project's sources. */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+/** Checks and compiles the WebAssembly modules that `npm run build` creates from this project's sources. */
+import { platform } from './platform.ts';
 
 /** Missing or damaged kernels. The message says what to do. */
 export class KernelsError extends Error {
   override readonly name = 'KernelsError';
 }
 
-/** Compiles the module at `file`. Throws `KernelsError` unless its bytes have the SHA-256 `digest`. */
+/** Compiles the module in `file`. Throws `KernelsError` unless its bytes have the SHA-256 `digest`. */
 export function compileKernels(file: URL, digest: string): WebAssembly.Module {
-  const bytes = readKernels(file);
-  if (createHash('sha256').update(bytes).digest('hex') !== digest) {
-    throw unusable(file, 'it was not built from the current sources');
+  const { readFile } = platform();
+  if (!readFile) {
+    throw new KernelsError('the kernels are not loaded: call "await ready()" first');
   }
-  return new WebAssembly.Module(bytes);
+  return new WebAssembly.Module(checked(readFrom(file, readFile), digest, pathOf(file)));
 }
 
-function readKernels(file: URL): Uint8Array<ArrayBuffer> {
+/** Like `compileKernels`, in runtimes that fetch files. */
+export async function fetchKernels(file: URL, digest: string): Promise<WebAssembly.Module> {
+  const name = pathOf(file);
   try {
-    return readFileSync(file);
+    const response = await fetch(file);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return WebAssembly.compile(checked(bytes, digest, name));
   } catch (error) {
-    throw unusable(file, error instanceof Error ? error.message : String(error));
+    throw error instanceof KernelsError ? error : unusable(name, messageOf(error));
   }
 }
 
-function unusable(file: URL, reason: string): KernelsError {
+/** Compiles bytes that the caller has. Rejects with `KernelsError` unless they have the SHA-256 `digest`. */
+export async function compileBytes(
+  bytes: Uint8Array,
+  digest: string,
+  name: string,
+): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(checked(bytes, digest, name));
+}
+
+function readFrom(file: URL, readFile: (file: URL) => Uint8Array): Uint8Array {
+  try {
+    return readFile(file);
+  } catch (error) {
+    throw unusable(pathOf(file), messageOf(error));
+  }
+}
+
+function checked(bytes: Uint8Array, digest: string, name: string): Uint8Array<ArrayBuffer> {
+  const hash = platform().newHash();
+  hash.update(bytes);
+  if (hash.hex() !== digest) throw unusable(name, 'it was not built from the current sources');
+  return bytes as Uint8Array<ArrayBuffer>;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the path of a local file, else the URL. */
+function pathOf(file: URL): string {
+  return file.protocol === 'file:' ? decodeURIComponent(file.pathname) : file.href;
+}
+
+function unusable(name: string, reason: string): KernelsError {
   return new KernelsError(
-    `cannot use ${fileURLToPath(file)} (${reason}): run "npm run build", or install the package again`,
+    `cannot use ${name} (${reason}): run "npm run build", or install the package again`,
   );
 }

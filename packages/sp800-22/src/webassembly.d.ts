@@ -15,5 +15,6 @@ declare namespace WebAssembly {
   interface Global {
     readonly value: number;
   }
+  function compile(bytes: Uint8Array): Promise<Module>;
   function validate(bytes: Uint8Array): boolean;
 }

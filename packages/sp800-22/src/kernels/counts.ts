@@ -1,11 +1,27 @@
 /** The kernels' counts of one sequence, in the form that the tests in ../tests/ judge. */
 import { type PackedSequence, withUnpacked } from '../bits.ts';
+import { autocorrelations } from '../supplements/autocorrelation.ts';
+import { BLOCK_FREQUENCY_M } from '../tests/block-frequency.ts';
 import type { WalkExtremes } from '../tests/cumulative-sums.ts';
-import { countPeaksBelow } from '../tests/dft.ts';
+import { measurePeaks, type Peak, type Peaks } from '../tests/dft.ts';
+import { classOfComplexity } from '../tests/linear-complexity.ts';
+import { countOverlaps } from '../tests/overlapping-template.ts';
+import { countPatterns } from '../tests/pattern-counts.ts';
 import { EXCURSION_STATES } from '../tests/random-excursions.ts';
 import { VARIANT_STATES } from '../tests/random-excursions-variant.ts';
+import { correlate, KERNEL_LAGS } from './autocorrelation.ts';
 import type { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
+
+/** The k of each count of complexities. The last two stand for all larger and smaller ones, in the extreme classes. */
+const K_OF_COUNTS = [0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -4, -5, -6, -7, -8, 9, -10];
+
+/** Returns the lowest m bits of a pattern in reverse order. */
+export function reversed(pattern: number, m: number): number {
+  let result = 0;
+  for (let bit = 0; bit < m; bit++) result = (result << 1) | ((pattern >>> bit) & 1);
+  return result;
+}
 
 /** Counts on demand. A kernel that serves several tests runs for the first of them. */
 export class KernelCounts {
@@ -16,15 +32,25 @@ export class KernelCounts {
   #onesAndRuns: OnesAndRuns | undefined;
   #excursions: Excursions | undefined;
   #patterns: Patterns | undefined;
+  #peaks: Peaks | undefined;
+  readonly #withPeaks: boolean;
+  /** True if the kernel's transform has counted the peaks. */
+  #dftCounted: boolean | undefined;
 
   /**
    * `kernels` MUST hold the sequence, and no kernel may have run on it. `dft` returns the transform for
-   * its length, if there is one.
+   * its length, if there is one; `withPeaks` makes it look for the largest peak.
    */
-  constructor(kernels: KernelModule, sequence: PackedSequence, dft: () => DftKernel | undefined) {
+  constructor(
+    kernels: KernelModule,
+    sequence: PackedSequence,
+    dft: () => DftKernel | undefined,
+    withPeaks = false,
+  ) {
     this.#kernels = kernels;
     this.#sequence = sequence;
     this.#dft = dft;
+    this.#withPeaks = withPeaks;
     this.n = sequence.n;
   }
 
@@ -41,6 +67,12 @@ export class KernelCounts {
   get patterns(): Patterns {
     this.#patterns ??= this.#countPatterns();
     return this.#patterns;
+  }
+
+  /** Returns Σ (2·ones − M)² over the blocks of M bits. */
+  sumOfBlocks(M: number): number {
+    if (M === BLOCK_FREQUENCY_M) return this.onesAndRuns.blockSum;
+    return this.#kernels.exports.sumOfBlocks(this.n, M);
   }
 
   walkExtremes(): WalkExtremes {
@@ -63,10 +95,34 @@ export class KernelCounts {
 
   /** Returns N_1 of §2.6. Lengths and sequences that the kernel does not support take the plain transform. */
   peaksBelow(T2: number): number {
-    return (
-      this.#dft()?.countBelow(T2) ??
-      withUnpacked(this.#sequence, (bits) => countPeaksBelow(bits, T2))
-    );
+    const below = this.#dft()?.countBelow(T2, this.#withPeaks);
+    this.#dftCounted = below !== undefined;
+    return below ?? this.#plainPeaks(T2).below;
+  }
+
+  /** Returns the largest peak, from the same transform. Needs `withPeaks`. */
+  largestPeak(T2: number): Peak {
+    if (this.#dftCounted === undefined) this.peaksBelow(T2);
+    const peak = this.#dftCounted ? this.#dft()?.largest() : undefined;
+    return peak ?? this.#plainPeaks(T2).largest;
+  }
+
+  #plainPeaks(T2: number): Peaks {
+    this.#peaks ??= withUnpacked(this.#sequence, (bits) => measurePeaks(bits, T2));
+    return this.#peaks;
+  }
+
+  /** Returns the counts of the byte values, whose first bit is the lowest here. */
+  byteCounts(): Uint32Array {
+    const counts = new Uint32Array(256);
+    for (const value of this.#kernels.input(Math.floor(this.n / 8))) counts[value]++;
+    return counts;
+  }
+
+  /** Returns A(1), A(2), …. Sequences too short for all lags of the kernel take the readable code. */
+  autocorrelations(lags: number): Int32Array {
+    if (lags === KERNEL_LAGS) return correlate(this.#kernels, this.n);
+    return withUnpacked(this.#sequence, (bits) => autocorrelations(bits, lags));
   }
 
   /** Returns 512 counts for each of eight blocks, by pattern, whose first bit is the lowest. Valid until wiped. */
@@ -75,9 +131,34 @@ export class KernelCounts {
     return this.#kernels.u32('TEMPLATE_COUNTS', 8 * 512);
   }
 
+  /** Returns the counts of the `windows` of m ≤ 17 bits from bit `first` on, by pattern, whose first bit is the lowest. */
+  windows(first: number, windows: number, m: number): Uint32Array {
+    this.#kernels.exports.countWindows(this.n, first, windows, m);
+    const counts = this.#kernels.u32('WINDOW_COUNTS', 2 ** m);
+    const copy = counts.slice();
+    // The kernel of patterns starts from zeros in the same place.
+    counts.fill(0);
+    return copy;
+  }
+
+  /** Returns the counts of all patterns of m bits of the ring; the first bit of a pattern is its highest. */
+  ringPatterns(m: number): Uint32Array {
+    // The kernel has no room for longer ones, which take the readable count.
+    if (m > this.#kernels.exports.WINDOW_MAXIMUM.value) {
+      return withUnpacked(this.#sequence, (bits) => countPatterns(bits, m));
+    }
+    const counts = this.windows(0, this.n, m);
+    return Uint32Array.from(counts, (_, pattern) => counts[reversed(pattern, m)]);
+  }
+
   overlaps(): number[] {
     this.#kernels.exports.classifyOverlaps(this.n);
     return [...this.#kernels.u32('OVERLAPS', 6)];
+  }
+
+  /** Returns ν for another template than the kernel's, which is built for nine ones: by the readable count. */
+  otherOverlaps(m: number, M: number, classes: number): number[] {
+    return withUnpacked(this.#sequence, (bits) => countOverlaps(bits, { m, M, classes }));
   }
 
   /** Returns the sum over K blocks of L bits after the first Q. */
@@ -86,9 +167,14 @@ export class KernelCounts {
     return this.#kernels.f64('LOG_SUM', 1)[0];
   }
 
-  complexities(): number[] {
-    this.#kernels.exports.countComplexities(this.n);
-    return [...this.#kernels.u32('COMPLEXITIES', 7)];
+  /** Returns ν of the classes of T over the blocks of M bits, from the kernel's counts of k = M − 2L. */
+  complexities(M: number): number[] {
+    this.#kernels.exports.countComplexities(this.n, M);
+    const nu = new Array<number>(7).fill(0);
+    for (const [i, count] of this.#kernels.u32('COMPLEXITIES', K_OF_COUNTS.length).entries()) {
+      if (count > 0) nu[classOfComplexity((M - K_OF_COUNTS[i]) / 2, M)] += count;
+    }
+    return nu;
   }
 
   #countOnesAndRuns(): OnesAndRuns {

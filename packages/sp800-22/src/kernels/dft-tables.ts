@@ -3,6 +3,7 @@
  * once to f32, and the map from a position in the result to its bin. packages/sp800-22/kernels/dft.ts
  * explains nodes, lanes, jobs and the twist.
  */
+import { log } from '../elementary.ts';
 import type { KernelModule } from './module.ts';
 
 /** Real and imaginary part of a number. */
@@ -186,7 +187,7 @@ function writeNodeFactors(module: KernelModule, plan: DftPlan): void {
   );
   forEachNode(plan, 1, (m, node) => {
     if (m > sharedFrom) return;
-    const level = Math.round(Math.log(sharedFrom / m) / Math.log(radix));
+    const level = Math.round(log(sharedFrom / m) / log(radix));
     for (let j = 1; j < radix; j++) tables[level].rotations([(node * j * m) / radix]);
   });
 }

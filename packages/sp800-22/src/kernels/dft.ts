@@ -1,4 +1,6 @@
 /** Counts N_1 of the discrete Fourier transform test, SP 800-22 Rev. 1a §2.6, with the kernels. */
+import { log, square } from '../elementary.ts';
+import type { Peak } from '../tests/dft.ts';
 import { binAt, type DftPlan, dftPlan, rotation, writeDftTables } from './dft-tables.ts';
 import type { KernelModule } from './module.ts';
 
@@ -13,6 +15,12 @@ const HIGHEST_PEAK_OVER_N = 64;
  * ours (measured). Such a sequence, one in 20,000, takes the plain transform.
  */
 const TIE = 1e-3;
+
+/** Relative difference of two peaks that single precision cannot order. */
+const ROUNDING = 1e-4;
+
+/** ln(n/2) minus this, in units of n, is where high peaks begin: a sound sequence has about e^3 = 20 of them. */
+const HIGH_PEAKS_LOGARITHM = 3;
 
 /** The transform for one length, on the sequence that `module` holds. */
 export class DftKernel {
@@ -36,12 +44,13 @@ export class DftKernel {
   }
 
   /**
-   * Returns N_1, the number of bins 0 … n/2 − 1 with |S_k|² < `T2`, as `countPeaksBelow` of ../tests/dft.ts
-   * does. Returns `undefined` if the sequence is too regular for single precision.
+   * Returns N_1, the number of bins 0 … n/2 − 1 with |S_k|² < `T2`, as `measurePeaks` of ../tests/dft.ts
+   * does. Returns `undefined` if the sequence is too regular for single precision. `withPeaks` prepares `largest`.
    */
-  countBelow(T2: number): number | undefined {
+  countBelow(T2: number, withPeaks = false): number | undefined {
     const { n, band } = this.#plan;
-    this.#module.exports.countPeaks(n, T2 - band, T2 + band);
+    const peak = withPeaks ? n * (log(n / 2) - HIGH_PEAKS_LOGARITHM) : Infinity;
+    this.#module.exports.countPeaks(n, T2 - band, T2 + band, peak);
     let [both, others] = this.#module.u32('PEAKS', 2);
     const [highest] = this.#module.f32('PEAKS', 1, 8);
     const bins = this.#listed();
@@ -54,10 +63,34 @@ export class DftKernel {
       else others++;
     }
     const [S, alternating] = this.#module.i32('PEAKS', 2, 16);
-    const zero = S ** 2 < T2 ? 1 : 0;
-    const nyquist = alternating ** 2 < T2 ? 1 : 0;
+    const zero = square(S) < T2 ? 1 : 0;
+    const nyquist = square(alternating) < T2 ? 1 : 0;
     const twice = both - zero - nyquist;
     return twice % 2 === 0 ? others + twice / 2 + zero : undefined;
+  }
+
+  /**
+   * Returns the largest |S_k|² with 0 < k < n/2, after `countBelow` with `withPeaks` has returned a number. Returns
+   * `undefined` if the list does not have it.
+   */
+  largest(): Peak | undefined {
+    const { n } = this.#plan;
+    const [length] = this.#module.u32('PEAKS', 1, 24);
+    if (length > this.#module.exports.PEAK_LIST_LIMIT.value) return undefined;
+    const bins = this.#module.u32('HIGH_PEAKS', 2 * length);
+    const values = this.#module.f32('HIGH_PEAKS', 2 * length);
+    const peaks = Array.from({ length }, (_, i) => {
+      const bin = this.#bin(bins[2 * i]);
+      // Bins k and n − k are equal, and either is listed, or both.
+      return { k: Math.min(bin, n - bin), v: values[2 * i + 1] };
+    }).filter(({ k }) => k !== 0 && 2 * k !== n);
+    const highest = Math.max(...peaks.map(({ v }) => v));
+    const near = peaks.filter(({ v }) => v >= highest * (1 - ROUNDING));
+    const exact = [...new Set(near.map(({ k }) => k))].map((k) => ({
+      k,
+      squared: this.binSquared(k),
+    }));
+    return exact.sort((one, other) => other.squared - one.squared || one.k - other.k)[0];
   }
 
   /** Returns |S_k|² in double precision. */
@@ -69,12 +102,15 @@ export class DftKernel {
     return this.#module.exports.binSquared(n);
   }
 
+  /** Returns the bin at a place as the kernels list it. */
+  #bin(place: number): number {
+    return binAt(this.#plan, place >>> 16, (place >>> 2) & 0x3fff, place & 3);
+  }
+
   /** Returns the bins within the band, or `undefined` if there are more than the list holds. */
   #listed(): number[] | undefined {
     const [length] = this.#module.u32('PEAKS', 1, 12);
     if (length > this.#module.exports.PEAK_LIST_LIMIT.value) return undefined;
-    return Array.from(this.#module.u32('PEAK_LIST', length), (bin) =>
-      binAt(this.#plan, bin >>> 16, (bin >>> 2) & 0x3fff, bin & 3),
-    );
+    return Array.from(this.#module.u32('PEAK_LIST', length), (place) => this.#bin(place));
   }
 }

@@ -4,7 +4,8 @@
  * There are two builds of one source. `relaxed-simd` has fused multiply-add, which makes the transform of
  * the DFT test faster and more precise. An engine without it takes `simd`.
  */
-import { compileKernels } from '../wasm.ts';
+import { log2 } from '../elementary.ts';
+import { compileBytes, compileKernels, fetchKernels } from '../wasm.ts';
 import { KERNEL_DIGESTS } from './digests.ts';
 
 /** In order of preference: the first that the engine supports is used. */
@@ -21,6 +22,7 @@ type AddressName =
   | 'BYTE_SUMS'
   | 'COMPLEXITIES'
   | 'EXCURSIONS'
+  | 'HIGH_PEAKS'
   | 'INPUT'
   | 'LANE_FACTORS'
   | 'LOG_SUM'
@@ -39,23 +41,30 @@ type AddressName =
   | 'SQUARES'
   | 'TEMPLATE_COUNTS'
   | 'TWISTS'
-  | 'WALK';
+  | 'WALK'
+  | 'WINDOW_COUNTS';
 
 /** The exports of the module. `n` is always the length of the sequence in bits. */
 interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>> {
   readonly memory: WebAssembly.Memory;
   /** Bytes that memory MUST have after the sequence. */
   readonly INPUT_PAD: WebAssembly.Global;
+  /** Bytes that `correlate` uses from its base on, and where its sums are. */
+  readonly AUTOCORRELATION_SIZE: WebAssembly.Global;
+  readonly AUTOCORRELATION_SUMS: WebAssembly.Global;
   /** Number of entries of `LOGARITHMS`. */
   readonly LOGARITHM_LIMIT: WebAssembly.Global;
   /** Number of entries of `PEAK_LIST`. */
   readonly PEAK_LIST_LIMIT: WebAssembly.Global;
+  /** Longest window, in bits. */
+  readonly WINDOW_MAXIMUM: WebAssembly.Global;
   /** Bytes per job of the transform. */
   readonly LANE_FACTORS_SIZE: WebAssembly.Global;
   readonly TWISTS_SIZE: WebAssembly.Global;
   ingest(n: number, offsetBits: number): void;
   wipe(n: number): void;
   countOnesAndRuns(n: number): void;
+  sumOfBlocks(n: number, M: number): number;
   findExtremes(n: number): void;
   classifyLongestRuns(n: number, M: number, shortest: number, longest: number): void;
   classifyRanks(n: number): void;
@@ -63,9 +72,11 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   classifyOverlaps(n: number): void;
   sumLogDistances(L: number, Q: number, K: number): void;
   countPatterns(n: number): void;
+  countWindows(n: number, first: number, windows: number, m: number): void;
   countExcursions(n: number): void;
-  countComplexities(n: number): void;
-  countPeaks(n: number, low: number, high: number): void;
+  countComplexities(n: number, M: number): void;
+  correlate(n: number, base: number): void;
+  countPeaks(n: number, low: number, high: number, peak: number): void;
   binSquared(n: number): number;
 }
 
@@ -84,7 +95,7 @@ export function knownBuild(): KernelBuild | undefined {
 }
 
 /** Returns a module with one function that has no parameters, this code, and a v128 as its result. */
-function probeModule(code: readonly number[]): Uint8Array {
+function probeModule(code: readonly number[]): Uint8Array<ArrayBuffer> {
   const body = [code.length + 1, 0, ...code];
   return Uint8Array.of(
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
@@ -96,8 +107,22 @@ function probeModule(code: readonly number[]): Uint8Array {
 
 /** Compiles a build. Throws `KernelsError` if it is missing or damaged. */
 export function loadKernels(build: KernelBuild): KernelModule {
-  const file = new URL(`../../build/${build}.wasm`, import.meta.url);
-  return new KernelModule(compileKernels(file, KERNEL_DIGESTS[build]));
+  return new KernelModule(compileBuild(build));
+}
+
+/** Compiles a build where files can be read at once. Throws `KernelsError` if it is missing or damaged. */
+export function compileBuild(build: KernelBuild): WebAssembly.Module {
+  return compileKernels(fileOf(build), KERNEL_DIGESTS[build]);
+}
+
+/** Compiles these bytes of a build, or fetches them. Rejects with `KernelsError` if they are missing or damaged. */
+export function obtainBuild(build: KernelBuild, bytes?: Uint8Array): Promise<WebAssembly.Module> {
+  const digest = KERNEL_DIGESTS[build];
+  return bytes ? compileBytes(bytes, digest, build) : fetchKernels(fileOf(build), digest);
+}
+
+function fileOf(build: KernelBuild): URL {
+  return new URL(`../../build/${build}.wasm`, import.meta.url);
 }
 
 /**
@@ -109,7 +134,7 @@ export class KernelModule {
   readonly #pad: number;
 
   constructor(module: WebAssembly.Module) {
-    this.exports = new WebAssembly.Instance(module).exports as KernelExports;
+    this.exports = new WebAssembly.Instance(module).exports as unknown as KernelExports;
     this.#input = this.exports.INPUT.value;
     this.#pad = this.exports.INPUT_PAD.value;
     this.#tabulateLogarithms();
@@ -127,6 +152,11 @@ export class KernelModule {
   /** Zeroes everything that `load` of `n` bits and the kernels left in memory. */
   wipe(n: number): void {
     this.exports.wipe(n);
+  }
+
+  /** The first `length` bytes of the sequence, the lowest bit of each first. */
+  input(length: number): Uint8Array {
+    return new Uint8Array(this.#buffer, this.#input, length);
   }
 
   u32(name: AddressName, length: number, offsetBytes = 0): Uint32Array {
@@ -150,6 +180,14 @@ export class KernelModule {
     return this.exports.memory.buffer;
   }
 
+  /** Returns memory behind a sequence of `n` bits, at a multiple of a page. It grows with `load` of longer ones. */
+  behind(n: number, bytes: number): DataView<ArrayBuffer> {
+    const end = this.#input + Math.ceil(n / 8) + this.#pad;
+    const start = Math.ceil(end / PAGE_BYTES) * PAGE_BYTES;
+    this.#reserve(start + bytes);
+    return new DataView(this.#buffer, start, bytes);
+  }
+
   #reserve(bytes: number): void {
     const missing = bytes - this.#buffer.byteLength;
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
@@ -160,7 +198,7 @@ export class KernelModule {
     const entries = this.exports.LOGARITHM_LIMIT.value;
     const halves = this.u32('LOGARITHMS', 2 * entries);
     for (let d = 1; d < entries; d++) {
-      const value = Math.round(Math.log2(d) * 2 ** 36);
+      const value = Math.round(log2(d) * 2 ** 36);
       halves[2 * d] = value;
       halves[2 * d + 1] = Math.floor(value / 2 ** 32);
     }

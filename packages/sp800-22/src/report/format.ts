@@ -2,8 +2,10 @@
 import {
   ALPHA,
   type AssessedTest,
+  type Check,
   type Constants,
   type JudgedRow,
+  NOT_OF_STANDARD,
   type RowCounts,
   type SecondLevel,
   type SecondLevelRow,
@@ -12,12 +14,27 @@ import {
   toAssessReport,
   UNIFORMITY_ALPHA,
 } from '../index.ts';
-import type { AssessSummary } from './summary.ts';
+import { notJudgedTexts, rowNotes } from './not-judged.ts';
+import { type AssessSummary, hasPassed } from './summary.ts';
 import { alignColumns, countText, grouped } from './table.ts';
 
 /** The `summary` of a report on several sequences. */
-export function toJsonSummary({ sequences, complete, tests, secondLevel }: AssessSummary): object {
-  return { sequences, complete, tests, second_level: toJsonSecondLevel(secondLevel) };
+export function toJsonSummary(summary: AssessSummary): object {
+  const { sequences, complete, tests, secondLevel, supplements } = summary;
+  return {
+    sequences,
+    complete,
+    passed: hasPassed(summary),
+    tests,
+    second_level: toJsonSecondLevel(secondLevel),
+    ...(supplements && {
+      supplements: {
+        standard: NOT_OF_STANDARD,
+        tests: supplements.tests,
+        second_level: toJsonSecondLevel(supplements.secondLevel),
+      },
+    }),
+  };
 }
 
 function toJsonSecondLevel(secondLevel: SecondLevel): object {
@@ -50,6 +67,8 @@ function toJsonRow(row: SecondLevelRow): object {
     proportion_p: row.proportionP,
     uniformity_p: row.uniformityP,
     uniform: row.uniform,
+    proportion_check: row.proportionCheck,
+    uniformity_check: row.uniformityCheck,
     passed: row.passed,
   };
 }
@@ -73,12 +92,17 @@ export const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
 /** The text report on one sequence, with a final line end. */
 export function formatSequenceText(report: SuiteReport): string {
   const { bits, constants, tests, tests_passed, total_tests } = toAssessReport(report);
-  const rows = tests.map((test) => [test.name, smallestText(test), resultText(test)]);
+  const rows = tests.map((test) => [
+    test.name,
+    smallestText(test),
+    test.corrected_p === null ? '-' : pValueText(test.corrected_p),
+    resultText(test),
+  ]);
   const failed = tests.filter(({ passed }) => passed === false).map(({ name }) => name);
   return joinLines([
     heading(bits, constants),
     '',
-    ...alignColumns([['test', 'p-value', 'result'], ...rows]),
+    ...alignColumns([['test', 'p-value', 'corrected p', 'result'], ...rows]),
     '',
     `${passedText(tests_passed, total_tests, tests.length)}.`,
     ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
@@ -109,7 +133,7 @@ export function formatSummaryText(
     ...(secondLevel.judged ? [...finalAnalysis(secondLevel), ''] : []),
     ...alignColumns([['test', 'sequences passed'], ...rows]),
     '',
-    ...verdictLines(secondLevel, bits),
+    ...verdictLines(secondLevel),
     TEST_RULE,
     CONSTANTS_NOTE[constants],
     ...NO_CERTIFICATE,
@@ -149,8 +173,8 @@ function rowText(row: SecondLevelRow): string {
   const name = rowName(row);
   if (!row.judged) return `${classes}  ${'----'.padEnd(8)}   ${proportion}    ${name}  not judged`;
   const uniformity = `${uniformityText(row.uniformityP)} ${row.uniform ? ' ' : '*'}`;
-  const verdict = row.passed ? '' : '  FAILED';
-  return `${classes}  ${uniformity} ${proportion} ${row.inInterval ? ' ' : '*'}  ${name}${verdict}`;
+  const notes = [...(row.passed ? [] : ['FAILED']), ...rowNotes(row)].map((note) => `  ${note}`);
+  return `${classes}  ${uniformity} ${proportion} ${row.inInterval ? ' ' : '*'}  ${name}${notes.join('')}`;
 }
 
 /** Returns eight characters: "0.275709", "2.35e-30", "2.3e-188". */
@@ -164,10 +188,7 @@ export function rowName({ test, label }: RowCounts): string {
   return label === '' ? test : `${test} ${label}`;
 }
 
-/** Below this length the p-values of a sound source are not uniform enough for a test with many of them. */
-const LATTICE_BITS = 1_000_000;
-
-function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
+function verdictLines(secondLevel: SecondLevel): string[] {
   if (!secondLevel.judged) {
     return [`Second level (SP 800-22 §4.2): not judged, ${secondLevel.reason}.`];
   }
@@ -178,28 +199,24 @@ function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
     '',
     `Second level: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`,
     ...secondLevel.rows.filter((row) => row.judged && !row.passed).map(failureText),
-    ...verdictNotes(secondLevel, bits),
+    ...verdictNotes(secondLevel),
+    ...notJudgedTexts(secondLevel),
     '',
   ];
 }
 
-/** Explains the second level, says when a row fails, and warns about short sequences. */
-export function verdictNotes(secondLevel: SecondLevelVerdict, bits: number): string[] {
+/** Explains the second level, and says when a row fails. */
+export function verdictNotes(secondLevel: SecondLevelVerdict): string[] {
   const { checks, checkAlpha, familyAlpha, rowsJudged } = secondLevel;
   const percent = `${familyAlpha * 100} %`;
   return [
     'The second level (§4.2) judges the source. A row is one p-value of a test, over all sequences. It has',
     `two checks: how many sequences have p >= ${ALPHA}, not corrected (binomial p), and whether their p-values`,
-    `are uniform (P-value_T). A row fails if one is below ${checkAlpha.toExponential(2)}: ${percent} divided by ${checks} checks,`,
-    `2 for each of ${countText(rowsJudged, 'row')}. So at most ${percent} of sound sources with exact p-values fail.`,
-    ...(bits < LATTICE_BITS ? LATTICE_NOTE : []),
+    'are distributed as those of a sound source at this length (uniformity p; P-value_T takes them as uniform).',
+    `A row fails if one is below ${checkAlpha.toExponential(2)}: ${percent} divided by ${checks} checks of ${countText(rowsJudged, 'row')}.`,
+    `So at most about ${percent} of sound sources fail.`,
   ];
 }
-
-const LATTICE_NOTE = [
-  `Note: below ${grouped(LATTICE_BITS)} bits p-values take few values, above all in dft, and a sound source`,
-  'can fail for that reason alone. Use longer and fewer sequences.',
-];
 
 /** Counts the rows outside the standard's limits for one row, uncorrected. */
 export function standardTexts(secondLevel: SecondLevelVerdict): string[] {
@@ -224,8 +241,13 @@ export function intervalText({ interval: [low, high], sequences }: JudgedRow): s
 
 export function failureText(row: SecondLevelRow): string {
   if (!row.judged) return '';
-  const passes = `${row.passes}/${row.sequences} with p >= ${ALPHA}, binomial p = ${row.proportionP.toExponential(2)}`;
-  return `  ${rowName(row)}: ${passes}; P-value_T = ${row.uniformityP.toExponential(2)}`;
+  const passes = `${row.passes}/${row.sequences} with p >= ${ALPHA}`;
+  const [binomial, uniformity] = [row.proportionCheck, row.uniformityCheck].map(checkText);
+  return `  ${rowName(row)}: ${passes}, binomial p ${binomial}; uniformity p ${uniformity}`;
+}
+
+function checkText(check: Check): string {
+  return check.judged ? `= ${check.p.toExponential(2)}` : 'not judged';
 }
 
 /** Returns the smallest p-value and the number of p-values. */

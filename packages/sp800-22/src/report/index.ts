@@ -3,8 +3,20 @@
  * soon as it is complete. This folder opens no file.
  */
 
+export { type Markup, markup, NOTHING } from './html/markup.ts';
+export { STYLE } from './html/style.ts';
 export { HtmlOutput, type PageHead } from './html-output.ts';
+export { checkFields, MAX_FIELD_LENGTH, REPORT_FIELDS, type ReportFields } from './identity.ts';
 export { type AssessReport, toAssessReport } from './json.ts';
+export { formatNistReport } from './nist-report.ts';
 export { makeOutput, type OutputKind } from './output.ts';
-export { type AssessOutput, type AssessSummary, RunCounts, type TestCounts } from './summary.ts';
+export {
+  type AssessOutput,
+  type AssessSummary,
+  hasFailed,
+  RunCounts,
+  type TestCounts,
+} from './summary.ts';
 export { alignColumns, countText, grouped } from './table.ts';
+export type { RunTrace, TraceSource } from './trace.ts';
+export { type Finished, traceJson, traceRows } from './trace.ts';

@@ -7,14 +7,19 @@ import {
   DFT_T2_OVER_N,
   LINEAR_COMPLEXITY_PI,
   LONGEST_RUN_ROWS,
-  OVERLAPPING_TEMPLATE_PI,
   UNIVERSAL_ROWS,
 } from '../constants.ts';
-import { P_VALUE_LABELS } from '../labels.ts';
+import { rowLabels } from '../labels.ts';
 import { ALPHA, testLevelP } from '../pass-rule.ts';
 import type { Statistics } from '../result.ts';
 import type { SuiteReport, TestName, TestOutcome } from '../suite.ts';
-import { RANK_M, rankProbabilities } from '../tests/rank.ts';
+import {
+  NOT_OF_STANDARD,
+  type SupplementName,
+  type SupplementOutcome,
+} from '../supplements/supplements.ts';
+import { overlappingProbabilities } from '../tests/overlapping-template.ts';
+import { RANK_M, RANK_PROBABILITIES } from '../tests/rank.ts';
 
 /**
  * One test in the report. A test that does not apply has a reason, empty lists and records, and null for
@@ -43,21 +48,35 @@ export interface AssessReport {
   readonly tests_passed: number;
   /** The tests that applied. */
   readonly total_tests: number;
+  /** Only if supplements were run. */
+  readonly supplements?: readonly AssessedSupplement[];
 }
 
-/** Returns the report as JSON. `labels` replace the suite's own names of the p-values. */
-export function toAssessReport(
-  report: SuiteReport,
-  labels: Readonly<Record<TestName, readonly string[]>> = P_VALUE_LABELS,
-): AssessReport {
-  const { bits, constants, tests, testsPassed, totalTests } = report;
+/** A supplement in the JSON of a report. */
+export interface AssessedSupplement {
+  readonly name: SupplementName;
+  readonly standard: typeof NOT_OF_STANDARD;
+  readonly applicable: boolean;
+  readonly reason?: string;
+  readonly alpha: number;
+  readonly p_value: number | null;
+  readonly statistics: Statistics;
+  readonly passed: boolean | null;
+}
+
+/** Returns the report as JSON. */
+export function toAssessReport(report: SuiteReport): AssessReport {
+  const { bits, constants, parameters, tests, testsPassed, totalTests, supplements } = report;
   return {
     bits,
     constants,
     alpha: ALPHA,
-    tests: tests.map((test) => toAssessedTest(test, constants, labels[test.name])),
+    tests: tests.map((test) =>
+      toAssessedTest(test, constants, rowLabels(test.name, bits, parameters)),
+    ),
     tests_passed: testsPassed,
     total_tests: totalTests,
+    ...(supplements && { supplements: supplements.map(toAssessedSupplement) }),
   };
 }
 
@@ -86,6 +105,18 @@ function toAssessedTest(
   };
 }
 
+/** Returns a supplement as JSON. */
+function toAssessedSupplement(outcome: SupplementOutcome): AssessedSupplement {
+  const head = { name: outcome.name, standard: NOT_OF_STANDARD } as const;
+  if (!outcome.applicable) {
+    const { reason } = outcome;
+    const nothing = { alpha: ALPHA, p_value: null, statistics: {}, passed: null };
+    return { ...head, applicable: false, reason, ...nothing };
+  }
+  const { pValues, statistics, passed } = outcome;
+  return { ...head, applicable: true, alpha: ALPHA, p_value: pValues[0], statistics, passed };
+}
+
 type ReadParameters = (statistics: Statistics, constants: Constants) => Statistics;
 
 /** Parameters of a test: those among its statistics, and the constants of the comparison. */
@@ -95,11 +126,11 @@ const PARAMETERS: Partial<Record<TestName, ReadParameters>> = {
     const row = LONGEST_RUN_ROWS.find((one) => one.M === M);
     return { M, N, ...(row && { pi: row.pi[constants] }) };
   },
-  rank: ({ N }) => ({ M: RANK_M, Q: RANK_M, N, pi: rankProbabilities(RANK_M) }),
+  rank: ({ N }) => ({ M: RANK_M, Q: RANK_M, N, pi: RANK_PROBABILITIES }),
   dft: (_, constants) => ({ T2_over_n: DFT_T2_OVER_N[constants] }),
   non_overlapping_template: ({ m, M, N }) => ({ m, M, N }),
   overlapping_template: ({ m, M, N }, constants) => {
-    return { m, M, N, pi: OVERLAPPING_TEMPLATE_PI[constants] };
+    return { m, M, N, pi: overlappingProbabilities(Number(m), constants) };
   },
   universal: ({ L, Q, K }) => {
     const row = UNIVERSAL_ROWS.get(Number(L));

@@ -1,33 +1,41 @@
 /** Outputs of the reports: JSON, CSV or text. Each writes as it goes and keeps at most one report. */
-import { ALPHA, P_VALUE_LABELS, type SuiteReport } from '../index.ts';
+import { ALPHA, NOT_OF_STANDARD, rowLabels, type SuiteReport } from '../index.ts';
 import { formatSequenceText, formatSummaryText, toJsonSummary } from './format.ts';
 import { toAssessReport } from './json.ts';
 import type { AssessOutput, AssessSummary } from './summary.ts';
+import { formatSupplementSummary, formatSupplements } from './supplements.ts';
+import { alignColumns } from './table.ts';
+import { type TraceSource, traceJson, traceRows } from './trace.ts';
 
 export type OutputKind = 'text' | 'json' | 'csv';
 
 type Write = (text: string) => void;
 
-export function makeOutput(kind: OutputKind, write: Write): AssessOutput {
-  if (kind === 'json') return new JsonOutput(write);
-  return kind === 'csv' ? new CsvOutput(write) : new TextOutput(write);
+/** Returns an output. It has the facts of `trace`, which it calls at the end. */
+export function makeOutput(kind: OutputKind, write: Write, trace?: TraceSource): AssessOutput {
+  if (kind === 'json') return new JsonOutput(write, trace);
+  return kind === 'csv' ? new CsvOutput(write, trace) : new TextOutput(write, trace);
 }
 
 /**
- * Writes one report, or `{"bits", "constants", "sequences": […], "summary"}` on one line if there are several
+ * Writes one report, or `{"bits", "constants", "sequences": […], "summary", …}` on one line if there are several
  * sequences or the run ended early. Each report is written as soon as it is complete.
  */
 class JsonOutput implements AssessOutput {
   readonly #write: Write;
+  readonly #trace: TraceSource | undefined;
   /** The first report, kept until the second one or the end. */
   #first: SuiteReport | undefined;
+  #last: SuiteReport | undefined;
   #separator = '';
 
-  constructor(write: Write) {
+  constructor(write: Write, trace: TraceSource | undefined) {
     this.#write = write;
+    this.#trace = trace;
   }
 
   add(report: SuiteReport): void {
+    this.#last = report;
     if (this.#first === undefined && this.#separator === '') {
       this.#first = report;
       return;
@@ -38,11 +46,17 @@ class JsonOutput implements AssessOutput {
 
   end(summary: AssessSummary): void {
     if (this.#first && summary.complete) {
-      this.#write(`${JSON.stringify(toAssessReport(this.#first))}\n`);
+      const report = { ...toAssessReport(this.#first), ...this.#traceJson(summary) };
+      this.#write(`${JSON.stringify(report)}\n`);
       return;
     }
     this.#writeFirst();
-    this.#write(`],"summary":${JSON.stringify(toJsonSummary(summary))}}\n`);
+    const rest = { summary: toJsonSummary(summary), ...this.#traceJson(summary) };
+    this.#write(`],${JSON.stringify(rest).slice(1)}\n`);
+  }
+
+  #traceJson(summary: AssessSummary): object {
+    return this.#trace && this.#last ? traceJson(this.#trace(), this.#last, summary) : {};
   }
 
   #writeFirst(): void {
@@ -60,41 +74,54 @@ class JsonOutput implements AssessOutput {
   }
 }
 
-/** Writes one line per p-value and sequence; both count from 1. */
+/** Writes one line per p-value and sequence; both count from 1. The trace follows in lines that begin with `#`. */
 class CsvOutput implements AssessOutput {
   readonly #write: Write;
+  readonly #trace: TraceSource | undefined;
+  #last: SuiteReport | undefined;
   #sequence = 0;
 
-  constructor(write: Write) {
+  constructor(write: Write, trace: TraceSource | undefined) {
     this.#write = write;
+    this.#trace = trace;
   }
 
   add(report: SuiteReport): void {
+    this.#last = report;
     const heading = 'sequence,test,index,label,p_value,passed\n';
     const lines = this.#sequence === 0 ? [heading] : [];
     this.#sequence++;
     for (const outcome of report.tests) {
       if (!outcome.applicable) continue;
+      const labels = rowLabels(outcome.name, report.bits, report.parameters);
       for (const [i, p] of outcome.pValues.entries()) {
-        const label = P_VALUE_LABELS[outcome.name][i];
-        lines.push(`${this.#sequence},${outcome.name},${i + 1},${label},${p},${p >= ALPHA}\n`);
+        lines.push(`${this.#sequence},${outcome.name},${i + 1},${labels[i]},${p},${p >= ALPHA}\n`);
       }
+    }
+    for (const one of report.supplements ?? []) {
+      if (!one.applicable) continue;
+      const [p] = one.pValues;
+      lines.push(`${this.#sequence},${one.name},1,${NOT_OF_STANDARD},${p},${p >= ALPHA}\n`);
     }
     this.#write(lines.join(''));
   }
 
-  end(): void {
-    // `add` has written every line.
+  end(summary: AssessSummary): void {
+    if (!this.#trace || !this.#last) return;
+    const rows = traceRows(this.#trace(), this.#last, summary);
+    this.#write(rows.map(([name, value]) => `# ${name}: ${value}\n`).join(''));
   }
 }
 
 /** Writes a table at the end: on the sequence if there is one, else on the source. */
 class TextOutput implements AssessOutput {
   readonly #write: Write;
+  readonly #trace: TraceSource | undefined;
   #first: SuiteReport | undefined;
 
-  constructor(write: Write) {
+  constructor(write: Write, trace: TraceSource | undefined) {
     this.#write = write;
+    this.#trace = trace;
   }
 
   add(report: SuiteReport): void {
@@ -103,10 +130,25 @@ class TextOutput implements AssessOutput {
 
   end(summary: AssessSummary): void {
     if (!this.#first) return;
-    const { bits, constants } = this.#first;
-    const single = summary.sequences === 1 && summary.complete;
-    this.#write(
-      single ? formatSequenceText(this.#first) : formatSummaryText(bits, constants, summary),
-    );
+    this.#write(`${sequenceOrSource(this.#first, summary)}${supplementText(this.#first, summary)}`);
+    if (!this.#trace) return;
+    const lines = alignColumns(traceRows(this.#trace(), this.#first, summary));
+    this.#write(`\n${lines.join('\n')}\n`);
   }
+}
+
+function isSole({ sequences, complete }: AssessSummary): boolean {
+  return sequences === 1 && complete;
+}
+
+function sequenceOrSource(first: SuiteReport, summary: AssessSummary): string {
+  if (isSole(summary)) return formatSequenceText(first);
+  return formatSummaryText(first.bits, first.constants, summary);
+}
+
+function supplementText({ supplements }: SuiteReport, summary: AssessSummary): string {
+  if (!supplements || !summary.supplements) return '';
+  return isSole(summary)
+    ? formatSupplements(supplements)
+    : formatSupplementSummary(summary.supplements);
 }

@@ -2,10 +2,14 @@
 import {
   judgeSecondLevel,
   PValueTally,
+  type RowCounts,
   type SecondLevel,
   type SuiteReport,
+  type SupplementName,
+  type SupplementOutcome,
   TEST_NAMES,
   type TestName,
+  type TestParameters,
 } from '../index.ts';
 
 /** The result of a run. */
@@ -14,7 +18,25 @@ export interface AssessSummary {
   /** False when the run ended early: by Ctrl-C or by an error. */
   readonly complete: boolean;
   readonly tests: readonly TestCounts[];
+  /** The counts of each p-value of the tests, also of sources that are not judged. */
+  readonly rows: readonly RowCounts<TestName>[];
   readonly secondLevel: SecondLevel;
+  /** Only if supplements were run. */
+  readonly supplements?: SupplementSummary;
+}
+
+/** The supplements of a run: a group of its own, with a verdict of its own. */
+export interface SupplementSummary {
+  readonly tests: readonly SupplementCounts[];
+  readonly secondLevel: SecondLevel;
+}
+
+export interface SupplementCounts {
+  readonly name: SupplementName;
+  readonly applicable: number;
+  readonly passed: number;
+  /** The smallest p-value, if the supplement ever applied. */
+  readonly smallest: number | null;
 }
 
 export interface TestCounts {
@@ -22,6 +44,23 @@ export interface TestCounts {
   /** Numbers of sequences to which the test applied, and that passed it. */
   readonly applicable: number;
   readonly passed: number;
+}
+
+/** Returns the verdict on the source: false if one of the two groups failed, null if none was judged. */
+export function hasPassed({ secondLevel, supplements }: AssessSummary): boolean | null {
+  const groups = [secondLevel, supplements?.secondLevel].filter((group) => group?.judged);
+  return groups.length === 0 ? null : groups.every((group) => group?.judged && group.passed);
+}
+
+/**
+ * Returns whether the report says FAILED: of the source if it is judged, or of a test or supplement of a sole sequence.
+ * A source that is not judged has not failed.
+ */
+export function hasFailed(summary: AssessSummary): boolean {
+  const passed = hasPassed(summary);
+  if (passed !== null) return !passed;
+  const all = [...summary.tests, ...(summary.supplements?.tests ?? [])];
+  return summary.sequences === 1 && all.some(({ applicable, passed }) => passed < applicable);
 }
 
 /** Receives reports in the order of the sequences. `end` comes last, and only after at least one `add`. */
@@ -32,21 +71,29 @@ export interface AssessOutput {
 
 /** Counts of a run. Their size grows with the tests, not with the sequences. */
 export class RunCounts {
-  readonly #tally: PValueTally;
+  #supplements: SupplementTally | undefined;
+  /** Begins with the first report, whose length and parameters determine the rows. */
+  #tally: PValueTally | undefined;
   readonly #tests: ReadonlyMap<TestName, { applicable: number; passed: number }>;
+  /** Length and parameters of the sequences, which are the same for all. */
+  #bits = 0;
+  #parameters: TestParameters = {};
 
   constructor(tests: readonly TestName[]) {
     const selected = TEST_NAMES.filter((name) => tests.includes(name));
-    this.#tally = new PValueTally(selected);
     this.#tests = new Map(selected.map((name) => [name, { applicable: 0, passed: 0 }]));
   }
 
   get sequences(): number {
-    return this.#tally.sequences;
+    return this.#tally?.sequences ?? 0;
   }
 
   add(report: SuiteReport): void {
+    this.#bits = report.bits;
+    this.#parameters = report.parameters;
+    this.#tally ??= new PValueTally([...this.#tests.keys()], report.bits, report.parameters);
     this.#tally.add(report);
+    this.#addSupplements(report);
     for (const outcome of report.tests) {
       const counts = this.#tests.get(outcome.name);
       if (!counts || !outcome.applicable) continue;
@@ -55,12 +102,65 @@ export class RunCounts {
     }
   }
 
+  #addSupplements({ supplements, bits }: SuiteReport): void {
+    if (!supplements) return;
+    this.#supplements ??= new SupplementTally(supplements, bits);
+    this.#supplements.add(supplements);
+  }
+
   summary(complete: boolean): AssessSummary {
     return {
       sequences: this.sequences,
       complete,
       tests: [...this.#tests].map(([name, counts]) => ({ name, ...counts })),
-      secondLevel: judgeSecondLevel(this.sequences, this.#tally.rows),
+      rows: (this.#tally?.rows ?? []).filter(isOfTest),
+      secondLevel: judgeSecondLevel(
+        this.sequences,
+        this.#tally?.rows ?? [],
+        this.#bits,
+        this.#parameters,
+      ),
+      ...(this.#supplements && { supplements: this.#supplements.summary() }),
     };
+  }
+}
+
+function isOfTest(row: RowCounts): row is RowCounts<TestName> {
+  return TEST_NAMES.some((name) => name === row.test);
+}
+
+/** Counts of the supplements. */
+class SupplementTally {
+  readonly #tally: PValueTally;
+  readonly #counts: Map<SupplementName, SupplementCounts>;
+  readonly #bits: number;
+
+  constructor(outcomes: readonly SupplementOutcome[], bits: number) {
+    this.#bits = bits;
+    const names = outcomes.map(({ name }) => name);
+    this.#tally = new PValueTally(names, bits);
+    this.#counts = new Map(
+      names.map((name) => [name, { name, applicable: 0, passed: 0, smallest: null }]),
+    );
+  }
+
+  add(outcomes: readonly SupplementOutcome[]): void {
+    this.#tally.add({ tests: outcomes });
+    for (const outcome of outcomes) {
+      const counts = this.#counts.get(outcome.name);
+      if (!counts || !outcome.applicable) continue;
+      this.#counts.set(outcome.name, {
+        name: outcome.name,
+        applicable: counts.applicable + 1,
+        passed: counts.passed + (outcome.passed ? 1 : 0),
+        smallest: Math.min(counts.smallest ?? 1, ...outcome.pValues),
+      });
+    }
+  }
+
+  summary(): SupplementSummary {
+    const { sequences, rows } = this.#tally;
+    const secondLevel = judgeSecondLevel(sequences, rows, this.#bits);
+    return { tests: [...this.#counts.values()], secondLevel };
   }
 }

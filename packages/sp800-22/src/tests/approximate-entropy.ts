@@ -3,6 +3,7 @@
  *
  * Are patterns of m bits continued by a 0 and a 1 equally often?
  */
+import { log } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 import { countPatterns, shortenPatterns } from './pattern-counts.ts';
@@ -11,7 +12,9 @@ import { countPatterns, shortenPatterns } from './pattern-counts.ts';
 export const APPROXIMATE_ENTROPY_M = 10;
 
 /** §2.12.7: m < ⌊log2 n⌋ − 5, hence ⌊log2 n⌋ ≥ m + 6. */
-export const APPROXIMATE_ENTROPY_MINIMUM_BITS = 2 ** (APPROXIMATE_ENTROPY_M + 6);
+export function approximateEntropyMinimumBits(m: number): number {
+  return 2 ** (m + 6);
+}
 
 export function approximateEntropy(
   bits: Uint8Array,
@@ -41,7 +44,7 @@ export function judgeApproximateEntropy(n: number, m: number, longer: Uint32Arra
 
 function phi(counts: Uint32Array, n: number): number {
   let sum = 0;
-  for (const count of counts) if (count > 0) sum += count * Math.log(count / n);
+  for (const count of counts) if (count > 0) sum += count * log(count / n);
   return sum / n;
 }
 
@@ -74,5 +77,5 @@ function divergence(delta: number): number {
 }
 
 function logTerm(x: number): number {
-  return x > 0 ? x * Math.log(x) : 0;
+  return x > 0 ? x * log(x) : 0;
 }

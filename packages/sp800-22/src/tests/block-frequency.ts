@@ -3,18 +3,31 @@
  *
  * Is the share of ones near one half in every block of M bits?
  */
+import { square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 import { countOnes } from './frequency.ts';
 
-/**
- * The NIST program's default block length. §2.2.7 recommends M > 0.01 n and N < 100, which M = 128 meets only for
- * n < 12,800; we keep it for comparison with the program.
- */
+/** The NIST program's default block length, which meets §2.2.7 only for n < 12,800. */
 export const BLOCK_FREQUENCY_M = 128;
 
-/** §2.2.7 asks for n ≥ 100; the default M needs one whole block. */
-export const BLOCK_FREQUENCY_MINIMUM_BITS = BLOCK_FREQUENCY_M;
+/** §2.2.7. */
+const MINIMUM_BITS = 100;
+
+/** §2.2.7: M ≥ 20; here, as a power of two. */
+const SHORTEST_RECOMMENDED = 32;
+
+/** §2.2.7: returns the smallest power of two with M ≥ 20, M > 0.01 n and N = ⌊n / M⌋ < 100. */
+export function recommendedBlockLength(n: number): number {
+  let M = SHORTEST_RECOMMENDED;
+  while (M <= 0.01 * n) M *= 2;
+  return M;
+}
+
+/** Returns the shortest sequence for one of the block lengths: it has at least one whole block. */
+export function blockFrequencyMinimumBits(lengths: readonly number[]): number {
+  return Math.max(MINIMUM_BITS, Math.min(...lengths));
+}
 
 export function blockFrequency(
   bits: Uint8Array,
@@ -30,9 +43,20 @@ export function blockFrequency(
   let sum = 0;
   for (let i = 0; i < N; i++) {
     const ones = countOnes(bits, i * M, (i + 1) * M);
-    sum += (2 * ones - M) ** 2;
+    sum += square(2 * ones - M);
   }
   return judgeBlockFrequency(N, M, sum);
+}
+
+/** Joins the results of several block lengths. With one, the statistics stay numbers. */
+export function joinBlockFrequencies(results: readonly TestResult[]): TestResult {
+  if (results.length === 1) return results[0];
+  const figures = (symbol: string): number[] =>
+    results.map(({ statistics }) => Number(statistics[symbol]));
+  return {
+    pValues: results.flatMap(({ pValues }) => pValues),
+    statistics: { chi2: figures('chi2'), N: figures('N'), M: figures('M') },
+  };
 }
 
 /** Computes the test from `sum` = Σ (2·ones − M)² over `N` blocks of `M` bits. */

@@ -25,14 +25,8 @@ export function linearComplexity(
 
   // Steps 2 to 5: L_i of each block, T_i, and the class of T_i.
   const measure = new BerlekampMassey(M);
-  const mu = expectedComplexity(M);
   const nu = new Array<number>(7).fill(0);
-  for (let i = 0; i < N; i++) {
-    const L = measure.complexity(bits, i * M);
-    const T = deviation(L, M, mu);
-    // Classes: T ≤ −2.5; −2.5 < T ≤ −1.5; …; 1.5 < T ≤ 2.5; T > 2.5.
-    nu[Math.min(6, Math.max(0, Math.ceil(T + 2.5)))]++;
-  }
+  for (let i = 0; i < N; i++) nu[classOfComplexity(measure.complexity(bits, i * M), M)]++;
 
   return judgeLinearComplexity({ M, N, nu }, constants);
 }
@@ -47,6 +41,12 @@ export function judgeLinearComplexity(
 
   // Step 7: p = igamc(K/2, χ²/2).
   return { pValues: [igamc(3, chi2 / 2)], statistics: { M, N, nu, chi2 } };
+}
+
+/** Step 5: returns the class of L. T ≤ −2.5; −2.5 < T ≤ −1.5; …; 1.5 < T ≤ 2.5; T > 2.5. */
+export function classOfComplexity(L: number, M: number): number {
+  const T = deviation(L, M, expectedComplexity(M));
+  return Math.min(6, Math.max(0, Math.ceil(T + 2.5)));
 }
 
 /** Step 3: returns μ = M/2 + (9 + (−1)^(M+1)) / 36 − (M/3 + 2/9) / 2^M. */

@@ -7,47 +7,90 @@ import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
-/** §2.8.7: m = 9 or 10; the constants of the program are for 9. */
+/** §2.8.7: m = 9 or 10; the NIST program's default. */
 export const OVERLAPPING_m = 9;
 
-/** §2.8.2: block length. */
-export const OVERLAPPING_M = 1032;
+/** §2.8.7: n ≥ 10^6, and N · min π_i > 5. The smallest π_i of all m is 0.0684. */
+const MINIMUM_BITS = 1_000_000;
+const MINIMUM_BLOCKS = 74;
 
-/** §2.8.7. */
-export const OVERLAPPING_MINIMUM_BITS = 1_000_000;
+/** §2.8.7: K is near 2λ. */
+const K = 5;
+
+/** §2.8.7: returns the block length M with λ = (M − m + 1) / 2^m = 2: 1032 for m = 9. */
+export function overlappingBlockLength(m: number): number {
+  return 2 ** (m + 1) + m - 1;
+}
+
+export function overlappingMinimumBits(m: number): number {
+  return Math.max(MINIMUM_BITS, MINIMUM_BLOCKS * overlappingBlockLength(m));
+}
+
+/** The exact probabilities for other m than 9, once computed. */
+const COMPUTED = new Map<number, readonly number[]>();
+
+/**
+ * Returns the probabilities of 0, 1, …, 4 and at least 5 matches of m ones in a block of M bits. The approximation of
+ * §3.8, which the NIST program computes, depends on λ alone, and so is the same for all m.
+ */
+export function overlappingProbabilities(m: number, constants: Constants): readonly number[] {
+  if (constants === 'nist' || m === OVERLAPPING_m) return OVERLAPPING_TEMPLATE_PI[constants];
+  const pi = COMPUTED.get(m) ?? matchProbabilities(m, overlappingBlockLength(m));
+  COMPUTED.set(m, pi);
+  return pi;
+}
+
+/**
+ * Returns the exact probabilities, bit by bit: `states[c][r]` is the probability of c matches so far and a final run of
+ * r ones, where the last of each stands for more.
+ */
+export function matchProbabilities(m: number, M: number): number[] {
+  const zeros = () => Array.from({ length: K + 1 }, () => new Float64Array(m + 1));
+  let states = zeros();
+  states[0][0] = 1;
+  for (let i = 0; i < M; i++) {
+    const next = zeros();
+    for (let c = 0; c <= K; c++) {
+      for (let r = 0; r <= m; r++) {
+        const half = states[c][r] / 2;
+        const longer = Math.min(m, r + 1);
+        next[c][0] += half;
+        next[longer === m ? Math.min(K, c + 1) : c][longer] += half;
+      }
+    }
+    states = next;
+  }
+  return states.map((runs) => runs.reduce((sum, p) => sum + p));
+}
 
 /**
  * Runs the test. The template B is m ones (§2.8.2). `pi` are the probabilities of 0, 1, …, K − 1 and at
- * least K matches in a block of M bits; the table has them only for the default m and M.
+ * least K matches in a block of M bits; they must be given for another M than the default.
  */
 export function overlappingTemplate(
   bits: Uint8Array,
   {
     m = OVERLAPPING_m,
-    M = OVERLAPPING_M,
+    M = overlappingBlockLength(m),
     constants = 'exact',
     pi,
   }: { m?: number; M?: number; constants?: Constants; pi?: readonly number[] } = {},
 ): TestResult {
   assertInteger('m', m, 1, 31);
   assertInteger('M', M, m, 2 ** 26);
-  if (pi === undefined && (m !== OVERLAPPING_m || M !== OVERLAPPING_M)) {
+  if (pi === undefined && M !== overlappingBlockLength(m)) {
     throw new RangeError(
-      `"pi" expected class probabilities for m=${m}, M=${M}, got none (the table holds m=9, M=1032)`,
+      `"pi" expected class probabilities for m=${m}, M=${M}, got none (M=${overlappingBlockLength(m)} needs none)`,
     );
   }
-  const probabilities = pi ?? OVERLAPPING_TEMPLATE_PI[constants];
+  const probabilities = pi ?? overlappingProbabilities(m, constants);
   assertLengthBits(bits, M);
 
   // Step 1: N blocks of M bits.
   const N = Math.floor(bits.length / M);
 
-  // Step 2: ν_i counts the blocks with i matches, the last class those with K and more.
-  const K = probabilities.length - 1;
-  const nu = new Array<number>(K + 1).fill(0);
-  for (let j = 0; j < N; j++) {
-    nu[Math.min(K, countOverlapping(bits, j * M, (j + 1) * M, m))]++;
-  }
+  // Step 2.
+  const nu = countOverlaps(bits, { m, M, classes: probabilities.length });
 
   return judgeOverlapping(nu, { m, M, N, pi: probabilities });
 }
@@ -57,8 +100,6 @@ export function judgeOverlapping(
   nu: readonly number[],
   { m, M, N, pi }: { m: number; M: number; N: number; pi: readonly number[] },
 ): TestResult {
-  const K = nu.length - 1;
-
   // Step 3: λ = (M − m + 1) / 2^m and η = λ/2, from which the text approximates π_i.
   const lambda = (M - m + 1) / 2 ** m;
   const eta = lambda / 2;
@@ -67,7 +108,22 @@ export function judgeOverlapping(
   const chi2 = chiSquared(nu, pi, N);
 
   // Step 5: p = igamc(K/2, χ²/2). (The example in §2.8.4 omits the second division.)
-  return { pValues: [igamc(K / 2, chi2 / 2)], statistics: { m, M, N, lambda, eta, nu, chi2 } };
+  return {
+    pValues: [igamc((nu.length - 1) / 2, chi2 / 2)],
+    statistics: { m, M, N, lambda, eta, nu, chi2 },
+  };
+}
+
+/** Step 2: returns ν, the number of blocks of M bits by their matches; the last class is open. */
+export function countOverlaps(
+  bits: Uint8Array,
+  { m, M, classes }: { m: number; M: number; classes: number },
+): number[] {
+  const nu = new Array<number>(classes).fill(0);
+  for (let start = 0; start + M <= bits.length; start += M) {
+    nu[Math.min(classes - 1, countOverlapping(bits, start, start + M, m))]++;
+  }
+  return nu;
 }
 
 /** Counts the windows of m ones in [start, end): the positions where a run of ones is at least m long. */

@@ -51,8 +51,12 @@ export function judgeExcursions(J: number, nu: readonly number[]): TestResult {
 export function visitProbabilities(x: number): number[] {
   const a = 1 - 1 / (2 * Math.abs(x));
   const pi = [a];
-  for (let k = 1; k < CLASSES - 1; k++) pi.push(a ** (k - 1) / (4 * x * x));
-  pi.push(a ** 4 / (2 * Math.abs(x)));
+  let power = 1;
+  for (let k = 1; k < CLASSES - 1; k++) {
+    pi.push(power / (4 * x * x));
+    power *= a;
+  }
+  pi.push(power / (2 * Math.abs(x)));
   return pi;
 }
 

@@ -4,6 +4,7 @@
  * Are there linear dependencies among substrings? Disjoint pieces of the sequence are read as square
  * matrices over GF(2), and their ranks are compared with those of random matrices.
  */
+import { square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
@@ -67,13 +68,16 @@ export function judgeRank(
 export function rankProbabilities(M: number): [number, number, number] {
   const probability = (r: number): number => {
     let product = 2 ** (r * (2 * M - r) - M * M);
-    for (let i = 0; i < r; i++) product *= (1 - 2 ** (i - M)) ** 2 / (1 - 2 ** (i - r));
+    for (let i = 0; i < r; i++) product *= square(1 - 2 ** (i - M)) / (1 - 2 ** (i - r));
     return product;
   };
   let less = 0;
   for (let r = 0; r <= M - 2; r++) less += probability(r);
   return [probability(M), probability(M - 1), less];
 }
+
+/** Those of the 32 × 32 matrices of the suite. */
+export const RANK_PROBABILITIES = rankProbabilities(RANK_M);
 
 /**
  * Returns the rank over GF(2) of the M rows of M bits that begin at `start`.

@@ -3,6 +3,7 @@
  *
  * Does the sequence change between zeros and ones too often or too seldom?
  */
+import { square } from '../elementary.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
 import { countOnes } from './frequency.ts';
@@ -30,7 +31,7 @@ export function judgeRuns(n: number, ones: number, V_n: number): TestResult {
 
   // Step 2: with |π − 1/2| ≥ τ = 2/√n the test is not run and p = 0. The NIST program says > τ; we follow
   // the text. In integers: (2·ones − n)² ≥ 16 n.
-  const prerequisite_met = (2 * ones - n) ** 2 < 16 * n;
+  const prerequisite_met = square(2 * ones - n) < 16 * n;
   if (!prerequisite_met) {
     return { pValues: [0], statistics: { ones, pi, V_n, prerequisite_met } };
   }

@@ -11,19 +11,22 @@ import { countPatterns, shortenPatterns } from './pattern-counts.ts';
 export const SERIAL_M = 16;
 
 /** §2.11.7: m < ⌊log2 n⌋ − 2, hence ⌊log2 n⌋ ≥ m + 3. */
-export const SERIAL_MINIMUM_BITS = 2 ** (SERIAL_M + 3);
+export function serialMinimumBits(m: number): number {
+  return 2 ** (m + 3);
+}
 
 export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}): TestResult {
   assertInteger('m', m, 2, 24);
   assertLengthBits(bits, 1);
   const n = bits.length;
+  return judgeSerial(n, m, squaresOfPatterns(countPatterns(bits, m)));
+}
 
-  // Steps 1 and 2: counts ν of the patterns of m, m − 1 and m − 2 bits of the ring.
-  const nu_m = countPatterns(bits, m);
+/** Steps 1 and 2: returns Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring, from ν of the longest. */
+export function squaresOfPatterns(nu_m: Uint32Array): [number, number, number] {
   const nu_m1 = shortenPatterns(nu_m);
   const nu_m2 = shortenPatterns(nu_m1);
-
-  return judgeSerial(n, m, [sumOfSquares(nu_m), sumOfSquares(nu_m1), sumOfSquares(nu_m2)]);
+  return [sumOfSquares(nu_m), sumOfSquares(nu_m1), sumOfSquares(nu_m2)];
 }
 
 /** Computes the test from Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring of `n` bits. */

@@ -3,7 +3,9 @@
  *
  * Can the sequence be compressed much? The measure is the distance to the last block with the same L bits.
  */
+
 import { UNIVERSAL_ROWS } from '../constants.ts';
+import { log2, power } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
 
@@ -60,7 +62,7 @@ export function judgeUniversal({
 
   // Step 5: f_n = sum / K, and its standard deviation σ = c √(variance(L) / K).
   const f_n = sum / K;
-  const c = 0.7 - 0.8 / L + ((4 + 32 / L) * K ** (-3 / L)) / 15;
+  const c = 0.7 - 0.8 / L + ((4 + 32 / L) * power(K, -3 / L)) / 15;
   const sigma = givenSigma ?? c * Math.sqrt(row.variance / K);
 
   // Step 6: p = erfc(|(f_n − expectedValue(L)) / (√2 σ)|).
@@ -93,7 +95,7 @@ function sumOfLogDistances(bits: Uint8Array, L: number, Q: number, K: number): n
     for (let b = (i - 1) * L; b < i * L; b++) block = (block << 1) | bits[b];
     if (i > Q) {
       // Kahan summation: `lost` is the rounding error of the last addition. Without it p is off by 1e-10.
-      const term = Math.log2(i - T[block]) - lost;
+      const term = log2(i - T[block]) - lost;
       const next = sum + term;
       lost = next - sum - term;
       sum = next;

@@ -1,4 +1,5 @@
 /** Shared parts of the charts: scales, ticks, marks and legends. Units are those of the SVG's viewBox. */
+import { decimalExponent, powerOfTen } from '../../elementary.ts';
 import { grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 
@@ -20,7 +21,7 @@ export function px(value: number): number {
 
 /** Returns at most `most` multiples of 1, 2 or 5 times a power of ten within [low, high]. */
 export function niceTicks(low: number, high: number, most: number): number[] {
-  const magnitude = 10 ** Math.floor(Math.log10((high - low) / most));
+  const magnitude = powerOfTen(decimalExponent((high - low) / most));
   const steps = [1, 2, 5, 10, 20].map((factor) => factor * magnitude);
   const countOf = (step: number): number => Math.floor(high / step) - Math.ceil(low / step) + 1;
   const step = steps.find((one) => countOf(one) <= most) ?? high - low;
@@ -104,7 +105,7 @@ export function drawing(
 
 /** Returns a drawing with the caption below it. */
 export function figure(picture: Markup, caption: Content, heading: Content = NOTHING): Markup {
-  return markup`<figure>${heading}<div class="scroll">${picture}</div>
+  return markup`<figure>${heading}<div class="scroll" tabindex="0">${picture}</div>
 <figcaption>${caption}</figcaption></figure>
 `;
 }

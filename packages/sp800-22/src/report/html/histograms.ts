@@ -8,6 +8,7 @@ import {
   UNIFORMITY_ALPHA,
 } from '../../index.ts';
 import { intervalText, pValueText } from '../format.ts';
+import { rowNotes } from '../not-judged.ts';
 import { grouped } from '../table.ts';
 import { drawing, px } from './chart.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
@@ -48,7 +49,7 @@ function rowCard(row: SecondLevelRow, name: string): Markup {
 }
 
 /** Allows a line break after each underscore of a long name. */
-function breakable(name: string): Markup[] {
+export function breakable(name: string): Markup[] {
   return name.split(/(?<=_)/).map((part, i) => markup`${i === 0 ? '' : WORD_BREAK}${part}`);
 }
 
@@ -66,13 +67,17 @@ function figures(row: SecondLevelRow): Markup {
   if (!row.judged) return markup`<span>${proportion}</span>`;
   const star = (within: boolean) =>
     within ? NOTHING : markup` <b class="outside" title="outside the limit for one row">*</b>`;
-  return markup`<span>P_T ${pValueText(row.uniformityP)}${star(row.uniform)}</span><span>${proportion}${star(row.inInterval)}</span>`;
+  const notes = rowNotes(row).map((note) => markup`<span>${note}</span>`);
+  return markup`<span>P_T ${pValueText(row.uniformityP)}${star(row.uniform)}</span><span>${proportion}${star(row.inInterval)}</span>${notes}`;
 }
 
 const [WIDTH, HEIGHT, BAR] = [100, 30, 10];
 
 /** Draws the histogram. The expected count is at half height, or lower if a class has more than twice as many. */
-export function histogram({ histogram: counts, sequences }: SecondLevelRow): Markup {
+export function histogram({
+  histogram: counts,
+  sequences,
+}: Pick<SecondLevelRow, 'histogram' | 'sequences'>): Markup {
   const expected = sequences / counts.length;
   const unit = HEIGHT / Math.max(2 * expected, ...counts);
   const bars = counts

@@ -1,4 +1,5 @@
 /** Every p-value as a point, test by test, on a logarithmic scale, because small ones raise an alarm. */
+import { decimalExponent, expm1, log, log1p, powerOfTen } from '../../elementary.ts';
 import { ALPHA, type TestName } from '../../index.ts';
 import { countText, grouped } from '../table.ts';
 import {
@@ -47,7 +48,7 @@ export function pValueFigure(tests: readonly TestPValues[], which: string): Mark
   const start = scaleStart(all);
   const below = all.some((p) => p < start);
   const x = logScale(start, below);
-  const layout = layOutStrips(shown.map(({ name }) => name));
+  const layout = layOutStrips(shown.map(({ name, sequences }) => [name, sequences[0].length]));
   const sets = place(shown, layout, x);
   const small = sets.get('ring').length + sets.get('cross').length;
   const label = `${countText(all.length, 'p-value')} of ${countText(shown.length, 'test')}; below ${ALPHA}: ${grouped(small)}; below the limit of the test: ${grouped(sets.get('cross').length)}`;
@@ -76,25 +77,25 @@ const LEGEND = [
 
 function scaleStart(pValues: readonly number[]): number {
   const smallest = pValues.reduce((least, p) => (p > 0 && p < least ? p : least), 1);
-  return Math.max(MIN_START, Math.min(MAX_START, 10 ** Math.floor(Math.log10(smallest))));
+  return Math.max(MIN_START, Math.min(MAX_START, powerOfTen(decimalExponent(smallest))));
 }
 
 /** Returns the scale. It puts p-values below `start`, including 0, beside it. */
 function logScale(start: number, below: boolean): Scale {
   const left = STRIPS_LEFT + 6 + (below ? BELOW_WIDTH : 0);
-  const scale = linearScale([Math.log10(start), 0], [left, STRIPS_RIGHT - 6]);
-  return (p) => (p < start ? STRIPS_LEFT + BELOW_WIDTH / 2 : scale(Math.log10(p)));
+  const scale = linearScale([log(start), 0], [left, STRIPS_RIGHT - 6]);
+  return (p) => (p < start ? STRIPS_LEFT + BELOW_WIDTH / 2 : scale(log(p)));
 }
 
 /** Returns the powers of ten from 1 down to `start`. */
 function powersOfTen(start: number): number[] {
-  const count = 1 + Math.floor(-Math.log10(start));
-  return Array.from({ length: count }, (_, i) => 10 ** -i);
+  const count = 1 - decimalExponent(start);
+  return Array.from({ length: count }, (_, i) => powerOfTen(-i));
 }
 
 function powerText(p: number): string | Markup {
   if (p > 1e-5) return String(p);
-  return markup`10<tspan class="super" dy="-5">${Math.round(Math.log10(p))}</tspan>`;
+  return markup`10<tspan class="super" dy="-5">${decimalExponent(p)}</tspan>`;
 }
 
 function belowText({ bottom }: Strips): Markup {
@@ -103,7 +104,7 @@ function belowText({ bottom }: Strips): Markup {
 
 /** Returns the p at which 1 − (1 − p)^m is `ALPHA` (see `testLevelP`). */
 export function testLimit(m: number): number {
-  return -Math.expm1(Math.log1p(-ALPHA) / m);
+  return -expm1(log1p(-ALPHA) / m);
 }
 
 function limits(layout: Strips, x: Scale): Markup[] {

@@ -1,13 +1,19 @@
 /** The page of `phm assess --html`: one file that loads nothing and runs no script. */
 import { ALPHA, type SuiteReport, type TestName } from '../../index.ts';
+import type { FailingSequences } from '../failing-sequences.ts';
 import { CONSTANTS_NOTE, heading } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
 import { countText, grouped } from '../table.ts';
+import type { TraceJson } from '../trace.ts';
+import { distributionSection, type PValueClasses } from './distribution.ts';
+import { failingSection, type Layout } from './failing-section.ts';
 import { histogramsSection } from './histograms.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { pValueFigure, type TestPValues } from './p-value-plot.ts';
 import { proportionFigure } from './proportion-plot.ts';
+import { reportEnd, reportSection, runningHead } from './report-section.ts';
 import { STYLE } from './style.ts';
+import { supplementsSection } from './supplements.ts';
 import { type Smallest, testsTable } from './tests-table.ts';
 import { verdictSection } from './verdict-section.ts';
 
@@ -16,6 +22,10 @@ export interface PageContent {
   readonly input: string;
   /** The program that writes the page, and its version. */
   readonly program: string;
+  /** Names and values of what the report was made from and by. */
+  readonly trace: readonly (readonly [name: string, value: string])[];
+  /** The same facts as members of the JSON. */
+  readonly facts: TraceJson | undefined;
   readonly summary: AssessSummary;
   /** The report on the first sequence. */
   readonly first: SuiteReport;
@@ -23,16 +33,27 @@ export interface PageContent {
   /** The p-values of the first `plotted` sequences. */
   readonly pValues: readonly TestPValues[];
   readonly plotted: number;
-  /** Figures of the first sequence. */
-  readonly pictures: Markup;
+  readonly failing: FailingSequences;
+  readonly classes: PValueClasses;
+  readonly pictures: Pictures;
+}
+
+/** Figures of the first sequence, and of the worst one if that is another. */
+export interface Pictures {
+  readonly first: readonly Markup[];
+  readonly worst?: {
+    readonly number: number;
+    readonly text: string;
+    readonly figures: readonly Markup[];
+  };
 }
 
 /** Forbids the page to load, run or send anything: its text, styles and pictures are all in it. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** Returns the page as text. It has no date, so the same input gives the same page. */
+/** Returns the page as text. */
 export function formatPage(content: PageContent): string {
-  const { input, summary, first, smallest, pictures } = content;
+  const { input, summary, first, smallest, facts } = content;
   const sole = summary.sequences === 1 && summary.complete ? first : undefined;
   const page = markup`<!DOCTYPE html>
 <html lang="en">
@@ -42,22 +63,22 @@ export function formatPage(content: PageContent): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>SP 800-22 report on ${input}</title>
+<title>${facts ? `Report ${facts.report.id}: ` : ''}SP 800-22 report on ${input}</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}</style>
+<style>${STYLE}${facts ? runningHead(facts) : NOTHING}</style>
 </head>
 <body>
 ${header(content)}
 <main>
+${facts ? reportSection(facts, { ...first, sequences: summary.sequences }) : NOTHING}
 ${verdictSection(summary, first, sole)}
 ${testsTable(summary, smallest, sole)}
-${sourceSection(content)}
-<section id="pictures"><h2>Sequence 1 in pictures</h2>
-<p>The pictures show structure that the eye sees at a glance; the verdict does not rest on them. They contain bits of the input and are as secret as the input.</p>
-<div class="pictures">
-${pictures}</div>
-</section>
+${supplementsSection(summary, sole)}${sourceSection(content)}
+${sole ? NOTHING : failingSection(content.failing, layoutOf(content))}
+${summary.secondLevel.judged ? distributionSection(content.classes, applicableOf(summary)) : NOTHING}
+${picturesSection(content)}
 ${summary.secondLevel.judged ? histogramsSection(summary.secondLevel) : NOTHING}
+${traceSection(content)}
 </main>
 ${footer(content)}
 </body>
@@ -66,19 +87,24 @@ ${footer(content)}
   return page.text;
 }
 
-function header({ input, summary, first: { bits, constants } }: PageContent): Markup {
-  const { sequences, complete, secondLevel } = summary;
+function header({ input, summary, trace, failing, facts, first }: PageContent): Markup {
+  const { bits, constants } = first;
+  const { sequences, complete, secondLevel, supplements } = summary;
   const many = `${countText(sequences)} of `;
   const links: [id: string, text: string][] = [
     ['verdict', 'Verdict'],
     ['tests', 'Tests'],
+    ...(supplements ? [['supplements', 'Supplements'] as [string, string]] : []),
     secondLevel.judged ? ['source', 'Proportions'] : ['source', 'p-values'],
-    ['pictures', 'Pictures'],
   ];
+  if (sequences > 1 && failing.count > 0) links.push(['failing', 'Failing sequences']);
+  if (secondLevel.judged) links.push(['distribution', 'Distribution']);
+  links.push(['pictures', 'Pictures']);
   if (secondLevel.judged) links.push(['rows', `All ${grouped(secondLevel.rowsJudged)} rows`]);
+  if (trace.length > 0) links.push(['trace', 'Input and settings']);
   return markup`<header>
-<p class="kicker">Statistical tests of random bits</p>
-<h1><bdi>${input}</bdi></h1>
+<p class="kicker">Test report: statistical tests of random bits</p>
+<h1><bdi>${facts?.report.device ?? input}</bdi></h1>
 <p>${heading(bits, constants, sequences === 1 && complete ? '' : many)}${complete ? '' : markup`; <strong class="failed">ended early</strong>`}</p>
 <p>${CONSTANTS_NOTE[constants]}</p>
 <nav aria-label="Parts of this page"><ul>${links.map(([id, text]) => markup`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>
@@ -94,8 +120,35 @@ function sourceSection({ summary, pValues, plotted }: PageContent): Markup {
 ${plot}</section>`;
 }
 
-function footer({ program }: PageContent): Markup {
+function picturesSection({ pictures: { first, worst } }: PageContent): Markup {
+  const title = worst ? `Sequences 1 and ${grouped(worst.number)}` : 'Sequence 1';
+  const figures = first.flatMap((one, i) => [one, worst?.figures[i] ?? NOTHING]);
+  return markup`<section id="pictures"><h2>${title} in pictures</h2>
+<p>The pictures show structure that the eye sees at a glance; the verdict does not rest on them. They contain bits of the input and are as secret as the input.</p>
+${worst ? markup`<p>${worst.text}</p>` : NOTHING}
+<div class="pictures${worst ? ' two' : ''}">
+${figures}</div>
+</section>`;
+}
+
+function layoutOf({ facts, first, summary }: PageContent): Layout {
+  const offsetBits = facts?.input.offset_bits ?? 0;
+  return { sequences: summary.sequences, bits: first.bits, offsetBits };
+}
+
+function applicableOf({ tests }: AssessSummary): ReadonlyMap<TestName, number> {
+  return new Map(tests.map(({ name, applicable }) => [name, applicable]));
+}
+
+function traceSection({ trace }: PageContent): Markup {
+  if (trace.length === 0) return NOTHING;
+  return markup`<section id="trace"><h2>Input and settings</h2>
+<dl class="trace">${trace.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+</section>`;
+}
+
+function footer({ program, facts }: PageContent): Markup {
   return markup`<footer>
-<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by ${program}. It has no date, so the same input gives the same page.</p>
-</footer>`;
+<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by ${program}.</p>
+${facts ? reportEnd(facts) : NOTHING}</footer>`;
 }

@@ -37,18 +37,16 @@ const NAME_HEIGHT = 11;
 
 export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
   const rows = secondLevel.rows.filter((row) => row.judged);
-  const layout = layOutStrips([...new Set(rows.map(({ test }) => test))]);
-  const least = Math.min(
-    ...rows.map(({ proportion, interval }) => Math.min(proportion, interval[0])),
-  );
-  const domain = [least - 0.05 * (1 - least), 1 + 0.02 * (1 - least)] as const;
-  const x = linearScale(domain, [STRIPS_LEFT, STRIPS_RIGHT]);
+  // The last row of a test has the highest index.
+  const layout = layOutStrips(new Map(rows.map(({ test, index }) => [test, index])));
+  const { domain, below, x } = scale(rows);
   const { rowsJudged, rowsOutsideInterval, checkAlpha } = secondLevel;
   const label = `Proportions of ${rowsJudged} rows; outside their interval: ${rowsOutsideInterval}`;
   const picture = [
     stripGrounds(layout),
     bands(rows, layout, x),
     stripAxis(layout, niceTicks(domain[0], 1, 6), x, String),
+    below ? belowText(layout) : [],
     axisTitle(layout, `proportion of sequences with p ≥ ${ALPHA}`),
     markup`<path class="dashed" d="M${px(x(1 - ALPHA))} ${STRIPS_TOP}V${layout.bottom}"/>`,
     rowMarks(rows, layout, x, checkAlpha),
@@ -59,6 +57,34 @@ export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
     drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
     markup`Each point is one of ${grouped(rowsJudged)} rows. The band is the interval of §4.2.1, p̂ ± 3 √(p̂ (1 − p̂) / m), where p̂ = ${1 - ALPHA} and m is the number of sequences to which the test applied. It is a limit for one row. Rows outside: ${rowsOutsideInterval} of ${grouped(rowsJudged)}; expected for a sound source: ${secondLevel.expectedOutsideInterval.toFixed(2)}. A row can also fail by the uniformity of its p-values, which the section of all rows shows.`,
   );
+}
+
+/** The scale begins at most so many times as far from 1 as the lowest interval: a row far below would squeeze it. */
+const MOST_INTERVALS = 3;
+
+/** Width of the area left of the scale, for smaller proportions. */
+const BELOW_WIDTH = 52;
+
+interface ProportionScale {
+  readonly domain: readonly [low: number, high: number];
+  /** Whether rows are left of the scale. */
+  readonly below: boolean;
+  readonly x: Scale;
+}
+
+function scale(rows: readonly JudgedRow[]): ProportionScale {
+  const lowest = Math.min(...rows.map(({ interval }) => interval[0]));
+  const least = Math.min(lowest, ...rows.map(({ proportion }) => proportion));
+  const start = Math.max(least, 1 - MOST_INTERVALS * (1 - lowest));
+  const domain = [start - 0.05 * (1 - start), 1 + 0.02 * (1 - start)] as const;
+  const below = least < domain[0];
+  const inside = linearScale(domain, [STRIPS_LEFT + (below ? BELOW_WIDTH : 0), STRIPS_RIGHT]);
+  const x: Scale = (p) => (p < domain[0] ? STRIPS_LEFT + BELOW_WIDTH / 2 : inside(p));
+  return { domain, below, x };
+}
+
+function belowText({ bottom }: Strips): Markup {
+  return markup`<text class="middle" x="${STRIPS_LEFT + BELOW_WIDTH / 2}" y="${bottom + 19}">less</text>`;
 }
 
 const LEGEND = [
@@ -88,7 +114,9 @@ function rowMarks(
 ): Markup[] {
   const sets = new PointSets<MarkKind>();
   for (const row of rows) {
-    const kind = row.proportionP < checkAlpha ? 'cross' : row.inInterval ? 'dot' : 'ring';
+    const check = row.proportionCheck;
+    const failed = check.judged && check.p < checkAlpha;
+    const kind = failed ? 'cross' : row.inInterval ? 'dot' : 'ring';
     sets.add(kind, [x(row.proportion), rowY(stripOf(layout, row), row.index - 1)]);
   }
   return (['dot', 'ring', 'cross'] as const).map((kind) => marks(kind, sets.get(kind)));

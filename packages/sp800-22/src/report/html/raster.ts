@@ -1,4 +1,5 @@
 /** The first bits of a sequence as a picture, one pixel per bit. */
+import { log2 } from '../../elementary.ts';
 import { grouped } from '../table.ts';
 import { figure } from './chart.ts';
 import { type Markup, markup } from './markup.ts';
@@ -17,18 +18,22 @@ export interface RasterSize {
 
 /** Returns about a square, its width a power of two from 8 up. Bits of an incomplete row are left out. */
 export function rasterSize(bits: number): RasterSize {
-  const width = Math.min(MAX_WIDTH, Math.max(8, 2 ** Math.round(Math.log2(bits) / 2)));
+  const width = Math.min(MAX_WIDTH, Math.max(8, 2 ** Math.round(log2(bits) / 2)));
   return { width, height: Math.min(MAX_HEIGHT, Math.floor(bits / width)) };
 }
 
-/** `bytes` hold at least `bits` bits, the most significant first. */
-export function rasterFigure(bytes: Uint8Array, bits: number): Markup {
+/** `bytes` hold at least `bits` bits of the sequence, the most significant first. Its name is such as "sequence 1". */
+export function rasterFigure(bytes: Uint8Array, bits: number, name: string): Markup {
   const { width, height } = rasterSize(bits);
   const png = encodePng({ width, height, pixels: bytes.subarray(0, (width * height) / 8) }, ONES);
   const shown = grouped(width * height);
   return figure(
-    markup`<img class="raster" width="${width}" height="${height}" alt="The first ${shown} bits as pixels" src="data:image/png;base64,${png.toString('base64')}">`,
-    markup`The first ${shown} bits of sequence 1, ${width} per row, from left to right and from top to bottom. Coloured pixels are 1. Stripes, blocks and other textures are structure. Random bits look like noise, but so do many predictable ones.`,
-    markup`<h3>Bits</h3>`,
+    markup`<img class="raster" width="${width}" height="${height}" alt="The first ${shown} bits of ${name} as pixels" src="data:image/png;base64,${base64(png)}">`,
+    markup`The first ${shown} bits of ${name}, ${width} per row, from left to right and from top to bottom. Coloured pixels are 1. Stripes, blocks and other textures are structure. Random bits look like noise, but so do many predictable ones.`,
+    markup`<h3>Bits of ${name}</h3>`,
   );
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }

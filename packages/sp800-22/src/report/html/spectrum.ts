@@ -1,4 +1,5 @@
 /** The spectrum of a sequence, as the discrete Fourier transform test sees it (SP 800-22 §2.6). */
+import { square } from '../../elementary.ts';
 import { type Constants, DFT_T2_OVER_N, fourierTransform, unpackBits } from '../../index.ts';
 import { grouped } from '../table.ts';
 import {
@@ -94,7 +95,7 @@ function spectrumSizes(bytes: Uint8Array, n: number): Float64Array {
   const bins = Math.floor(n / 2);
   const S = fourierTransform(re, im, bins);
   const sizes = new Float64Array(bins);
-  for (let k = 0; k < bins; k++) sizes[k] = Math.sqrt((S.re[k] ** 2 + S.im[k] ** 2) / n);
+  for (let k = 0; k < bins; k++) sizes[k] = Math.sqrt((square(S.re[k]) + square(S.im[k])) / n);
   for (const buffer of [unpacked, re, im, S.re, S.im]) buffer.fill(0);
   return sizes;
 }
@@ -126,12 +127,12 @@ function toColumns(sizes: Float64Array): SpectrumColumn[] {
 const [WIDTH, HEIGHT] = [480, 290];
 const [LEFT, RIGHT, TOP, BOTTOM] = [72, 456, 34, 250];
 
-/** Draws the figure. `sequenceBits` is the length of the whole sequence. */
-export function spectrumFigure(spectrum: Spectrum, sequenceBits: number): Markup {
+/** Draws the figure. `sequenceBits` is the length of the whole sequence; its name is such as "sequence 1". */
+export function spectrumFigure(spectrum: Spectrum, sequenceBits: number, name: string): Markup {
   const { bits, threshold, N_1, N_0, columns } = spectrum;
   const x = linearScale([0, bits / 2], [LEFT, RIGHT]);
   const y = linearScale([0, TOP_SIZE], [BOTTOM, TOP]);
-  const label = `Spectrum of ${grouped(bits)} bits: ${grouped(N_1)} values below the threshold, ${grouped(N_0)} expected`;
+  const label = `Spectrum of ${name}, ${grouped(bits)} bits: ${grouped(N_1)} values below the threshold, ${grouped(N_0)} expected`;
   const picture = [
     axes(bits, x, y),
     columns.length > 0 ? columnPaths(columns, y) : pointMarks(spectrum, x, y),
@@ -141,8 +142,8 @@ export function spectrumFigure(spectrum: Spectrum, sequenceBits: number): Markup
   ];
   return figure(
     drawing(WIDTH, HEIGHT, label, picture),
-    caption(spectrum, sequenceBits),
-    markup`<h3>Spectrum</h3>`,
+    caption(spectrum, sequenceBits, name),
+    markup`<h3>Spectrum of ${name}</h3>`,
   );
 }
 
@@ -204,9 +205,12 @@ function clippedPath({ peaks }: Spectrum, x: Scale): string {
   return peaks.map(({ k }) => `M${px(x(k))} ${TOP}l-5 9h10z`).join('');
 }
 
-function caption({ bits, N_1, N_0, peaks, peakCount }: Spectrum, sequenceBits: number): Content {
-  const which =
-    bits < sequenceBits ? `the first ${grouped(bits)} bits of sequence 1` : 'sequence 1';
+function caption(
+  { bits, N_1, N_0, peaks, peakCount }: Spectrum,
+  sequenceBits: number,
+  name: string,
+): Content {
+  const which = bits < sequenceBits ? `the first ${grouped(bits)} bits of ${name}` : name;
   const sentences = [
     `|S_k| of ${which}, 0 and 1 read as −1 and 1.`,
     `95 % of the values should be below T = √(n ln 20): N_1 = ${grouped(N_1)} are, N_0 = ${grouped(N_0)} are expected (§2.6).`,

@@ -1,5 +1,4 @@
 /** Charts with one strip per test, its rows from top to bottom within the strip. */
-import { P_VALUE_LABELS, type TestName } from '../../index.ts';
 import { type Point, px, type Scale } from './chart.ts';
 import { type Markup, markup } from './markup.ts';
 
@@ -15,7 +14,7 @@ const MIN_HEIGHT = 20;
 const ROW_HEIGHT = 1.4;
 
 export interface Strip {
-  readonly test: TestName;
+  readonly test: string;
   /** The p-values of the test in one sequence. */
   readonly rows: number;
   readonly top: number;
@@ -27,10 +26,10 @@ export interface Strips {
   readonly bottom: number;
 }
 
-export function layOutStrips(tests: readonly TestName[]): Strips {
+/** `tests` are pairs of a test and the number of its rows. */
+export function layOutStrips(tests: Iterable<readonly [string, number]>): Strips {
   let top = STRIPS_TOP;
-  const strips = tests.map((test): Strip => {
-    const rows = P_VALUE_LABELS[test].length;
+  const strips = Array.from(tests, ([test, rows]): Strip => {
     const height = Math.max(MIN_HEIGHT, Math.round(rows * ROW_HEIGHT));
     const strip = { test, rows, top, height };
     top += height + GAP;

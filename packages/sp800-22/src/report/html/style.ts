@@ -50,6 +50,8 @@ font-size:.8em;line-height:1;color:var(--panel);background:var(--muted)}
 .verdict.failed .sign{background:var(--bad)}
 dl{display:flex;flex-wrap:wrap;gap:8px 36px;margin:12px 0}
 dl div{display:flex;flex-direction:column-reverse}
+.trace{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}
+.trace dd{overflow-wrap:anywhere;font-size:.9rem;font-weight:400}
 dd{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
 dt{color:var(--muted);font-size:.85rem}
 .limits ul{padding-left:1.1em;max-width:90ch}
@@ -111,26 +113,61 @@ font-size:.78rem;line-height:1.45;color:var(--muted);font-variant-numeric:tabula
 .bars{fill:var(--core)}
 .expected{stroke:var(--ink);stroke-width:.8;fill:none}`;
 
+const REPORT = `
+.digest{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.85em}
+caption{text-align:left;color:var(--muted);font-size:.85rem;padding-bottom:4px}
+.two figure:first-child{grid-row:auto}
+.wide-rows{grid-template-columns:repeat(auto-fill,minmax(208px,1fr))}
+.pair{display:grid;grid-template-columns:3fr 2fr;gap:10px;align-items:end}
+.ecdf path{fill:none}
+.ecdf .area{fill:var(--soft)}
+.diagonal{stroke:var(--muted);stroke-width:.6;stroke-dasharray:2 2}
+.function{stroke:var(--ink);stroke-width:1.1}
+.signature{display:none}
+.end{text-align:center;color:var(--muted);font-size:.85rem}`;
+
+/** Black on white, as most reports are printed. Every section may break, but no row, card, figure or heading. */
 const PRINT = `
-@page{margin:14mm}
+@page{margin:20mm 16mm 18mm;font:8pt system-ui,Arial,sans-serif}
 @media print{
+:root{--ground:#fff;--panel:#fff;--ink:#000;--muted:#333;--line:#bbb;--strip:#f3f3f3;
+--good:#00457a;--bad:#a33000;--soft:#d5e4f0;--core:#7aa9cc;--good-panel:#fff;--bad-panel:#fff}
 body{max-width:none;padding:0;background:#fff;font-size:10pt}
+header{padding-top:0}
 nav{display:none}
-section{border:0;padding:0;margin-bottom:8mm}
-.verdict{padding-left:5mm;border-left:2mm solid var(--muted)}
-figure,tr,dl,.rows li,.limits,.verdict,#tests,#source,#pictures{break-inside:avoid}
-h2,h3{break-after:avoid}
+section{border:0;border-radius:0;padding:0;margin-bottom:7mm}
+section>p,.limits ul,footer p,figcaption{max-width:none}
+.verdict{padding:3mm 5mm;border:.4mm solid var(--ink);border-left-width:2mm}
+figure,tr,dl,.rows li,.limits,.verdict,#report,.signature{break-inside:avoid}
+h2,h3,caption,thead,.note{break-after:avoid}
+thead{display:table-header-group}
+p,li{orphans:3;widows:3}
 .scroll{overflow:visible}
-table,.wide{min-width:0}
-th,td{padding-block:3px}
+table{min-width:0;font-size:9pt}
+.wide{min-width:0}
+tbody th{font-size:8pt}
+th,td{padding-block:2px}
 .share{display:none}
+dl{gap:2mm 9mm}
+dd{font-size:14pt}
+.trace{gap:.5mm 5mm}
+.trace dd,.trace dt{font-size:9pt}
+.trace .digest{font-size:7.5pt}
+figcaption{font-size:8pt}
 .rows li{font-size:7pt;padding:1.5mm 2mm}
-.pictures{grid-template-columns:1fr 1fr;gap:6mm}
-.rows{grid-template-columns:repeat(6,1fr);gap:2mm}
-.sign,.share,.share i,.verdict{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.rows li.failed{border:.6mm solid var(--ink)}
+.pictures{grid-template-columns:1fr 1fr;gap:5mm}
+.pictures figure{min-width:0}
+.raster{max-width:76mm}
+.rows{grid-template-columns:repeat(7,1fr);gap:1.5mm}
+.wide-rows{grid-template-columns:repeat(4,1fr)}
+.sign,.verdict,.ground{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.signature{display:grid;grid-template-columns:1fr 1fr;gap:10mm;margin-top:16mm}
+.signature p{border-top:.3mm solid var(--ink);padding-top:1mm;font-size:8pt}
+footer{padding:0}
 a{color:inherit}
 }`;
 
 export const STYLE: Markup = new Markup(
-  [BASE, VERDICT, TABLES, FIGURES, ROWS, PRINT].join('').replaceAll('\n', ''),
+  [BASE, VERDICT, TABLES, FIGURES, ROWS, REPORT, PRINT].join('').replaceAll('\n', ''),
 );

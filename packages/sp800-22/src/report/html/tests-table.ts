@@ -40,7 +40,8 @@ export function testsTable(
     sole ? soleResult(counts, sole) : passes(counts);
   return markup`<section id="tests"><h2>Tests</h2>
 ${secondLevel.judged ? markup`<p>${TEST_RULE} These counts are no verdict on the source, which is judged row by row.</p>` : NOTHING}
-<div class="scroll"><table>
+<div class="scroll" tabindex="0"><table>
+<caption>Results of the tests</caption>
 <thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">p-values</th><th scope="col">Detects</th><th scope="col">§</th></tr></thead>
 <tbody>
 ${tests.map(

@@ -1,7 +1,9 @@
 /** The verdict of the run in words and counts, and what it does not prove. */
-import type { SuiteReport } from '../../index.ts';
+import { NOT_OF_STANDARD, type SuiteReport } from '../../index.ts';
 import { failureText, NO_CERTIFICATE, passedText, TEST_RULE, verdictNotes } from '../format.ts';
-import type { AssessSummary } from '../summary.ts';
+import { notJudgedTexts } from '../not-judged.ts';
+import { type AssessSummary, hasPassed } from '../summary.ts';
+import { supplementVerdict } from '../supplements.ts';
 import { countText, grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 
@@ -53,9 +55,18 @@ const FAILED_BY_CHANCE = 2;
 
 const ONE_SAYS_LITTLE = markup`One sequence says little about its source. The standard judges a source by many (§4.2): run <code>phm assess</code> with <code>--sequences</code>.`;
 
-function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport): Verdict {
+function verdictOnSequence(report: SuiteReport): Verdict {
+  const { tests, testsPassed, totalTests, bits, supplements = [] } = report;
+  const failedSupplements = supplements
+    .filter((one) => one.applicable && !one.passed)
+    .map(({ name }) => name);
   const failed = tests.filter((test) => test.applicable && !test.passed).map(({ name }) => name);
-  const state = totalTests === 0 ? 'open' : failed.length === 0 ? 'passed' : 'failed';
+  const state =
+    totalTests === 0
+      ? 'open'
+      : failed.length + failedSupplements.length === 0
+        ? 'passed'
+        : 'failed';
   return {
     state,
     title: passedText(
@@ -72,6 +83,9 @@ function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport
     ],
     sentences: [
       ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
+      ...(failedSupplements.length > 0
+        ? [`FAILED supplements, ${NOT_OF_STANDARD}: ${failedSupplements.join(', ')}.`]
+        : []),
       TEST_RULE,
       ...(failed.length > FAILED_BY_CHANCE ? [] : [BY_CHANCE]),
       ONE_SAYS_LITTLE,
@@ -89,8 +103,9 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
     return verdictOnTests(summary, size, secondLevel.reason);
   }
   const { passed, rows, rowsJudged, rowsFailed } = secondLevel;
+  const supplements = summary.supplements?.secondLevel;
   return {
-    state: passed ? 'passed' : 'failed',
+    state: hasPassed(summary) ? 'passed' : 'failed',
     title: `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`,
     figures: [
       ...size,
@@ -100,7 +115,9 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
     ],
     sentences: [
       ...failures(rows.filter((row) => row.judged && !row.passed).map(failureText)),
-      verdictNotes(secondLevel, bits).join(' '),
+      ...(supplements ? [`${supplementVerdict(supplements)} They are ${NOT_OF_STANDARD}.`] : []),
+      verdictNotes(secondLevel).join(' '),
+      ...notJudgedTexts(secondLevel),
     ],
   };
 }

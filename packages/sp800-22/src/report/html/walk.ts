@@ -1,4 +1,5 @@
 /** The random walk of a sequence: S_k = X_1 + … + X_k with X_i = 2ε_i − 1 (SP 800-22 §2.13.4). */
+import { square } from '../../elementary.ts';
 import { grouped } from '../table.ts';
 import {
   drawing,
@@ -54,12 +55,13 @@ export function walkEnvelope(bytes: Uint8Array, bits: number, columns = COLUMNS)
 const [WIDTH, HEIGHT] = [480, 290];
 const [LEFT, RIGHT, TOP, BOTTOM] = [72, 456, 34, 250];
 
-export function walkFigure(envelope: WalkEnvelope): Markup {
+/** `name` is such as "sequence 1". */
+export function walkFigure(envelope: WalkEnvelope, name: string): Markup {
   const { bits, last, furthest } = envelope;
   const limit = 1.05 * Math.max(furthest, 3 * Math.sqrt(bits));
   const x = linearScale([0, bits], [LEFT, RIGHT]);
   const y = linearScale([-limit, limit], [BOTTOM, TOP]);
-  const label = `Random walk of ${grouped(bits)} steps: it ends at ${grouped(last)} and is at most ${grouped(furthest)} from 0`;
+  const label = `Random walk of ${name}, ${grouped(bits)} steps: it ends at ${grouped(last)} and is at most ${grouped(furthest)} from 0`;
   const picture = [
     axes(bits, limit, x, y),
     markup`<path class="walk" d="${envelopePath(envelope, x, y)}"/>`,
@@ -77,8 +79,8 @@ export function walkFigure(envelope: WalkEnvelope): Markup {
   ];
   return figure(
     drawing(WIDTH, HEIGHT, label, picture),
-    markup`Sequence 1 as a walk: one step up for each 1, one down for each 0. At a given step k, the walk of a sound sequence is within ±2√k in 95 % of cases and within ±3√k in 99.7 %; leaving these limits now and then is no defect. This one ends at S_n = ${grouped(last).replace('-', '−')}; its largest distance from 0 is ${grouped(furthest)}, or ${(furthest / Math.sqrt(bits)).toFixed(2)} √n.`,
-    markup`<h3>Random walk</h3>`,
+    markup`The sequence as a walk: one step up for each 1, one down for each 0. At a given step k, the walk of a sound sequence is within ±2√k in 95 % of cases and within ±3√k in 99.7 %; leaving these limits now and then is no defect. This one ends at S_n = ${grouped(last).replace('-', '−')}; its largest distance from 0 is ${grouped(furthest)}, or ${(furthest / Math.sqrt(bits)).toFixed(2)} √n.`,
+    markup`<h3>Random walk of ${name}</h3>`,
   );
 }
 
@@ -114,7 +116,7 @@ function rootCurves(factor: number, kind: string, bits: number, x: Scale, y: Sca
     linePath(
       // The points are close together at the start, where the curve is steep.
       Array.from({ length: CURVE_POINTS + 1 }, (_, i): Point => {
-        const k = bits * (i / CURVE_POINTS) ** 2;
+        const k = bits * square(i / CURVE_POINTS);
         return [x(k), y(sign * factor * Math.sqrt(k))];
       }),
     );

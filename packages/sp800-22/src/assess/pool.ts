@@ -1,0 +1,83 @@
+/** The workers of an assessment. Each starts when there is work for it, and gets the kernels from this thread. */
+import { kernelModule } from '../packed-suite.ts';
+import { platform, type SuiteWorker } from '../platform.ts';
+import type { SuiteReport } from '../suite.ts';
+import { type Answer, type Job, work } from './worker.ts';
+
+interface Waiting {
+  readonly job: Job;
+  readonly resolve: (report: SuiteReport) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class SuitePool {
+  readonly #size: number;
+  readonly #start: () => SuiteWorker;
+  readonly #workers: SuiteWorker[] = [];
+  readonly #idle: SuiteWorker[] = [];
+  readonly #waiting: Waiting[] = [];
+  #closed = false;
+
+  /** The kernels MUST be loaded. */
+  constructor(size: number, createWorker?: () => SuiteWorker) {
+    this.#size = size;
+    this.#start = createWorker ?? platform().startWorker;
+  }
+
+  /** Moves the sequence to a worker, which wipes it. Rejects if the worker fails; the caller then closes the pool. */
+  run(job: Job): Promise<SuiteReport> {
+    // A read in progress may still arrive.
+    if (this.#closed) {
+      job.sequence.bytes.fill(0);
+      return Promise.reject(new Error('closed'));
+    }
+    if (this.#size === 0) return Promise.resolve().then(() => reportOf(work(job)));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, resolve, reject });
+      this.#dispatch();
+    });
+  }
+
+  /** Ends the workers. Waiting work is wiped; it and work in progress never settle. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { job } of this.#waiting.splice(0)) job.sequence.bytes.fill(0);
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+
+  #dispatch(): void {
+    while (this.#waiting.length > 0) {
+      const worker = this.#idle.pop() ?? this.#startOne();
+      const next = worker && this.#waiting.shift();
+      if (!next) return;
+      this.#give(worker, next);
+    }
+  }
+
+  #startOne(): SuiteWorker | undefined {
+    if (this.#workers.length === this.#size) return undefined;
+    const worker = this.#start();
+    this.#workers.push(worker);
+    worker.postMessage({ kernels: kernelModule() }, []);
+    return worker;
+  }
+
+  #give(worker: SuiteWorker, { job, resolve, reject }: Waiting): void {
+    worker.onerror = ({ message }) => reject(new Error(message ?? 'the worker could not start'));
+    worker.onmessage = ({ data }) => {
+      try {
+        resolve(reportOf(data as Answer));
+      } catch (error) {
+        reject(error as Error);
+      }
+      this.#idle.push(worker);
+      this.#dispatch();
+    };
+    worker.postMessage(job, [job.sequence.bytes.buffer]);
+  }
+}
+
+function reportOf(answer: Answer): SuiteReport {
+  if ('error' in answer) throw new Error(answer.error);
+  return answer.report;
+}

@@ -1,0 +1,42 @@
+/** The table of the failing sequences: where each is in the input, and what it failed. */
+import type { FailingSequences, SequenceResult } from '../failing-sequences.ts';
+import { pValueText } from '../format.ts';
+import { countText, grouped } from '../table.ts';
+import { type Markup, markup, NOTHING } from './markup.ts';
+
+/** Failing sequences that the page lists. */
+export const LISTED_SEQUENCES = 30;
+
+/** Where sequences are in the input. */
+export interface Layout {
+  readonly sequences: number;
+  /** Bits of a sequence. */
+  readonly bits: number;
+  /** Bits before the first sequence. */
+  readonly offsetBits: number;
+}
+
+/** Returns the section, or nothing if no sequence failed. */
+export function failingSection(failing: FailingSequences, layout: Layout): Markup {
+  const { count, listed } = failing;
+  if (count === 0) return NOTHING;
+  const rest = count - listed.length;
+  const which =
+    rest > 0 ? ` The ${listed.length} worst are listed; ${grouped(rest)} more failed.` : '';
+  return markup`<section id="failing"><h2>Failing sequences</h2>
+<p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} About one sound sequence in eight fails one by chance, so this list is no verdict on the source.</p>
+<div class="scroll" tabindex="0"><table>
+<caption>Sequences with a failed test, and their place in the input</caption>
+<thead><tr><th scope="col" class="number">Sequence</th><th scope="col" class="number">From bit</th><th scope="col" class="number">To bit</th><th scope="col">Failed tests, corrected p-value</th></tr></thead>
+<tbody>
+${listed.map((result) => row(result, layout))}</tbody></table></div>
+</section>
+`;
+}
+
+function row({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Markup {
+  const from = offsetBits + index * bits;
+  const tests = failed.map(({ name, correctedP }) => `${name} ${pValueText(correctedP)}`);
+  return markup`<tr><th scope="row" class="number">${grouped(index + 1)}</th><td class="number">${grouped(from)}</td><td class="number">${grouped(from + bits - 1)}</td><td>${tests.join(', ')}</td></tr>
+`;
+}

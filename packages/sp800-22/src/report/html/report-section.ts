@@ -1,0 +1,65 @@
+/** What a printed report needs besides results: whose it is, of what, and where it ends (ISO/IEC 17025 §7.8.2). */
+import type { Constants } from '../../index.ts';
+import { fieldRows } from '../identity.ts';
+import { countText, grouped } from '../table.ts';
+import type { TraceJson } from '../trace.ts';
+import { Markup, markup } from './markup.ts';
+
+/** What was tested: `sequences` sequences of `bits` bits. */
+export interface Tested {
+  readonly sequences: number;
+  readonly bits: number;
+  readonly constants: Constants;
+}
+
+/** Returns the section at the head of the page. */
+export function reportSection({ report, input, created }: TraceJson, tested: Tested): Markup {
+  const { sequences, bits, constants } = tested;
+  const size = `${grouped(input.bytes)} bytes${input.size === null || input.size === input.bytes ? '' : ` of ${grouped(input.size)}`}`;
+  const rows: [string, string | Markup][] = [
+    ['Report', report.id],
+    ...fieldRows(report),
+    ['Item', markup`<bdi>${input.name}</bdi>, ${size} read, ${input.format}`],
+    ['SHA-256', markup`<span class="digest">${input.sha256}</span>`],
+    [
+      'Method',
+      `SP 800-22 Rev. 1a, ${countText(sequences)} of ${grouped(bits)} bits, ${constants} constants`,
+    ],
+    ['Tested', created],
+  ];
+  return markup`<section id="report"><h2>Report</h2>
+<dl class="trace">${rows.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+<p>The results relate only to the item with this digest.</p>
+</section>
+`;
+}
+
+/** Returns the end of the report, with lines to sign it if it names anyone. */
+export function reportEnd({ report }: TraceJson): Markup {
+  const lines = ['Authorised by (name, function)', 'Date and signature'];
+  const named = fieldRows(report).length > 0;
+  return markup`${named ? markup`<div class="signature">${lines.map((line) => markup`<p>${line}</p>`)}</div>` : ''}<p class="end">End of report ${report.id}</p>
+`;
+}
+
+/** Longest name of a laboratory in the running head, in characters. */
+const HEAD_LENGTH = 60;
+
+/** Returns the running head and the page numbers of the printed report. Browsers without margin boxes ignore them. */
+export function runningHead({ report }: TraceJson): Markup {
+  const { id, laboratory = '' } = report;
+  return new Markup(
+    `@page{@top-left{content:${cssText([...laboratory].slice(0, HEAD_LENGTH).join(''))}}@top-right{content:${cssText(`Report ${id}`)}}` +
+      `@bottom-left{content:"The results relate only to the item tested."}` +
+      `@bottom-right{content:"Page " counter(page) " of " counter(pages)}}`,
+  );
+}
+
+/** Returns a CSS string. It escapes all but letters, digits and spaces, so it can end neither itself nor the element. */
+function cssText(text: string): string {
+  const escaped = text.replace(
+    /[^A-Za-z0-9 -]/gu,
+    (character) => `\\${(character.codePointAt(0) as number).toString(16)} `,
+  );
+  return `"${escaped}"`;
+}

@@ -1,0 +1,50 @@
+/**
+ * How many sequences the second level may judge, by test and length of a sequence.
+ *
+ * The laws of `p-value-laws.ts` are exact for some tests and approximations for others. Enough sequences
+ * show any approximation, so a sound source would fail. `MOST_SEQUENCES` has the measured limits of tests
+ * without an exact law.
+ */
+import type { PValueRow } from './p-value-laws.ts';
+import type { SuiteParameters } from './parameters.ts';
+import { MOST_SEQUENCES } from './second-level-table.ts';
+import { BLOCK_FREQUENCY_M } from './tests/block-frequency.ts';
+import { longestRunRow } from './tests/longest-run.ts';
+
+export interface JudgeableSequences {
+  /** Most sequences whose proportion of p ≥ α may be judged. */
+  readonly proportion: number;
+  /** Most sequences whose p-values may be judged by their classes. */
+  readonly uniformity: number;
+}
+
+export const UNLIMITED: JudgeableSequences = { proportion: Infinity, uniformity: Infinity };
+
+/** Returns the limits of a row without an exact law, for sequences of `n` bits. */
+export function judgeableSequences(
+  row: PValueRow,
+  n: number,
+  parameters: SuiteParameters,
+): JudgeableSequences {
+  const entries = MOST_SEQUENCES[limitKey(row, n)] ?? [];
+  const length = row.test === 'block_frequency' ? blocksLength(row, n, parameters) : n;
+  const entry = entries.filter(([bits]) => bits <= length).at(-1) ?? entries[0];
+  return entry ? { proportion: entry[1], uniformity: entry[2] } : UNLIMITED;
+}
+
+/**
+ * Returns the length of as many blocks of 128 bits, for which the limits were measured: p-values of longer blocks are
+ * closer to uniform, those of shorter ones have an exact law.
+ */
+function blocksLength({ index }: PValueRow, n: number, parameters: SuiteParameters): number {
+  return BLOCK_FREQUENCY_M * Math.floor(n / parameters.blockFrequencyM[index - 1]);
+}
+
+/**
+ * Returns the entry of a row: its test, and what else the distribution depends on. For an excursions test this is the
+ * distance |x| of the state, for `longest_run` the block length.
+ */
+export function limitKey({ test, label }: PValueRow, n: number): string {
+  if (label.startsWith('x=')) return `${test} ${label.replace(/^x=-?/, '')}`;
+  return test === 'longest_run' ? `${test} ${longestRunRow(n).M}` : test;
+}

@@ -1,0 +1,170 @@
+/**
+ * Test files, and the rows of the second level that fail in each. `scripts/source-files.ts` writes the files, and the
+ * table of docs/evidence/source-files.md.
+ */
+import { gzipSync } from 'node:zlib';
+import { unpackBits } from '#sp800-22';
+import { defectiveSource } from './defective-sources.ts';
+
+export interface SourceFile {
+  readonly name: string;
+  /** Name in `SOURCES`. */
+  readonly source: string;
+  /** Bits of a sequence. */
+  readonly bits: number;
+  readonly sequences: number;
+  readonly format: 'binary' | 'ascii' | 'hex' | 'gzip';
+  /** All rows that fail, or some of them if the last one is `MORE`. Empty if the file passes. */
+  readonly rows: readonly string[];
+  /** The same for the supplements, which only run with `--supplements`. */
+  readonly supplements: readonly string[];
+  /** Why these rows fail, or why none does. */
+  readonly because: string;
+}
+
+/** Stands for more rows. */
+export const MORE = 'more';
+
+const SEED = 1;
+
+const LONG = { bits: 2 ** 20, sequences: 55, format: 'binary' } as const;
+
+/** Describes a file of 55 sequences of 2^20 bits. */
+function long(
+  source: string,
+  rows: readonly string[],
+  supplements: readonly string[],
+  because: string,
+): SourceFile {
+  return { name: source, source, ...LONG, rows, supplements, because };
+}
+
+function sound(bits: number, sequences: number): SourceFile {
+  const because = 'At most 1 % of sound files fail, at every length.';
+  return { ...long('sound', [], [], because), name: `sound-${bits}`, bits, sequences };
+}
+
+/** Describes sound bits as text or compressed text. `rows` fail if it is read as binary. */
+function text(format: SourceFile['format'], rows: readonly string[], because: string): SourceFile {
+  return { ...long('sound', rows, [], because), name: format, bits: 10_000, format };
+}
+
+export const FILES: readonly SourceFile[] = [
+  sound(1000, 1000),
+  sound(10_000, 100),
+  sound(100_000, 55),
+  sound(2 ** 20, 55),
+  long(
+    'drift',
+    ['block_frequency M = 128', 'block_frequency M = 16384'],
+    ['spectral_peak'],
+    'A block of 16,384 bits is an eighth of the swing, so this row fails in nearly every sequence alone. Blocks of 128 bits show it only over many sequences, and in 3 of 12 files with other seeds.',
+  ),
+  long(
+    'period-8000',
+    [],
+    ['spectral_peak'],
+    'A block of 16,384 bits averages two swings, and blocks of 128 bits are too short to show one. The spectrum shows the frequency.',
+  ),
+  long(
+    'lag-copy',
+    [],
+    ['autocorrelation'],
+    'All patterns within 16 bits are as frequent as they should be. Only `autocorrelation` compares bits 1,000 places apart; it finds them in each sequence alone.',
+  ),
+  long('bias-0.51', ['frequency', MORE], ['autocorrelation', MORE], 'Each sequence fails alone.'),
+  long(
+    'bias-0.501',
+    ['frequency', 'cumulative_sums forward', 'cumulative_sums reverse'],
+    [],
+    'A sequence has two standard deviations too many ones, too few to fail alone.',
+  ),
+  long(
+    'stuck-bit',
+    ['frequency', 'cumulative_sums forward', 'cumulative_sums reverse'],
+    ['autocorrelation', 'spectral_peak', 'byte_distribution'],
+    'On average a bit is one with probability 0.499. The supplements also see where the bit stands.',
+  ),
+  long(
+    'periodic',
+    ['frequency', 'rank', 'serial del1', 'linear_complexity', MORE],
+    ['autocorrelation', 'spectral_peak', 'byte_distribution'],
+    'Each sequence has the same bits 16 times.',
+  ),
+  long(
+    'lcg-low',
+    ['frequency', 'rank', 'serial del1', 'linear_complexity', MORE],
+    ['autocorrelation', 'spectral_peak', 'byte_distribution'],
+    'The lowest byte has a period of 256.',
+  ),
+  long(
+    'lcg',
+    ['dft', 'serial del1'],
+    ['autocorrelation'],
+    'Values 2^k steps apart are related. In one sequence `autocorrelation` shows it; `dft` and `serial` need tens.',
+  ),
+  {
+    ...long(
+      'randu',
+      ['serial del1'],
+      [],
+      'Triples of values lie in 15 planes, so patterns of 16 bits are too evenly spread. 200 sequences still pass.',
+    ),
+    sequences: 300,
+  },
+  long(
+    'mt19937',
+    [],
+    [],
+    '**Nothing finds it.** Its bits follow a linear recurrence of 19,937 terms. `linear_complexity` looks at blocks of 500 bits, of 5,000 at most (§2.10.7), and `rank` at matrices of 32 × 32. Its output is predictable after 624 words.',
+  ),
+  text('ascii', ['frequency', MORE], 'Digits 0 and 1, which pass with `--format ascii`.'),
+  text('hex', ['frequency', MORE], 'Hexadecimal digits, which pass with `--format hex`.'),
+  text(
+    'gzip',
+    [MORE],
+    'The file `ascii`, compressed. The rows depend on the compressor. Decompressed, it passes as `ascii` does.',
+  ),
+];
+
+/** Returns the contents of a file. */
+export function contentsOf({ source, bits, sequences, format }: SourceFile): Uint8Array {
+  const length = Math.ceil((bits * sequences) / 8);
+  const bytes = defectiveSource(source).generate(SEED, length);
+  if (format === 'binary') return bytes;
+  if (format === 'hex') return Buffer.from(Buffer.from(bytes).toString('hex'));
+  const digits = Buffer.from(unpackBits(bytes, 8 * length).map((bit) => 48 + bit));
+  return format === 'ascii' ? digits : gzipSync(digits);
+}
+
+const ENDINGS = { binary: 'bin', ascii: 'txt', hex: 'hex', gzip: 'txt.gz' } as const;
+
+export function fileName({ name, format }: SourceFile): string {
+  return `${name}.${ENDINGS[format]}`;
+}
+
+/** Returns the table of docs/evidence/source-files.md. */
+export function tableLines(): readonly string[] {
+  const lines = FILES.map((file) => {
+    const { source, bits, sequences, rows, supplements, because } = file;
+    const cells = [
+      `\`${fileName(file)}\``,
+      defectiveSource(source).defect,
+      `${sequences.toLocaleString('en')} × ${bits.toLocaleString('en')}`,
+      rows.length === 0 ? 'passed' : `FAILED: ${rowsText(rows)}`,
+      rowsText(supplements),
+      because,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    '| File | Defect | Sequences × bits | Verdict and failed rows | Failed supplements | Why |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+  ];
+}
+
+function rowsText(rows: readonly string[]): string {
+  const names = rows.map((row) => (row === MORE ? (rows.length > 1 ? 'and more' : 'some') : row));
+  return names.join(', ').replace(', and more', ' and more') || 'none';
+}
