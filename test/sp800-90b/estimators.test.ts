@@ -234,12 +234,17 @@ describe('assessNonIid', () => {
       [10, 0, /"bitsPerSymbol" expected an integer from 1 to 8, got 0/],
       [10, 9, /got 9/],
       [10, 1.5, /got 1.5/],
-      [1, 8, /expected from 2 to 16777216 samples of 8 bits, got 1/],
-      [MAX_ASSESSED_BITS / 8 + 1, 8, /got 16777217/],
+      [1, 8, /expected from 2 to 134217728 samples of 8 bits, got 1/],
+      [MAX_ASSESSED_BITS / 8 + 1, 8, /got 134217729/],
     ];
     for (const [length, bitsPerSymbol, message] of wrong) {
       const refused = { name: 'RangeError', message };
       assert.throws(() => assessNonIid(new Uint8Array(length), { bitsPerSymbol }), refused);
+    }
+    const words = Uint16Array.of(1, 2, 3) as unknown as Uint8Array;
+    const refusal = { name: 'TypeError', message: '"samples" expected Uint8Array, got object' };
+    for (const options of [{}, { bitsPerSymbol: 8 }]) {
+      assert.throws(() => assessNonIid(words, options), refusal);
     }
     assert.throws(() => assessNonIid(Uint8Array.of(1, 3, 4, 7), { bitsPerSymbol: 2 }), {
       name: 'RangeError',

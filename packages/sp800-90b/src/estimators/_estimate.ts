@@ -1,6 +1,7 @@
 /**
  * The common part of the estimators of SP 800-90B §6.3: their results and their confidence bound.
  */
+import { log2 } from '../../../sp800-22/src/elementary.ts';
 
 /** The result of an estimator. Each estimator adds the intermediate values of its steps. */
 export interface Estimate {
@@ -35,5 +36,5 @@ export function upperBound(pHat: number, trials: number): number {
 
 /** Returns −log2(p), and 0 instead of −0 for p = 1. */
 export function minEntropyOf(p: number): number {
-  return 0 - Math.log2(p);
+  return 0 - log2(p);
 }

@@ -1,4 +1,5 @@
 /** The common last steps of the four predictors of SP 800-90B §6.3.7 to §6.3.10. */
+import { exp, log, log1p, power } from '../../../sp800-22/src/elementary.ts';
 import { type Estimate, minEntropyOf, upperBound } from './_estimate.ts';
 
 /**
@@ -53,12 +54,12 @@ export function predictionEstimate(
 ): PredictionEstimate {
   const pGlobal = correct / predictions;
   const pGlobalUpper =
-    correct === 0 ? 1 - 0.01 ** (1 / predictions) : upperBound(pGlobal, predictions);
+    correct === 0 ? 1 - power(0.01, 1 / predictions) : upperBound(pGlobal, predictions);
   const r = longestRun + 1;
   const known = Math.max(pGlobalUpper, 1 / alphabetSize);
   // As in NIST's program: the result is the greatest of the three, so P_local is not computed if it
   // is below the other two. The text always computes it.
-  const matters = known < 1 && logNoRun(known, r, predictions) > Math.log(NO_LONGER_RUN);
+  const matters = known < 1 && logNoRun(known, r, predictions) > log(NO_LONGER_RUN);
   const pLocal = matters ? solveForPLocal(known, r, predictions) : null;
   const minEntropy = minEntropyOf(Math.max(known, pLocal ?? 0));
   return { applicable: true, correct, r, predictions, pGlobal, pGlobalUpper, pLocal, minEntropy };
@@ -73,7 +74,7 @@ function solveForPLocal(low: number, r: number, predictions: number): number {
   for (;;) {
     const middle = (low + high) / 2;
     if (middle === low || middle === high) return high;
-    if (logNoRun(middle, r, predictions) > Math.log(NO_LONGER_RUN)) low = middle;
+    if (logNoRun(middle, r, predictions) > log(NO_LONGER_RUN)) low = middle;
     else high = middle;
   }
 }
@@ -87,12 +88,12 @@ function solveForPLocal(low: number, r: number, predictions: number): number {
  */
 function logNoRun(p: number, r: number, predictions: number): number {
   const q = 1 - p;
-  const scale = q * p ** r;
+  const scale = q * power(p, r);
   let e = 0;
   for (let i = 0; i < MAX_ITERATIONS; i++) {
-    const next = scale * Math.exp((r + 1) * Math.log1p(e));
+    const next = scale * exp((r + 1) * log1p(e));
     if (next <= e) break;
     e = next;
   }
-  return Math.log1p((-p * e) / q) - Math.log1p(-r * e) - (predictions + 1) * Math.log1p(e);
+  return log1p((-p * e) / q) - log1p(-r * e) - (predictions + 1) * log1p(e);
 }

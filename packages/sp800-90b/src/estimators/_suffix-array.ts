@@ -53,7 +53,7 @@ export function sharedPrefixes(text: Uint8Array, alphabetSize: number): Int32Arr
  * Fills `sa`, which is as long as `text`. It sorts LMS substrings, LMS suffixes by their names, and
  * then all suffixes.
  */
-function sortSuffixes(text: Text, alphabetSize: number, sa: Int32Array): void {
+export function sortSuffixes(text: Text, alphabetSize: number, sa: Int32Array): void {
   const n = text.length;
   if (n === 0) return;
   const buckets = new Buckets(text, alphabetSize);

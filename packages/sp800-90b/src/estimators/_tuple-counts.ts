@@ -20,7 +20,7 @@ export interface TupleCounts {
  * each is a node of a tree, with the least length its suffixes share, and stands for all tuple
  * lengths above its parent's. One pass with a stack visits every node once, children first.
  *
- * Pairs stay exact up to 2^27 symbols, where C(n, 2) reaches 2^53.
+ * Pairs stay exact up to 2^27 symbols, where C(n, 2) reaches 2^53; beyond, they are rounded to 53 bits.
  */
 export function countTuples(symbols: Uint8Array, alphabetSize: number): TupleCounts {
   const shared = sharedPrefixes(symbols, alphabetSize);

@@ -1,4 +1,5 @@
 /** The compression estimate: SP 800-90B §6.3.4, for binary input only. */
+import { log2 } from '../../../sp800-22/src/elementary.ts';
 import {
   type Estimate,
   minEntropyOf,
@@ -39,7 +40,7 @@ export function compressionEstimate(
     return notApplicable(`needs at least ${(dictionaryBlocks + 2) * BLOCK_BITS} bits`);
   }
   const logs = new Float64Array(blocks + 1);
-  for (let u = 1; u <= blocks; u++) logs[u] = Math.log2(u);
+  for (let u = 1; u <= blocks; u++) logs[u] = log2(u);
   // Steps 3 to 6.
   const { sum, sumSquares } = scoreDistances(bits, dictionaryBlocks, logs);
   const mean = sum / scored;

@@ -1,4 +1,5 @@
 /** The longest repeated substring (LRS) estimate: SP 800-90B §6.3.6. */
+import { power } from '../../../sp800-22/src/elementary.ts';
 import {
   type Estimate,
   minEntropyOf,
@@ -30,7 +31,7 @@ export function longestRepeatedSubstringEstimate(
   let pHat = 0;
   for (let w = u; w <= v; w++) {
     const pairs = ((length - w) * (length - w + 1)) / 2;
-    pHat = Math.max(pHat, (equalPairs[w] / pairs) ** (1 / w));
+    pHat = Math.max(pHat, power(equalPairs[w] / pairs, 1 / w));
   }
   // Step 4.
   const pUpper = upperBound(pHat, length);

@@ -1,4 +1,5 @@
 /** The Markov estimate: SP 800-90B §6.3.3, for binary input only. */
+import { exp2, log2 } from '../../../sp800-22/src/elementary.ts';
 import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts';
 
 /** Step 3: the length, in bits, of the sequences whose probability is bounded. */
@@ -25,7 +26,7 @@ export function markovEstimate(bits: Uint8Array): MarkovEstimate | NotApplicable
   const [p00, p01] = shares(c00, c01);
   const [p10, p11] = shares(c10, c11);
   // Step 3: its table row by row, as −log2 of the probability. Impossible sequences give infinity.
-  const [h0, h1, h00, h01, h10, h11] = [p0, p1, p00, p01, p10, p11].map((p) => -Math.log2(p));
+  const [h0, h1, h00, h01, h10, h11] = [p0, p1, p00, p01, p10, p11].map((p) => -log2(p));
   const bound = Math.min(
     h0 + 127 * h00,
     h0 + 64 * h01 + 63 * h10,
@@ -37,7 +38,7 @@ export function markovEstimate(bits: Uint8Array): MarkovEstimate | NotApplicable
   );
   // Step 4. `+ 0` turns −0 into 0.
   const minEntropy = bound / SEQUENCE_BITS + 0;
-  return { applicable: true, p0, p1, p00, p01, p10, p11, pHatMax: 2 ** -bound, minEntropy };
+  return { applicable: true, p0, p1, p00, p01, p10, p11, pHatMax: exp2(-bound), minEntropy };
 }
 
 /** Counts overlapping occurrences of 00, 01, 10 and 11. */

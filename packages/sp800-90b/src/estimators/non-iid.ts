@@ -24,10 +24,10 @@ export type { Estimate, NotApplicable } from './_estimate.ts';
 export const ASSESSMENT_SAMPLES = 1_000_000;
 
 /**
- * Limit for samples times bits per symbol. Counts are exact up to this limit (`countTuples`), and
- * the suffix array of the bits needs 1.3 GB of memory.
+ * Limit for samples times bits per symbol. Positions fit 32 bits, and the suffix array of the bits
+ * needs about 10 bytes for each: 11 GB at the limit.
  */
-export const MAX_ASSESSED_BITS: number = 2 ** 27;
+export const MAX_ASSESSED_BITS: number = 2 ** 30;
 
 export const MAX_BITS_PER_SYMBOL = 8;
 
@@ -86,20 +86,23 @@ export type OnProgress = (progress: EstimatorProgress) => void;
 export interface NonIidOptions {
   /** 1 to 8. The default is the width of the greatest sample, as in NIST's program. */
   readonly bitsPerSymbol?: number;
+  /** Bits of the bit string; the default is all. */
+  readonly bitstringLimit?: number;
   readonly onProgress?: OnProgress;
 }
 
 /**
- * Assesses samples, one per byte in the low bits. Throws `RangeError` if a sample does not fit, or if
- * there are none or too many. The caller owns `samples`; copies are wiped.
+ * Assesses samples, one per byte in the low bits. Throws `TypeError` unless they are a `Uint8Array`,
+ * and `RangeError` if a sample does not fit, or if there are none or too many. The caller owns
+ * `samples`; copies are wiped.
  */
 export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): NonIidAssessment {
-  const { bitsPerSymbol = bitsOfGreatest(samples), onProgress } = options;
+  const { bitsPerSymbol = bitsOfGreatest(samples), bitstringLimit, onProgress } = options;
   assertSamples(samples, bitsPerSymbol);
   const { symbols, alphabetSize } = mapDown(samples);
   // As in NIST's program: two values are a binary input, whatever their bits, and their bit string
   // is not assessed.
-  const bits = alphabetSize > 2 ? toBits(samples, bitsPerSymbol) : null;
+  const bits = alphabetSize > 2 ? toBits(samples, bitsPerSymbol, bitstringLimit) : null;
   try {
     const progress = progressOf(onProgress, bits ? 2 : 1);
     const bitstring = bits && estimate(bits, 2, (name) => progress(name, 'bits'));
@@ -121,6 +124,37 @@ export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): 
   } finally {
     symbols.fill(0);
     bits?.fill(0);
+  }
+}
+
+export interface ConditionedAssessment {
+  readonly samples: number;
+  readonly bitsPerSymbol: number;
+  /** Assessed bits. */
+  readonly bits: number;
+  readonly bitstring: Outcomes;
+  /** h': bits of entropy per bit. */
+  readonly hPrime: number;
+}
+
+/**
+ * Returns h' of §3.1.5.2, from output of a conditioning component that is not vetted: the smallest
+ * estimate on its bits. Arguments, errors and copies are those of `assessNonIid`.
+ */
+export function assessConditioned(
+  samples: Uint8Array,
+  options: NonIidOptions = {},
+): ConditionedAssessment {
+  const { bitsPerSymbol = bitsOfGreatest(samples), bitstringLimit, onProgress } = options;
+  assertSamples(samples, bitsPerSymbol);
+  const bits = toBits(samples, bitsPerSymbol, bitstringLimit);
+  try {
+    const progress = progressOf(onProgress, 1);
+    const bitstring = estimate(bits, 2, (name) => progress(name, 'bits'));
+    const hPrime = Math.min(1, smallest(bitstring));
+    return { samples: samples.length, bitsPerSymbol, bits: bits.length, bitstring, hPrime };
+  } finally {
+    bits.fill(0);
   }
 }
 
@@ -191,12 +225,17 @@ export function mapDown(samples: Uint8Array): { symbols: Uint8Array; alphabetSiz
 }
 
 /**
- * §3.1.3: returns all bits of all samples, one per byte. NIST's program cuts them to 1,000,000 only
- * on request.
+ * §3.1.3: returns the bits of the samples, one per byte, up to `limit`. NIST's program cuts them to
+ * 1,000,000 only on request.
  */
-function toBits(samples: Uint8Array, bitsPerSymbol: number): Uint8Array {
-  const bits = new Uint8Array(samples.length * bitsPerSymbol);
-  for (let i = 0, to = 0; i < samples.length; i++) {
+export function toBits(
+  samples: Uint8Array,
+  bitsPerSymbol: number,
+  limit: number = Infinity,
+): Uint8Array {
+  const bits = new Uint8Array(Math.min(limit, samples.length * bitsPerSymbol));
+  // Writes beyond the end of an array have no effect.
+  for (let i = 0, to = 0; to < bits.length; i++) {
     for (let shift = bitsPerSymbol - 1; shift >= 0; shift--) bits[to++] = (samples[i] >> shift) & 1;
   }
   return bits;
@@ -204,16 +243,23 @@ function toBits(samples: Uint8Array, bitsPerSymbol: number): Uint8Array {
 
 /** Returns the width of the greatest sample, which NIST's program uses if no width is given. */
 export function bitsOfGreatest(samples: Uint8Array): number {
+  assertBytes(samples);
   let used = 1;
   for (let i = 0; i < samples.length; i++) used |= samples[i];
   return 32 - Math.clz32(used);
 }
 
+function assertBytes(samples: unknown): void {
+  if (samples instanceof Uint8Array) return;
+  throw new TypeError(`"samples" expected Uint8Array, got ${typeof samples}`);
+}
+
 /**
- * Throws `RangeError` on invalid samples. The message names the position of a sample, never its
- * value.
+ * Throws `TypeError` unless samples are bytes, and `RangeError` if they are invalid. The message
+ * names the position of a sample, never its value.
  */
 export function assertSamples(samples: Uint8Array, bitsPerSymbol: number): void {
+  assertBytes(samples);
   if (
     !Number.isInteger(bitsPerSymbol) ||
     bitsPerSymbol < 1 ||

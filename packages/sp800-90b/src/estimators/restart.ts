@@ -2,6 +2,7 @@
  * The restart tests: NIST SP 800-90B §3.1.4, on the first 1000 samples of each of 1000 restarts.
  * https://doi.org/10.6028/NIST.SP.800-90B
  */
+import { exp, exp2, expm1, log, log1p } from '../../../sp800-22/src/elementary.ts';
 import {
   ASSESSMENT_SAMPLES,
   assertSamples,
@@ -21,7 +22,7 @@ export const RESTARTS = 1_000;
 const FALSE_ALARM = 0.01;
 
 /** The same probability for one row or column. The text rounds it to 0.000005. */
-const ALPHA = -Math.expm1(Math.log1p(-FALSE_ALARM) / (2 * RESTARTS));
+const ALPHA = -expm1(log1p(-FALSE_ALARM) / (2 * RESTARTS));
 
 /** Result of the sanity check of §3.1.4.3. */
 export interface SanityCheck {
@@ -34,16 +35,13 @@ export interface SanityCheck {
   readonly binomialTail: number;
 }
 
-export interface RestartAssessment {
+/** The award of restart tests, the same on both tracks. */
+export interface RestartAward {
   readonly bitsPerSymbol: number;
   readonly alphabetSize: number;
   /** H_I, as given. */
   readonly initialMinEntropy: number;
   readonly sanityCheck: SanityCheck;
-  /** Outcomes on the matrix read row by row, that is restart by restart. */
-  readonly rows: Outcomes;
-  /** Outcomes on the matrix read column by column. */
-  readonly columns: Outcomes;
   /** H_r and H_c in bits per symbol. */
   readonly hRows: number;
   readonly hColumns: number;
@@ -51,6 +49,13 @@ export interface RestartAssessment {
   readonly validationPassed: boolean;
   /** min(H_r, H_c, H_I), or 0 if a check failed: then no entropy is awarded. */
   readonly minEntropyPerSymbol: number;
+}
+
+export interface RestartAssessment extends RestartAward {
+  /** Outcomes on the matrix read row by row, that is restart by restart. */
+  readonly rows: Outcomes;
+  /** Outcomes on the matrix read column by column. */
+  readonly columns: Outcomes;
 }
 
 export interface RestartOptions {
@@ -66,40 +71,70 @@ export interface RestartOptions {
  * another size, a sample does not fit or H_I is out of range. Copies are wiped.
  */
 export function assessRestarts(matrix: Uint8Array, options: RestartOptions): RestartAssessment {
-  const { bitsPerSymbol = bitsOfGreatest(matrix), initialMinEntropy, onProgress } = options;
-  assertMatrix(matrix, bitsPerSymbol, initialMinEntropy);
-  const { symbols, alphabetSize } = mapDown(matrix);
-  const transposed = transpose(symbols);
+  const progress = progressOf(options.onProgress, 2);
+  const restarts = readRestarts(matrix, options);
+  const { symbols, transposed, alphabetSize } = restarts;
   try {
-    const maxCount = Math.max(
-      mostCommonOfRows(symbols, alphabetSize),
-      mostCommonOfRows(transposed, alphabetSize),
-    );
-    const sanityCheck = checkSanity(maxCount, initialMinEntropy);
-    const progress = progressOf(onProgress, 2);
     // §3.1.4.2. As in NIST's program, only on the symbols, not on their bits.
     const rows = estimate(symbols, alphabetSize, (name) => progress(name, 'rows'));
     const columns = estimate(transposed, alphabetSize, (name) => progress(name, 'columns'));
-    const hRows = Math.min(bitsPerSymbol, smallest(rows));
-    const hColumns = Math.min(bitsPerSymbol, smallest(columns));
-    const validationPassed = Math.min(hRows, hColumns) >= initialMinEntropy / 2;
-    const isAwarded = sanityCheck.passed && validationPassed;
-    return {
-      bitsPerSymbol,
-      alphabetSize,
-      initialMinEntropy,
-      sanityCheck,
-      rows,
-      columns,
-      hRows,
-      hColumns,
-      validationPassed,
-      minEntropyPerSymbol: isAwarded ? Math.min(hRows, hColumns, initialMinEntropy) : 0,
-    };
+    return { rows, columns, ...awardOf(restarts, smallest(rows), smallest(columns)) };
   } finally {
-    symbols.fill(0);
-    transposed.fill(0);
+    wipeRestarts(restarts);
   }
+}
+
+/** A matrix, with its symbols renumbered without gaps. */
+export interface Restarts {
+  readonly bitsPerSymbol: number;
+  readonly initialMinEntropy: number;
+  readonly alphabetSize: number;
+  readonly symbols: Uint8Array;
+  readonly transposed: Uint8Array;
+}
+
+/** Throws as `assessRestarts` does. The caller MUST call `wipeRestarts`. */
+export function readRestarts(
+  matrix: Uint8Array,
+  { bitsPerSymbol = bitsOfGreatest(matrix), initialMinEntropy }: RestartOptions,
+): Restarts {
+  assertMatrix(matrix, bitsPerSymbol, initialMinEntropy);
+  const { symbols, alphabetSize } = mapDown(matrix);
+  const transposed = transpose(symbols);
+  return { bitsPerSymbol, initialMinEntropy, alphabetSize, symbols, transposed };
+}
+
+export function wipeRestarts({ symbols, transposed }: Restarts): void {
+  symbols.fill(0);
+  transposed.fill(0);
+}
+
+/** Returns the sanity check, and the award for estimates on rows and columns. */
+export function awardOf(
+  restarts: Restarts,
+  rowEntropy: number,
+  columnEntropy: number,
+): RestartAward {
+  const { bitsPerSymbol, initialMinEntropy, alphabetSize, symbols, transposed } = restarts;
+  const maxCount = Math.max(
+    mostCommonOfRows(symbols, alphabetSize),
+    mostCommonOfRows(transposed, alphabetSize),
+  );
+  const sanityCheck = checkSanity(maxCount, initialMinEntropy);
+  const hRows = Math.min(bitsPerSymbol, rowEntropy);
+  const hColumns = Math.min(bitsPerSymbol, columnEntropy);
+  const validationPassed = Math.min(hRows, hColumns) >= initialMinEntropy / 2;
+  const isAwarded = sanityCheck.passed && validationPassed;
+  return {
+    bitsPerSymbol,
+    alphabetSize,
+    initialMinEntropy,
+    sanityCheck,
+    hRows,
+    hColumns,
+    validationPassed,
+    minEntropyPerSymbol: isAwarded ? Math.min(hRows, hColumns, initialMinEntropy) : 0,
+  };
 }
 
 function assertMatrix(matrix: Uint8Array, bitsPerSymbol: number, initialMinEntropy: number): void {
@@ -116,7 +151,7 @@ function assertMatrix(matrix: Uint8Array, bitsPerSymbol: number, initialMinEntro
   }
 }
 
-function transpose(matrix: Uint8Array): Uint8Array {
+export function transpose(matrix: Uint8Array): Uint8Array {
   const transposed = new Uint8Array(matrix.length);
   for (let row = 0; row < RESTARTS; row++) {
     for (let column = 0; column < RESTARTS; column++) {
@@ -145,7 +180,7 @@ function mostCommonOfRows(matrix: Uint8Array, alphabetSize: number): number {
  * instead of simulating it.
  */
 export function checkSanity(maxCount: number, initialMinEntropy: number): SanityCheck {
-  const p = 2 ** -initialMinEntropy;
+  const p = exp2(-initialMinEntropy);
   let low = 0;
   let cutoff = RESTARTS;
   while (cutoff - low > 1) {
@@ -181,8 +216,8 @@ function truncatedPoisson(mean: number, most: number): Float64Array {
   const law = new Float64Array(RESTARTS + 1);
   let logP = -mean;
   for (let k = 0; k <= most; k++) {
-    law[k] = Math.exp(logP);
-    logP += Math.log(mean) - Math.log(k + 1);
+    law[k] = exp(logP);
+    logP += log(mean) - log(k + 1);
   }
   return law;
 }
@@ -203,8 +238,8 @@ function binomialTailAt(count: number, p: number): number {
   let logP = 0;
   let tail = 0;
   for (let k = 0; k <= RESTARTS; k++) {
-    if (k >= count) tail += Math.exp(logP + (RESTARTS - k) * Math.log1p(-p));
-    logP += Math.log(((RESTARTS - k) / (k + 1)) * p);
+    if (k >= count) tail += exp(logP + (RESTARTS - k) * log1p(-p));
+    logP += log(((RESTARTS - k) / (k + 1)) * p);
   }
   return Math.min(1, tail);
 }

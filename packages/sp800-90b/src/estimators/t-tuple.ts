@@ -1,4 +1,5 @@
 /** The t-tuple estimate: SP 800-90B §6.3.5. */
+import { power } from '../../../sp800-22/src/elementary.ts';
 import {
   type Estimate,
   minEntropyOf,
@@ -29,7 +30,7 @@ export function tTupleEstimate(
   // Steps 2 and 3.
   let pHatMax = 0;
   for (let i = 1; i <= t; i++) {
-    pHatMax = Math.max(pHatMax, (mostCommon[i] / (length - i + 1)) ** (1 / i));
+    pHatMax = Math.max(pHatMax, power(mostCommon[i] / (length - i + 1), 1 / i));
   }
   // Steps 4 and 5.
   const pUpper = upperBound(pHatMax, length);

@@ -1,0 +1,70 @@
+/** The restart tests on the IID track: NIST SP 800-90B §3.1.2 and §3.1.4. */
+
+import type { NotApplicable } from '../estimators/_estimate.ts';
+import {
+  type MostCommonValueEstimate,
+  mostCommonValueEstimate,
+} from '../estimators/most-common-value.ts';
+import {
+  awardOf,
+  type RestartAward,
+  type RestartOptions,
+  readRestarts,
+  transpose,
+  wipeRestarts,
+} from '../estimators/restart.ts';
+import {
+  entropyOf,
+  type IidProgress,
+  type IidTestOptions,
+  type IidTests,
+  testIid,
+} from './track.ts';
+
+export interface IidRestartAssessment extends RestartAward {
+  /** The most common value estimates. They are equal, because rows and columns hold the same samples. */
+  readonly rows: MostCommonValueEstimate | NotApplicable;
+  readonly columns: MostCommonValueEstimate | NotApplicable;
+  /**
+   * §3.1.2: the tests of §5 on the matrix by rows and by columns. As in NIST's program, they do not
+   * change the award; if one fails, the samples are not IID, and the other track applies.
+   */
+  readonly rowTests: IidTests;
+  readonly columnTests: IidTests;
+}
+
+export interface IidRestartOptions
+  extends Omit<RestartOptions, 'onProgress'>,
+    Omit<IidTestOptions, 'onProgress'> {
+  readonly onProgress?: (progress: IidProgress, input: 'rows' | 'columns') => void;
+}
+
+/**
+ * Assesses a matrix of 1000 × 1000 samples, one per byte, row by row. Rejects with `RangeError` as
+ * `assessRestarts` and `assessIid` do.
+ *
+ * NIST's program reads the rows again where it should read the columns, so its two results of the
+ * permutation tests are both of the rows.
+ */
+export async function assessIidRestarts(
+  matrix: Uint8Array,
+  options: IidRestartOptions,
+): Promise<IidRestartAssessment> {
+  const { onProgress, ...rest } = options;
+  const restarts = readRestarts(matrix, rest);
+  const columnSamples = transpose(matrix);
+  try {
+    const test = (samples: Uint8Array, input: 'rows' | 'columns'): Promise<IidTests> =>
+      testIid(samples, { ...rest, onProgress: (progress) => onProgress?.(progress, input) });
+    const { symbols, transposed, alphabetSize } = restarts;
+    const rows = mostCommonValueEstimate(symbols, alphabetSize);
+    const columns = mostCommonValueEstimate(transposed, alphabetSize);
+    const rowTests = await test(matrix, 'rows');
+    const columnTests = await test(columnSamples, 'columns');
+    const award = awardOf(restarts, entropyOf(rows), entropyOf(columns));
+    return { ...award, rows, columns, rowTests, columnTests };
+  } finally {
+    wipeRestarts(restarts);
+    columnSamples.fill(0);
+  }
+}
