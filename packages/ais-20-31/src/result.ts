@@ -1,0 +1,70 @@
+/** Results of elementary tests, and the evaluation rule of both procedures. */
+
+/** The elementary tests, in the order of KS2011 §2.4.4. */
+export type TestName = 'T0' | 'T1' | 'T2' | 'T3' | 'T4' | 'T5' | 'T6' | 'T7' | 'T8';
+
+export type Statistics = Readonly<Record<string, number | readonly number[]>>;
+
+/** The outcome of one elementary test. */
+export interface ElementaryTest {
+  readonly name: TestName;
+  /** What it was applied to, such as "sequence 12" or "after 01". */
+  readonly on: string;
+  readonly statistics: Statistics;
+  /** What the statistics must meet, such as "9,654 < ones < 10,346". */
+  readonly limit: string;
+  readonly passed: boolean;
+}
+
+export type Procedure = 'A' | 'B';
+
+/** One pass of a procedure over fresh bits. */
+export interface ProcedureRun {
+  readonly tests: readonly ElementaryTest[];
+  readonly failed: number;
+  /** Bits of the input that the pass used. */
+  readonly bits: number;
+  /** False if the input ended before the last test. */
+  readonly complete: boolean;
+}
+
+/**
+ * `undecided`: the input ended too early. Either a run is incomplete and at most one of its tests failed, or exactly one
+ * test failed and there are too few bits for the repetition that the rule asks for.
+ */
+export type Verdict = 'passed' | 'failed' | 'undecided';
+
+export interface ProcedureResult {
+  readonly procedure: Procedure;
+  /** The first run and, if exactly one of its tests failed, the repetition. */
+  readonly runs: readonly ProcedureRun[];
+  readonly verdict: Verdict;
+}
+
+/**
+ * The evaluation rule (KS2011 §2.4.4): the procedure is passed if no elementary test fails, and failed if more than one
+ * does. If exactly one fails, the procedure is repeated once with new bits, and then every test must pass. `runOnce` runs
+ * the procedure from bit `from` on.
+ */
+export function evaluate(
+  procedure: Procedure,
+  runOnce: (from: number) => ProcedureRun,
+): ProcedureResult {
+  const first = runOnce(0);
+  if (first.failed > 1) return { procedure, runs: [first], verdict: 'failed' };
+  if (!first.complete) return { procedure, runs: [first], verdict: 'undecided' };
+  if (first.failed === 0) return { procedure, runs: [first], verdict: 'passed' };
+  const second = runOnce(first.bits);
+  const runs = [first, second];
+  if (second.failed > 0) return { procedure, runs, verdict: 'failed' };
+  return { procedure, runs, verdict: second.complete ? 'passed' : 'undecided' };
+}
+
+/** Returns the run that these tests make up. */
+export function runOf(
+  tests: readonly ElementaryTest[],
+  bits: number,
+  complete: boolean = true,
+): ProcedureRun {
+  return { tests, failed: tests.filter(({ passed }) => !passed).length, bits, complete };
+}

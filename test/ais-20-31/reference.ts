@@ -1,0 +1,81 @@
+/** Figures of the BSI's reference program, and the streams behind them (test/vectors/ais-20-31/README.md). */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcedureResult } from '#ais-20-31';
+import { aesCtr } from '../support/aes-stream.ts';
+
+interface ReferenceSequence {
+  readonly sequence: number;
+  readonly ones: number;
+  readonly chi_squared: number;
+  readonly runs_of_zeros: readonly number[];
+  readonly runs_of_ones: readonly number[];
+  readonly shift: number;
+  readonly differences: number;
+}
+
+interface ReferenceA {
+  readonly passed: boolean;
+  readonly sequences: number;
+  readonly sums: { readonly ones: number; readonly shift: number; readonly differences: number };
+  readonly rows: readonly ReferenceSequence[];
+}
+
+interface ReferenceB {
+  readonly deviation: number;
+  readonly after_0: number;
+  readonly after_1: number;
+  readonly t7_two: readonly number[];
+  readonly t7_three: readonly number[];
+  readonly t8: number;
+  readonly ends: readonly number[];
+}
+
+export const REFERENCE: {
+  readonly aes: { readonly a: Readonly<Record<1 | 8 | 13, ReferenceA>>; readonly b: ReferenceB };
+  readonly biased: { readonly b: ReferenceB };
+} = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../vectors/ais-20-31/bsi-program.json'), 'utf8'),
+);
+
+const BYTES = 2_500_000;
+const COUNTING_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
+
+export function aesStream(): Buffer {
+  return aesCtr(COUNTING_KEY, BYTES);
+}
+
+export function biasedStream(): Buffer {
+  const other = aesCtr(Buffer.alloc(32, 7), BYTES);
+  const shifted = (i: number, by: number) => other[(i + by) % BYTES];
+  return aesStream().map(
+    (byte, i) => byte | (other[i] & shifted(i, 999) & shifted(i, 5_000) & shifted(i, 777)),
+  ) as Buffer;
+}
+
+/** Compares every reported figure of the rows, and the sums over all sequences. */
+export function assertProcedureA(result: ProcedureResult, reference: ReferenceA): void {
+  const [run] = result.runs;
+  const [t0, ...rest] = run.tests;
+  assert.equal(t0.passed && rest.every(({ passed }) => passed), reference.passed);
+  assert.equal(rest.length, 5 * reference.sequences);
+  const figure = (index: number, test: number, name: string) =>
+    rest[5 * index + test].statistics[name];
+  for (const row of reference.rows) {
+    const i = row.sequence - 1;
+    assert.equal(figure(i, 0, 'ones'), row.ones);
+    assert.ok(Math.abs(Number(figure(i, 1, 'chi_squared')) - row.chi_squared) < 1e-9);
+    assert.deepEqual(figure(i, 2, 'runs_of_zeros'), row.runs_of_zeros);
+    assert.deepEqual(figure(i, 2, 'runs_of_ones'), row.runs_of_ones);
+    assert.equal(figure(i, 4, 'shift'), row.shift);
+    assert.equal(figure(i, 4, 'differences'), row.differences);
+  }
+  const sum = (test: number, name: string) =>
+    Array.from({ length: reference.sequences }, (_, i) => Number(figure(i, test, name))).reduce(
+      (total, value) => total + value,
+    );
+  assert.equal(sum(0, 'ones'), reference.sums.ones);
+  assert.equal(sum(4, 'shift'), reference.sums.shift);
+  assert.equal(sum(4, 'differences'), reference.sums.differences);
+}
