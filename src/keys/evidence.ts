@@ -5,16 +5,9 @@
  * Modulation is a keyed bijection. It cannot improve the carrier, but `phase` and `amplitude` hide a
  * broken carrier from the tests. Therefore the suite judges the carrier, and the four tests only judge the modulation.
  */
-import {
-  complianceLevel,
-  type Gate,
-  gate,
-  grade,
-  runPackedSuite,
-  type SuiteReport,
-  score,
-} from '#sp800-22';
+import { complianceLevel, type Gate, gate, grade, type SuiteReport, score } from '#sp800-22';
 import { mostCommonValueMinEntropy } from '#sp800-90b/health';
+import { runEvidenceSuite } from './evidence-suite.ts';
 import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 
@@ -44,8 +37,8 @@ const NO_TESTS = { tests: [] };
  * graded.
  */
 export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null): StreamEvidence {
-  const onCarrier = runPackedSuite(carrier);
-  const onModulated = modulated && runPackedSuite(modulated, { only: STREAM_TESTS.modulated });
+  const onCarrier = runEvidenceSuite(carrier);
+  const onModulated = modulated && runEvidenceSuite(modulated, STREAM_TESTS.modulated);
   const reports = onModulated ? [onCarrier, onModulated] : [onCarrier];
   const verdict = gate(...reports);
   const points = score(onCarrier);

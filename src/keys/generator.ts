@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { mostCommonValueMinEntropy } from '#sp800-90b/health';
-import { concatBytes, countOnes, wipe } from '../bytes.ts';
+import { concatBytes, countOnes, newBytes, wipe } from '../bytes.ts';
 import { CtrDrbg, drbgSelfTest, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {
   type EntropySource,
@@ -335,7 +335,7 @@ function instantiate(
   personalization: Buffer,
 ): Pick<GeneratorParts, 'drbg' | 'strengthBits'> {
   const seed = gatherSeed(os, []);
-  const nonce = Buffer.alloc(16);
+  const nonce = newBytes(16);
   try {
     const draw = os.draw();
     // §8.6.7: a nonce of at least half the security strength, here fresh random bits.

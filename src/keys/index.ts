@@ -2,10 +2,19 @@
  * The path of one key, where the stages meet: `generate.ts` is the data path, `validate.ts` the way back. This folder
  * decides about single keys and generators. Threads, queues and the ledger's database belong to `service/`.
  */
+export { evidenceLabels } from './evidence-suite.ts';
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
 export { formatKeyId, parseKeyId } from './key-id.ts';
 export { keyCommitment, wipeKey } from './key-receipt.ts';
+export { KEY_STATUSES, type KeyStatus, keyStatus } from './key-status.ts';
+export {
+  isLabelName,
+  isLabelValue,
+  LABEL_NAME,
+  LABEL_VALUE,
+  MAX_LABELS,
+} from './labels.ts';
 export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
   type BatchTooLarge,

@@ -22,6 +22,10 @@ export interface KeyOrder {
   readonly report: boolean;
   /** True to return the opening of the key's commitment, which a receipt needs. */
   readonly receipt: boolean;
+  /** What the caller calls the key, as in `LedgerRow`. */
+  readonly labels: string | null;
+  /** The key is deactivated from this time on; null: never. */
+  readonly expiresMs: number | null;
   /** Time at which the request was accepted, on the monotonic clock of `clock.ts`. */
   readonly acceptedMs: number;
 }
@@ -175,6 +179,8 @@ export type GenerateOutcome =
   | GeneratedOutcome
   | SealedOutcome
   | KeyAlreadyMade
+  /** The time of the order's expiry was up when the request was accepted. */
+  | { readonly kind: 'expired'; readonly atMs: number }
   /** The account has no recipient of this name. */
   | { readonly kind: 'unknown_recipient' }
   /** Nothing can be sealed to the public key. `problem` is one sentence. */

@@ -3,7 +3,8 @@
  * p-value keeps its class of ten and its side of the significance level, unlike in a binary fraction of this
  * length.
  */
-import { P_VALUE_LABELS, type PValueReport, TEST_NAMES, type TestName } from '#sp800-22';
+import { type PValueReport, TEST_NAMES, type TestName } from '#sp800-22';
+import { evidenceLabels } from './evidence-suite.ts';
 
 /** Streams that p-values judge: the DRBG's output before and after modulation. */
 export const STREAM_NAMES = ['carrier', 'modulated'] as const;
@@ -24,7 +25,7 @@ const BYTES = 4;
 
 /** Each test of each stream, in byte order. */
 const PLACES = STREAM_NAMES.flatMap((stream) =>
-  STREAM_TESTS[stream].map((test) => ({ stream, test, length: P_VALUE_LABELS[test].length })),
+  STREAM_TESTS[stream].map((test) => ({ stream, test, length: evidenceLabels(test).length })),
 );
 
 /** Number of p-values: 188 and 4. */

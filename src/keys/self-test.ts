@@ -2,11 +2,12 @@
  * Startup tests: known answers of every stage before the first key (SP 800-90A §11.3), and the suite on
  * a live stream without modulation, because modulation could hide a broken carrier.
  */
-import { type Gate, gate, runPackedSuite } from '#sp800-22';
+import { type Gate, gate } from '#sp800-22';
 import { wipe } from '../bytes.ts';
 import { drbgSelfTest } from '../drbg/index.ts';
 import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
+import { runEvidenceSuite } from './evidence-suite.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
@@ -58,7 +59,7 @@ export function screenLiveCarrier(generator: Generator): void {
 /** Judges a sample by the whole suite, and always wipes it. */
 export function judgeSample(sample: Uint8Array): Gate {
   try {
-    return gate(runPackedSuite(sample));
+    return gate(runEvidenceSuite(sample));
   } finally {
     wipe(sample);
   }

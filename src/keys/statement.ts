@@ -150,9 +150,9 @@ export function evidenceDigest({ definition, gateP, pValues }: RecordedEvidence)
 
 /**
  * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of its columns. Bytes are base64, the
- * key ID and the fingerprint are text, and a column without a value is null. The statement itself holds the columns
- * of a sealed key. Throws `TypeError` for a row
- * without receipt columns.
+ * key ID and the fingerprint are text, and a column without a value is null, except `labels` and `expires_ms`, which
+ * are then absent: rows of earlier releases keep their digests. The statement itself holds the columns of a sealed key.
+ * Throws `TypeError` for a row without receipt columns.
  */
 export function rowDigest(record: RecordedRow): Buffer {
   const columns = canonicalRow(record, textsOf(record, formatKeyId(record.keyId)));
@@ -170,10 +170,12 @@ function canonicalRow(record: RecordedRow, texts: RowTexts): string {
     `,"entropy_bits":${record.entropyBits}` +
     `,"entropy_job_id":${quoted(record.entropyJobId)}` +
     `,"evidence_definition":${evidence ? evidence.definition : null}` +
+    `${record.expiresMs === null ? '' : `,"expires_ms":${record.expiresMs}`}` +
     `,"fingerprint":"${commitment.fingerprint}"` +
     `,"gate_p":${evidence ? evidence.gateP : null}` +
     `,"key_commitment":"${texts.keyCommitment}"` +
     `,"key_id":"${texts.keyId}"` +
+    `${record.labels === null ? '' : `,"labels":${quoted(record.labels)}`}` +
     `,"latency_us":${record.latencyUs}` +
     `,"modulation":${quoted(record.modulation)}` +
     `,"p_values":${evidence ? `"${base64(evidence.pValues)}"` : null}` +

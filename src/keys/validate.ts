@@ -1,8 +1,9 @@
 /** Validation of a key: format, exact tests, and proof or ledger record. */
 import { hexToBytes } from '../bytes.ts';
-import type { QuotaExceeded, Retirement, Usage } from '../ledger/index.ts';
+import type { KeyState, QuotaExceeded, Retirement, Usage } from '../ledger/index.ts';
 import type { Commitment, Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
+import { type KeyStatus, keyStatus } from './key-status.ts';
 
 export type CheckResult = 'passed' | 'failed' | 'skipped';
 
@@ -16,12 +17,15 @@ export type ProofResult = CheckResult | 'unconfirmed';
 export type RetiredSecretWord = 'record_found' | 'record_too_late' | 'no_record';
 
 export interface ValidationVerdict {
+  /** True if the key is random, recognised and active. */
   readonly valid: boolean;
   readonly keyFormat: 'valid' | 'invalid';
   readonly entropyCheck: CheckResult;
   readonly proofVerification: ProofResult;
   /** Null unless a retired version of the master secret affects the verdict. */
   readonly retiredSecret: RetiredSecretWord | null;
+  /** Null unless the key is recognised: `proofVerification` is `passed`. */
+  readonly keyStatus: KeyStatus | null;
 }
 
 /** Outcome of a request to validate a key. */
@@ -36,6 +40,8 @@ export const VALIDATION_WORDS = [
   'not_random',
   'not_recognised',
   'unconfirmed',
+  'deactivated',
+  'compromised',
 ] as const;
 export type ValidationWord = (typeof VALIDATION_WORDS)[number];
 
@@ -44,6 +50,7 @@ export function validationWord(verdict: ValidationVerdict): ValidationWord {
   if (verdict.valid) return 'valid';
   if (verdict.keyFormat === 'invalid') return 'malformed';
   if (verdict.entropyCheck === 'failed') return 'not_random';
+  if (verdict.keyStatus !== null && verdict.keyStatus !== 'active') return verdict.keyStatus;
   return verdict.proofVerification === 'unconfirmed' ? 'unconfirmed' : 'not_recognised';
 }
 
@@ -95,25 +102,42 @@ export function openQuestions(
   return commitments.filter(({ version }) => retirements.has(version));
 }
 
-/** Returns the verdict. `rowsMadeMs` has the creation time of the row of each question, or null if there is none. */
+/** What the ledger knows about an examined key. */
+export interface LedgerWord {
+  readonly retirements: Retirements;
+  /** The creation time of the row of each question; null without a row. */
+  readonly rowsMadeMs: readonly (number | null)[];
+  /** States under the commitments of the examination; null without one. */
+  readonly states: readonly (KeyState | null)[];
+}
+
+/** Returns the verdict at a time. */
 export function concludeExamination(
   examination: Examination,
-  retirements: Retirements,
   questions: readonly Commitment[],
-  rowsMadeMs: readonly (number | null)[],
+  { retirements, rowsMadeMs, states }: LedgerWord,
+  nowMs: number,
 ): ValidationVerdict {
   const rows = questions.flatMap(({ version }, i) => {
     const madeMs = rowsMadeMs[i];
     return madeMs === null ? [] : [judgeRow(madeMs, retirements.get(version))];
   });
   const [proofVerification, retiredSecret] = weigh(examination.proof, questions.length, rows);
+  const status = proofVerification === 'passed' ? statusOf(states, nowMs) : null;
   return {
-    valid: examination.entropyCheck === 'passed' && proofVerification === 'passed',
+    valid: examination.entropyCheck === 'passed' && status === 'active',
     keyFormat: examination.entropyCheck === 'skipped' ? 'invalid' : 'valid',
     entropyCheck: examination.entropyCheck,
     proofVerification,
     retiredSecret,
+    keyStatus: status,
   };
+}
+
+/** Returns the status of a key, which has one state at most. */
+function statusOf(states: readonly (KeyState | null)[], nowMs: number): KeyStatus {
+  const state = states.find((one) => one !== null);
+  return state ? keyStatus(state, nowMs) : 'active';
 }
 
 type RowWord = 'counts' | 'record_found' | 'record_too_late';

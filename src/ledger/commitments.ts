@@ -23,12 +23,16 @@ export interface Candidate {
 /** Returns the time of the first row of this commitment, from its key ID; null without a row. */
 export function rowMadeMs(commitment: Commitment, candidates: readonly Candidate[]): number | null {
   const times = candidates
-    .filter((one) => isOf(commitment, one))
+    .filter((one) => matches(commitment, one))
     .map(({ keyId }) => keyIdMs(keyId));
   return times.length === 0 ? null : Math.min(...times);
 }
 
-function isOf({ version, digest }: Commitment, candidate: Candidate): boolean {
+/** Compares a commitment with that of a row, in constant time. */
+export function matches(
+  { version, digest }: Commitment,
+  candidate: Omit<Candidate, 'keyId'>,
+): boolean {
   const { commitment } = candidate;
   return (
     commitment.length === digest.length &&

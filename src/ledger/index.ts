@@ -2,8 +2,43 @@
  * Stage 6 of 8. In: records and digests, in batches. Out: one durable outcome per request. Standard: none;
  * `store.ts` and `docs/ledger.md` describe the guarantees.
  */
+export {
+  type AccountChange,
+  type AccountChangeOutcome,
+  type AccountMarks,
+  type AccountState,
+  accountState,
+} from './account-states.ts';
+export { ApiKeyHistories } from './api-key-history.ts';
+export {
+  type ApiKeyLimit,
+  type ApiKeyRecord,
+  type ApiKeyRules,
+  type ApiKeySettings,
+  MAX_ADDRESS_RANGES,
+  MAX_API_KEY_NAME,
+  type NewApiKey,
+  type RotationOutcome,
+  SCOPES,
+  type Scope,
+} from './api-keys.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
+export {
+  type KeyEnd,
+  type KeyPage,
+  type KeyQuery,
+  type KeyRecord,
+  type KeyRecordStore,
+  type KeyState,
+  type KeyStateRecord,
+  REVOCATION_REASONS,
+  type Revocation,
+  type RevocationOrder,
+  type RevocationOutcome,
+  type RevocationReason,
+  type RevokedState,
+} from './key-records.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export type {
   LedgerRow,
@@ -22,23 +57,24 @@ export {
   shareAmongThreads,
   storeLocation,
 } from './location.ts';
-export type {
-  AuditAction,
-  AuditRecord,
-  Edge,
-  Extend,
-  Extension,
-  HeadSeal,
-  LogCounts,
-  LogEntry,
-  Logged,
-  LogPosition,
-  LogRecord,
-  LogStart,
-  LogStore,
-  Tile,
-  Turn,
-  TurnOutcome,
+export {
+  type AuditAction,
+  type AuditRecord,
+  detailsOf,
+  type Edge,
+  type Extend,
+  type Extension,
+  type HeadSeal,
+  type LogCounts,
+  type LogEntry,
+  type Logged,
+  type LogPosition,
+  type LogRecord,
+  type LogStart,
+  type LogStore,
+  type Tile,
+  type Turn,
+  type TurnOutcome,
 } from './log-store.ts';
 export { Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
@@ -55,9 +91,9 @@ export { openSqliteStore, type SqliteStoreOptions } from './sqlite/store.ts';
 export type {
   Account,
   AccountActivity,
+  AccountRecord,
   AccountStore,
   AnswerQuery,
-  ApiKeyRecord,
   CommitOutcome,
   FailedRequest,
   IdempotencyRecord,
@@ -79,6 +115,6 @@ export type {
   SeriesQuery,
   StoredAnswer,
   StreamCounts,
-  Usage,
 } from './store.ts';
 export { SEALED_ONLY } from './store.ts';
+export { tighterUsage, type Usage } from './usage.ts';

@@ -18,6 +18,10 @@ export interface LedgerRow {
   readonly evidence: RecordedEvidence | null;
   /** Null for a key that was returned in plaintext. */
   readonly sealed: RowSeal | null;
+  /** What the caller calls the key: a canonical JSON object (RFC 8785) of strings; null without labels. */
+  readonly labels: string | null;
+  /** The key is deactivated from this time on; null: never. */
+  readonly expiresMs: number | null;
   /** Null without a log. */
   readonly receipt: RowReceipt | null;
 }

@@ -137,12 +137,17 @@ export interface LogCounts {
 /** An administrative action that is itself an entry of the log. */
 export type AuditAction =
   | 'account_created'
+  | 'account_suspended'
+  | 'account_resumed'
+  | 'account_deleted'
   | 'plan_set'
   | 'sealed_only_set'
   | 'recipient_added'
   | 'recipient_removed'
   | 'api_key_issued'
+  | 'api_key_rotated'
   | 'api_key_revoked'
+  | 'key_revoked'
   | 'secret_activated'
   | 'secret_retired'
   | 'secret_reinstated'
@@ -163,6 +168,15 @@ export interface AuditRecord {
   readonly salt: Uint8Array;
   /** The entry of this record, with `auditId` as its entry ID; null without a log, and when read. */
   readonly pending: PendingEntry | null;
+}
+
+/** Returns the members of the details; none if a waiting record was changed to something else. */
+export function detailsOf(details: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(details));
+  } catch {
+    return {};
+  }
 }
 
 export interface LogStore {

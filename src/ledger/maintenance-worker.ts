@@ -5,22 +5,26 @@ import { AppError } from '../errors.ts';
 import { logThreadWarnings } from '../process-log.ts';
 import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
 import { openStore } from './open.ts';
-import type { PruneReport } from './store.ts';
+import type { LedgerStore, PruneReport } from './store.ts';
 
 async function work(
   { store: location, retentionDays }: MaintenanceData,
   signal: AbortSignal,
-): Promise<PruneReport | null> {
+): Promise<MaintenanceResult> {
   // This thread commits nothing, so it needs no quotas.
   const store = await openStore(location, {});
   try {
     await store.maintain(systemClock);
-    if (retentionDays === null) return null;
-    const keepMs = retentionDays * DAY_MS;
-    return await store.prune({ keepMs, clock: systemClock, dryRun: false, signal });
+    const pruned = retentionDays === null ? null : await prune(store, retentionDays, signal);
+    const indexFailure = await store.completeIndexes(signal).then(() => null, reasonOf);
+    return { kind: 'done', pruned, indexFailure };
   } finally {
     await store.close();
   }
+}
+
+function prune(store: LedgerStore, days: number, signal: AbortSignal): Promise<PruneReport> {
+  return store.prune({ keepMs: days * DAY_MS, clock: systemClock, dryRun: false, signal });
 }
 
 /** Returns the message of the database or the setup. Neither holds a password. */
@@ -35,7 +39,7 @@ if (port) {
   const stop = new AbortController();
   port.once('message', () => stop.abort());
   const result: MaintenanceResult = await work(workerData, stop.signal).then(
-    (pruned) => ({ kind: 'done', pruned }),
+    (done) => done,
     (error) => ({ kind: 'failed', message: reasonOf(error) }),
   );
   port.postMessage(result);

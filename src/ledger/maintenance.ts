@@ -32,7 +32,12 @@ export interface MaintenanceData {
 
 /** The thread's one message. */
 export type MaintenanceResult =
-  | { readonly kind: 'done'; readonly pruned: PruneReport | null }
+  | {
+      readonly kind: 'done';
+      readonly pruned: PruneReport | null;
+      /** Why an index is still incomplete; null if none is. */
+      readonly indexFailure: string | null;
+    }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Delay of the first upkeep of any kind after startup, and of a retry after a failure. */
@@ -90,9 +95,10 @@ export class Maintenance {
       this.#plan(AFTER_FAILURE_MS);
       return;
     }
-    const { pruned } = result;
+    const { pruned, indexFailure } = result;
     if (pruned && (pruned.isPartial || removedSome(pruned))) this.#options.onPruned(pruned);
-    this.#plan(DAY_MS);
+    if (indexFailure !== null && !this.#stopped) this.#options.onFailure(indexFailure);
+    this.#plan(indexFailure === null ? DAY_MS : AFTER_FAILURE_MS);
   }
 }
 

@@ -38,8 +38,12 @@ const OLDEST_PROGRAM = /^-- oldest-program: ([1-9]\d*)\n/;
  * Records that the ledger holds a sealed key or an account with `sealed_only`, in the transaction that brings it.
  * Programs before version 10 do not know these, and refuse to open the ledger from then on.
  */
-export const REQUIRE_SEALING_PROGRAM =
-  'UPDATE schema_version SET oldest_program = 10 WHERE oldest_program < 10';
+export const REQUIRE_SEALING_PROGRAM: string = requirement(10);
+
+/** Returns the statement that makes programs before a version refuse the ledger, because of what it holds from now on. */
+export function requirement(version: number): string {
+  return `UPDATE schema_version SET oldest_program = ${version} WHERE oldest_program < ${version}`;
+}
 
 /** Returns the version after all migrations of a list. */
 export function newestVersion(migrations: readonly Migration[]): number {

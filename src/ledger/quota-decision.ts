@@ -2,11 +2,13 @@
  * The final decision on a quota, inside the transaction that records the key.
  *
  * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
- * `write_batch_N` and its `decide_batch` of `migrations/postgres/` (`0010-sealed-keys.sql`), and `postgres/writer.ts` compares
+ * `write_batch_N` and its `decide_batch_2` of `migrations/postgres/` (`0012-api-keys.sql`), and `postgres/writer.ts` compares
  * the two.
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
-import type { CommitOutcome, MeteredRequest, StoredAnswer, Usage } from './store.ts';
+import type { ApiKeyLimit } from './api-keys.ts';
+import type { CommitOutcome, MeteredRequest, StoredAnswer } from './store.ts';
+import { tighterUsage, type Usage } from './usage.ts';
 
 /** Monthly quota by plan name; null is unlimited. */
 export type Quotas = Readonly<Record<string, number | null>>;
@@ -20,6 +22,11 @@ export interface Counter {
   readonly quota: number | null | undefined;
 }
 
+/** What an API key with a monthly limit has used, updated as a batch is decided. */
+export interface ApiKeyCounter {
+  used: number;
+}
+
 /** Returns what a request takes from the quota: one for each key, and one for a validation. */
 export function meteredUnits({ keys }: Pick<MeteredRequest, 'keys'>): number {
   return Math.max(1, keys.length);
@@ -27,6 +34,8 @@ export function meteredUnits({ keys }: Pick<MeteredRequest, 'keys'>): number {
 
 /** What the ledger knows about one request. */
 export interface Facts {
+  /** The counter of the request's `apiKeyLimit`; absent without one. */
+  readonly apiKeyCounter?: ApiKeyCounter | undefined;
   /** The answer of an earlier request with the same `Idempotency-Key`; null without one. */
   readonly answer: StoredAnswer | null;
   /**
@@ -36,24 +45,44 @@ export interface Facts {
   record(): boolean;
 }
 
-/** Decides one request and counts it: a replay first, then plan and quota, then a repeated key. */
+/**
+ * Decides one request and counts it: a replay first, then plan and quota, then the limit of the API key, then a repeated key.
+ */
 export function decide(
   counter: Counter,
-  request: Pick<MeteredRequest, 'keys'>,
+  request: Pick<MeteredRequest, 'keys' | 'apiKeyLimit'>,
   facts: Facts,
 ): CommitOutcome {
   const { month, used } = counter;
-  const { answer } = facts;
-  if (answer) return { kind: 'replayed', answer, usage: usageOf(counter) };
+  const { answer, apiKeyCounter } = facts;
+  const limit = request.apiKeyLimit;
+  const tightest = () =>
+    tighterUsage(
+      usageOf(counter),
+      limit && apiKeyCounter && limitUsage(month, limit, apiKeyCounter),
+    );
+  if (answer) return { kind: 'replayed', answer, usage: tightest() };
   const { quota } = counter;
   if (quota === undefined) return { kind: 'unknown_plan' };
   const units = meteredUnits(request);
   if (quota !== null && used + units > quota) {
     return { kind: 'quota_exceeded', usage: { month, used, quota } };
   }
+  if (limit && apiKeyCounter && apiKeyCounter.used + units > limit.limit) {
+    return { kind: 'quota_exceeded', usage: limitUsage(month, limit, apiKeyCounter) };
+  }
   if (!facts.record()) return { kind: 'repeated_key' };
   counter.used = used + units;
-  return { kind: 'committed', usage: { month, used: counter.used, quota } };
+  if (apiKeyCounter) apiKeyCounter.used += units;
+  return { kind: 'committed', usage: tightest() };
+}
+
+function limitUsage(
+  month: number,
+  { limit, counterId }: ApiKeyLimit,
+  { used }: ApiKeyCounter,
+): Usage {
+  return { month, used, quota: limit, counterId };
 }
 
 /** Returns the quota of a plan; undefined if this server lacks the plan. */

@@ -1,5 +1,6 @@
 /** Converts rows of the ledger, the log and the audit table for both stores. */
 
+import type { Commitment } from '../proof/index.ts';
 import type {
   PendingEntry,
   RecordedEvidence,
@@ -32,6 +33,8 @@ const COLUMNS = {
   pValues: 'validated_keys.p_values',
   sealedTo: 'ledger.sealed_to',
   sealedDigest: 'ledger.sealed_digest',
+  labels: 'ledger.labels',
+  expiresMs: 'ledger.expires_ms',
   keyCommitment: 'ledger.key_commitment',
   salt: 'ledger.salt',
   strengthBits: 'ledger.strength_bits',
@@ -82,18 +85,12 @@ export const SELECT_PENDING = `SELECT log_pending.entry_id AS "entryId", log_pen
 export const SELECT_AUDITS =
   'SELECT audit_id AS "auditId", at_ms AS "atMs", action, details, salt FROM audit';
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 export function toRecordedRow(row: Row): RecordedRow {
-  const { buffer, byteOffset, length } = row.commitment as Uint8Array<ArrayBuffer>;
-  const digest = Buffer.from(buffer, byteOffset, length);
   return {
     keyId: row.keyId as Uint8Array,
-    commitment: {
-      version: Number(row.secretVersion),
-      digest,
-      fingerprint: BigInt(row.fingerprint as string),
-    },
+    commitment: toCommitment(row),
     accountId: String(row.accountId),
     apiKeyId: String(row.apiKeyId),
     securityLevel: Number(row.securityLevel),
@@ -105,19 +102,35 @@ export function toRecordedRow(row: Row): RecordedRow {
     entropyJobId: row.entropyJobId as string | null,
     evidence: toEvidence(row),
     sealed: toRowSeal(row),
+    labels: row.labels as string | null,
+    expiresMs: row.expiresMs as number | null,
     receipt: toReceipt(row),
   };
 }
 
-/** Programs that do not know `evidence_definition` recorded the first one. */
+export function toCommitment(row: Row): Commitment {
+  const { buffer, byteOffset, length } = row.commitment as Uint8Array<ArrayBuffer>;
+  return {
+    version: Number(row.secretVersion),
+    digest: Buffer.from(buffer, byteOffset, length),
+    fingerprint: BigInt(row.fingerprint as string),
+  };
+}
+
 function toEvidence(row: Row): RecordedEvidence | null {
+  const pValues = (row.pValues as Uint8Array | null) ?? new Uint8Array(0);
+  const verdict = toVerdict(row);
+  return verdict && { ...verdict, pValues };
+}
+
+/** Programs that do not know `evidence_definition` recorded the first one. */
+export function toVerdict(row: Row): Omit<RecordedEvidence, 'pValues'> | null {
   if (row.gateP === null) return null;
   return {
     definition: Number(row.definition ?? 1),
     gateP: Number(row.gateP),
     testsPassed: Number(row.testsPassed),
     totalTests: Number(row.totalTests),
-    pValues: (row.pValues as Uint8Array | null) ?? new Uint8Array(0),
   };
 }
 

@@ -6,10 +6,14 @@
  */
 import type { Clock } from '../clock.ts';
 import type { Commitment } from '../proof/index.ts';
+import type { AccountChange, AccountChangeOutcome, AccountMarks } from './account-states.ts';
+import type { ApiKeyLimit, ApiKeyRules, ApiKeyStore } from './api-keys.ts';
 import type { ClockReading } from './clock-check.ts';
+import type { KeyRecordStore } from './key-records.ts';
 import type { LatencyCounts } from './latency.ts';
 import type { LedgerRow } from './ledger-row.ts';
 import type { AuditRecord, LogStore } from './log-store.ts';
+import type { Usage } from './usage.ts';
 
 /** How many streams the statistical suite judged, and how many passed its gate. */
 export interface StreamCounts {
@@ -31,6 +35,8 @@ export interface MeteredRequest {
   readonly counts: StreamCounts;
   /** Null for a request without an `Idempotency-Key`. */
   readonly idempotency: IdempotencyRecord | null;
+  /** Absent for an API key without a monthly limit. */
+  readonly apiKeyLimit?: ApiKeyLimit | undefined;
 }
 
 /** The part of a request that a retry with the same `Idempotency-Key` needs. The commit stores it. */
@@ -67,14 +73,7 @@ export interface FailedRequest {
   readonly counts: StreamCounts;
 }
 
-export interface Usage {
-  /** UTC calendar month in months since year 0, by the clock that the store uses. */
-  readonly month: number;
-  readonly used: number;
-  readonly quota: number | null;
-}
-
-/** The account's quota for this month has no room for all keys of the request. */
+/** The account's quota for this month, or the limit of its API key, has no room for all keys of the request. */
 export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
   readonly usage: Usage;
@@ -90,7 +89,7 @@ export type CommitOutcome =
   /** This server lacks the plan of the account. Nothing was written. */
   | { readonly kind: 'unknown_plan' };
 
-export interface Account {
+export interface Account extends AccountMarks {
   readonly accountId: string;
   readonly name: string;
   readonly plan: string;
@@ -107,15 +106,12 @@ export type SealedOnly = 'off' | 'on' | 'registered';
 
 export const SEALED_ONLY: readonly SealedOnly[] = ['off', 'on', 'registered'];
 
-/** A new account may generate plaintext keys until `setSealedOnly`. */
-export type NewAccount = Omit<Account, 'sealedOnly'>;
+/** A new account is active, and may generate plaintext keys until `setSealedOnly`. */
+export type NewAccount = Omit<Account, 'sealedOnly' | keyof AccountMarks>;
 
-export interface ApiKeyRecord {
-  readonly apiKeyId: string;
-  readonly accountId: string;
-  readonly hint: string;
-  readonly createdMs: number;
-  readonly revokedMs: number | null;
+/** An account with the audit record of its last change of state; null without one. */
+export interface AccountRecord extends Account {
+  readonly change: AuditRecord | null;
 }
 
 /** A public key that an account registered by name. */
@@ -129,17 +125,24 @@ export interface RecipientRecord {
   readonly createdMs: number;
 }
 
-/** `taken`: the account already has a recipient of this name. */
+/** `taken`: the account already has a recipient of this name. `unknown_account`: also a deleted one. */
 export type RecipientAddition = 'added' | 'taken' | 'unknown_account';
 
-/** An active API key, its account, and the account's usage this month. */
+/** An API key that is not revoked, with its rules, its account, and the account's usage this month. */
 export interface Principal {
   readonly apiKeyId: string;
   readonly accountId: string;
   readonly plan: string;
   readonly demo: boolean;
   readonly sealedOnly: SealedOnly;
+  /** True if the account is suspended. */
+  readonly suspended: boolean;
+  /** Usage of the account's quota. */
   readonly usage: Usage;
+  /** Null for an API key without rules. */
+  readonly rules: ApiKeyRules | null;
+  /** Hours since 1970 of the last recorded use. */
+  readonly lastUsedHour: number | null;
 }
 
 /**
@@ -252,22 +255,30 @@ export interface Retirement {
  * Accounts, API keys and versions of the master secret. A method that takes an audit record writes it in the
  * same transaction, and only if it changes something.
  */
-export interface AccountStore {
+export interface AccountStore extends ApiKeyStore {
   /**
    * Returns the principals of API keys by their hashes, in the same order; undefined if a key is unknown or
-   * revoked. Both cases cost the ledger the same work. `nowMs` is the caller's time; PostgreSQL takes the
-   * month from its own clock. If this server lacks the account's plan, the quota is 0.
+   * revoked, or its account deleted. The caller judges the rules. All cases cost the ledger the same work. `nowMs` is the
+   * caller's time; PostgreSQL takes the month from its own clock. If this server lacks the account's plan, the quota is 0.
    */
   authenticate(keyHashes: readonly Uint8Array[], nowMs: number): Promise<(Principal | undefined)[]>;
   /** Adds an account. Returns false and changes nothing if the ID is taken. */
   addAccount(account: NewAccount, audit?: AuditRecord | null): Promise<boolean>;
+  /** Returns all accounts, also deleted ones, in the order of their creation. */
   listAccounts(): Promise<Account[]>;
-  /** Returns the accounts whose plan is none of these, in the order of their creation. */
+  findAccount(accountId: string): Promise<AccountRecord | null>;
+  /**
+   * Changes the state of an account, with its audit record, if `after` is the record of the last change. A deletion is
+   * final: it erases the name, revokes all API keys, erases their names and address ranges, and removes all recipients. The first change makes programs that do
+   * not know states refuse the ledger.
+   */
+  changeAccountState(change: AccountChange, audit: AuditRecord): Promise<AccountChangeOutcome>;
+  /** Returns the accounts that are not deleted and whose plan is none of these, in the order of their creation. */
   accountsOutside(plans: readonly string[]): Promise<Pick<Account, 'accountId' | 'plan'>[]>;
-  /** Returns false if there is no such account. */
+  /** Returns false if there is no such account, or it is deleted. */
   setPlan(accountId: string, plan: string, audit?: AuditRecord | null): Promise<boolean>;
   /**
-   * Sets which keys the account may generate. Returns false if there is no such account. Once an account has a rule
+   * Sets which keys the account may generate. Returns false if there is no such account, or it is deleted. Once an account has a rule
    * other than `off`, programs that do not know it refuse to open the ledger.
    */
   setSealedOnly(accountId: string, rule: SealedOnly, audit?: AuditRecord | null): Promise<boolean>;
@@ -278,20 +289,6 @@ export interface AccountStore {
   /** Returns the recipients of one account, or all, by account and name. */
   listRecipients(accountId?: string): Promise<RecipientRecord[]>;
   findRecipient(accountId: string, name: string): Promise<RecipientRecord | null>;
-  /** Adds an API key. Returns false and changes nothing if the ID is taken or the account is unknown. */
-  addApiKey(
-    record: ApiKeyRecord,
-    keyHash: Uint8Array,
-    audit?: AuditRecord | null,
-  ): Promise<boolean>;
-  /** Returns the API keys of one account, or all. */
-  listApiKeys(accountId?: string): Promise<ApiKeyRecord[]>;
-  /** Reports whether an API key was ever issued to an account other than the demo accounts. */
-  hasOwnApiKeys(): Promise<boolean>;
-  /**
-   * Revokes an API key by ID. Returns false if there is no such key. A second call keeps the first time.
-   */
-  revokeApiKey(apiKeyId: string, atMs: number, audit?: AuditRecord | null): Promise<boolean>;
 
   /** Returns the registered versions of the master secret. */
   secretChecks(): Promise<ReadonlyMap<number, SecretCheck>>;
@@ -316,14 +313,15 @@ export interface AccountStore {
   close(): Promise<void>;
 }
 
-export interface LedgerStore extends AccountStore, LogStore {
+export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore {
   /** The host of PostgreSQL in use, as in its address; null with SQLite, and while no host can be used. */
   readonly host: string | null;
   /**
    * Commits a batch in one transaction and resolves only when it is durable. Each request either moves its
    * account's counter and writes all its rows, or is replayed or refused and leaves nothing. Requests are decided
    * in order, so the last places of a quota go to the first that fit, and of two requests with one
-   * `Idempotency-Key` the first commits. Each is judged for a replay, then by its quota, then for repeated keys.
+   * `Idempotency-Key` the first commits. Each is judged for a replay, then by its quota and the limit of its API key, then
+   * for repeated keys. The usage of an outcome is the tighter one of the two.
    */
   commit(
     requests: readonly MeteredRequest[],
@@ -377,4 +375,9 @@ export interface LedgerStore extends AccountStore, LogStore {
    * locked; earlier months have then already been removed.
    */
   prune(order: PruneOrder): Promise<PruneReport>;
+  /**
+   * Builds indexes that a migration could not build without stopping commits, beside running servers. Takes a minute and
+   * more for tens of millions of rows.
+   */
+  completeIndexes(signal?: AbortSignal): Promise<void>;
 }

@@ -1,12 +1,7 @@
 /** Judges one sample of a broken generator or of a broken modulation, without the service around it. */
-import {
-  gate,
-  type PValueReport,
-  runPackedSuite,
-  type SuiteReport,
-  type TestName,
-} from '#sp800-22';
+import { gate, type PValueReport, type SuiteReport, type TestName } from '#sp800-22';
 import { gatherEvidence } from '../../src/keys/evidence.ts';
+import { runEvidenceSuite } from '../../src/keys/evidence-suite.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
 import { parts } from '../support/fakes.ts';
@@ -37,7 +32,7 @@ export function judgeSample(defect: Defect, seed: number, kind: SampleKind = 'st
   const generator = new Generator(parts({ drbg: new BrokenDrbg(defect, seed, true) }));
   const sample = kind === 'stream' ? streamSample(generator) : generator.takeSample();
   if (!sample) throw new Error(`no sample: ${generator.latched?.cause}`);
-  return toSighting(runPackedSuite(sample));
+  return toSighting(runEvidenceSuite(sample));
 }
 
 function streamSample(generator: Generator): Buffer {
@@ -60,7 +55,7 @@ export function judgeModulation(
   breaks(modulated, carrier);
   const { passed, gate: verdict, carrier: report } = gatherEvidence(carrier, modulated);
   const quick = { passed, smallest: verdict.weakest.test, gateP: verdict.p, report };
-  return { quick, whole: toSighting(runPackedSuite(modulated)) };
+  return { quick, whole: toSighting(runEvidenceSuite(modulated)) };
 }
 
 function toSighting(report: SuiteReport): Sighting {

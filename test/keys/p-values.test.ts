@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { P_VALUE_LABELS, type PValueReport, type TestName } from '#sp800-22';
+import type { PValueReport, TestName } from '#sp800-22';
+import { evidenceLabels } from '../../src/keys/evidence-suite.ts';
 import {
   packPValues,
   STREAM_TESTS,
@@ -19,7 +20,7 @@ function reportsOf(pValues: readonly number[], absent: readonly string[] = []): 
         : {
             name,
             applicable: true,
-            pValues: P_VALUE_LABELS[name].map(() => pValues[next++ % pValues.length] ?? 0),
+            pValues: evidenceLabels(name).map(() => pValues[next++ % pValues.length] ?? 0),
           },
     ),
   });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Gate, gate, runPackedSuite } from '#sp800-22';
+import { type Gate, gate } from '#sp800-22';
+import { runEvidenceSuite } from '../../src/keys/evidence-suite.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
@@ -280,7 +281,7 @@ describe('plain keys', () => {
       if (broken) for (let i = 1; i < output.length; i += 2) output[i] = output[i - 1];
     });
     const generator = new Generator(parts({ drbg }));
-    const suite: JudgeSample = (sample, answer) => answer(gate(runPackedSuite(sample)));
+    const suite: JudgeSample = (sample, answer) => answer(gate(runEvidenceSuite(sample)));
     const plain = new PlainGenerator(generator, suite, { interval: 5 });
     assert.ok(plain.hasEvidence());
     broken = true;

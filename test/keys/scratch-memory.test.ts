@@ -25,11 +25,14 @@ const RecordedArrayBuffer = Recorded as unknown as ArrayBufferConstructor;
 globalThis.ArrayBuffer = RecordedArrayBuffer;
 // After the replacement, so that scratch memory which a module creates when it is loaded is recorded too.
 const { CtrDrbg } = await import('../../src/drbg/index.ts');
+const { condition } = await import('../../src/entropy/conditioning.ts');
 const { MonitoredSource } = await import('../../src/entropy/monitored-source.ts');
+const { allocatePool, PooledSource, PoolFiller } = await import('../../src/entropy/pool.ts');
 const { generateKey } = await import('../../src/keys/generate.ts');
 const { Generator } = await import('../../src/keys/generator.ts');
 const { wipeKey } = await import('../../src/keys/key-receipt.ts');
-const { Keyring } = await import('../../src/proof/index.ts');
+const { Keyring, newMasterSecret } = await import('../../src/proof/index.ts');
+const { deriveSubkey } = await import('../../src/proof/_subkeys.ts');
 const { order } = await import('../support/fakes.ts');
 globalThis.ArrayBuffer = NativeArrayBuffer;
 
@@ -121,10 +124,42 @@ describe('memory after a key', () => {
     ]);
     keyring.makeProof(Buffer.alloc(32, 7));
     globalThis.ArrayBuffer = NativeArrayBuffer;
-    const subkeys = recorded.slice(before);
-    assert.ok(subkeys.length >= 16, 'two blocks for each of four uses and two versions');
-    assert.ok(subkeys.every((part) => part.some((byte) => byte !== 0)));
+    const created = recorded.slice(before);
+    const inUse = created.filter((part) => part.some((byte) => byte !== 0));
+    assert.equal(inUse.length, 16, 'two blocks for each of four uses and two versions');
     keyring.destroy();
-    assert.ok(subkeys.every((part) => part.every((byte) => byte === 0)));
+    assert.ok(created.every((part) => part.every((byte) => byte === 0)));
   });
+});
+
+describe('memory of a secret', () => {
+  const secret = { version: 1, secret: Buffer.alloc(32, 9) };
+  const takeDraw = () => {
+    const pool = {
+      name: 'device',
+      kind: 'noise',
+      creditBitsPerDraw: 0,
+      isSeparate: false,
+    } as const;
+    const memory = allocatePool(2);
+    const filler = new PoolFiller(memory);
+    filler.put(Buffer.alloc(32, 5), null);
+    filler.setState('delivering');
+    return new PooledSource({ ...pool, memory }).draw().bytes;
+  };
+  for (const [name, make] of [
+    ['conditioned noise', () => condition(Buffer.alloc(64, 1))],
+    ['a draw from a pool', takeDraw],
+    ['a subkey', () => deriveSubkey(secret, 'proof')],
+    ['a new master secret', newMasterSecret],
+  ] as const) {
+    it(`is outside V8's heap, which moves what it holds: ${name}`, () => {
+      const before = recorded.length;
+      globalThis.ArrayBuffer = RecordedArrayBuffer;
+      const bytes = make();
+      globalThis.ArrayBuffer = NativeArrayBuffer;
+      const created = recorded.slice(before).map(({ buffer }) => buffer);
+      assert.ok(created.includes(bytes.buffer as ArrayBuffer));
+    });
+  }
 });

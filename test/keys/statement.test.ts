@@ -41,6 +41,8 @@ function recordOf({ record }: Vector): RecordedRow {
   const { commitment, evidence, receipt } = record;
   const digest = hexToBytes(commitment.digest);
   return {
+    labels: null,
+    expiresMs: null,
     ...record,
     sealed: null,
     keyId: parseKeyId(record.keyId),
@@ -108,6 +110,8 @@ describe('the statement about a key', () => {
       accountId: text,
       apiKeyId: text,
       sealed: fc.option(fc.record({ recipient: bytes(32), digest: bytes(32) })),
+      labels: fc.option(text),
+      expiresMs: fc.option(fc.nat()),
       receipt: fc.record({
         keyCommitment: bytes(32),
         salt: bytes(32),
@@ -139,8 +143,8 @@ describe('the statement about a key', () => {
     for (const record of RECORDS) {
       const entry = keyEntry(record, ORIGIN);
       const altered = alterations(record);
-      // 18 columns of every row, and 5 of the evidence on a validated key.
-      assert.equal(altered.length, record.evidence ? 23 : 18);
+      // 20 columns of every row, and 5 of the evidence on a validated key.
+      assert.equal(altered.length, record.evidence ? 25 : 20);
       for (const [column, other] of altered) {
         assert.notDeepEqual(keyEntry(other, ORIGIN), entry, column);
         assert.notDeepEqual(rowDigest(other), rowDigest(record), column);

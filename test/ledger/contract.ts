@@ -64,6 +64,8 @@ export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     entropyJobId: null,
     evidence: null,
     sealed: null,
+    labels: null,
+    expiresMs: null,
     receipt: null,
     ...changes,
   };
@@ -465,7 +467,10 @@ export function ledgerContract(
         plan: 'research',
         demo: false,
         sealedOnly: 'off',
+        suspended: false,
         usage: { month: MONTH, used: 0, quota: 1_000 },
+        rules: null,
+        lastUsedHour: null,
       });
       const other = await account('enterprise');
       const asked = [randomBytes(32), hashOf(other), hashOf(id), hashOf(other)];

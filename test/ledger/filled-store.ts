@@ -9,6 +9,7 @@ import type {
   RecipientRecord,
 } from '../../src/ledger/index.ts';
 import { areRecorded, keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
+import { auditRecord } from './log-contract.ts';
 import { answerTo, batchOf, findAnswer, plain, record, seal } from './sealing-contract.ts';
 
 const HOUR_MS = 3_600_000;
@@ -118,6 +119,115 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
       value instanceof Uint8Array ? [...value] : value?.type === 'Buffer' ? value.data : value,
     ),
   );
+}
+
+/** Fills a store with keys that have labels, expire, or are revoked. Returns their rows. */
+export async function fillRecords(store: LedgerStore): Promise<LedgerRow[]> {
+  const account = { accountId: 'acct_r', name: 'r', plan: 'research', demo: false, createdMs: NOW };
+  await store.addAccount(account);
+  const record = { accountId: 'acct_r', hint: 'h', createdMs: NOW, revokedMs: null };
+  await store.addApiKey({ ...record, apiKeyId: 'key_acct_r' }, hashOf('acct_r'));
+  await store.registerSecret(1, checkValue, NOW);
+  const rows = [
+    makeRow({ labels: '{"env":"prod","note":"ü \\\\ \\""}' }),
+    makeRow({ expiresMs: NOW + DAY_MS }),
+    makeRow({ expiresMs: NOW + DAY_MS }),
+    makeRow(),
+  ];
+  await store.commit(
+    rows.map((row) => keyRequest('acct_r', row)),
+    [],
+  );
+  for (const { keyId } of rows.slice(2)) {
+    const order = { accountId: 'acct_r', keyId, reason: 'unspecified', atMs: NOW } as const;
+    const audit = {
+      auditId: makeKeyId(),
+      atMs: NOW,
+      action: 'key_revoked',
+      details: '{}',
+    } as const;
+    const salt = randomBytes(32);
+    await store.revokeKey({ ...order, state: 'compromised' }, { ...audit, salt, pending: null });
+  }
+  return rows;
+}
+
+/** Fills a store with API keys that have rules and were rotated and used. Returns how to read them. */
+export async function fillApiKeys(
+  store: LedgerStore,
+): Promise<(of: LedgerStore) => Promise<unknown>> {
+  const accountId = 'acct_k';
+  const fields = { name: accountId, plan: 'research', demo: false, createdMs: NOW };
+  await store.addAccount({ accountId, ...fields });
+  const record = { apiKeyId: 'key_k', accountId, hint: 'h', createdMs: NOW, revokedMs: null };
+  const scopes = ['generate', 'read'] as const;
+  const limits = { ratePerSecond: 0.5, burst: 2, monthlyLimit: 9 };
+  const settings = { name: 'ü', scopes, addressRanges: ['192.0.2.0/24'], ...limits };
+  await store.addApiKey({ ...record, ...settings }, hashOf('key_k'));
+  await store.rotateApiKey({
+    apiKeyId: 'key_k',
+    next: { apiKeyId: 'key_l', hint: 'i' },
+    keyHash: hashOf('key_l'),
+    atMs: NOW,
+    untilMs: NOW + DAY_MS,
+  });
+  await store.noteApiKeyUses(['key_l'], 495_000);
+  const apiKeyLimit = { counterId: 'key_k', limit: 9 };
+  await store.commit([{ ...keyRequest(accountId), keys: [], apiKeyLimit }], []);
+  return async (of) => [
+    await of.listApiKeys(accountId),
+    await of.authenticate(['key_k', 'key_l'].map(hashOf), NOW),
+  ];
+}
+
+/** Compares the records of both stores. */
+export async function assertSameRecords(
+  store: LedgerStore,
+  other: LedgerStore,
+  rows: readonly LedgerRow[],
+): Promise<void> {
+  const keyIds = rows.map(({ keyId }) => keyId);
+  const commitments = rows.map(({ commitment }) => commitment);
+  const of = async (one: LedgerStore) => ({
+    list: await one.listKeys({ accountId: 'acct_r', beforeKeyId: null, fromKeyId: null, limit: 9 }),
+    states: await one.findStates(commitments),
+    explained: await one.findKeyStates(keyIds),
+  });
+  const found = await of(store);
+  assert.equal(found.states.filter(Boolean).length, 3);
+  assert.deepEqual(plain(await of(other)), plain(found));
+}
+
+/** Fills a store with a suspended, a resumed and a deleted account. */
+export async function fillStates(store: LedgerStore): Promise<void> {
+  const states = {
+    acct_suspended: ['suspended'],
+    acct_resumed: ['suspended', 'active'],
+    acct_deleted: ['deleted'],
+  } as const;
+  const actions = {
+    suspended: 'account_suspended',
+    active: 'account_resumed',
+    deleted: 'account_deleted',
+  } as const;
+  for (const [accountId, changes] of Object.entries(states)) {
+    const account = { accountId, name: 'Ada', plan: 'research', demo: false, createdMs: NOW };
+    await store.addAccount(account);
+    for (const to of changes) {
+      const after = (await store.findAccount(accountId))?.stateAudit ?? null;
+      const audit = auditRecord(null, { action: actions[to] });
+      await store.changeAccountState({ accountId, to, after, atMs: NOW }, audit);
+    }
+  }
+}
+
+/** Compares the accounts of both stores. */
+export async function assertSameStates(store: LedgerStore, other: LedgerStore): Promise<void> {
+  const ids = ['acct_suspended', 'acct_resumed', 'acct_deleted'];
+  const of = (one: LedgerStore) => Promise.all(ids.map((id) => one.findAccount(id)));
+  const found = await of(store);
+  assert.equal(found.filter((one) => one?.change).length, 3);
+  assert.deepEqual(plain(await of(other)), plain(found));
 }
 
 export interface FilledSealed {

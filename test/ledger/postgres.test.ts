@@ -15,9 +15,12 @@ import {
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
+import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
+import { accountsContract } from './accounts-contract.ts';
+import { apiKeysContract } from './api-keys-contract.ts';
 import {
   areRecorded,
   keyRequest,
@@ -28,7 +31,18 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
-import { assertSameStore, assertSealed, fillSealed, fillStore } from './filled-store.ts';
+import {
+  assertSameRecords,
+  assertSameStates,
+  assertSameStore,
+  assertSealed,
+  fillRecords,
+  fillSealed,
+  fillStates,
+  fillStore,
+} from './filled-store.ts';
+import { auditRecord } from './log-contract.ts';
+import { recordsContract } from './records-contract.ts';
 import {
   answerTo,
   batchOf,
@@ -48,6 +62,9 @@ before(async () => {
 after(() => postgres?.remove());
 
 let sealing: string | null = null;
+let records: string | null = null;
+let apiKeys: string | null = null;
+let accounts: string | null = null;
 const when = { skip: noPostgres };
 
 /** Listens to the statements of every client, like the log of a server with `log_statement = all`. */
@@ -88,6 +105,48 @@ sealingContract(
   },
   (atMs) => postgres.setClock('sealing', atMs),
   (sql) => postgres.query('sealing', sql) as Promise<Record<string, unknown>[]>,
+  when,
+);
+
+apiKeysContract(
+  'PostgreSQL',
+  {
+    open: async () => {
+      apiKeys ??= await postgres.createLedger('api_keys');
+      return open(apiKeys);
+    },
+    setClock: (atMs) => postgres.setClock('api_keys', atMs),
+    ask: (sql) => postgres.query('api_keys', sql) as Promise<Record<string, unknown>[]>,
+    schema: 12,
+  },
+  when,
+);
+
+recordsContract(
+  'PostgreSQL',
+  {
+    open: async () => {
+      records ??= await postgres.createLedger('records');
+      return open(records);
+    },
+    setClock: (atMs) => postgres.setClock('records', atMs),
+    ask: (sql) => postgres.query('records', sql) as Promise<Record<string, unknown>[]>,
+    schema: 11,
+    tap,
+  },
+  when,
+);
+
+accountsContract(
+  'PostgreSQL',
+  {
+    open: async () => {
+      accounts ??= await postgres.createLedger('accounts');
+      return open(accounts);
+    },
+    ask: (sql) => postgres.query('accounts', sql) as Promise<Record<string, unknown>[]>,
+    schema: 13,
+  },
   when,
 );
 
@@ -242,6 +301,21 @@ describe('PostgreSQL store that loses its server', when, () => {
     await store.close();
   });
 
+  it('compiles no plans and scans no tables, whatever the defaults of its database', async () => {
+    const url = await postgres.createLedger('planner_defaults');
+    for (const setting of ['jit', 'enable_seqscan']) {
+      await postgres.query('postgres', `ALTER DATABASE planner_defaults SET ${setting} = on`);
+    }
+    const connection = await PostgresConnection.open(url);
+    const sql =
+      "SELECT name, setting FROM pg_settings WHERE name IN ('jit', 'enable_seqscan') ORDER BY 1";
+    assert.deepEqual((await connection.run(sql)).rows, [
+      { name: 'enable_seqscan', setting: 'off' },
+      { name: 'jit', setting: 'off' },
+    ]);
+    await connection.close();
+  });
+
   it('answers ledger_unavailable on a read-only server', async () => {
     const url = await postgres.createLedger('read_only');
     const writable = await open(url);
@@ -306,6 +380,36 @@ describe('PostgreSQL store that loses its server', when, () => {
     await keeper.end();
     assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
     await store.close();
+  });
+
+  it('leaves no active API key if a deletion waits for a rotation', async () => {
+    const url = await postgres.createLedger('rotated');
+    const [store, other] = [await open(url), await open(url)];
+    const accountId = await addAccount(store, 'enterprise');
+    const record = { apiKeyId: 'key_old', accountId, hint: 'h', createdMs: NOW, revokedMs: null };
+    await store.addApiKey(record, Buffer.alloc(32, 1));
+    const next = { apiKeyId: 'key_new', hint: 'h' };
+    const of = { apiKeyId: 'key_old', next, keyHash: Buffer.alloc(32, 2) };
+    const waits = `SELECT FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    const waiting = async (count: number) => {
+      while ((await postgres.query('rotated', waits)).length < count);
+    };
+    const holder = await postgres.connect('rotated');
+    await holder.query("BEGIN; SELECT FROM api_keys WHERE api_key_id = 'key_old' FOR UPDATE");
+    const rotated = store.rotateApiKey({ ...of, atMs: NOW, untilMs: NOW + 1 });
+    await waiting(1);
+    const deletion = { accountId, to: 'deleted', after: null, atMs: NOW } as const;
+    const deleted = other.changeAccountState(
+      deletion,
+      auditRecord(null, { action: 'account_deleted' }),
+    );
+    await waiting(2);
+    await holder.end();
+    assert.deepEqual(await Promise.all([rotated, deleted]), ['rotated', 'changed']);
+    const revoked = (await store.listApiKeys()).map(({ revokedMs }) => revokedMs);
+    assert.deepEqual(revoked, [NOW, NOW]);
+    await Promise.all([store.close(), other.close()]);
   });
 
   it('counts nothing of a batch that is cancelled or meets a full disk', async () => {
@@ -482,7 +586,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT commit_batch_6('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}')`,
+        `SELECT commit_batch_8('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}')`,
       ),
       /given this batch up/,
     );
@@ -780,7 +884,7 @@ describe('PostgreSQL schema', when, () => {
     await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
     const refusal = { name: 'SetupError', message: /needs programs of version 10/ };
     await assert.rejects(openEarlier(), refusal);
-    const later = { version: 11, sql: '-- oldest-program: 8\nSELECT 1;' };
+    const later = { version: 99, sql: '-- oldest-program: 8\nSELECT 1;' };
     await migratePostgres(url, [...readMigrations('postgres'), later]);
     await assert.rejects(openEarlier(), refusal);
     await store.close();
@@ -933,6 +1037,42 @@ describe('a move to and from PostgreSQL', when, () => {
     for (const store of [source, target, returned]) await store.close();
   });
 
+  it('copies labels, expiries and revocations, and admits only programs that know them', async () => {
+    const [from, back] = ['records-from.db', 'records-back.db'].map((file) => {
+      return join(directory, file);
+    }) as [string, string];
+    const source = openSqliteStore({ path: from, quotas: QUOTAS });
+    const rows = await fillRecords(source);
+    const exported = await exportChunks({ kind: 'sqlite', path: from });
+    const url = await postgres.createLedger('moved_records');
+    const target = await open(url);
+    await importChunks({ kind: 'postgres', url }, exported);
+    const again = await exportChunks({ kind: 'postgres', url });
+    assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
+    const returned = openSqliteStore({ path: back, quotas: QUOTAS });
+    await importChunks({ kind: 'sqlite', path: back }, again);
+    for (const store of [target, returned]) await assertSameRecords(source, store, rows);
+    for (const store of [source, target, returned]) await store.close();
+    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
+    assert.deepEqual(await postgres.query('moved_records', oldest), [{ oldest: 11 }]);
+  });
+
+  it('copies states of accounts, and admits only programs that know them', async () => {
+    const from = join(directory, 'states-from.db');
+    const source = openSqliteStore({ path: from, quotas: QUOTAS });
+    await fillStates(source);
+    const exported = await exportChunks({ kind: 'sqlite', path: from });
+    const url = await postgres.createLedger('moved_states');
+    await importChunks({ kind: 'postgres', url }, exported);
+    const again = await exportChunks({ kind: 'postgres', url });
+    assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
+    const target = await open(url);
+    await assertSameStates(source, target);
+    for (const store of [source, target]) await store.close();
+    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
+    assert.deepEqual(await postgres.query('moved_states', oldest), [{ oldest: 13 }]);
+  });
+
   it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
     const [from, back] = ['sealed-from.db', 'sealed-back.db'].map((file) => {
       return join(directory, file);
@@ -1015,6 +1155,15 @@ describe('a move to and from PostgreSQL', when, () => {
   });
 });
 
+/** Shortens the waits for locks of the probe of every release, so that a new one needs no change here. */
+const IMPATIENT_PROBES = `DO $$
+  DECLARE probe regprocedure;
+  BEGIN
+    FOR probe IN SELECT oid FROM pg_proc WHERE proname ~ '^probe_commit(_\\d+)?$' LOOP
+      EXECUTE format('ALTER FUNCTION %s SET lock_timeout = ''50ms''', probe);
+    END LOOP;
+  END $$`;
+
 describe('the probe of a PostgreSQL store', when, () => {
   const database = 'probed';
   const order = { accountIds: ['acct_enterprise'], room: false };
@@ -1026,8 +1175,7 @@ describe('the probe of a PostgreSQL store', when, () => {
     store = await open(url);
     await addAccount(store, 'enterprise');
     await addAccount(store, 'research');
-    const impatient = `ALTER FUNCTION probe_commit_3 SET lock_timeout = '50ms'`;
-    await postgres.query(database, impatient);
+    await postgres.query(database, IMPATIENT_PROBES);
   });
   after(() => store.close());
 
@@ -1046,7 +1194,7 @@ describe('the probe of a PostgreSQL store', when, () => {
   it('fails while a table is locked, and names the table', async () => {
     const session = await postgres.connect(database);
     const tables = ['ledger', 'usage', 'rollup_minute', 'rollup_hour', 'validated_keys'];
-    for (const table of [...tables, 'log_pending', 'idempotency']) {
+    for (const table of [...tables, 'log_pending', 'idempotency', 'api_key_usage']) {
       await session.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
       await assert.rejects(store.probe(order), (error) => {
         return isUnavailable(error) && String((error as Error).cause).includes(table);
@@ -1083,7 +1231,7 @@ describe('the probe of a PostgreSQL store', when, () => {
       counts: { streams: 0, streamsPassed: 0 },
     });
     const failures = async (id: string) => (await store.activity(id, NOW)).failures;
-    await postgres.query(database, `ALTER FUNCTION commit_batch_6 SET lock_timeout = '50ms'`);
+    await postgres.query(database, `ALTER FUNCTION commit_batch_8 SET lock_timeout = '50ms'`);
     await store.commit(
       [keyRequest('acct_research')],
       [failure('acct_enterprise'), failure('acct_research')],
@@ -1092,7 +1240,7 @@ describe('the probe of a PostgreSQL store', when, () => {
     await session.query('ROLLBACK');
     await store.commit([], []);
     assert.deepEqual([await failures('acct_enterprise'), await failures('acct_research')], [1, 1]);
-    await postgres.query(database, 'ALTER FUNCTION commit_batch_6 RESET lock_timeout');
+    await postgres.query(database, 'ALTER FUNCTION commit_batch_8 RESET lock_timeout');
     await session.end();
   });
 

@@ -281,16 +281,21 @@ export function sealingContract(
       const plans = ['tiny', 'research', 'enterprise'] as const;
       const ids = await Promise.all(plans.map(account));
       const used = new Map(ids.map((id) => [id, 0]));
+      const limited = new Map<string, number>();
       const answers = new Map<string, MeteredRequest>();
       const quota = [3, 1_000, null];
       const pick = (below: number) => Math.floor(Math.random() * below);
       for (let round = 0; round < 12; round++) {
         const batch = Array.from({ length: 1 + pick(12) }, () => {
           const idempotency = pick(2) ? record(`k${pick(20)}`, pick(2) ? 'a body' : null) : null;
-          return batchOf(ids[pick(3)] ?? '', pick(4) ? pick(4) : pick(90), { idempotency });
+          const id = ids[pick(3)] ?? '';
+          const counterId = `key_${id}_${pick(2)}`;
+          const apiKeyLimit = pick(2) ? { counterId, limit: 30 } : undefined;
+          const keys = pick(4) ? pick(4) : pick(90);
+          return batchOf(id, keys, { idempotency, apiKeyLimit });
         });
         const expected = batch.map((request): CommitOutcome => {
-          const { accountId, keys, idempotency } = request;
+          const { accountId, keys, idempotency, apiKeyLimit: limit } = request;
           const usage = {
             month: MONTH,
             used: used.get(accountId) ?? 0,
@@ -298,14 +303,33 @@ export function sealingContract(
           };
           const name = `${accountId} ${idempotency?.key}`;
           const earlier = answers.get(name);
+          const units = Math.max(1, keys.length);
+          /** Usage of the account, or of the API key's limit if less is left of it. */
+          const tighter = (more: number) => {
+            const ofAccount = { ...usage, used: usage.used + more };
+            if (!limit) return ofAccount;
+            const ofKey = more + (limited.get(limit.counterId) ?? 0);
+            const left = (usage.quota ?? Number.POSITIVE_INFINITY) - ofAccount.used;
+            const { counterId, limit: most } = limit;
+            const isKey = most - ofKey < left;
+            return isKey ? { month: MONTH, used: ofKey, quota: most, counterId } : ofAccount;
+          };
           if (idempotency && earlier) {
-            return { kind: 'replayed', answer: answerTo(earlier), usage };
+            return { kind: 'replayed', answer: answerTo(earlier), usage: tighter(0) };
           }
-          const next = usage.used + Math.max(1, keys.length);
+          const next = usage.used + units;
           if (usage.quota !== null && next > usage.quota) return { kind: 'quota_exceeded', usage };
+          const ofKey = limited.get(limit?.counterId ?? '') ?? 0;
+          if (limit && ofKey + units > limit.limit) {
+            const { counterId, limit: most } = limit;
+            const ofLimit = { month: MONTH, used: ofKey, quota: most, counterId };
+            return { kind: 'quota_exceeded', usage: ofLimit };
+          }
+          const committed: CommitOutcome = { kind: 'committed', usage: tighter(units) };
           used.set(accountId, next);
+          if (limit) limited.set(limit.counterId, ofKey + units);
           if (idempotency) answers.set(name, request);
-          return { kind: 'committed', usage: { ...usage, used: next } };
+          return committed;
         });
         assert.deepEqual(await commit(...batch), plain(expected));
         const rows = await Promise.all(batch.map(recorded));

@@ -20,6 +20,8 @@ import { CANDIDATES } from '../../src/ledger/sqlite/fingerprints.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
+import { accountsContract } from './accounts-contract.ts';
+import { apiKeysContract } from './api-keys-contract.ts';
 import { clockContract } from './clock-contract.ts';
 import {
   areRecorded,
@@ -30,6 +32,7 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
+import { recordsContract } from './records-contract.ts';
 import { batchOf, record, sealingContract } from './sealing-contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
@@ -116,6 +119,42 @@ sealingContract(
     return rows;
   },
 );
+
+apiKeysContract('SQLite', {
+  open: async () => open('api-keys.db'),
+  setClock: async () => {},
+  ask: async (sql) => {
+    const database = new DatabaseSync(join(directory, 'api-keys.db'));
+    const rows = database.prepare(sql).all();
+    database.close();
+    return rows;
+  },
+  schema: 13,
+});
+
+recordsContract('SQLite', {
+  open: async () => open('records.db'),
+  setClock: async () => {},
+  ask: async (sql) => {
+    const database = new DatabaseSync(join(directory, 'records.db'));
+    const rows = database.prepare(sql).all();
+    database.close();
+    return rows;
+  },
+  schema: 12,
+  tap,
+});
+
+accountsContract('SQLite', {
+  open: async () => open('accounts.db'),
+  ask: async (sql) => {
+    const database = new DatabaseSync(join(directory, 'accounts.db'));
+    const rows = database.prepare(sql).all();
+    database.close();
+    return rows;
+  },
+  schema: 14,
+});
 
 async function addEnterprise(store: LedgerStore): Promise<string> {
   await store.addAccount({

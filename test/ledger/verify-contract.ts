@@ -95,7 +95,108 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
     /^validated_keys: the ledger has no validated key with this account/,
     1,
   ],
+  [
+    'UPDATE ledger SET labels = \'{"a":1}\' WHERE latency_us = 320',
+    /^ledger: labels is not a JSON object of strings/,
+    1,
+  ],
+  [
+    'UPDATE ledger SET expires_ms = 7 WHERE latency_us = 321',
+    /^ledger: a key that expires has no state/,
+    1,
+  ],
+  [
+    insertState('322', 'k.fingerprint, 2, 7, NULL, NULL, NULL, NULL'),
+    /^key_states: a state differs/,
+    1,
+  ],
+  [
+    insertState('323', 'k.fingerprint + 1, 1, 7, NULL, NULL, NULL, NULL'),
+    /^key_states: fingerprint is/,
+    1,
+  ],
+  [
+    insertState('325', "k.fingerprint, 1, NULL, 'compromised', 'unspecified', 7, k.key_id"),
+    /^key_states: a revocation has no audit record/,
+    1,
+  ],
+  [
+    insertState('326', "k.fingerprint, 1, NULL, 'compromised', 'boredom', 7, k.key_id"),
+    /^key_states: reason is not one of key_compromise, /,
+    1,
+  ],
+  [
+    "UPDATE accounts SET suspended_ms = 7 WHERE account_id = 'acct_a'",
+    /^accounts: state_audit_id is missing/,
+    1,
+  ],
+  [
+    `UPDATE accounts SET deleted_ms = 7, state_audit_id = (SELECT key_id FROM ledger WHERE latency_us = 327)
+     WHERE account_id = 'acct_b'`,
+    /^accounts: the state of an account differs from its audit record/,
+    2,
+  ],
+  [
+    "UPDATE accounts SET name = 'Ben' WHERE account_id = 'acct_b'",
+    /^accounts: a deleted account has a name/,
+    1,
+  ],
+  [
+    "UPDATE api_keys SET revoked_ms = NULL WHERE api_key_id = 'key_acct_b'",
+    /^api_keys: the account of an active API key is deleted/,
+    2,
+  ],
+  [
+    "UPDATE api_keys SET scopes = NULL WHERE api_key_id = 'key_issued'",
+    /^api_keys: an API key differs from its audit records/,
+    1,
+  ],
+  [
+    "DELETE FROM api_keys WHERE api_key_id = 'key_replacing'",
+    /^api_keys: an API key differs from its audit records/,
+    2,
+  ],
+  [
+    `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
+     SELECT 'acct_b', 'ben', 's', commitment, 7 FROM ledger WHERE latency_us = 328`,
+    /^recipients: the account of a recipient is deleted/,
+    1,
+  ],
 ];
+
+/** An API key that was issued and replaced, with its audit records, in SQL that both databases understand. */
+const RECORDED_API_KEYS: readonly string[] = [
+  insertAudit('331', 7, 'api_key_issued', {
+    ...{ account_id: 'acct_a', api_key_id: 'key_issued', hint: 'h', scopes: ['read'] },
+    ...{ expires_at: '2030-01-01T00:00:00.000+00:00', rate_per_second: 0.5, monthly_limit: 5e9 },
+  }),
+  insertAudit('332', 9, 'api_key_rotated', {
+    ...{ api_key_id: 'key_issued', replaced_by: 'key_replacing', hint: 'i' },
+    until: '2026-01-01T00:00:00.000+00:00',
+  }),
+  insertApiKey('333', "'key_issued'", "'h', 7, 1767225600000, 'key_replacing'"),
+  insertApiKey('334', "'key_replacing'", "'i', 9, 1893456000000, NULL"),
+];
+
+function insertAudit(latencyUs: string, atMs: number, action: string, details: object): string {
+  return `INSERT INTO audit (audit_id, at_ms, action, details, salt)
+    SELECT key_id, ${atMs}, '${action}', '${JSON.stringify(details)}', commitment
+    FROM ledger WHERE latency_us = ${latencyUs}`;
+}
+
+function insertApiKey(latencyUs: string, id: string, values: string): string {
+  return `INSERT INTO api_keys (key_hash, account_id, scopes, rate_per_second, monthly_limit, api_key_id, hint,
+      created_ms, expires_ms, replaced_by)
+    SELECT commitment, 'acct_a', 'read', 0.5, 5000000000, ${id}, ${values} FROM ledger
+    WHERE latency_us = ${latencyUs}`;
+}
+
+/** Returns the insertion of a state of the row with this latency. */
+function insertState(latencyUs: string, values: string): string {
+  return `INSERT INTO key_states (key_id, commitment, account_id, fingerprint, secret_version, expires_ms, state,
+      reason, revoked_ms, audit_id)
+    SELECT k.key_id, k.commitment, k.account_id, ${values} FROM ledger AS k WHERE latency_us = ${latencyUs}`;
+}
 
 /**
  * Verifies, changes and verifies again. `change` runs a statement on the store. `location` names a store
@@ -109,6 +210,7 @@ export async function verifyContract(
     const signal = new AbortController().signal;
     return verifyLedger(location, { nowMs: NOW, signal, onProgress: () => {} });
   };
+  for (const sql of RECORDED_API_KEYS) await change(sql);
   const sound = await verify();
   assert.deepEqual(sound.findings, []);
   assert.deepEqual([sound.rows.ledger, sound.keysWithoutRow], [300, 0]);

@@ -69,6 +69,20 @@ export function oneOf(name: string, values: readonly string[]): Column {
   };
 }
 
+/** A text that fulfils a condition. */
+export function matching(
+  name: string,
+  condition: (text: string) => boolean,
+  expected: string,
+): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) => (typeof json === 'string' && condition(json) ? json : undefined),
+    expected,
+  };
+}
+
 export function integer(name: string, largest = Number.MAX_SAFE_INTEGER): Column {
   return {
     name,
@@ -110,6 +124,27 @@ export function bytes(name: string, length: number): Column {
     read: (json) => readBytes(json, length),
     expected: `${2 * length} hexadecimal digits, lower-case`,
   };
+}
+
+/** A canonical JSON object of strings, as `LedgerRow.labels`. */
+export function labels(name: string, longest: number): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) =>
+      typeof json === 'string' && json.length <= longest && isLabels(json) ? json : undefined,
+    expected: `a JSON object of strings, at most ${longest} characters`,
+  };
+}
+
+function isLabels(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject && Object.values(value).every((one) => typeof one === 'string');
+  } catch {
+    return false;
+  }
 }
 
 /** Bytes in units of this length, 1 to `most` of them. */

@@ -13,21 +13,23 @@ import {
   readMigrations,
   refuseNewerExport,
 } from '../migrations.ts';
+import { REQUIRE_STATES_PROGRAM } from '../postgres/account-states.ts';
+import { REQUIRE_RULES_PROGRAM } from '../postgres/api-keys.ts';
 import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
 import { chooseHost } from '../postgres/hosts.ts';
+import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';
 import { readSchema } from '../postgres/schema.ts';
 import type { TimelineMemory } from '../postgres/seen-timeline.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
+import { type Novelty, noveltyOf } from './novelty.ts';
+import { fingerprintOf, hasFingerprint, madeDay } from './row-values.ts';
 import {
   accountColumn,
   batchRows,
   type Column,
   columnsOf,
-  fingerprintOf,
   keyColumns,
-  madeDay,
-  needsSealingProgram,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
@@ -181,13 +183,20 @@ function sourceOf(table: TableName): string {
   return `(SELECT DISTINCT ON (${key}) * FROM ${table} ORDER BY ${key}, made_ms DESC) AS ${table}`;
 }
 
+const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
+  sealing: REQUIRE_SEALING_PROGRAM,
+  records: REQUIRE_RECORDS_PROGRAM,
+  api_keys: REQUIRE_RULES_PROGRAM,
+  accounts: REQUIRE_STATES_PROGRAM,
+};
+
 async function insertRows(client: pg.Client, table: TableName, rows: Rows): Promise<void> {
   const columns = columnsOf(table).map(({ name, kind }, i) => ({
     name,
     type: TYPES[kind],
     values: rows.map((row) => row[i]) as unknown[],
   }));
-  if (table === 'ledger') {
+  if (hasFingerprint(table)) {
     const values = rows.map((row) => String(fingerprintOf(row)));
     columns.push({ name: 'fingerprint', type: 'bigint', values });
   }
@@ -196,9 +205,8 @@ async function insertRows(client: pg.Client, table: TableName, rows: Rows): Prom
     columns.push({ name: 'slot', type: 'smallint', values: days.map((day) => day % 3) });
     await query(client, NOTE_NEWEST_DAYS, [days]);
   }
-  if (rows.some((row) => needsSealingProgram(table, row))) {
-    await query(client, REQUIRE_SEALING_PROGRAM);
-  }
+  const novelties = new Set(rows.map((row) => noveltyOf(table, row)));
+  for (const one of novelties) if (one !== null) await query(client, REQUIREMENTS[one]);
   await query(
     client,
     `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')})

@@ -5,6 +5,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
 import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import { REQUIRE_STATES_PROGRAM } from '../sqlite/account-states.ts';
+import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
+import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import type {
   EmptyStore,
@@ -14,11 +17,12 @@ import type {
   Snapshot,
   SnapshotUse,
 } from './movable-store.ts';
+import { type Novelty, noveltyOf } from './novelty.ts';
+import { fingerprintOf, hasFingerprint } from './row-values.ts';
 import {
   accountColumn,
   batchRows,
   columnsOf,
-  fingerprintOf,
   keyColumns,
   mayBeAbsent,
   type RowCounts,
@@ -138,16 +142,26 @@ function* batchesOf<Row>(statement: StatementSync, most: number): Generator<Row[
   }
 }
 
+/** Every program of this schema knows sealed keys. */
+const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
+  sealing: '',
+  records: REQUIRE_RECORDS_PROGRAM,
+  api_keys: REQUIRE_RULES_PROGRAM,
+  accounts: REQUIRE_STATES_PROGRAM,
+};
+
 function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void {
   const names = columnsOf(table).map(({ name }) => name);
-  if (table === 'ledger') names.push('fingerprint');
+  if (hasFingerprint(table)) names.push('fingerprint');
+  const novelties = new Set(rows.map((row) => noveltyOf(table, row)));
+  for (const one of novelties) if (one !== null) database.exec(REQUIREMENTS[one]);
   const places = names.map(() => '?').join(', ');
   const insert = database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`);
   const index = database.prepare('INSERT INTO fingerprints (fingerprint, key_id) VALUES (?, ?)');
   const keyId = columnsOf(table).findIndex(({ name }) => name === 'key_id');
   for (const row of rows) {
     const values = row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
-    const derived: SQLInputValue[] = table === 'ledger' ? [fingerprintOf(row)] : [];
+    const derived: SQLInputValue[] = hasFingerprint(table) ? [fingerprintOf(row)] : [];
     insert.run(...values, ...derived);
     // Merged at once: the import is one transaction.
     if (table === 'ledger') index.run(fingerprintOf(row), row[keyId] as Uint8Array);

@@ -3,7 +3,9 @@
  * value for rows from older files.
  */
 
-import { DAY_MS } from '../../clock.ts';
+import { ERASED_NAME } from '../account-states.ts';
+import { isRangeList, isScopeList, MAX_API_KEY_NAME } from '../api-keys.ts';
+import { REVOCATION_REASONS, REVOKED_STATES } from '../key-records.ts';
 import { SEALED_ONLY } from '../store.ts';
 import {
   bytes,
@@ -16,7 +18,9 @@ import {
   id,
   integer,
   KEY_ID,
+  labels,
   lines,
+  matching,
   nullable,
   oneOf,
   readBytes,
@@ -83,8 +87,11 @@ const P_VALUES: Column = {
 const RECEIPT = [16, 21] as const;
 const SEAL = [21, 23] as const;
 
-/** Position of `sealed_only` in `accounts`. */
-const SEALED_ONLY_AT = 5;
+/** Columns of `key_states` that are set together, by position: those of a revocation. */
+const REVOCATION = [5, 9] as const;
+
+/** Columns of `accounts` that hold the state, by position. */
+const STATE = [6, 9] as const;
 
 const LOG_ID = integer('log_id', INT32_MAX);
 
@@ -122,7 +129,17 @@ export const TABLES = {
       flag('demo'),
       integer('created_ms', TIME_MAX),
       { ...oneOf('sealed_only', SEALED_ONLY), absent: 'off' },
+      nullable(integer('suspended_ms', TIME_MAX)),
+      nullable(integer('deleted_ms', TIME_MAX)),
+      nullable(bytes('state_audit_id', 16)),
     ],
+    misfit: (row) => {
+      const [suspended, deleted, audit] = row.slice(...STATE);
+      if (suspended !== null && deleted !== null) return 'suspended_ms and deleted_ms are both set';
+      if ((suspended ?? deleted) !== null && audit === null) return 'state_audit_id is missing';
+      if (deleted !== null && row[1] !== ERASED_NAME) return 'a deleted account has a name';
+      return undefined;
+    },
   },
   api_keys: {
     keyLength: 1,
@@ -133,6 +150,16 @@ export const TABLES = {
       text('hint', 100),
       integer('created_ms', TIME_MAX),
       nullable(integer('revoked_ms', TIME_MAX)),
+      nullable(text('name', MAX_API_KEY_NAME)),
+      nullable(matching('scopes', isScopeList, 'a list of scopes')),
+      nullable(integer('expires_ms', TIME_MAX)),
+      nullable(matching('address_ranges', isRangeList, 'a list of address ranges')),
+      nullable(real('rate_per_second', Number.MAX_VALUE)),
+      nullable(integer('burst', INT32_MAX)),
+      nullable(integer('monthly_limit')),
+      nullable(integer('last_used_hour', INT32_MAX)),
+      nullable(id('replaced_by')),
+      nullable(id('counter_id')),
     ],
   },
   usage: {
@@ -184,6 +211,8 @@ export const TABLES = {
       nullable(integer('software_id', INT32_MAX)),
       nullable(bytes('sealed_to', 32)),
       nullable(bytes('sealed_digest', 32)),
+      nullable(labels('labels', 10_000)),
+      nullable(integer('expires_ms', TIME_MAX)),
     ],
     misfit: (row) => {
       if (isTorn(row.slice(...RECEIPT))) {
@@ -298,6 +327,33 @@ export const TABLES = {
       nullable(lines('body', MAX_BODY)),
     ],
   },
+  key_states: {
+    keyLength: 1,
+    since: 4,
+    // Without the fingerprint, as `ledger`.
+    columns: [
+      KEY_ID,
+      bytes('commitment', 32),
+      id('account_id'),
+      integer('secret_version', INT32_MAX),
+      nullable(integer('expires_ms', TIME_MAX)),
+      nullable(oneOf('state', REVOKED_STATES)),
+      nullable(oneOf('reason', REVOCATION_REASONS)),
+      nullable(integer('revoked_ms', TIME_MAX)),
+      nullable(bytes('audit_id', 16)),
+    ],
+    misfit: (row) => {
+      const revocation = row.slice(...REVOCATION);
+      if (isTorn(revocation)) return 'only some of state, reason, revoked_ms and audit_id are set';
+      if (revocation[0] === null && row[4] === null) return 'neither expires_ms nor state is set';
+      return undefined;
+    },
+  },
+  api_key_usage: {
+    keyLength: 2,
+    since: 5,
+    columns: [id('api_key_id'), integer('month', INT32_MAX), integer('used')],
+  },
 } as const satisfies Record<string, Table>;
 
 export type TableName = keyof typeof TABLES;
@@ -337,21 +393,4 @@ export function accountColumn(table: TableName): number {
 function isTorn(values: readonly Value[]): boolean {
   const set = values.filter((value) => value !== null).length;
   return set > 0 && set < values.length;
-}
-
-/** Reports whether only programs that know sealed keys can work with the row. */
-export function needsSealingProgram(table: TableName, row: readonly Value[]): boolean {
-  const value = { ledger: row[SEAL[0]], accounts: row[SEALED_ONLY_AT] !== 'off' }[table as string];
-  return value instanceof Uint8Array || value === true;
-}
-
-/** Returns the day of an idempotency record in days since 1970. PostgreSQL keeps it in the slot of this day modulo 3. */
-export function madeDay([, , madeMs]: readonly Value[]): number {
-  return Math.floor(Number(madeMs) / DAY_MS);
-}
-
-/** Returns the fingerprint of a ledger row: the first 64 bits of its commitment, signed. */
-export function fingerprintOf(row: readonly Value[]): bigint {
-  const [, commitment] = row as [unknown, Uint8Array];
-  return new DataView(commitment.buffer, commitment.byteOffset).getBigInt64(0);
 }

@@ -3,14 +3,25 @@
  * secret.
  */
 
+import type { AccountChange, AccountChangeOutcome } from '../account-states.ts';
+import {
+  type ApiKeyRecord,
+  type NewApiKey,
+  type Rotation,
+  type RotationOutcome,
+  RULE_COLUMNS,
+  SELECT_API_KEYS,
+  toApiKeyRecord,
+  toRules,
+} from '../api-keys.ts';
 import type { AuditRecord } from '../log-store.ts';
 import { REQUIRE_SEALING_PROGRAM } from '../migrations.ts';
 import { type Quotas, quotaOfPlan, usageOf } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
+  AccountRecord,
   AccountStore,
-  ApiKeyRecord,
   NewAccount,
   Principal,
   RecipientAddition,
@@ -19,11 +30,23 @@ import type {
   SealedOnly,
   SecretCheck,
 } from '../store.ts';
+import { changeAccountState, findAccount, listAccounts } from './account-states.ts';
+import { addition, NOTE_USES, rotationStatement } from './api-keys.ts';
 import { auditStatement, type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
 
 const SELECT_RECIPIENTS = `SELECT account_id AS "accountId", name, suite, public_key AS "publicKey",
     created_ms AS "createdMs" FROM recipients`;
+
+const FIND_PRINCIPALS = `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId",
+    accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo,
+    accounts.sealed_only AS "sealedOnly", accounts.suspended_ms IS NOT NULL AS suspended, coalesce(usage.used, 0) AS used, this.month AS month, ${RULE_COLUMNS}
+  FROM (SELECT ledger_month() AS month OFFSET 0) AS this CROSS JOIN api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+  LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = this.month
+  LEFT JOIN api_key_usage ON api_keys.monthly_limit IS NOT NULL AND api_key_usage.month = this.month
+    AND api_key_usage.api_key_id = coalesce(api_keys.counter_id, api_keys.api_key_id)
+  WHERE api_keys.key_hash = ANY ($1::bytea[]) AND api_keys.revoked_ms IS NULL
+    AND accounts.deleted_ms IS NULL`;
 
 export class PostgresAccountStore implements AccountStore {
   protected readonly connection: PostgresConnection;
@@ -35,28 +58,24 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   async authenticate(keyHashes: readonly Uint8Array[]): Promise<(Principal | undefined)[]> {
-    const rows = await this.connection.all(
-      `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId",
-         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo,
-         accounts.sealed_only AS "sealedOnly",
-         coalesce(usage.used, 0) AS used, this.month AS month
-       FROM (SELECT ledger_month() AS month OFFSET 0) AS this CROSS JOIN api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
-       LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = this.month
-       WHERE api_keys.key_hash = ANY ($1::bytea[]) AND api_keys.revoked_ms IS NULL`,
-      keyHashes.map(toBuffer),
-    );
-    const found = new Map(rows.map(({ keyHash, ...row }) => [keyHash, this.#principal(row)]));
+    const rows = await this.connection.all(FIND_PRINCIPALS, keyHashes.map(toBuffer));
+    const found = new Map(rows.map((row) => [row.keyHash, this.#principal(row)]));
     return keyHashes.map((keyHash) => found.get(toBuffer(keyHash).toString('hex')));
   }
 
-  #principal({ used, month, ...row }: Record<string, unknown>): Principal {
+  #principal(row: Record<string, unknown>): Principal {
+    const month = Number(row.month);
+    const quota = quotaOfPlan(this.quotas, row.plan);
     return {
-      ...(row as unknown as Omit<Principal, 'usage'>),
-      usage: usageOf({
-        month: Number(month),
-        used: Number(used),
-        quota: quotaOfPlan(this.quotas, row.plan),
-      }),
+      apiKeyId: String(row.apiKeyId),
+      accountId: String(row.accountId),
+      plan: String(row.plan),
+      demo: row.demo === true,
+      sealedOnly: row.sealedOnly as SealedOnly,
+      suspended: row.suspended === true,
+      usage: usageOf({ month, used: Number(row.used), quota }),
+      rules: toRules(row, month),
+      lastUsedHour: row.lastUsedHour as number | null,
     };
   }
 
@@ -69,18 +88,22 @@ export class PostgresAccountStore implements AccountStore {
     );
   }
 
-  async listAccounts(): Promise<Account[]> {
-    return (await this.connection.all(
-      `SELECT account_id AS "accountId", name, plan, demo, created_ms AS "createdMs",
-         sealed_only AS "sealedOnly"
-       FROM accounts ORDER BY created_ms, account_id`,
-    )) as unknown as Account[];
+  listAccounts(): Promise<Account[]> {
+    return listAccounts(this.connection);
+  }
+
+  findAccount(accountId: string): Promise<AccountRecord | null> {
+    return findAccount(this.connection, accountId);
+  }
+
+  changeAccountState(change: AccountChange, audit: AuditRecord): Promise<AccountChangeOutcome> {
+    return changeAccountState(this.connection, change, audit);
   }
 
   async accountsOutside(plans: readonly string[]): Promise<Pick<Account, 'accountId' | 'plan'>[]> {
     return (await this.connection.all(
       `SELECT account_id AS "accountId", plan FROM accounts
-       WHERE plan <> ALL ($1::text[]) ORDER BY created_ms, account_id`,
+       WHERE plan <> ALL ($1::text[]) AND deleted_ms IS NULL ORDER BY created_ms, account_id`,
       plans,
     )) as unknown as Pick<Account, 'accountId' | 'plan'>[];
   }
@@ -92,7 +115,7 @@ export class PostgresAccountStore implements AccountStore {
   ): Promise<boolean> {
     const sql = `UPDATE accounts SET plan = $1
        FROM (SELECT account_id AS id, plan <> $1 AS is_new FROM accounts
-         WHERE account_id = $2 FOR UPDATE) AS old
+         WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE) AS old
        WHERE account_id = old.id RETURNING old.is_new`;
     return this.#change(withAudit({ sql, values: [plan, accountId] }, audit));
   }
@@ -104,7 +127,7 @@ export class PostgresAccountStore implements AccountStore {
   ): Promise<boolean> {
     const sql = `UPDATE accounts SET sealed_only = $1
        FROM (SELECT account_id AS id, sealed_only <> $1 AS is_new FROM accounts
-         WHERE account_id = $2 FOR UPDATE) AS old
+         WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE) AS old
        WHERE account_id = old.id RETURNING old.is_new`;
     const also = rule === 'off' ? undefined : REQUIRE_SEALING_PROGRAM;
     return this.#change(withAudit({ sql, values: [rule, accountId], also }, audit));
@@ -116,11 +139,12 @@ export class PostgresAccountStore implements AccountStore {
   ): Promise<RecipientAddition> {
     const { accountId, name, suite, publicKey, createdMs } = record;
     const sql = `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
-       SELECT account_id, $1, $2, $3, $4 FROM accounts WHERE account_id = $5
+       SELECT account_id, $1, $2, $3, $4 FROM accounts
+       WHERE account_id = $5 AND deleted_ms IS NULL FOR SHARE
        ON CONFLICT DO NOTHING RETURNING true AS is_new`;
     const values = [name, suite, publicKey, createdMs, accountId];
     if (await this.#change(withAudit({ sql, values }, audit))) return 'added';
-    const find = 'SELECT FROM accounts WHERE account_id = $1';
+    const find = 'SELECT FROM accounts WHERE account_id = $1 AND deleted_ms IS NULL';
     return (await this.connection.get(find, accountId)) ? 'taken' : 'unknown_account';
   }
 
@@ -149,25 +173,26 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   async addApiKey(
-    record: ApiKeyRecord,
+    record: NewApiKey,
     keyHash: Uint8Array,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const { apiKeyId, accountId, hint, createdMs, revokedMs } = record;
-    const sql = `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
-       SELECT $1, account_id, $2, $3, $4, $5 FROM accounts WHERE account_id = $6
-       ON CONFLICT DO NOTHING RETURNING true AS is_new`;
-    const values = [apiKeyId, keyHash, hint, createdMs, revokedMs, accountId];
-    return this.#change(withAudit({ sql, values }, audit));
+    return this.#change(withAudit(addition(record, keyHash), audit));
   }
 
   async listApiKeys(accountId?: string): Promise<ApiKeyRecord[]> {
-    return (await this.connection.all(
-      `SELECT api_key_id AS "apiKeyId", account_id AS "accountId", hint,
-         created_ms AS "createdMs", revoked_ms AS "revokedMs"
-       FROM api_keys WHERE $1::text IS NULL OR account_id = $1 ORDER BY created_ms, api_key_id`,
-      accountId ?? null,
-    )) as unknown as ApiKeyRecord[];
+    const list = `${SELECT_API_KEYS} WHERE $1::text IS NULL OR account_id = $1 ORDER BY created_ms, api_key_id`;
+    return (await this.connection.all(list, accountId ?? null)).map(toApiKeyRecord);
+  }
+
+  async findApiKey(keyHash: Uint8Array): Promise<ApiKeyRecord | null> {
+    const row = await this.connection.get(`${SELECT_API_KEYS} WHERE key_hash = $1`, keyHash);
+    return row ? toApiKeyRecord(row) : null;
+  }
+
+  async findApiKeyById(apiKeyId: string): Promise<ApiKeyRecord | null> {
+    const row = await this.connection.get(`${SELECT_API_KEYS} WHERE api_key_id = $1`, apiKeyId);
+    return row ? toApiKeyRecord(row) : null;
   }
 
   async hasOwnApiKeys(): Promise<boolean> {
@@ -188,6 +213,18 @@ export class PostgresAccountStore implements AccountStore {
          WHERE api_key_id = $2 FOR UPDATE) AS old
        WHERE api_key_id = old.id RETURNING old.is_new`;
     return this.#change(withAudit({ sql, values: [atMs, apiKeyId] }, audit));
+  }
+
+  async rotateApiKey(
+    rotation: Rotation,
+    audit: AuditRecord | null = null,
+  ): Promise<RotationOutcome> {
+    const isRotated = await this.#change(withAudit(rotationStatement(rotation), audit));
+    return isRotated ? 'rotated' : 'unusable';
+  }
+
+  async noteApiKeyUses(apiKeyIds: readonly string[], hour: number): Promise<void> {
+    await this.connection.run(NOTE_USES, [apiKeyIds, hour]);
   }
 
   async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {

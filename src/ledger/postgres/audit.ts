@@ -4,7 +4,9 @@ import type { AuditRecord } from '../log-store.ts';
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** A further change of the same transaction, without values. */
+  /** Parts of the `WITH` clause that `sql` refers to. */
+  readonly parts?: readonly string[];
+  /** A further change of the same transaction, without values, that ends with a condition. Made only if `sql` returns a row. */
   readonly also?: string | undefined;
 }
 
@@ -20,9 +22,11 @@ export function auditStatement(audit: AuditRecord): Statement {
  * `change`.
  */
 export function withAudit(change: Statement, audit: AuditRecord | null): Statement {
-  const parts = [`changed AS (${change.sql})`];
+  const parts = [...(change.parts ?? []), `changed AS (${change.sql})`];
   const values = [...change.values];
-  if (change.also !== undefined) parts.push(`also_changed AS (${change.also})`);
+  if (change.also !== undefined) {
+    parts.push(`also_changed AS (${change.also} AND EXISTS (SELECT FROM changed))`);
+  }
   /** Adds a part that inserts `columns`, with values of these types, for a changed row. */
   const insert = (table: string, columns: Readonly<Record<string, readonly [string, unknown]>>) => {
     const selected = Object.values(columns).map(([type, value]) => {
@@ -36,7 +40,7 @@ export function withAudit(change: Statement, audit: AuditRecord | null): Stateme
   };
   if (audit) insert('audit', auditColumns(audit));
   if (audit?.pending) insert('log_pending', pendingColumns(audit));
-  return { sql: `WITH ${parts.join(', ')} SELECT FROM changed`, values };
+  return { sql: `WITH ${parts.join(', ')} SELECT * FROM changed`, values };
 }
 
 type Columns = Readonly<Record<string, readonly [string, unknown]>>;

@@ -1,11 +1,11 @@
-/** Requests and rows in the form that `commit_batch_6` reads. */
+/** Requests and rows in the form that `commit_batch_8` reads. */
 import { latencyBucket } from '../latency.ts';
 import type { RowReceipt } from '../ledger-row.ts';
 import type { FailedRequest, MeteredRequest } from '../store.ts';
 import { bytea } from './connection.ts';
 
 export function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
-  const { accountId, apiKeyId, atMs, keys, counts, idempotency } = request;
+  const { accountId, apiKeyId, atMs, keys, counts, idempotency, apiKeyLimit } = request;
   return {
     position,
     account_id: accountId,
@@ -15,6 +15,8 @@ export function requestColumns(request: MeteredRequest, position: number): Recor
     streams: counts.streams,
     streams_passed: counts.streamsPassed,
     idempotency_key: idempotency?.key,
+    counter_id: apiKeyLimit?.counterId,
+    api_key_limit: apiKeyLimit?.limit,
   };
 }
 
@@ -40,6 +42,9 @@ export function keyColumns({ keys }: MeteredRequest, position: number): Record<s
     evidence_definition: row.evidence?.definition ?? null,
     sealed_to: row.sealed && bytea(row.sealed.recipient),
     sealed_digest: row.sealed && bytea(row.sealed.digest),
+    // Absent if null: JSON leaves them out.
+    labels: row.labels ?? undefined,
+    expires_ms: row.expiresMs ?? undefined,
     ...(row.receipt && receiptColumns(row.receipt)),
   }));
 }

@@ -38,8 +38,8 @@ export type Row = Record<string, unknown>;
 /** Commits have a pool of their own. */
 type Pool = keyof Pick<Site, 'readers' | 'writer'>;
 
-/** Runs one statement of a transaction. */
-export type Run = (sql: string, values: readonly unknown[]) => Promise<pg.QueryResult<Row>>;
+/** Runs one statement of a transaction or a session. */
+export type Run = (sql: string, values?: readonly unknown[]) => Promise<pg.QueryResult<Row>>;
 
 export class PostgresConnection {
   readonly #hosts: Hosts;
@@ -96,7 +96,7 @@ export class PostgresConnection {
    */
   transact<T>(work: (run: Run) => Promise<T>): Promise<T> {
     const run = (client: pg.PoolClient): Run => {
-      return async (sql, values) => await client.query<Row>(this.#statement(sql, values));
+      return async (sql, values = []) => await client.query<Row>(this.#statement(sql, values));
     };
     return this.#with('writer', async (client) => {
       await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`);
@@ -112,6 +112,14 @@ export class PostgresConnection {
     });
   }
 
+  /**
+   * Runs `work` on one connection, whose statements are no transaction and are not prepared. Settings that it changes
+   * stay. Rejects with the error of `work` or of the driver.
+   */
+  session<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    return this.#with('readers', (client) => work((sql) => client.query<Row>(sql)));
+  }
+
   async all(sql: string, ...values: unknown[]): Promise<Row[]> {
     return (await this.guarded(() => this.run(sql, values))).rows;
   }
@@ -125,13 +133,19 @@ export class PostgresConnection {
    * confirmed. If it fails but may have been done, the cause is an `UnconfirmedError`.
    */
   async changes(sql: string, ...values: unknown[]): Promise<boolean> {
+    return (await this.changed(sql, ...values)) !== undefined;
+  }
+
+  /** Like `changes`, and returns what the statement returns of the changed row; undefined if it changed none. */
+  async changed(sql: string, ...values: unknown[]): Promise<Row | undefined> {
     const change = this.#commit('readers', sql, values).catch((error) => {
       const isSettled = isRefusal(error) || error instanceof NotSentError;
       throw isSettled || error instanceof UnconfirmedError
         ? error
         : new UnconfirmedError(error.message);
     });
-    return (await this.guarded(() => change)).rowCount === 1;
+    const { rowCount, rows } = await this.guarded(() => change);
+    return rowCount === 1 ? (rows[0] ?? {}) : undefined;
   }
 
   /** Runs `work` and converts every failure of the database to `ledger_unavailable`. */

@@ -6,6 +6,16 @@ import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
+import type {
+  KeyPage,
+  KeyQuery,
+  KeyRecord,
+  KeyState,
+  KeyStateRecord,
+  RevocationOrder,
+  RevocationOutcome,
+} from '../key-records.ts';
+import type { AuditRecord } from '../log-store.ts';
 import {
   type Migration,
   newerSchemaWarning,
@@ -32,10 +42,12 @@ import type {
   StoredAnswer,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
+import { completeAccountIndex } from './account-index.ts';
 import { KNOWN_ANSWERS } from './answers.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
 import type { HostOptions } from './hosts.ts';
+import { PostgresKeyRecords } from './key-records.ts';
 import { PostgresLogStore } from './log-store.ts';
 import {
   makeMonthsAhead,
@@ -130,6 +142,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
   readonly #options: PostgresStoreOptions;
   readonly #maxClockSkewMs: number;
   readonly #writer: PostgresWriter;
+  readonly #records: PostgresKeyRecords;
 
   constructor(connection: PostgresConnection, options: PostgresStoreOptions) {
     const { quotas, maxClockSkewMs = DEFAULT_MAX_SKEW_MS } = options;
@@ -137,6 +150,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     this.#options = options;
     this.#maxClockSkewMs = maxClockSkewMs;
     this.#writer = new PostgresWriter(connection, quotas);
+    this.#records = new PostgresKeyRecords(connection);
   }
 
   get host(): string | null {
@@ -186,6 +200,30 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     const rows = await this.connection.all(CANDIDATES, fingerprints);
     const candidates = Map.groupBy(rows as unknown as AskedRow[], ({ position }) => position);
     return commitments.map((one, i) => rowMadeMs(one, candidates.get(i + 1) ?? []));
+  }
+
+  listKeys(query: KeyQuery): Promise<KeyPage> {
+    return this.#records.list(query);
+  }
+
+  findKeyRecord(accountId: string, keyId: Uint8Array): Promise<KeyRecord | null> {
+    return this.#records.find(accountId, keyId);
+  }
+
+  revokeKey(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome> {
+    return this.#records.revoke(order, audit);
+  }
+
+  findStates(commitments: readonly Commitment[]): Promise<(KeyState | null)[]> {
+    return this.#records.findStates(commitments);
+  }
+
+  findKeyStates(keyIds: readonly Uint8Array[]): Promise<(KeyStateRecord | null)[]> {
+    return this.#records.findKeyStates(keyIds);
+  }
+
+  pageKeyStates(after: Uint8Array | null, limit: number): Promise<KeyStateRecord[]> {
+    return this.#records.pageKeyStates(after, limit);
   }
 
   async activity(accountId: string, sinceMs: number): Promise<AccountActivity> {
@@ -255,12 +293,20 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     await removeExpiredAnswers(this.connection);
   }
 
-  /** Runs on its own connection, whose statements may run long but wait only briefly for locks. */
-  async prune(order: PruneOrder): Promise<PruneReport> {
+  prune(order: PruneOrder): Promise<PruneReport> {
+    return this.#maintained((connection) => prunePostgres(connection, order, this.#maxClockSkewMs));
+  }
+
+  completeIndexes(signal?: AbortSignal): Promise<void> {
+    return this.#maintained((connection) => completeAccountIndex(connection, signal));
+  }
+
+  /** Works on a connection of its own, whose statements may run long but wait only briefly for locks. */
+  async #maintained<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const { url, ...options } = this.#options;
     const connection = await PostgresConnection.open(url, undefined, MAINTENANCE_LIMITS, options);
     try {
-      return await prunePostgres(connection, order, this.#maxClockSkewMs);
+      return await work(connection);
     } catch (error) {
       throw error instanceof SetupError ? error : unavailable(error);
     } finally {

@@ -1,7 +1,7 @@
 /**
  * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_6` (in the tenth migration) locks the accounts of a batch in order, decides and writes. So
+ * `commit_batch_8` (in the twelfth migration) locks the accounts of a batch in order, decides and writes. So
  * a batch costs one round trip, and no lock is held while data crosses the network.
  *
  * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the
@@ -59,7 +59,7 @@ const RESOLVE_PAUSE_MS = 100;
 /** Stands for the quota of a plan that this server lacks. No request fits into it. */
 const NO_PLAN = -1;
 
-/** Decision of `commit_batch_6`: usage before the batch, and the requests that are not decided by the quota. */
+/** Decision of `commit_batch_8`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -67,6 +67,8 @@ interface Decision {
     readonly used: number;
     readonly quota: number | null;
   }[];
+  /** Usage of the monthly limits of API keys. */
+  readonly apiKeyCounters: readonly { readonly counterId: string; readonly used: number }[];
   /** Positions in the batch of requests with a stored answer. */
   readonly answered: readonly number[];
   /** Positions in the batch of requests with a repeated key. */
@@ -137,7 +139,7 @@ export class PostgresWriter {
   ): Promise<Decided> {
     const turn = await this.#takeTurn();
     const attempted = await this.#attempt(
-      'SELECT * FROM commit_batch_6($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+      'SELECT * FROM commit_batch_8($1, $2, $3, $4, $5, $6, $7, $8, $9)',
       [this.#id, turn, ...batch, JSON.stringify(quotas)],
     );
     if ('row' in attempted) {
@@ -224,7 +226,7 @@ export class PostgresWriter {
 
   async #probe(order: readonly unknown[]): Promise<boolean> {
     const turn = await this.#takeTurn();
-    const attempted = await this.#attempt('SELECT probe_commit_3($1, $2, $3, $4) AS locked', [
+    const attempted = await this.#attempt('SELECT probe_commit_5($1, $2, $3, $4) AS locked', [
       this.#id,
       turn,
       ...order,
@@ -330,7 +332,7 @@ function lacksPlan(failure: unknown): boolean {
   return isRefusal(failure) && /has a plan without a quota$/.test((failure as Error).message);
 }
 
-/** Converts the decision to one outcome per request, by the rule of `commit_batch_6`. */
+/** Converts the decision to one outcome per request, by the rule of `commit_batch_8`. */
 function outcomesOf(
   requests: readonly MeteredRequest[],
   { decision, answers }: Decided,
@@ -347,6 +349,9 @@ function outcomesOf(
       },
     ]),
   );
+  const apiKeyCounters = new Map(
+    decision.apiKeyCounters.map(({ counterId, used }) => [counterId, { used: Number(used) }]),
+  );
   /** Answers of requests that this batch has committed, by account and key. */
   const made = new Map<string, StoredAnswer>();
   const outcomes = requests.map((request, position) => {
@@ -357,7 +362,8 @@ function outcomesOf(
     const answer = answers.get(position) ?? (name === null ? null : made.get(name));
     if (answered.has(position) && !answer) throw new Error('a stored answer has expired');
     const record = () => !repeated.has(position);
-    const outcome = decide(counter, request, { answer: answer ?? null, record });
+    const apiKeyCounter = apiKeyCounters.get(request.apiKeyLimit?.counterId ?? '');
+    const outcome = decide(counter, request, { apiKeyCounter, answer: answer ?? null, record });
     if (outcome.kind === 'committed' && name !== null) made.set(name, madeAnswer(request));
     return outcome;
   });

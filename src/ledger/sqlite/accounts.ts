@@ -2,15 +2,25 @@
  * The administrative half of the embedded store: accounts, API keys, usage and check values of the master
  * secret.
  */
+
 import type { SQLInputValue } from 'node:sqlite';
 import { utcMonth } from '../../clock.ts';
+import type { AccountChange, AccountChangeOutcome } from '../account-states.ts';
+import {
+  type ApiKeyRecord,
+  type NewApiKey,
+  type Rotation,
+  type RotationOutcome,
+  RULE_COLUMNS,
+  toRules,
+} from '../api-keys.ts';
 import type { AuditRecord } from '../log-store.ts';
-import { type Quotas, quotaOfPlan, usageOf } from '../quota-decision.ts';
+import { type Quotas, usageOf } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
+  AccountRecord,
   AccountStore,
-  ApiKeyRecord,
   NewAccount,
   Principal,
   RecipientAddition,
@@ -18,13 +28,33 @@ import type {
   Retirement,
   SealedOnly,
   SecretCheck,
-  Usage,
 } from '../store.ts';
+import type { Usage } from '../usage.ts';
+import { changeAccountState, findAccount, listAccounts } from './account-states.ts';
+import {
+  addApiKey,
+  findApiKey,
+  findApiKeyById,
+  hasOwnApiKeys,
+  listApiKeys,
+  noteApiKeyUses,
+  revokeApiKey,
+  rotateApiKey,
+} from './api-keys.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
+import { readQuota, readUsed } from './usage.ts';
 
 const SELECT_RECIPIENTS = `SELECT account_id AS accountId, name, suite, public_key AS publicKey,
     created_ms AS createdMs FROM recipients`;
+
+const FIND_PRINCIPAL = `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
+    accounts.plan AS plan, accounts.demo AS demo, accounts.sealed_only AS sealedOnly,
+    accounts.suspended_ms IS NOT NULL AS suspended, ${RULE_COLUMNS}
+  FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+  LEFT JOIN api_key_usage ON api_keys.monthly_limit IS NOT NULL AND api_key_usage.month = ?
+    AND api_key_usage.api_key_id = coalesce(api_keys.counter_id, api_keys.api_key_id)
+  WHERE api_keys.key_hash = ? AND api_keys.revoked_ms IS NULL AND accounts.deleted_ms IS NULL`;
 
 export class SqliteAccountStore implements AccountStore {
   protected readonly connection: SqliteConnection;
@@ -46,14 +76,7 @@ export class SqliteAccountStore implements AccountStore {
   }
 
   #authenticate(keyHash: Uint8Array, month: number): Principal | undefined {
-    const found = this.connection.get(
-      `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
-         accounts.plan AS plan, accounts.demo AS demo,
-         accounts.sealed_only AS sealedOnly
-       FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
-       WHERE api_keys.key_hash = ? AND api_keys.revoked_ms IS NULL`,
-      keyHash,
-    );
+    const found = this.connection.get(FIND_PRINCIPAL, month, keyHash);
     if (!found) return undefined;
     const accountId = String(found.accountId);
     return {
@@ -62,7 +85,10 @@ export class SqliteAccountStore implements AccountStore {
       plan: String(found.plan),
       demo: found.demo === 1,
       sealedOnly: found.sealedOnly as SealedOnly,
+      suspended: found.suspended === 1,
       usage: this.#usage(accountId, month),
+      rules: toRules(found, month),
+      lastUsedHour: found.lastUsedHour as number | null,
     };
   }
 
@@ -81,17 +107,19 @@ export class SqliteAccountStore implements AccountStore {
   }
 
   async listAccounts(): Promise<Account[]> {
+    return this.connection.guarded(() => listAccounts(this.connection));
+  }
+
+  async findAccount(accountId: string): Promise<AccountRecord | null> {
+    return this.connection.guarded(() => findAccount(this.connection, accountId));
+  }
+
+  async changeAccountState(
+    change: AccountChange,
+    audit: AuditRecord,
+  ): Promise<AccountChangeOutcome> {
     return this.connection.guarded(() =>
-      this.connection
-        .all(
-          `SELECT account_id AS accountId, name, plan, demo, created_ms AS createdMs,
-           sealed_only AS sealedOnly
-         FROM accounts ORDER BY created_ms, account_id`,
-        )
-        .map((row) => ({
-          ...(row as unknown as Account),
-          demo: row.demo === 1,
-        })),
+      this.connection.transact(() => changeAccountState(this.connection, change, audit)),
     );
   }
 
@@ -100,7 +128,8 @@ export class SqliteAccountStore implements AccountStore {
       this.connection
         .all(
           `SELECT account_id AS accountId, plan FROM accounts
-           WHERE plan NOT IN (SELECT value FROM json_each(?)) ORDER BY created_ms, account_id`,
+           WHERE plan NOT IN (SELECT value FROM json_each(?)) AND deleted_ms IS NULL
+           ORDER BY created_ms, account_id`,
           JSON.stringify(plans),
         )
         .map((row) => ({ ...(row as unknown as Pick<Account, 'accountId' | 'plan'>) })),
@@ -115,7 +144,7 @@ export class SqliteAccountStore implements AccountStore {
     return this.#audited(
       audit,
       () => {
-        const update = 'UPDATE accounts SET plan = ? WHERE account_id = ?';
+        const update = 'UPDATE accounts SET plan = ? WHERE account_id = ? AND deleted_ms IS NULL';
         return this.connection.changes(update, plan, accountId);
       },
       () => this.#has('accounts WHERE account_id = ? AND plan <> ?', accountId, plan),
@@ -130,7 +159,8 @@ export class SqliteAccountStore implements AccountStore {
     return this.#audited(
       audit,
       () => {
-        const update = 'UPDATE accounts SET sealed_only = ? WHERE account_id = ?';
+        const update =
+          'UPDATE accounts SET sealed_only = ? WHERE account_id = ? AND deleted_ms IS NULL';
         return this.connection.changes(update, rule, accountId);
       },
       () => this.#has('accounts WHERE account_id = ? AND sealed_only <> ?', accountId, rule),
@@ -144,7 +174,8 @@ export class SqliteAccountStore implements AccountStore {
     const isAdded = this.#audited(audit, () =>
       this.connection.changes(
         `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
-         SELECT account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ? ON CONFLICT DO NOTHING`,
+         SELECT account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ? AND deleted_ms IS NULL
+         ON CONFLICT DO NOTHING`,
         name,
         suite,
         publicKey,
@@ -154,7 +185,7 @@ export class SqliteAccountStore implements AccountStore {
     );
     if (isAdded) return 'added';
     const isKnown = this.connection.guarded(() =>
-      this.#has('accounts WHERE account_id = ?', accountId),
+      this.#has('accounts WHERE account_id = ? AND deleted_ms IS NULL', accountId),
     );
     return isKnown ? 'taken' : 'unknown_account';
   }
@@ -191,46 +222,27 @@ export class SqliteAccountStore implements AccountStore {
   }
 
   async addApiKey(
-    record: ApiKeyRecord,
+    record: NewApiKey,
     keyHash: Uint8Array,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    return this.#audited(audit, () =>
-      this.connection.changes(
-        `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
-         SELECT ?, account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ?
-         ON CONFLICT DO NOTHING`,
-        record.apiKeyId,
-        keyHash,
-        record.hint,
-        record.createdMs,
-        record.revokedMs,
-        record.accountId,
-      ),
-    );
+    return this.#audited(audit, () => addApiKey(this.connection, record, keyHash));
   }
 
   async listApiKeys(accountId?: string): Promise<ApiKeyRecord[]> {
-    return this.connection.guarded(
-      () =>
-        this.connection.all(
-          `SELECT api_key_id AS apiKeyId, account_id AS accountId, hint, created_ms AS createdMs,
-             revoked_ms AS revokedMs
-           FROM api_keys WHERE ? IS NULL OR account_id = ? ORDER BY created_ms, api_key_id`,
-          accountId ?? null,
-          accountId ?? null,
-        ) as unknown as ApiKeyRecord[],
-    );
+    return this.connection.guarded(() => listApiKeys(this.connection, accountId));
+  }
+
+  async findApiKey(keyHash: Uint8Array): Promise<ApiKeyRecord | null> {
+    return this.connection.guarded(() => findApiKey(this.connection, keyHash));
+  }
+
+  async findApiKeyById(apiKeyId: string): Promise<ApiKeyRecord | null> {
+    return this.connection.guarded(() => findApiKeyById(this.connection, apiKeyId));
   }
 
   async hasOwnApiKeys(): Promise<boolean> {
-    return this.connection.guarded(() => {
-      const row = this.connection.get(
-        `SELECT 1 FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
-         WHERE accounts.demo = 0 LIMIT 1`,
-      );
-      return row !== undefined;
-    });
+    return this.connection.guarded(() => hasOwnApiKeys(this.connection));
   }
 
   async revokeApiKey(
@@ -240,12 +252,22 @@ export class SqliteAccountStore implements AccountStore {
   ): Promise<boolean> {
     return this.#audited(
       audit,
-      () => {
-        const update =
-          'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE api_key_id = ?';
-        return this.connection.changes(update, atMs, apiKeyId);
-      },
+      () => revokeApiKey(this.connection, apiKeyId, atMs),
       () => this.#has('api_keys WHERE api_key_id = ? AND revoked_ms IS NULL', apiKeyId),
+    );
+  }
+
+  async rotateApiKey(
+    rotation: Rotation,
+    audit: AuditRecord | null = null,
+  ): Promise<RotationOutcome> {
+    const isRotated = this.#audited(audit, () => rotateApiKey(this.connection, rotation));
+    return isRotated ? 'rotated' : 'unusable';
+  }
+
+  async noteApiKeyUses(apiKeyIds: readonly string[], hour: number): Promise<void> {
+    this.connection.guarded(() =>
+      this.connection.transact(() => noteApiKeyUses(this.connection, apiKeyIds, hour)),
     );
   }
 
@@ -364,24 +386,4 @@ export class SqliteAccountStore implements AccountStore {
       quota: readQuota(this.connection, this.quotas, accountId),
     });
   }
-}
-
-/** Returns the requests that count against an account's quota of a month. */
-export function readUsed(connection: SqliteConnection, accountId: string, month: number): number {
-  const row = connection.get(
-    'SELECT used FROM usage WHERE account_id = ? AND month = ?',
-    accountId,
-    month,
-  );
-  return Number(row?.used ?? 0);
-}
-
-/** Returns the monthly quota of an account's plan; null is unlimited, undefined a plan that this server lacks. */
-export function readQuota(
-  connection: SqliteConnection,
-  quotas: Quotas,
-  accountId: string,
-): number | null | undefined {
-  const plan = connection.get('SELECT plan FROM accounts WHERE account_id = ?', accountId)?.plan;
-  return quotaOfPlan(quotas, plan);
 }

@@ -8,13 +8,14 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
+import { findUnlisted } from './account-keys.ts';
 import { isDamage } from './damage.ts';
 import { findUnindexed } from './fingerprint-check.ts';
 import { readOnlyUrl } from './schema.ts';
 
 /**
  * `quick_check` reads every page and row and finds malformed ones. `integrity_check` also compares each
- * index with its table, also the index by fingerprint, which takes about five times as long.
+ * index with its table, also the deferred ones, which takes about five times as long.
  */
 export type CheckKind = 'quick_check' | 'integrity_check';
 
@@ -97,7 +98,8 @@ export function checkFile(path: string, check: CheckKind, readOnly = false): Che
     try {
       const found = String(database.prepare(`PRAGMA ${check}(1)`).get()?.[check]);
       if (found !== 'ok') return { kind: 'damaged', found: found.replace(/\s*\n\s*/g, ' ') };
-      const unindexed = check === 'integrity_check' ? findUnindexed(database) : null;
+      const unindexed =
+        check === 'integrity_check' ? (findUnindexed(database) ?? findUnlisted(database)) : null;
       return unindexed === null ? { kind: 'sound' } : { kind: 'damaged', found: unindexed };
     } finally {
       database.close();

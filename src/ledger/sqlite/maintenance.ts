@@ -5,6 +5,7 @@ import { keyIdBound, keyIdMs } from '../key-time.ts';
 import { type PruneBounds, pruneBounds } from '../prune-bounds.ts';
 import type { PruneOrder, PruneReport } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
+import type { AccountKeys } from './account-keys.ts';
 import { removeExpired } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import type { SqliteConnection } from './connection.ts';
@@ -93,6 +94,19 @@ async function mergeRecent(
   for (let isPartial = to > 0; isPartial && !signal?.aborted; ) {
     const began = performance.now();
     isPartial = inTransaction(connection, () => fingerprints.drain(to, MERGED));
+    if (isPartial) await delay(Math.max(MIN_PAUSE_MS, performance.now() - began));
+  }
+}
+
+/** Merges rows into the index by account, a chunk at a time, until less than a chunk is left. */
+export async function mergeAccountKeys(
+  connection: SqliteConnection,
+  accountKeys: AccountKeys,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let isPartial = true; isPartial && !signal?.aborted; ) {
+    const began = performance.now();
+    isPartial = inTransaction(connection, () => accountKeys.merge());
     if (isPartial) await delay(Math.max(MIN_PAUSE_MS, performance.now() - began));
   }
 }

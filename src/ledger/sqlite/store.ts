@@ -4,6 +4,16 @@ import type { Commitment } from '../../proof/index.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
+import type {
+  KeyPage,
+  KeyQuery,
+  KeyRecord,
+  KeyState,
+  KeyStateRecord,
+  RevocationOrder,
+  RevocationOutcome,
+} from '../key-records.ts';
+import type { AuditRecord } from '../log-store.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import type { Quotas } from '../quota-decision.ts';
 import { splitPeriod } from '../rollup.ts';
@@ -24,12 +34,21 @@ import type {
   SeriesQuery,
   StoredAnswer,
 } from '../store.ts';
+import { AccountKeys } from './account-keys.ts';
 import { readAnswer } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
 import { Fingerprints, type MergeLimits } from './fingerprints.ts';
+import {
+  findKeyRecord,
+  findKeyState,
+  findState,
+  listKeys,
+  pageKeyStates,
+  revokeKey,
+} from './key-records.ts';
 import { SqliteLogStore } from './log-store.ts';
-import { pruneSqlite, removeExpiredAnswers } from './maintenance.ts';
+import { mergeAccountKeys, pruneSqlite, removeExpiredAnswers } from './maintenance.ts';
 import { WriteGate } from './write-gate.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -67,12 +86,14 @@ export function openSqliteStore({
 export class SqliteStore extends SqliteLogStore implements LedgerStore {
   readonly host = null;
   readonly #fingerprints: Fingerprints;
+  readonly #accountKeys: AccountKeys;
   readonly #writer: SqliteWriter;
 
-  constructor(connection: SqliteConnection, quotas: Quotas, limits?: MergeLimits) {
+  constructor(connection: SqliteConnection, quotas: Quotas, limits?: MergeLimits, chunk?: number) {
     super(connection, quotas);
     this.#fingerprints = new Fingerprints(connection, limits);
-    this.#writer = new SqliteWriter(connection, quotas, this.#fingerprints);
+    this.#accountKeys = new AccountKeys(connection, chunk);
+    this.#writer = new SqliteWriter(connection, quotas, this.#fingerprints, this.#accountKeys);
   }
 
   async commit(
@@ -100,6 +121,34 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     return this.connection.guarded(() =>
       commitments.map((one) => rowMadeMs(one, this.#fingerprints.candidates(one))),
     );
+  }
+
+  async listKeys(query: KeyQuery): Promise<KeyPage> {
+    return this.connection.guarded(() => listKeys(this.connection, query));
+  }
+
+  async findKeyRecord(accountId: string, keyId: Uint8Array): Promise<KeyRecord | null> {
+    return this.connection.guarded(() => findKeyRecord(this.connection, accountId, keyId));
+  }
+
+  async revokeKey(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome> {
+    return this.connection.guarded(() =>
+      this.connection.transact(() => revokeKey(this.connection, order, audit)),
+    );
+  }
+
+  async findStates(commitments: readonly Commitment[]): Promise<(KeyState | null)[]> {
+    return this.connection.guarded(() => commitments.map((one) => findState(this.connection, one)));
+  }
+
+  async findKeyStates(keyIds: readonly Uint8Array[]): Promise<(KeyStateRecord | null)[]> {
+    return this.connection.guarded(() =>
+      keyIds.map((keyId) => findKeyState(this.connection, keyId)),
+    );
+  }
+
+  async pageKeyStates(after: Uint8Array | null, limit: number): Promise<KeyStateRecord[]> {
+    return this.connection.guarded(() => pageKeyStates(this.connection, after, limit));
   }
 
   #findKey(keyId: Uint8Array): RecordedKey | null {
@@ -130,6 +179,10 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
 
   async prune(order: PruneOrder): Promise<PruneReport> {
     return pruneSqlite(this.connection, order);
+  }
+
+  completeIndexes(signal?: AbortSignal): Promise<void> {
+    return mergeAccountKeys(this.connection, this.#accountKeys, signal);
   }
 
   async activity(accountId: string, sinceMs: number): Promise<AccountActivity> {

@@ -10,8 +10,8 @@ import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { joinKeyIds } from '../idempotency.ts';
 import { formatCounts } from '../latency.ts';
-import type { LedgerRow, RecordedEvidence } from '../ledger-row.ts';
-import { type Counter, decide, type Quotas } from '../quota-decision.ts';
+import type { LedgerRow } from '../ledger-row.ts';
+import { type ApiKeyCounter, type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type {
   CommitOutcome,
@@ -21,12 +21,15 @@ import type {
   StoredAnswer,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
-import { readQuota, readUsed } from './accounts.ts';
+import type { AccountKeys } from './account-keys.ts';
 import { readAnswer, writeAnswer } from './answers.ts';
+import { readApiKeyUsed, writeApiKeyUsed } from './api-keys.ts';
 import { insertPendingKeys } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { Fingerprints } from './fingerprints.ts';
-import { insertion } from './insertion.ts';
+import { expiryValues, writeExpiries } from './key-records.ts';
+import { INSERT_LEDGER, INSERT_VALIDATED, ledgerValues, validatedValues } from './ledger-values.ts';
+import { readQuota, readUsed } from './usage.ts';
 
 /** How long a probe waits for another process's transaction. Batches queue behind it on the same thread. */
 const PROBE_WAIT_MS = 2_000;
@@ -34,48 +37,54 @@ const PROBE_WAIT_MS = 2_000;
 /** An account's usage of a month, including the batch so far. */
 type AccountCounter = Counter & { readonly accountId: string };
 
+/** What the API keys of a counter have used in a month, including the batch so far. */
+type LimitCounter = ApiKeyCounter & {
+  readonly name: string;
+  readonly counterId: string;
+  readonly month: number;
+};
+
 /** What a transaction has done so far. */
 interface Batch {
   /** By account and month, including the batch so far. */
   readonly counters: Map<string, AccountCounter>;
+  /** By the counter of a monthly limit and month, including the batch so far. */
+  readonly apiKeyCounters: Map<string, LimitCounter>;
   /** The rows of all requests so far. They are inserted together. */
   readonly rows: LedgerRow[];
   readonly ledger: SQLInputValue[][];
   readonly validated: SQLInputValue[][];
+  readonly expiries: SQLInputValue[][];
   /** Fingerprints of `rows`, and of rows that were refused. */
   readonly fingerprints: Set<bigint>;
 }
 
 const newBatch = (): Batch => ({
   counters: new Map(),
+  apiKeyCounters: new Map(),
   rows: [],
   ledger: [],
   validated: [],
+  expiries: [],
   fingerprints: new Set(),
 });
-
-const INSERT_LEDGER = insertion(
-  'INTO ledger',
-  `key_id, fingerprint, commitment, secret_version, account_id, api_key_id, security_level,
-   modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id, gate_p, tests_passed,
-   total_tests, evidence_definition, sealed_to, sealed_digest, key_commitment, salt, strength_bits,
-   sources, software_id`,
-);
-
-const INSERT_VALIDATED = insertion(
-  'INTO validated_keys',
-  'account_id, key_id, p_values, evidence_definition',
-);
 
 export class SqliteWriter {
   readonly #connection: SqliteConnection;
   readonly #quotas: Quotas;
   readonly #fingerprints: Fingerprints;
+  readonly #accountKeys: AccountKeys;
 
-  constructor(connection: SqliteConnection, quotas: Quotas, fingerprints: Fingerprints) {
+  constructor(
+    connection: SqliteConnection,
+    quotas: Quotas,
+    fingerprints: Fingerprints,
+    accountKeys: AccountKeys,
+  ) {
     this.#connection = connection;
     this.#quotas = quotas;
     this.#fingerprints = fingerprints;
+    this.#accountKeys = accountKeys;
   }
 
   commit(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
@@ -97,6 +106,7 @@ export class SqliteWriter {
     const batch = newBatch();
     const outcomes = this.#write(requests, failures, batch);
     this.#fingerprints.merge(state, batch.rows.length);
+    this.#accountKeys.follow(batch.rows.length);
     return outcomes;
   }
 
@@ -166,6 +176,7 @@ export class SqliteWriter {
       hours.addFailure(failure);
     }
     this.#writeUsage(batch.counters.values());
+    writeApiKeyUsed(this.#connection, batch.apiKeyCounters.values());
     this.#insertRows(batch);
     this.#addRollup('rollup_minute', minutes);
     this.#addRollup('rollup_hour', hours);
@@ -184,12 +195,30 @@ export class SqliteWriter {
       used: readUsed(this.#connection, accountId, month),
       quota: readQuota(this.#connection, this.#quotas, accountId),
     };
+    const apiKeyCounter = this.#apiKeyCounterOf(request, month, batch);
     const outcome = decide(counter, request, {
+      apiKeyCounter,
       answer: this.#answerOf(request),
       record: () => this.#record(request, batch),
     });
-    if (outcome.kind === 'committed') counters.set(name, counter);
+    if (outcome.kind === 'committed') {
+      counters.set(name, counter);
+      if (apiKeyCounter) batch.apiKeyCounters.set(apiKeyCounter.name, apiKeyCounter);
+    }
     return outcome;
+  }
+
+  /** Returns the counter of the request's monthly limit; undefined without one. */
+  #apiKeyCounterOf(
+    { apiKeyLimit }: MeteredRequest,
+    month: number,
+    { apiKeyCounters }: Batch,
+  ): LimitCounter | undefined {
+    if (!apiKeyLimit) return undefined;
+    const { counterId } = apiKeyLimit;
+    const name = `${counterId}/${month}`;
+    const used = () => readApiKeyUsed(this.#connection, counterId, month);
+    return apiKeyCounters.get(name) ?? { name, counterId, month, used: used() };
   }
 
   #writeUsage(counters: Iterable<AccountCounter>): void {
@@ -220,6 +249,7 @@ export class SqliteWriter {
       batch.rows.push(row);
       batch.ledger.push(ledgerValues(request, row));
       if (row.evidence) batch.validated.push(validatedValues(accountId, row.keyId, row.evidence));
+      if (row.expiresMs !== null) batch.expiries.push(expiryValues(accountId, row));
     }
     if (idempotency) {
       const { key, requestHash, body } = idempotency;
@@ -244,6 +274,7 @@ export class SqliteWriter {
   #insertRows(batch: Batch): void {
     this.#connection.insert(INSERT_LEDGER, batch.ledger);
     this.#connection.insert(INSERT_VALIDATED, batch.validated);
+    writeExpiries(this.#connection, batch.expiries, batch.rows);
     insertPendingKeys(this.#connection, batch.rows);
     this.#fingerprints.append(batch.rows);
   }
@@ -272,46 +303,6 @@ export class SqliteWriter {
       );
     }
   }
-}
-
-/** Returns the values of `INSERT_LEDGER`. */
-function ledgerValues({ accountId, apiKeyId }: MeteredRequest, row: LedgerRow): SQLInputValue[] {
-  const { commitment, evidence, sealed, receipt } = row;
-  return [
-    row.keyId,
-    commitment.fingerprint,
-    commitment.digest,
-    commitment.version,
-    accountId,
-    apiKeyId,
-    row.securityLevel,
-    row.modulation,
-    row.source,
-    row.createdMs,
-    row.latencyUs,
-    row.entropyBits,
-    row.entropyJobId,
-    evidence?.gateP ?? null,
-    evidence?.testsPassed ?? null,
-    evidence?.totalTests ?? null,
-    evidence?.definition ?? null,
-    sealed?.recipient ?? null,
-    sealed?.digest ?? null,
-    receipt?.keyCommitment ?? null,
-    receipt?.salt ?? null,
-    receipt?.strengthBits ?? null,
-    receipt?.sources ?? null,
-    receipt?.softwareId ?? null,
-  ];
-}
-
-/** Returns the values of `INSERT_VALIDATED`. */
-function validatedValues(
-  accountId: string,
-  keyId: Uint8Array,
-  { pValues, definition }: RecordedEvidence,
-): SQLInputValue[] {
-  return [accountId, keyId, pValues, definition];
 }
 
 function hasCommitment(rows: readonly LedgerRow[], { digest, version }: Commitment): boolean {
@@ -343,6 +334,8 @@ function probeRequest(atMs: number): MeteredRequest {
       pValues: Buffer.alloc(0),
     },
     sealed: { recipient: digest, digest },
+    labels: '{}',
+    expiresMs: atMs,
     receipt: {
       keyCommitment: digest,
       salt: digest,
@@ -361,5 +354,6 @@ function probeRequest(atMs: number): MeteredRequest {
   };
   const counts = { streams: 0, streamsPassed: 0 };
   const idempotency = { key: 'probe', requestHash: digest, body: '' };
-  return { accountId, apiKeyId: accountId, atMs, keys: [row], counts, idempotency };
+  const apiKeyLimit = { counterId: accountId, limit: 1 };
+  return { accountId, apiKeyId: accountId, atMs, keys: [row], counts, idempotency, apiKeyLimit };
 }

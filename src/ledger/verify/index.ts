@@ -19,6 +19,7 @@ import {
 import { type RunningCheck, startCheck } from '../sqlite/check.ts';
 import { requireWritable } from '../sqlite/files.ts';
 import { findWalDamage } from '../sqlite/wal.ts';
+import { checkApiKeys } from './api-keys.ts';
 import { type Finding, Findings } from './findings.ts';
 import { MonthChecks } from './months.ts';
 import { EXTRA_COLUMNS, RowChecks } from './rows.ts';
@@ -91,6 +92,7 @@ export async function verifyLedger(
       state.part = 'sums';
       options.onProgress('sums', 0);
       await checkSums((sql) => snapshot.ask(sql), state, findings);
+      await checkApiKeys((sql) => snapshot.ask(sql), findings);
       if (isComplete) keysWithoutRow = (await countKeys(snapshot)) - state.rows.ledger;
     });
   });

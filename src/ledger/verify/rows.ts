@@ -4,9 +4,9 @@ import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
 import { writeValue } from '../move/format.ts';
 import type { RawRow } from '../move/movable-store.ts';
+import { fingerprintOf, hasFingerprint } from '../move/row-values.ts';
 import {
   columnsOf,
-  fingerprintOf,
   keyColumns,
   TABLES,
   type Table,
@@ -18,6 +18,7 @@ import { CLOCK_REMEDY, type Findings } from './findings.ts';
 /** A column that only the verification reads, after all others. */
 export const EXTRA_COLUMNS: Partial<Record<TableName, string>> = {
   ledger: 'CAST(fingerprint AS text)',
+  key_states: 'CAST(fingerprint AS text)',
 };
 
 /**
@@ -30,6 +31,7 @@ const KEY_TIME_MS = 15 * MINUTE_MS;
 export class RowChecks {
   readonly #findings: Findings;
   readonly #accounts = new Set<string>();
+  readonly #deleted = new Set<string>();
   /** Accounts by API key. */
   readonly #apiKeys = new Map<string, string>();
   readonly #versions = new Set<number>();
@@ -65,7 +67,7 @@ export class RowChecks {
       this.#findings.add(`${table}: ${problem}`, name, remedy);
     const read = (column: string): Value | undefined =>
       row[columnsOf(table).findIndex((one) => one.name === column)];
-    if (table === 'accounts') this.#accounts.add(String(read('account_id')));
+    if (table === 'accounts') this.#noteAccount(read);
     else if (table === 'secret_checks') this.#versions.add(Number(read('version')));
     else if (read('account_id') !== undefined && !this.#accounts.has(String(read('account_id')))) {
       found('account_id names no account');
@@ -75,28 +77,56 @@ export class RowChecks {
     else if (read('log_id') !== undefined && !this.#logs.has(Number(read('log_id')))) {
       found('log_id names no log');
     }
-    if (table === 'api_keys') {
-      this.#apiKeys.set(String(read('api_key_id')), String(read('account_id')));
+    if (table === 'api_keys') this.#checkApiKey(read, found);
+    if (table === 'recipients' && this.#deleted.has(String(read('account_id')))) {
+      found('the account of a recipient is deleted');
+    }
+    if (table === 'api_key_usage' && !this.#apiKeys.has(String(read('api_key_id')))) {
+      found('api_key_id names no API key');
     }
     if (table === 'rollup_minute' || table === 'rollup_hour') checkSums(read, found);
-    if (table === 'ledger') this.#checkKey(row, read, extra, found);
+    if (hasFingerprint(table)) this.#checkCommitment(row, read, extra, found);
+    if (table === 'ledger') this.#checkKey(read, found);
   }
 
-  #checkKey(
+  #noteAccount(read: (column: string) => Value | undefined): void {
+    const accountId = String(read('account_id'));
+    this.#accounts.add(accountId);
+    if (read('deleted_ms') !== null) this.#deleted.add(accountId);
+  }
+
+  #checkApiKey(
+    read: (column: string) => Value | undefined,
+    found: (problem: string) => void,
+  ): void {
+    const accountId = String(read('account_id'));
+    this.#apiKeys.set(String(read('api_key_id')), accountId);
+    if (read('revoked_ms') === null && this.#deleted.has(accountId)) {
+      found('the account of an active API key is deleted');
+    }
+  }
+
+  #checkCommitment(
     row: readonly Value[],
     read: (column: string) => Value | undefined,
     fingerprint: string,
-    found: (problem: string, remedy?: string) => void,
+    found: (problem: string) => void,
   ): void {
     if (String(fingerprintOf(row)) !== fingerprint) {
       found('fingerprint is not the first 64 bits of the commitment');
     }
+    if (!this.#versions.has(Number(read('secret_version')))) {
+      found('secret_version is not a registered version of the master secret');
+    }
+  }
+
+  #checkKey(
+    read: (column: string) => Value | undefined,
+    found: (problem: string, remedy?: string) => void,
+  ): void {
     const madeMs = keyIdMs(read('key_id') as Uint8Array);
     if (Math.abs(madeMs - Number(read('created_ms'))) > KEY_TIME_MS) {
       found('created_ms differs from the time in the key ID by more than 15 minutes', CLOCK_REMEDY);
-    }
-    if (!this.#versions.has(Number(read('secret_version')))) {
-      found('secret_version is not a registered version of the master secret');
     }
     if (this.#apiKeys.get(String(read('api_key_id'))) !== read('account_id')) {
       found('api_key_id names no API key of the account');

@@ -90,9 +90,45 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
           SELECT 1 FROM validated_keys AS p
           WHERE p.account_id = k.account_id AND p.key_id = k.key_id)`,
     },
+    ...STATE_CHECKS,
+    ACCOUNT_CHECK,
     ...LOG_CHECKS,
   ];
 }
+
+/** States of keys, their rows and their audit records. `phm log check` also finds revocations without a state. */
+const STATE_CHECKS: readonly SumCheck[] = [
+  {
+    problem: 'ledger: a key that expires has no state',
+    sql: `SELECT 'account ' || k.account_id AS example FROM ledger AS k
+      WHERE k.expires_ms IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM key_states AS s WHERE s.key_id = k.key_id)`,
+  },
+  {
+    problem: 'key_states: a state differs from the row of its key',
+    sql: `SELECT 'account ' || s.account_id AS example FROM key_states AS s
+      JOIN ledger AS k ON k.key_id = s.key_id
+      WHERE k.account_id <> s.account_id OR k.commitment <> s.commitment
+        OR k.secret_version <> s.secret_version OR coalesce(k.expires_ms, -1) <> coalesce(s.expires_ms, -1)`,
+  },
+  {
+    problem: 'key_states: a revocation has no audit record',
+    sql: `SELECT 'account ' || s.account_id AS example FROM key_states AS s
+      LEFT JOIN audit AS a ON a.audit_id = s.audit_id
+      WHERE s.state IS NOT NULL
+        AND (a.audit_id IS NULL OR a.action <> 'key_revoked' OR a.at_ms <> s.revoked_ms)`,
+  },
+];
+
+/** States of accounts and their audit records. `phm log check` also finds changes that are no state any more. */
+const ACCOUNT_CHECK: SumCheck = {
+  problem: 'accounts: the state of an account differs from its audit record, or has none',
+  sql: `SELECT 'account ' || o.account_id AS example FROM accounts AS o
+    LEFT JOIN audit AS a ON a.audit_id = o.state_audit_id
+    WHERE (o.state_audit_id IS NOT NULL AND a.audit_id IS NULL)
+      OR coalesce(o.suspended_ms, -1) <> CASE a.action WHEN 'account_suspended' THEN a.at_ms ELSE -1 END
+      OR coalesce(o.deleted_ms, -1) <> CASE a.action WHEN 'account_deleted' THEN a.at_ms ELSE -1 END`,
+};
 
 /** The structure of the logs. `phm log check` recomputes their trees. */
 const LOG_CHECKS: readonly SumCheck[] = [

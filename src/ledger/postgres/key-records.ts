@@ -1,0 +1,159 @@
+/** Key records in PostgreSQL: listed, found, and revoked. */
+import type { Commitment } from '../../proof/index.ts';
+import { MAX_CANDIDATES } from '../commitments.ts';
+import {
+  boundsOf,
+  endOfPage,
+  KEY_RECORD_COLUMNS,
+  type KeyPage,
+  type KeyQuery,
+  type KeyRecord,
+  type KeyState,
+  type KeyStateRecord,
+  type RevocationOrder,
+  type RevocationOutcome,
+  SELECT_KEY_STATES,
+  STATE_CANDIDATE_COLUMNS,
+  stateOf,
+  toKeyRecord,
+  toKeyStateRecord,
+  toRevocation,
+} from '../key-records.ts';
+import type { AuditRecord } from '../log-store.ts';
+import { requirement } from '../migrations.ts';
+import { hasAccountIndex } from './account-index.ts';
+import { type Statement, withAudit } from './audit.ts';
+import { type PostgresConnection, toBuffer } from './connection.ts';
+
+/** Admits only programs that know key records. */
+export const REQUIRE_RECORDS_PROGRAM: string = requirement(11);
+
+/** Rows of all accounts that a page may pass over while the index by account is incomplete. */
+const MAX_PASSED = 1_000;
+
+/** The state of a row of `ledger`, one look-up each whatever the tables' sizes. */
+const STATE =
+  'LEFT JOIN LATERAL (SELECT * FROM key_states WHERE key_states.key_id = ledger.key_id LIMIT 1)';
+
+/**
+ * Selects a page of an account's keys. The index delivers the order only if the account is part of it: with `account_id =
+ * $1`, the planner may read the keys of all accounts instead. The plain bounds leave out months. Exported for its tests,
+ * which read its plan.
+ */
+export const KEY_PAGE = `SELECT ${KEY_RECORD_COLUMNS} FROM (
+    SELECT * FROM ledger
+    WHERE (account_id, key_id) < ($1, $2::bytea) AND (account_id, key_id) >= ($1, $3::bytea)
+      AND key_id < $2 AND key_id >= $3
+    ORDER BY account_id DESC, key_id DESC LIMIT $4) AS ledger
+  ${STATE} AS key_states ON true ORDER BY ledger.account_id DESC, ledger.key_id DESC`;
+
+/** Selects the last of the next rows of all accounts, if there are so many. */
+const PASSED = `SELECT key_id AS "keyId" FROM ledger WHERE key_id < $1 AND key_id >= $2
+  ORDER BY key_id DESC OFFSET ${MAX_PASSED - 1} LIMIT 1`;
+
+const KEY_RECORD = `SELECT ${KEY_RECORD_COLUMNS} FROM ledger
+  ${STATE} AS key_states ON true WHERE ledger.key_id = $1 AND ledger.account_id = $2`;
+
+/** Selects states by fingerprint. */
+const CANDIDATES = `SELECT position, found.* FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (fingerprint, position)
+  CROSS JOIN LATERAL (
+    SELECT ${STATE_CANDIDATE_COLUMNS} FROM key_states
+    WHERE key_states.fingerprint = asked.fingerprint LIMIT ${MAX_CANDIDATES}) AS found`;
+
+const KEY_STATES = `SELECT position, found.* FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key_id, position)
+  CROSS JOIN LATERAL (${SELECT_KEY_STATES} WHERE key_states.key_id = asked.key_id) AS found`;
+
+const KEY_STATE_PAGE = `${SELECT_KEY_STATES} WHERE key_states.key_id > $1 ORDER BY key_states.key_id LIMIT $2`;
+
+/** The columns of a revocation, each taken from the order if `IS_NEW`. */
+const REVOCATION = ['state', 'reason', 'revoked_ms', 'audit_id'];
+
+/** `revocationAfter` in SQL. `excluded` is the order. */
+const IS_NEW = `CASE excluded.state WHEN 'compromised' THEN key_states.state IS DISTINCT FROM 'compromised'
+  ELSE key_states.state IS NULL AND coalesce(key_states.expires_ms > excluded.revoked_ms, true) END`;
+
+const REVOKE = `INSERT INTO key_states (key_id, account_id, fingerprint, commitment, secret_version, expires_ms,
+    ${REVOCATION.join(', ')})
+  SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms, $1::text, $2::text, $3::bigint,
+    $4::bytea
+  FROM ledger WHERE key_id = $5 AND account_id = $6
+  ON CONFLICT (key_id) DO UPDATE SET ${REVOCATION.map(
+    (name) => `${name} = CASE WHEN ${IS_NEW} THEN excluded.${name} ELSE key_states.${name} END`,
+  ).join(', ')}
+  RETURNING state, reason, revoked_ms AS "revokedMs", coalesce(audit_id = $4, false) AS is_new`;
+
+export class PostgresKeyRecords {
+  readonly #connection: PostgresConnection;
+  /** Set once every month has its part of the index by account. */
+  #isIndexed = false;
+
+  constructor(connection: PostgresConnection) {
+    this.#connection = connection;
+  }
+
+  async list(query: KeyQuery): Promise<KeyPage> {
+    const { accountId, limit } = query;
+    const [before, from] = boundsOf(query).map(toBuffer);
+    const end = await this.#end(before, from);
+    const bound = end ? toBuffer(end) : from;
+    const rows = await this.#connection.all(KEY_PAGE, accountId, before, bound, limit);
+    const keys = rows.map(toKeyRecord);
+    return { keys, next: (keys.length === limit ? keys.at(-1)?.keyId : end) ?? null };
+  }
+
+  /** Returns where a page must end because not every month can be read by account; null if all can. */
+  async #end(before: Buffer, from: Buffer): Promise<Uint8Array | null> {
+    this.#isIndexed ||= await hasAccountIndex(this.#connection);
+    if (this.#isIndexed) return null;
+    const row = await this.#connection.get(PASSED, before, from);
+    return row ? endOfPage(row.keyId as Uint8Array, before) : null;
+  }
+
+  async find(accountId: string, keyId: Uint8Array): Promise<KeyRecord | null> {
+    const row = await this.#connection.get(KEY_RECORD, toBuffer(keyId), accountId);
+    return row ? toKeyRecord(row) : null;
+  }
+
+  /** An unchanged state is written all the same, as `withAudit` says. */
+  async revoke(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome> {
+    const record = await this.find(order.accountId, order.keyId);
+    if (record === null) return { kind: 'unknown' };
+    const { sql, values } = withAudit(revocationOf(order, audit), audit);
+    const row = await this.#connection.changed(sql, ...values);
+    // The row was pruned in between.
+    if (!row) return { kind: 'unknown' };
+    const kind = row.is_new ? 'revoked' : 'unchanged';
+    return { kind, record: { ...record, revocation: toRevocation(row) } };
+  }
+
+  async findStates(commitments: readonly Commitment[]): Promise<(KeyState | null)[]> {
+    if (commitments.length === 0) return [];
+    const fingerprints = commitments.map(({ fingerprint }) => String(fingerprint));
+    const rows = await this.#connection.all(CANDIDATES, fingerprints);
+    const candidates = Map.groupBy(rows, ({ position }) => Number(position));
+    return commitments.map((one, i) => stateOf(one, candidates.get(i + 1) ?? []));
+  }
+
+  async findKeyStates(keyIds: readonly Uint8Array[]): Promise<(KeyStateRecord | null)[]> {
+    const rows = await this.#connection.all(KEY_STATES, keyIds.map(toBuffer));
+    const found = new Map(rows.map((row) => [Number(row.position), toKeyStateRecord(row)]));
+    return keyIds.map((_, i) => found.get(i + 1) ?? null);
+  }
+
+  async pageKeyStates(after: Uint8Array | null, limit: number): Promise<KeyStateRecord[]> {
+    const rows = await this.#connection.all(
+      KEY_STATE_PAGE,
+      toBuffer(after ?? new Uint8Array(0)),
+      limit,
+    );
+    return rows.map(toKeyStateRecord);
+  }
+}
+
+function revocationOf(
+  { accountId, keyId, state, reason, atMs }: RevocationOrder,
+  { auditId }: AuditRecord,
+): Statement {
+  const values = [state, reason, atMs, toBuffer(auditId), toBuffer(keyId), accountId];
+  return { sql: REVOKE, values, also: REQUIRE_RECORDS_PROGRAM };
+}
