@@ -33,6 +33,23 @@ export const ERRORS = {
     remedy:
       'Check the API key: it is mistyped, unknown or revoked. The operator can issue a new one.',
   },
+  insufficient_scope: {
+    status: 403,
+    title: 'The API key lacks the scope of this operation',
+    remedy: 'Use an API key with that scope. The operator issues one with "phm key issue --scope".',
+  },
+  address_not_allowed: {
+    status: 403,
+    title: 'The API key cannot be used from this address',
+    remedy:
+      'Send the request from an address that the operator allowed for this API key, or ask the operator for another one.',
+  },
+  account_suspended: {
+    status: 403,
+    title: 'The account of this API key is suspended',
+    remedy:
+      'Ask the operator why: only the operator can resume the account, with "phm account resume". The keys of the account stay as they are, and its API keys then work again.',
+  },
   sealed_only: {
     status: 403,
     title: 'This account generates sealed keys only',
@@ -51,6 +68,12 @@ export const ERRORS = {
     remedy:
       'Check the path: /docs lists the endpoints, below the base path if the server has one. The base URL of a client ' +
       'ends before /api/v2.',
+  },
+  key_not_found: {
+    status: 404,
+    title: 'The account has no record of this key',
+    remedy:
+      'Check the key_id. An API key sees only keys that its own account generated, and as long as the ledger keeps their records.',
   },
   receipt_not_found: {
     status: 404,
@@ -148,7 +171,7 @@ export const ERRORS = {
     status: 503,
     title: 'The ledger cannot be used at present',
     remedy:
-      'Nothing was released, because the database cannot be used at present. Try again in {wait}.',
+      'The database cannot be used at present, so nothing was released or changed. Try again in {wait}.',
   },
   overloaded: {
     status: 503,
@@ -259,4 +282,9 @@ export interface SetupErrorOptions {
   readonly cause?: unknown;
   readonly mayPass?: boolean;
   readonly awaits?: StartAwaits;
+}
+
+/** Returns the reason of a known failure, for the log. */
+export function reasonOf(error: unknown): string {
+  return (error instanceof AppError && error.details.reason) || 'unknown';
 }

@@ -68,6 +68,9 @@ function outputIsShared(): boolean {
   }
 }
 
+/** True if the command no longer needs the reader of its output. */
+let outputLeft = false;
+
 process.on('uncaughtException', endAtOnce);
 dropWebCryptoWarnings();
 if (log) logWarnings(log);
@@ -78,6 +81,7 @@ process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
   process.once('exit', (code) => {
     if (code !== 0) return;
     if (reason === 'EPIPE') {
+      if (outputLeft) return;
       process.exitCode = 141;
       return;
     }
@@ -96,6 +100,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
   launcher,
   out: (text) => process.stdout.write(text),
   outBytes: writeOut,
+  leaveOutput: () => {
+    outputLeft = true;
+  },
   outputIsShared,
   err: (text) => process.stderr.write(text),
   log,
@@ -105,3 +112,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
     return serve(config, serveOptions, threads ?? startThreads());
   },
 });
+// A write that its reader does not take would keep the process alive.
+if (outputLeft) process.exit();

@@ -5,6 +5,7 @@
  * value that may be secret.
  */
 import { resolve } from 'node:path';
+import type { AddressRange } from './address-range.ts';
 import {
   type EnabledSources,
   readSourceSettings,
@@ -16,10 +17,11 @@ import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 import { type LogConfig, readLogConfig } from './log.ts';
 import { type Plans, readPlans } from './plans.ts';
 import { AddressError, parsePostgresAddress } from './postgres-address.ts';
-import { type ProxyRange, readTrustedProxies } from './proxies.ts';
+import { readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
 
+export { type AddressRange, isFirstAddress, parseAddressRange } from './address-range.ts';
 export { type ClientConfig, type ClientConfigResult, readClientConfig } from './client.ts';
 export {
   type IbmQuantumConfig,
@@ -38,7 +40,6 @@ export {
   PUBLISHED_PLANS,
   readPlanNames,
 } from './plans.ts';
-export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -93,7 +94,7 @@ export interface Config extends EnabledSources {
   /** Origins whose web pages may call the API. */
   readonly corsOrigins: readonly string[];
   /** Proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: readonly ProxyRange[];
+  readonly trustedProxies: readonly AddressRange[];
   /** How long a starting server waits for its database. */
   readonly startWaitSeconds: number;
   /** How long `/readyz` fails after SIGTERM before the listener closes. */

@@ -8,7 +8,7 @@
  * draw of 256 bits is not full-entropy output.
  */
 import { createHash } from 'node:crypto';
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 
 /** Length of one conditioned draw in bytes. */
 export const POOLED_DRAW_BYTES = 32;
@@ -21,7 +21,7 @@ export const POOLED_CREDIT_BITS = 192;
 
 /** Returns one draw from samples that hold `CONDITIONED_INPUT_BITS` of claimed min-entropy. */
 export function condition(samples: Uint8Array): Buffer {
-  const draw = Buffer.alloc(POOLED_DRAW_BYTES);
+  const draw = newBytes(POOLED_DRAW_BYTES);
   const digest = createHash('sha256').update(samples).digest();
   draw.set(digest);
   wipe(digest);

@@ -6,7 +6,7 @@
  * Layout: `HEADER_WORDS` 32-bit words, then the slots. A slot is a state word, the length of the
  * job ID, the draw and the job ID.
  */
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { POOLED_DRAW_BYTES } from './conditioning.ts';
 import {
@@ -109,7 +109,7 @@ class PoolMemory {
       if (Atomics.compareExchange(this.header, HEAD, head, (head + 1) | 0) !== head) continue;
       const words = this.words(head);
       const slot = this.bytes(head);
-      const bytes = Buffer.alloc(POOLED_DRAW_BYTES);
+      const bytes = newBytes(POOLED_DRAW_BYTES);
       bytes.set(slot.subarray(0, POOLED_DRAW_BYTES));
       const jobIdBytes = slot.slice(POOLED_DRAW_BYTES, POOLED_DRAW_BYTES + words[1]);
       wipe(slot);

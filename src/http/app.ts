@@ -14,7 +14,7 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
-import type { Plans, ProxyRange } from '../config/index.ts';
+import type { AddressRange, Plans } from '../config/index.ts';
 import { AppError, ERRORS, stackFrames } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
 import { AccessLog } from './access-log.ts';
@@ -35,11 +35,13 @@ import { RequestObserver, type Telemetry } from './observe.ts';
 import { collectRoutes, serveOpenApi } from './openapi/serve.ts';
 import { serveDashboard } from './pages/dashboard.ts';
 import { serveDocs } from './pages/docs.ts';
+import { serveTestbench } from './pages/testbench.ts';
 import { PathMethods } from './path-methods.ts';
 import { addRequestNotes } from './request-notes.ts';
 import { activityRoute } from './routes/activity.ts';
 import { generateRoutes } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
+import { keyRoutes } from './routes/keys.ts';
 import { logRoutes } from './routes/log.ts';
 import { randomnessRoute } from './routes/randomness.ts';
 import { receiptRoute } from './routes/receipt.ts';
@@ -68,7 +70,7 @@ export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator
   /** Origins whose web pages may call the API. */
   readonly corsOrigins: readonly string[];
   /** Proxies whose `X-Forwarded-For` is trusted, for the log and for limits by address. */
-  readonly trustedProxies: readonly ProxyRange[];
+  readonly trustedProxies: readonly AddressRange[];
   readonly connections: Connections;
   readonly timeouts?: Partial<Timeouts>;
   /** Default: new ones. */
@@ -133,6 +135,7 @@ async function addRoutes(
 ): Promise<void> {
   generateRoutes(app, context);
   validateRoute(app, context);
+  keyRoutes(app, context);
   receiptRoute(app, context);
   activityRoute(app, context);
   seriesRoute(app, context);
@@ -141,6 +144,7 @@ async function addRoutes(
   healthRoutes(app, context, { documented: true });
   serveOpenApi(app, routes, context.basePath);
   await serveDocs(app, context);
+  await serveTestbench(app, context);
   await serveDashboard(app, context);
 }
 

@@ -12,17 +12,26 @@ import {
   type RateDecision,
   RateLimiter,
 } from '../accounts/index.ts';
-import { monotonicMs } from '../clock.ts';
+import { type Clock, monotonicMs } from '../clock.ts';
 import { isLoopback, type Plan, type Plans } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
-import type { Principal, Usage } from '../ledger/index.ts';
+import type { Principal, Scope, Usage } from '../ledger/index.ts';
 import type { KeyApi } from '../service/index.ts';
+import {
+  isExpired,
+  limitsWithin,
+  refuseAddress,
+  refuseExpired,
+  refuseScope,
+} from './api-key-rules.ts';
 import { addressBlock, type ClientAddress } from './client-address.ts';
 import type { Connections } from './connections.ts';
 import type { RequestObserver } from './observe.ts';
+import { type KeyedOperation, OPERATION_SCOPES } from './scopes.ts';
 
 export interface AuthenticatorOptions {
   readonly service: KeyApi;
+  readonly clock: Clock;
   readonly demoKeys: DemoKeysPolicy;
   readonly demoApiKey: () => string | null;
   readonly haveDemoKeysEnded: () => boolean;
@@ -61,47 +70,69 @@ export class Authenticator {
   }
 
   /**
-   * The hook of all routes with an API key. It fails with `missing_api_key`, `invalid_api_key`,
-   * `unknown_plan` or `rate_limited`. It returns a promise only if the API key must be looked up: nearly all are cached.
+   * Returns the hook of a route with an API key. It judges in this order: the API key (`missing_api_key`,
+   * `invalid_api_key`), the client's address (`address_not_allowed`), the rate (`rate_limited`), the account
+   * (`account_suspended`), the plan (`unknown_plan`) and the scope (`insufficient_scope`). So the rate also limits the last
+   * three, which a client may ignore for days. The hook returns a promise only if the API key must be looked up: nearly
+   * all are cached.
    */
-  readonly check: onRequestHookHandler = (request, reply, done) => {
-    try {
-      const found = this.#find(request);
-      if (found instanceof Promise) return this.#admitFound(request, reply, found);
-      this.#admit(request, reply, found);
-    } catch (error) {
-      throw this.#limitRefusals(error, request);
-    }
-    return done();
-  };
+  check(operation: KeyedOperation): onRequestHookHandler {
+    const scope = OPERATION_SCOPES[operation];
+    return (request, reply, done) => {
+      try {
+        const found = this.#find(request);
+        if (found instanceof Promise) return this.#admitFound(request, reply, found, scope);
+        this.#admit(request, reply, found, scope);
+      } catch (error) {
+        throw this.#limitRefusals(error, request);
+      }
+      return done();
+    };
+  }
 
   async #admitFound(
     request: FastifyRequest,
     reply: FastifyReply,
     found: Promise<Principal | undefined>,
+    scope: Scope,
   ): Promise<void> {
     try {
-      this.#admit(request, reply, await found);
+      this.#admit(request, reply, await found, scope);
     } catch (error) {
       throw this.#limitRefusals(error, request);
     }
   }
 
-  #admit(request: FastifyRequest, reply: FastifyReply, principal: Principal | undefined): void {
+  #admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal | undefined,
+    scope: Scope,
+  ): void {
     if (!principal) throw new AppError('invalid_api_key');
     if (principal.demo) this.#requireDemoAdmitted(request);
+    const { rules } = principal;
+    if (rules) {
+      refuseExpired(rules, this.#options.clock.nowMs());
+      refuseAddress(rules, this.#options.client(request));
+    }
     request.principal = principal;
-    this.#options.connections.noteKeyed(request.raw);
+    // The connection of a suspended account may be closed first, as one without a valid API key.
+    if (!principal.suspended) this.#options.connections.noteKeyed(request.raw);
     const plan = this.#planOf(principal);
-    const decision = this.#options.rateLimits ? this.#take(principal, plan) : undefined;
-    this.#writeLimits(reply, principal, plan, decision);
+    const limits = rules ? limitsWithin(plan, rules) : plan;
+    const decision = this.#options.rateLimits ? this.#take(principal, limits) : undefined;
+    this.#writeLimits(reply, principal, limits, decision);
     if (decision && !decision.allowed) {
       throw new AppError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds });
     }
+    if (principal.suspended) throw new AppError('account_suspended');
     if (plan === UNKNOWN_PLAN) {
       const reason = `account ${principal.accountId} is on the plan "${principal.plan}", which this server lacks`;
       throw new AppError('unknown_plan', { reason, retryAfterSeconds: UNKNOWN_PLAN_RETRY_SECONDS });
     }
+    if (rules) refuseScope(rules, scope);
+    this.#options.service.noteUse(principal);
   }
 
   /**
@@ -111,7 +142,8 @@ export class Authenticator {
   takeBatch(request: FastifyRequest, reply: FastifyReply, count: number): void {
     if (!this.#options.rateLimits || count === 1) return;
     const principal = this.principal(request);
-    const plan = this.#planOf(principal);
+    const { rules } = principal;
+    const plan = rules ? limitsWithin(this.#planOf(principal), rules) : this.#planOf(principal);
     const total = Math.min(count, plan.burst);
     const decision = this.#limiter.takeRest(principal.apiKeyId, plan, monotonicMs(), total);
     this.#writeLimits(reply, principal, plan, decision);
@@ -139,7 +171,11 @@ export class Authenticator {
   /** Updates the quota header after a request has counted. */
   noteUsage(reply: FastifyReply, usage: Usage): void {
     const quota = quotaLimit(usage, this.#options.service.quotaNowMs());
-    if (quota) mergeQuota(reply, quota.current);
+    if (!quota) return;
+    mergeQuota(reply, 'ratelimit', quota.current);
+    // The account's quota and the limit of its API key can change places.
+    if (reply.request.principal?.rules?.monthly)
+      mergeQuota(reply, 'ratelimit-policy', quota.policy);
   }
 
   /** Looks up the API key of a request. Throws if it has none, or none that can be valid. */
@@ -160,12 +196,13 @@ export class Authenticator {
   }
 
   /**
-   * Turns a 401 into a 429 if its address has had too many. The request is known to have no valid API key: a request
-   * with one is never limited by its address.
+   * Turns a refusal of the API key, or of its use from this address, into a 429 if the address has had too many. A request
+   * with an API key that is valid there is never limited by its address.
    */
   #limitRefusals(error: unknown, request: FastifyRequest): unknown {
     if (!this.#options.rateLimits || !(error instanceof AppError)) return error;
-    if (ERRORS[error.code].status !== 401) return error;
+    const { code } = error;
+    if (ERRORS[code].status !== 401 && code !== 'address_not_allowed') return error;
     const { allowed, retryAfterSeconds } = this.#unkeyed.take(
       this.#addressOf(request),
       UNKEYED,
@@ -214,7 +251,12 @@ export class Authenticator {
     if (demoApiKey === null || !this.admitsDemo(request)) return null;
     try {
       const keyHash = hashApiKey(demoApiKey);
-      return (await service.authenticate(keyHash, this.#addressOf(request))) ? demoApiKey : null;
+      const found = await service.authenticate(keyHash, this.#addressOf(request));
+      const isRefused =
+        !found ||
+        found.suspended ||
+        (found.rules !== null && isExpired(found.rules, this.#options.clock.nowMs()));
+      return isRefused ? null : demoApiKey;
     } catch (error) {
       // The demo key would not work now; the index of addresses is useful without it.
       if (error instanceof AppError) return null;
@@ -239,7 +281,8 @@ function missingKey({ headers }: FastifyRequest): AppError {
 
 /**
  * Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): "rate" is the API key's
- * bucket on this server, "quota" the account's month. `X-RateLimit-*` repeats the bucket.
+ * bucket on this server, "quota" the month of the account, or of the API key if its own limit leaves less.
+ * `X-RateLimit-*` repeats the bucket.
  */
 function writeLimitHeaders(
   reply: FastifyReply,
@@ -278,10 +321,11 @@ function quotaLimit(usage: Usage, nowMs: number): { policy: string; current: str
   };
 }
 
-function mergeQuota(reply: FastifyReply, current: string): void {
-  const before = String(reply.getHeader('ratelimit') ?? '');
+/** Replaces the quota in one of the two headers. */
+function mergeQuota(reply: FastifyReply, header: 'ratelimit' | 'ratelimit-policy', quota: string) {
+  const before = String(reply.getHeader(header) ?? '');
   const others = before.split(', ').filter((one) => one !== '' && !one.startsWith('"quota"'));
-  reply.header('ratelimit', appended(others.join(', '), current));
+  reply.header(header, appended(others.join(', '), quota));
 }
 
 /** Returns a list of limits with one more at its end. */

@@ -1,7 +1,7 @@
 /** The client's address, for the log and for limits by address. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import type { ProxyRange } from '../config/index.ts';
+import type { AddressRange } from '../config/index.ts';
 
 /** Most proxies to follow. A client behind more is logged with the address of the last one. */
 const MAX_PROXIES = 16;
@@ -25,7 +25,7 @@ export type ClientAddress = (
  * a trusted proxy, `X-Forwarded-For` is read from right to left: the client is the first address that is not a trusted
  * proxy. The client may have sent everything to the left of it, and anything that is not an address, so both are ignored.
  */
-export function clientAddress(proxies: readonly ProxyRange[]): ClientAddress {
+export function clientAddress(proxies: readonly AddressRange[]): ClientAddress {
   const trusted = new BlockList();
   for (const { address, prefix, family } of proxies) trusted.addSubnet(address, prefix, family);
   const isTrusted = (address: string) => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');

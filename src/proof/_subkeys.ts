@@ -1,6 +1,6 @@
 /** Subkeys of the master secret: HKDF-SHA-256 (RFC 5869) with an info text per use. */
 import { hkdfSync } from 'node:crypto';
-import { wipe } from '../bytes.ts';
+import { newBytes, wipe } from '../bytes.ts';
 import type { MasterSecretVersion } from './secret-text.ts';
 
 /** The uses of subkeys. A subkey never serves two uses. */
@@ -12,7 +12,7 @@ const SUBKEY_BYTES = 32;
 export function deriveSubkey({ version, secret }: MasterSecretVersion, use: SubkeyUse): Buffer {
   const info = withUint16(`phm/subkey/${use}/v1`, version);
   const derived = new Uint8Array(hkdfSync('sha256', secret, '', info, SUBKEY_BYTES));
-  const subkey = Buffer.alloc(SUBKEY_BYTES);
+  const subkey = newBytes(SUBKEY_BYTES);
   subkey.set(derived);
   wipe(derived);
   return subkey;

@@ -5,7 +5,7 @@
  * ascend and secrets differ. A `#` starts a comment that ends with its line.
  */
 import { randomFillSync } from 'node:crypto';
-import { hexToBytes } from '../bytes.ts';
+import { hexToBytes, newBytes } from '../bytes.ts';
 
 export const MIN_SECRET_BYTES = 32;
 export const MAX_VERSION = 65_535;
@@ -56,7 +56,7 @@ export function formatMasterSecret(versions: readonly MasterSecretVersion[]): st
 
 /** Returns 256 fresh random bits. The caller owns them and MUST wipe them. */
 export function newMasterSecret(): Buffer {
-  return randomFillSync(Buffer.alloc(MIN_SECRET_BYTES));
+  return randomFillSync(newBytes(MIN_SECRET_BYTES));
 }
 
 function splitEntries(text: string): { line: number; entry: string }[] {

@@ -6,7 +6,7 @@
  * principal. If no answer comes, the principal is used for five more seconds. Ages are measured on the monotonic clock,
  * which cannot be set back. Unknown keys are not cached: an issued key is valid at once.
  */
-import type { Principal, Usage } from '../ledger/index.ts';
+import { type Principal, tighterUsage, type Usage } from '../ledger/index.ts';
 import { ApiKeyLookups, type LookUpAll } from './api-key-lookups.ts';
 import type { KeyObserver } from './observer.ts';
 
@@ -40,7 +40,7 @@ export class ApiKeyCache {
   readonly #lookups: ApiKeyLookups;
   readonly #entries = new Map<string, Entry>();
   readonly #inFlight = new Map<string, Lookup>();
-  /** Latest known usage by account, for early refusals once a quota is used up. */
+  /** Latest known usage by account, and by counter of API keys, for early refusals once a quota is used up. */
   readonly #usage = new Map<string, Usage>();
 
   constructor(lookUpAll: LookUpAll, observer?: KeyObserver) {
@@ -68,13 +68,21 @@ export class ApiKeyCache {
     return lookup.inTime.then((found) => (found === 'late' ? entry.principal : found));
   }
 
+  /** Notes the usage of an account, or of the API key that the usage names. */
   noteUsage(accountId: string, usage: Usage): void {
-    const seen = this.#usage.get(accountId);
-    this.#usage.set(accountId, seen ? later(seen, usage) : usage);
+    const name = usage.counterId === undefined ? accountId : counterName(usage.counterId);
+    const seen = this.#usage.get(name);
+    this.#usage.set(name, seen ? later(seen, usage) : usage);
   }
 
-  usageOf(principal: Principal): Usage {
-    return this.#usage.get(principal.accountId) ?? principal.usage;
+  /** Returns the usage of the account, or of the API key's own limit if that leaves less. */
+  usageOf({ accountId, usage, rules }: Principal): Usage {
+    const ofAccount = this.#usage.get(accountId) ?? usage;
+    if (!rules?.monthly) return ofAccount;
+    return tighterUsage(
+      ofAccount,
+      this.#usage.get(counterName(rules.monthly.counterId)) ?? rules.usage,
+    );
   }
 
   #begin(name: string, keyHash: Uint8Array, address: string, sinceMs: number): Lookup {
@@ -102,9 +110,14 @@ export class ApiKeyCache {
     if (oldest !== undefined) this.#entries.delete(oldest);
     this.#entries.set(name, entry);
     if (this.#usage.size >= MAX_REMEMBERED) this.#usage.clear();
-    this.noteUsage(entry.principal.accountId, entry.principal.usage);
+    const { accountId, usage, rules } = entry.principal;
+    this.noteUsage(accountId, usage);
+    if (rules?.usage) this.noteUsage(accountId, rules.usage);
   }
 }
+
+/** No ID holds a space. */
+const counterName = (counterId: string): string => `limit ${counterId}`;
 
 /** Returns a short name for the hash of an API key, one character a byte. */
 function nameOf({ buffer, byteOffset, length }: Uint8Array): string {

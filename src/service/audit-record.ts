@@ -14,6 +14,9 @@ export interface EntryMaker {
   readonly version: number;
 }
 
+/** What `newAudit` and `pendingEntryOf` need of it. */
+export type MacMaker = Omit<EntryMaker, 'macs'> & { readonly macs: Pick<LogMacKeys, 'mac'> };
+
 export interface AuditOrder {
   readonly atMs: number;
   readonly action: AuditAction;
@@ -24,7 +27,7 @@ const SALT_BYTES = 32;
 
 /** Returns an audit record with its pending entry; without one if there is no open log. */
 export function newAudit(
-  maker: EntryMaker | null,
+  maker: MacMaker | null,
   { atMs, action, details }: AuditOrder,
 ): AuditRecord {
   const record: AuditRecord = {
@@ -42,7 +45,7 @@ export function newAudit(
 
 /** Returns a pending entry with its MAC. */
 export function pendingEntryOf(
-  { log, macs, version }: EntryMaker,
+  { log, macs, version }: MacMaker,
   kind: PendingEntry['kind'],
   entryId: Uint8Array,
   entry: Uint8Array,

@@ -5,6 +5,7 @@
  */
 
 export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
+export type { KeyFilter, KeyListQuery } from './key-list.ts';
 export type { GenerateOptions } from './key-requests.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {

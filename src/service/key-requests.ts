@@ -96,17 +96,16 @@ export class KeyRequests {
 
   /** Has the key worker generate and record one plain key, without another round trip for an `Idempotency-Key`. */
   async #onePlainKey(call: Call): Promise<GenerateOutcome> {
-    const { principal, requester, request, abandoned, onStage } = call;
+    const { requester, request, abandoned, onStage } = call;
     const { order, idempotency } = request;
     const { metered } = this.#parts;
-    const exhausted = metered.exhausted(principal, 1);
-    // A retry is answered even if the quota is used up.
-    if (exhausted && !idempotency) return exhausted;
+    const refused = this.#refused(call);
+    if (refused && !idempotency) return refused;
     // Not `#countingFailure`: its function and promises would be most of what a key costs here.
     try {
-      if (exhausted) {
+      if (refused) {
         const recalled = await this.#recall(call);
-        return recalled.kind === 'to_make' ? exhausted : recalled;
+        return recalled.kind === 'to_make' ? refused : recalled;
       }
       requireCurrentSecret(this.#parts.ledger.status());
       const task = { kind: 'generate', requester, order, idempotency } as const;
@@ -122,15 +121,22 @@ export class KeyRequests {
     }
   }
 
+  /** Returns why no new key may be generated; null if one may. A retry is answered all the same. */
+  #refused({ principal, requester: { atMs }, request }: Call): GenerateOutcome | null {
+    const { expiresMs } = request.order;
+    if (expiresMs !== null && expiresMs <= atMs) return { kind: 'expired', atMs };
+    return this.#parts.metered.exhausted(principal, request.count) ?? null;
+  }
+
   /** Has suite workers make the keys, and the key worker record them. */
   async #suiteKeys(call: Call): Promise<GenerateOutcome> {
-    const { principal, requester, request, abandoned, onStage } = call;
+    const { requester, request, abandoned, onStage } = call;
     const { order, count, isBatch } = request;
     return this.#countingFailure(call, async (noteWork) => {
       const recalled = await this.#recall(call);
       if (recalled.kind !== 'to_make') return recalled;
-      const exhausted = this.#parts.metered.exhausted(principal, count);
-      if (exhausted) return exhausted;
+      const refused = this.#refused(call);
+      if (refused) return refused;
       requireCurrentSecret(this.#parts.ledger.status());
       const { recipient } = recalled;
       const keyWork: KeyWork = { requester, order, recipient, count, isBatch };

@@ -10,17 +10,23 @@ import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../keys
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountActivity,
+  ApiKeyLimit,
   ClockReading,
   FailedRequest,
   IdempotencyRecord,
+  KeyPage,
+  KeyRecord,
   PeriodSums,
   Principal,
   QuotaExceeded,
+  RevocationOrder,
+  RevocationOutcome,
   SeriesQuery,
   StoredAnswer,
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
+import type { KeyListQuery } from './key-list.ts';
 import type { PackedRows } from './packed-rows.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 
@@ -29,6 +35,8 @@ export interface Requester {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly atMs: number;
+  /** Absent for an API key without a monthly limit. */
+  readonly apiKeyLimit?: ApiKeyLimit | undefined;
 }
 
 /** The open log, as workers need it to add entries. */
@@ -73,6 +81,12 @@ export type KeyTask =
       readonly key: Uint8Array | undefined;
       readonly proof: string | undefined;
     }
+  /** Revoke a key of an account, for the holder of the API key. */
+  | {
+      readonly kind: 'revoke';
+      readonly order: RevocationOrder;
+      readonly apiKeyId: string;
+    }
   /**
    * Gather evidence on the generator of plain keys, after which plain keys may be released. With `isLast` no key follows,
    * and the evidence is for the keys already released.
@@ -86,13 +100,16 @@ export type KeyTask =
       readonly kind: 'authenticate';
       readonly keyHashes: readonly Uint8Array[];
       readonly nowMs: number;
-    };
+    }
+  /** Record that API keys were used in an hour since 1970. */
+  | { readonly kind: 'note_uses'; readonly apiKeyIds: readonly string[]; readonly hour: number };
 
 export type KeyTaskResult =
   | GeneratedOutcome
   | QuotaExceeded
   | ValidateOutcome
   | { readonly kind: 'recorded'; readonly usage: Usage }
+  | { readonly kind: 'revocation'; readonly outcome: RevocationOutcome }
   /** An earlier request with the same `Idempotency-Key` was committed. The new keys are wiped. */
   | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
   | {
@@ -105,6 +122,7 @@ export type KeyTaskResult =
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
   | { readonly kind: 'flushed' }
+  | { readonly kind: 'uses_noted' }
   | { readonly kind: 'evidence_gathered' }
   /** Not done: the task must wait for a verdict on the generator of plain keys. The queue then sends it again. */
   | { readonly kind: 'evidence_pending' }
@@ -283,17 +301,27 @@ export interface ActivityQuery {
   readonly sinceMs: number;
 }
 
+/** Asks for one key of an account. */
+export interface KeyRecordQuery {
+  readonly accountId: string;
+  readonly keyId: Uint8Array;
+}
+
 /** One query to the statistics worker: about an account, or the size of the database. */
 export type StatisticsTask =
   | { readonly kind: 'activity'; readonly query: ActivityQuery }
   | { readonly kind: 'series'; readonly query: SeriesQuery }
   | { readonly kind: 'randomness'; readonly query: RandomnessQuery }
+  | { readonly kind: 'keys'; readonly query: KeyListQuery }
+  | { readonly kind: 'key'; readonly query: KeyRecordQuery }
   | { readonly kind: 'size' };
 
 export type StatisticsResult =
   | { readonly kind: 'activity'; readonly activity: AccountActivity }
   | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
   | { readonly kind: 'randomness'; readonly randomness: Randomness }
+  | { readonly kind: 'keys'; readonly page: KeyPage }
+  | { readonly kind: 'key'; readonly record: KeyRecord | null }
   | { readonly kind: 'size'; readonly bytes: number }
   | { readonly kind: 'failed'; readonly failure: Failure };
 

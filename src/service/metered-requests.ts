@@ -54,12 +54,13 @@ export class MeteredRequests {
     return result;
   }
 
-  requester({ accountId, apiKeyId }: Principal): Requester {
-    return { accountId, apiKeyId, atMs: this.#parts.clock.nowMs() };
+  requester({ accountId, apiKeyId, rules }: Principal): Requester {
+    const requester = { accountId, apiKeyId, atMs: this.#parts.clock.nowMs() };
+    return rules?.monthly ? { ...requester, apiKeyLimit: rules.monthly } : requester;
   }
 
   /**
-   * Refuses early if the quota is known to have no room for `count` requests. The transaction decides all other cases.
+   * Refuses early if the quota, or the limit of the API key, is known to have no room for `count` requests. The transaction decides all other cases.
    */
   exhausted(principal: Principal, count: number): QuotaExceeded | undefined {
     const usage = this.usageOf(principal);

@@ -43,7 +43,7 @@ export function packBatch({ id, tasks, failures }: KeyBatch): PackedBatch {
   const others: KeyTask[] = [];
   let at = 0;
   for (const task of tasks) {
-    if (task.kind === 'generate' && task.idempotency === null) {
+    if (isPlainTask(task)) {
       const name = formName(task);
       let index = indexes.get(name);
       if (index === undefined) {
@@ -72,10 +72,20 @@ export function unpackBatch({ id, forms, columns, others, failures }: PackedBatc
   return { id, tasks, failures };
 }
 
-/** Names the fields of a form; each field MUST be in it. No part holds the separator. */
+/** Reports whether a task fits into the columns. */
+function isPlainTask(task: KeyTask): task is GenerateTask {
+  return (
+    task.kind === 'generate' &&
+    task.idempotency === null &&
+    task.requester.apiKeyLimit === undefined
+  );
+}
+
+/** Names the fields of a form; each field MUST be in it. No part but the last holds the separator. */
 function formName({ requester, order }: GenerateTask): string {
-  const { securityLevel, modulation, source, withEvidence, report, receipt } = order;
-  return `${requester.accountId} ${requester.apiKeyId} ${securityLevel} ${modulation} ${source} ${withEvidence} ${report} ${receipt}`;
+  const { securityLevel, modulation, source, withEvidence, report, receipt, labels } = order;
+  const flags = `${withEvidence} ${report} ${receipt} ${order.expiresMs}`;
+  return `${requester.accountId} ${requester.apiKeyId} ${securityLevel} ${modulation} ${source} ${flags} ${labels}`;
 }
 
 /** Builds a task. Fields by name: spread of so many fields costs a microsecond. */
@@ -94,6 +104,8 @@ function generateTask(
       withEvidence: order.withEvidence,
       report: order.report,
       receipt: order.receipt,
+      labels: order.labels,
+      expiresMs: order.expiresMs,
       acceptedMs,
     },
     idempotency: null,
@@ -163,6 +175,7 @@ function secretBuffers({ key, opening }: ReleasedKey): ArrayBuffer[] {
 /** Reports whether a result is a key without fields that only some keys have. */
 function isPlain(result: KeyTaskResult): result is PlainResult {
   if (result.kind !== 'generated' || result.keys.length !== 1) return false;
+  if (result.usage.counterId !== undefined) return false;
   const [{ evidence, report, entropyJobId }] = result.keys;
   return evidence === null && report === null && entropyJobId === null;
 }

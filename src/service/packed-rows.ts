@@ -74,6 +74,8 @@ function hasForm(row: LedgerRow, form: LedgerRow): boolean {
     row.source === form.source &&
     row.createdMs === form.createdMs &&
     row.entropyJobId === form.entropyJobId &&
+    row.labels === form.labels &&
+    row.expiresMs === form.expiresMs &&
     row.commitment.version === form.commitment.version &&
     (row.sealed === null) === (form.sealed === null) &&
     hasFormOfReceipt(row.receipt, form.receipt)
@@ -157,6 +159,8 @@ function readRow(
       recipient: reader.take(DIGEST_BYTES),
       digest: reader.take(DIGEST_BYTES),
     },
+    labels: form.labels,
+    expiresMs: form.expiresMs,
     receipt: form.receipt && readReceipt(form.receipt, keyId, reader),
   };
 }

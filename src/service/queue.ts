@@ -84,6 +84,8 @@ export class KeyQueue {
   /** Tasks returned without a key, which wait for a verdict on the generator of plain keys. */
   #held: Waiting[] = [];
   #failures: FailedRequest[] = [];
+  /** Set at the end, so that no later batch waits for a database that refused them. */
+  #failuresEnded = false;
   /**
    * Not a Map: its outgrown tables hold their entries and the next table. Once the collector has promoted one, all later
    * requests would be promoted too, and live until a full collection.
@@ -146,9 +148,23 @@ export class KeyQueue {
    * nothing is sent.
    */
   async flushFailures(): Promise<void> {
-    const isPending =
-      this.#failures.length > 0 || this.#inFlight.some(({ failures }) => failures.length > 0);
-    if (isPending) await this.submit({ kind: 'flush' });
+    if (this.#hasFailures) await this.submit({ kind: 'flush' });
+  }
+
+  /**
+   * Ends the count of failures: commits those that wait, if `mayWrite`, and tries it once. Resolves with false if any are
+   * lost. Never rejects.
+   */
+  async endFailures(mayWrite: boolean): Promise<boolean> {
+    if (mayWrite) await this.flushFailures().catch(() => {});
+    const isPending = this.#hasFailures;
+    this.#failuresEnded = true;
+    this.#failures = [];
+    return !isPending;
+  }
+
+  get #hasFailures(): boolean {
+    return this.#failures.length > 0 || this.#inFlight.some(({ failures }) => failures.length > 0);
   }
 
   /** Sends the requests of one turn of the event loop together. */
@@ -239,8 +255,7 @@ export class KeyQueue {
     if (!batch)
       throw new Error(`the key worker answered batch ${reply.id}, which is not in progress`);
     this.#inFlight = this.#inFlight.filter((one) => one !== batch);
-    if (!reply.failuresRecorded) this.#failures = [...batch.failures, ...this.#failures];
-    this.#boundFailures();
+    if (!reply.failuresRecorded) this.#returnFailures(batch.failures);
     this.#onStatus(reply.status);
     const { commit } = reply;
     if (commit) this.#observer?.committed(commit.endMs - commit.startMs, commit.failure === null);
@@ -289,6 +304,12 @@ export class KeyQueue {
   #overloaded(): AppError {
     this.#observer?.refused('keys', false);
     return new AppError('overloaded', { retryAfterSeconds: 1 });
+  }
+
+  #returnFailures(failures: readonly FailedRequest[]): void {
+    if (this.#failuresEnded) return;
+    this.#failures = [...failures, ...this.#failures];
+    this.#boundFailures();
   }
 
   #boundFailures(): void {

@@ -4,8 +4,15 @@
  * It uses only released keys, whose samples passed the gate. Sound samples fail the gate a few times in a million, too
  * rarely to bias the result for a thousand keys.
  */
-import { judgeSecondLevel, PValueTally, type RowCounts, type SecondLevelRow } from '#sp800-22';
+import {
+  judgeSecondLevel,
+  NIST_PARAMETERS,
+  type RowCounts,
+  type SecondLevelRow,
+  type TestName,
+} from '#sp800-22';
 import { EVIDENCE_DEFINITION } from '../keys/evidence.ts';
+import { evidenceTally } from '../keys/evidence-suite.ts';
 import {
   STREAM_NAMES,
   STREAM_TESTS,
@@ -13,6 +20,7 @@ import {
   type StreamPValues,
   unpackPValues,
 } from '../keys/p-values.ts';
+import { SAMPLE_BITS } from '../keys/sample.ts';
 import type { KeyEvidence } from '../ledger/index.ts';
 
 /** Selects keys, and whether the result includes each p-value. */
@@ -24,7 +32,7 @@ export interface RandomnessQuery {
 }
 
 /** Counts of one p-value of one stream over the keys. */
-interface StreamRow extends RowCounts {
+interface StreamRow extends RowCounts<TestName> {
   readonly stream: StreamName;
 }
 
@@ -61,11 +69,12 @@ export function judgeRandomness(keys: readonly KeyEvidence[], withPValues: boole
 /** Judges the rows of both streams as one family, so that the correction counts all of them. */
 function judgeRows(reports: readonly StreamPValues[]): readonly JudgedStreamRow[] {
   const rows = STREAM_NAMES.flatMap((stream): StreamRow[] => {
-    const tally = new PValueTally(STREAM_TESTS[stream]);
+    const tally = evidenceTally(STREAM_TESTS[stream]);
     for (const report of reports) tally.add(report[stream]);
-    return tally.rows.map((row) => ({ ...row, stream }));
+    // A tally of tests has no rows of supplements.
+    return tally.rows.map((row) => ({ ...row, test: row.test as TestName, stream }));
   });
-  const secondLevel = judgeSecondLevel(reports.length, rows);
+  const secondLevel = judgeSecondLevel(reports.length, rows, SAMPLE_BITS, NIST_PARAMETERS);
   return secondLevel.judged ? secondLevel.rows : rows;
 }
 

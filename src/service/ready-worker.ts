@@ -1,4 +1,4 @@
-/** Waits for the first message of a worker thread, and pings the key worker. */
+/** Waits for the first message of a worker thread, reports its end, and pings the key worker. */
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { SetupError } from '../errors.ts';
@@ -43,5 +43,18 @@ export function whenAnswered(worker: Worker): Promise<void> {
     };
     worker.on('message', listener);
     worker.postMessage('ping' satisfies KeyWorkerMessage);
+  });
+}
+
+/** Reports an error or an exit of a thread, unless the service is closing. */
+export function reportEnd(
+  worker: Worker,
+  onFatal: (error: Error) => void,
+  isClosing: () => boolean,
+): void {
+  worker.on('error', (error) => onFatal(error as Error));
+  worker.on('exit', (code) => {
+    const name = `WorkerExit (code ${code})`;
+    if (!isClosing()) onFatal(Object.assign(new Error(), { name }));
   });
 }

@@ -8,7 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import type { JsonObject } from '#tlog';
 import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
-import { AppError, SetupError } from '../errors.ts';
+import { reasonOf, SetupError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { Latch } from '../keys/latch.ts';
 import type { GenerateOutcome, KeyRequest } from '../keys/order.ts';
@@ -24,14 +24,16 @@ import type {
 } from '../ledger/index.ts';
 import { endThread } from '../worker-thread.ts';
 import { ApiKeyCache, type Found } from './api-key-cache.ts';
+import { ApiKeyUses } from './api-key-uses.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { JoiningWorkers } from './joining-workers.ts';
+import { KeyRecords } from './key-records.ts';
 import { type GenerateOptions, KeyRequests } from './key-requests.ts';
 import { LedgerWatch } from './ledger-watch.ts';
 import { absentLog, type LogApi } from './log/api.ts';
-import type { LogSetup } from './log/prepare.ts';
-import { ServiceLog } from './log/service-log.ts';
+import { openServiceLog } from './log/open.ts';
+import type { ServiceLog } from './log/service-log.ts';
 import {
   type ActivityQuery,
   type KeyTask,
@@ -46,7 +48,7 @@ import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
-import { type ReadyWorker, whenAnswered } from './ready-worker.ts';
+import { type ReadyWorker, reportEnd, whenAnswered } from './ready-worker.ts';
 import { mergeSourceStatuses } from './service-sources.ts';
 import { startStatistics, startThreads, type Threads } from './start-threads.ts';
 import { Statistics } from './statistics.ts';
@@ -61,6 +63,8 @@ const END_LIMIT_MS = 2_000;
 export class KeyService {
   /** The transparency log. */
   readonly log: LogApi;
+  /** The keys of each account. */
+  readonly records: KeyRecords;
   readonly #options: KeyServiceOptions;
   /** The key worker, the statistics worker, and the suite workers that have joined. */
   readonly #workers: Worker[];
@@ -75,6 +79,7 @@ export class KeyService {
   readonly #evidence: EvidenceWatch;
   readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
+  readonly #uses: ApiKeyUses;
   readonly #metered: MeteredRequests;
   readonly #keys: KeyRequests;
   readonly #background: readonly BackgroundSource[];
@@ -116,6 +121,7 @@ export class KeyService {
     );
     this.#pool = new SuitePool(latch, { ...options, observer });
     this.#statistics = new Statistics(statisticsWorker, observer);
+    this.records = new KeyRecords(this.#statistics, (task) => this.#submit(task));
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
@@ -127,6 +133,9 @@ export class KeyService {
       }
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
+    this.#uses = new ApiKeyUses(options.clock, (apiKeyIds, hour) =>
+      this.#submit({ kind: 'note_uses', apiKeyIds, hour }),
+    );
     this.#metered = new MeteredRequests({
       queue: this.#queue,
       apiKeys: this.#apiKeys,
@@ -222,6 +231,11 @@ export class KeyService {
     return this.#apiKeys.find(keyHash, address, monotonicMs());
   }
 
+  /** Notes that an API key was used. Costs a look-up in memory. */
+  noteUse(principal: Principal): void {
+    this.#uses.note(principal);
+  }
+
   usageOf(principal: Principal): Usage {
     return this.#apiKeys.usageOf(principal);
   }
@@ -300,10 +314,12 @@ export class KeyService {
    * submitting.
    */
   async close(): Promise<void> {
+    const { failure } = this.#ledger.status();
     this.#ledger.stop();
     const joiningEnded = this.#joining.close(END_LIMIT_MS);
-    // It rejects while the ledger hangs, and the threads must end even then.
-    await this.#queue.flushFailures().catch(() => {});
+    // Each write that a locked database refuses takes seconds, and the threads must end even then.
+    const isWritable = await this.#queue.endFailures(failure === null);
+    await this.#uses.end(isWritable && failure === null);
     if (this.#keys.released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
@@ -379,26 +395,6 @@ export class KeyService {
   }
 
   #watch(worker: Worker): void {
-    worker.on('error', (error) => this.#options.onFatal(error as Error));
-    worker.on('exit', (code) => {
-      const name = `WorkerExit (code ${code})`;
-      if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
-    });
+    reportEnd(worker, this.#options.onFatal, () => this.#closing);
   }
-}
-
-function openServiceLog(worker: Worker, setup: LogSetup, options: KeyServiceOptions): ServiceLog {
-  const { observer, onLogNotice = () => {} } = options;
-  const { policy, binding, witnessNames } = setup;
-  return new ServiceLog(worker, {
-    origin: binding.origin,
-    policy,
-    witnesses: witnessNames,
-    observer,
-    onNotice: onLogNotice,
-  });
-}
-
-function reasonOf(error: unknown): string {
-  return (error instanceof AppError && error.details.reason) || 'unknown';
 }

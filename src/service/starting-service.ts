@@ -14,8 +14,10 @@ export type KeyApi = Pick<
   | 'load'
   | 'log'
   | 'activity'
+  | 'noteUse'
   | 'quotaNowMs'
   | 'randomness'
+  | 'records'
   | 'series'
   | 'usageOf'
   | 'validate'
@@ -45,6 +47,7 @@ export class StartingService implements KeyApi {
   readonly series: KeyApi['series'] = async (...all) => this.#get().series(...all);
   readonly validate: KeyApi['validate'] = (...all) =>
     this.#service ? this.#service.validate(...all) : Promise.reject(stillStarting());
+  readonly noteUse: KeyApi['noteUse'] = (principal) => this.#service?.noteUse(principal);
   readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
   readonly quotaNowMs: KeyApi['quotaNowMs'] = () => this.#get().quotaNowMs();
   /** Resolves with null before the service runs. */
@@ -60,6 +63,10 @@ export class StartingService implements KeyApi {
 
   get log(): LogApi {
     return this.#service?.log ?? STARTING_LOG;
+  }
+
+  get records(): KeyApi['records'] {
+    return this.#get().records;
   }
 
   #get(): KeyService {

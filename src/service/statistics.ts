@@ -1,10 +1,18 @@
 /** The main thread's side of the statistics worker, with a limit on queries in progress. */
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { AccountActivity, PeriodSums, SeriesQuery } from '../ledger/index.ts';
+import type {
+  AccountActivity,
+  KeyPage,
+  KeyRecord,
+  PeriodSums,
+  SeriesQuery,
+} from '../ledger/index.ts';
+import type { KeyListQuery } from './key-list.ts';
 import {
   type ActivityQuery,
   damagedLedger,
+  type KeyRecordQuery,
   type StatisticsMessage,
   type StatisticsReply,
   type StatisticsResult,
@@ -88,6 +96,20 @@ export class Statistics {
     const result = await this.#ask({ kind: 'randomness', query }, this.#long);
     if (result.kind !== 'randomness') throw unexpected(result);
     return result.randomness;
+  }
+
+  /** Returns a page of an account's keys. */
+  async keys(query: KeyListQuery): Promise<KeyPage> {
+    const result = await this.#ask({ kind: 'keys', query }, this.#long);
+    if (result.kind !== 'keys') throw unexpected(result);
+    return result.page;
+  }
+
+  /** Returns the record of one key; null if the account has none of this ID. */
+  async key(query: KeyRecordQuery): Promise<KeyRecord | null> {
+    const result = await this.#ask({ kind: 'key', query }, this.#short);
+    if (result.kind !== 'key') throw unexpected(result);
+    return result.record;
   }
 
   /** Returns the size of the database in bytes. It takes no place: the caller MUST ask for one at a time. */

@@ -12,7 +12,7 @@ const ENC_BYTES: Readonly<Record<SealSuiteName, number>> = {
 };
 
 /**
- * Bounds in bytes of the parts of one sealed key in the response: names and values of all fields but `enc` and
+ * Bounds in bytes of the parts of one sealed key in the response: names and values of all fields but `enc`, `labels` and
  * `nist_report`, and a full report. Tests compare them with responses.
  */
 const FIELDS_BYTES = 2_000;
@@ -43,6 +43,7 @@ function refusal(count: number, bytesPerKey: number): BatchTooLarge | undefined 
 }
 
 /** Returns the bound for one key. `enc` is in base64url: four characters for three bytes. */
-function bytesPerKey({ report }: KeyOrder, { suite }: Recipient): number {
-  return Math.ceil((ENC_BYTES[suite] * 4) / 3) + FIELDS_BYTES + (report ? REPORT_BYTES : 0);
+function bytesPerKey({ report, labels }: KeyOrder, { suite }: Recipient): number {
+  const always = Math.ceil((ENC_BYTES[suite] * 4) / 3) + FIELDS_BYTES;
+  return always + Buffer.byteLength(labels ?? '') + (report ? REPORT_BYTES : 0);
 }

@@ -3,6 +3,7 @@
  * loading the application takes longer than most of the tests. Each module builds its own application and also runs
  * alone: `node test/http/in-process/raw.ts`.
  */
+import './in-process/api-key-rules.ts';
 import './in-process/base-path.ts';
 import './in-process/client-address.ts';
 import './in-process/bodies.ts';

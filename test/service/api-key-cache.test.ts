@@ -13,6 +13,9 @@ const principal: Principal = {
   plan: 'research',
   demo: false,
   sealedOnly: 'off',
+  rules: null,
+  lastUsedHour: null,
+  suspended: false,
   usage,
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -47,6 +50,22 @@ describe('the API key cache', () => {
     assert.deepEqual(cache.usageOf(principal), { ...usage, used: 7 });
     cache.noteUsage('a', { ...usage, month: 2 });
     assert.deepEqual(cache.usageOf(principal), { ...usage, month: 2 });
+  });
+
+  it('reports the limit of an API key if it leaves less than the quota', () => {
+    const { cache } = makeCache();
+    const limit = { month: 1, used: 1, quota: 4, counterId: 'k' };
+    const rules = { scopes: null, expiresMs: null, addressRanges: null, ratePerSecond: null };
+    const limited = {
+      ...principal,
+      rules: { ...rules, burst: null, monthly: { counterId: 'k', limit: 4 }, usage: limit },
+    };
+    assert.deepEqual(cache.usageOf(limited), limit);
+    cache.noteUsage('a', { ...limit, used: 3 });
+    assert.deepEqual(cache.usageOf(limited), { ...limit, used: 3 });
+    assert.deepEqual(cache.usageOf(principal), usage);
+    cache.noteUsage('a', { ...usage, used: 10 });
+    assert.deepEqual(cache.usageOf(limited), { ...usage, used: 10 });
   });
 
   it('reads once for concurrent requests, again after one second, and waits after two', async () => {

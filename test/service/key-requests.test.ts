@@ -268,7 +268,13 @@ describe('requests for keys', () => {
     const outcome = await generate(large, { withEvidence: true, report: true });
     assert.ok(outcome.kind === 'batch_too_large' && outcome.reason === 'stored_answer');
     assert.ok(outcome.maxCount >= 100 && outcome.maxCount < 500, `${outcome.maxCount}`);
-    assert.equal(submit.mock.callCount(), 1, 'only the answer was looked up');
+    const labels = JSON.stringify({ note: '👍'.repeat(1_000) });
+    const labelled = await generate(
+      { ...large, count: 1_000, idempotency: idempotency() },
+      { labels },
+    );
+    assert.ok(labelled.kind === 'batch_too_large' && labelled.maxCount > 500);
+    assert.equal(submit.mock.callCount(), 2, 'only the answers were looked up');
   });
 
   it('refuse a sealed batch whose answer is too large after all', async () => {

@@ -35,6 +35,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
   return {
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
+    findStates: async (queries: readonly unknown[]) => queries.map(() => null),
     secretChecks: async () => new Map(),
     probe: async () => false,
     hasOwnApiKeys: async () => false,

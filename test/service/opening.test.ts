@@ -66,6 +66,7 @@ function workerWith(commit: Commit, secretChecks = new Map()) {
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     secretChecks: async () => secretChecks,
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
+    findStates: async (queries: readonly unknown[]) => queries.map(() => null),
     probe: async () => false,
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;

@@ -32,6 +32,8 @@ const order: Fields<KeyOrder> = {
   withEvidence: fc.boolean(),
   report: fc.boolean(),
   receipt: fc.boolean(),
+  labels: fc.option(fc.constantFrom('{"a":"b"}', '{"a":"null null"}')),
+  expiresMs: fc.option(fc.nat()),
   acceptedMs: time,
 };
 
@@ -39,6 +41,7 @@ const requester: Fields<Requester> = {
   accountId: fc.constantFrom('acct_1', 'acct_2'),
   apiKeyId: fc.constantFrom('key_1', 'key_2'),
   atMs: time,
+  apiKeyLimit: fc.constant({ counterId: 'key_1', limit: 7 }),
 };
 
 const idempotency = fc.record({
@@ -49,7 +52,7 @@ const idempotency = fc.record({
 const task: fc.Arbitrary<KeyTask> = fc.oneof(
   fc.record({
     kind: fc.constant('generate' as const),
-    requester: fc.record(requester),
+    requester: fc.record(requester, { requiredKeys: ['accountId', 'apiKeyId', 'atMs'] }),
     order: fc.record(order),
     idempotency: fc.option(idempotency),
   }),
@@ -80,11 +83,15 @@ const released: Fields<KeyNumbers> = {
   opening: fc.option(bytes(32)),
 };
 
-const usage = fc.record({
-  month: fc.nat(40_000),
-  used: fc.maxSafeNat(),
-  quota: fc.option(fc.maxSafeNat()),
-});
+const usage = fc.record(
+  {
+    month: fc.nat(40_000),
+    used: fc.maxSafeNat(),
+    quota: fc.option(fc.maxSafeNat()),
+    counterId: fc.constant('key_1'),
+  },
+  { requiredKeys: ['month', 'used', 'quota'] },
+);
 
 const result = fc.oneof(
   fc.record({

@@ -42,6 +42,8 @@ const row = fc
     entropyJobId: fc.option(fc.constantFrom('job 1', 'job 2')),
     evidence: fc.option(evidence),
     sealed: fc.option(fc.record({ recipient: digest, digest })),
+    labels: fc.option(fc.constantFrom('{"a":"b"}', '{"a":"c"}')),
+    expiresMs: fc.option(few),
     version: few,
     receipt: fc.option(
       fc.record({

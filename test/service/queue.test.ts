@@ -208,6 +208,39 @@ describe('key queue', () => {
     await queue.flushFailures();
     assert.equal(worker.batches.length, 2);
   });
+
+  it('tries failures once at the end, and no later batch has those that were refused', async () => {
+    for (const isRecorded of [true, false]) {
+      const { worker, queue } = makeQueue();
+      queue.recordFailure(failure);
+      const ended = queue.endFailures(true);
+      await turn();
+      worker.answer(worker.batches[0] as KeyBatch, isRecorded);
+      assert.equal(await ended, isRecorded);
+      void queue.submit(task);
+      await turn();
+      assert.deepEqual(
+        worker.batches.map(({ failures }) => failures.length),
+        [1, 0],
+      );
+    }
+  });
+
+  it('drops failures at the end if they may not be written', async () => {
+    const { worker, queue } = makeQueue();
+    void queue.submit(task);
+    queue.recordFailure(failure);
+    await turn();
+    assert.equal(await queue.endFailures(false), false);
+    worker.answer(worker.batches[0] as KeyBatch, false);
+    void queue.submit(task);
+    await turn();
+    assert.deepEqual(
+      worker.batches.map(({ failures }) => failures.length),
+      [1, 0],
+    );
+    assert.equal(await queue.endFailures(true), true);
+  });
 });
 
 const ROW = plainRow();

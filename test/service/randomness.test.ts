@@ -1,7 +1,8 @@
 /** Judgement of the p-values of many keys, and the selection of these keys. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { P_VALUE_LABELS, type PValueReport, type TestName } from '#sp800-22';
+import type { PValueReport, TestName } from '#sp800-22';
+import { evidenceLabels } from '../../src/keys/evidence-suite.ts';
 import { packPValues, STREAM_TESTS } from '../../src/keys/p-values.ts';
 import type { KeyEvidence } from '../../src/ledger/index.ts';
 import { judgeRandomness } from '../../src/service/randomness.ts';
@@ -12,7 +13,7 @@ const reportOf = (tests: readonly TestName[], p: number): PValueReport => ({
   tests: tests.map((name) => ({
     name,
     applicable: true,
-    pValues: P_VALUE_LABELS[name].map(() => p),
+    pValues: evidenceLabels(name).map(() => p),
   })),
 });
 

@@ -39,6 +39,7 @@ function ledgerOf(
       asked.push(queries.length);
       return queries.map(({ digest }) => rows.find(([row]) => row.equals(digest))?.[1] ?? null);
     },
+    findStates: async (queries: readonly Commitment[]) => queries.map(() => null),
     secretChecks: async () =>
       new Map([
         [1, { ...check, retirement: now }],

@@ -66,7 +66,7 @@ class DeviceReader implements NoiseReader {
   }
 
   async read(signal: AbortSignal): Promise<NoiseBatch> {
-    const samples = new Uint8Array(this.bytesPerDraw);
+    const samples = new Uint8Array(new ArrayBuffer(this.bytesPerDraw));
     try {
       signal.throwIfAborted();
       await this.#fill(await this.#opened(), samples, signal);

@@ -4,6 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
+import { newBytes } from '../../bytes.ts';
 import { NoiseFailure } from '../noise.ts';
 import { RequestFailure, unknownForm } from './_json-request.ts';
 import { type Ask, QRNG_SERVICE, type QrngProfile } from './_qrng-profile.ts';
@@ -123,7 +124,7 @@ function decodeBlocks(blocks: readonly string[], size: number, count: number): U
   const digits = Math.ceil((size * 4) / 3);
   const form = new RegExp(`^[A-Za-z0-9+/]{${digits}}={${-digits & 3}}$`);
   if (blocks.length !== count || !blocks.every((text) => form.test(text))) return null;
-  const bytes = Buffer.alloc(size * count);
+  const bytes = newBytes(size * count);
   for (const [i, text] of blocks.entries()) bytes.write(text, i * size, size, 'base64');
   return bytes;
 }

@@ -14,7 +14,7 @@ import { wipe } from '../../bytes.ts';
  * dropped. Throws `RangeError` if a sample is not a bit.
  */
 export function extractVonNeumann(samples: Uint8Array): Uint8Array {
-  const room = new Uint8Array(samples.length >>> 4);
+  const room = new Uint8Array(new ArrayBuffer(samples.length >>> 4));
   let bits = 0;
   for (let i = 0; i + 1 < samples.length; i += 2) {
     if ((samples[i] | samples[i + 1]) > 1) {
@@ -25,7 +25,7 @@ export function extractVonNeumann(samples: Uint8Array): Uint8Array {
     if (at < room.length) room[at] |= samples[i] << (7 - (bits & 7));
     bits += 1;
   }
-  const extracted = room.slice(0, bits >>> 3);
-  wipe(room);
-  return extracted;
+  const lengthBytes = bits >>> 3;
+  wipe(room.subarray(lengthBytes));
+  return room.subarray(0, lengthBytes);
 }

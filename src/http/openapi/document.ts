@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import { fastify, type RouteOptions } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
+import type { Scope } from '../../ledger/index.ts';
 import { PROJECT_VERSION } from '../../version.ts';
+import { OPERATION_SCOPES } from '../scopes.ts';
 import { problemBody } from '../wire/problem.ts';
 import { OPERATION_EXAMPLES } from './examples.ts';
 import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } from './headers.ts';
@@ -64,6 +66,8 @@ interface Operation {
   requestBody?: { content: Content };
   responses?: Record<string, Response>;
   'x-codeSamples'?: CodeSample[];
+  /** The scope that the API key needs. */
+  'x-required-scope'?: Scope;
 }
 
 interface Document {
@@ -147,7 +151,12 @@ function explain(operation: Operation): void {
     throw new Error(`texts.ts or examples.ts in openapi/ lacks the operation ${operationId}`);
   }
   const isKeyed = operation.security === undefined;
+  const scope = requiredScope(operationId, isKeyed);
   operation.description = texts.description;
+  if (scope) {
+    operation.description += `\n\nThe API key needs the scope \`${scope}\`.`;
+    operation['x-required-scope'] = scope;
+  }
   operation.parameters = [...parameters, ...headerParametersOf(operationId, isKeyed)];
   operation['x-codeSamples'] = codeSamples(operationId);
   addExamples(requestBody?.content[JSON_TYPE], examples.requests);
@@ -159,6 +168,14 @@ function explain(operation: Operation): void {
     const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
     addExamples(response.content[PROBLEM], Object.fromEntries(references));
   }
+}
+
+function requiredScope(operationId: string, isKeyed: boolean): Scope | undefined {
+  if (!isKeyed) return undefined;
+  const scopes: Readonly<Record<string, Scope | undefined>> = OPERATION_SCOPES;
+  const scope = scopes[operationId];
+  if (!scope) throw new Error(`scopes.ts lacks the operation ${operationId}`);
+  return scope;
 }
 
 /** Returns the codes that the description of a response names. */

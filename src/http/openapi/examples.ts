@@ -50,6 +50,32 @@ const SIMULATOR_KEY = {
     'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
 };
 
+/** What the ledger knows of `VALIDATED_KEY`. */
+const KEY_INFO = {
+  key_id: VALIDATED_KEY.key_id,
+  status: 'active',
+  created_at: TIMESTAMP,
+  security_level: 256,
+  security_strength_bits: 256,
+  modulation_type: 'phase',
+  source: 'os',
+  api_key_id: 'key_demo_research',
+  evidence: { verdict: 'PASS', tests_passed: 15, total_tests: 15, gate_p_value: 0.331 },
+  sealed_to: null,
+  labels: { env: 'prod' },
+  expires_at: '2027-01-31T12:00:00.000+00:00',
+  revoked_at: null,
+  revocation_reason: null,
+  receipt_url: `/api/v2/keys/${VALIDATED_KEY.key_id}/receipt`,
+};
+
+const REVOKED_KEY = {
+  ...KEY_INFO,
+  status: 'compromised',
+  revoked_at: TIMESTAMP,
+  revocation_reason: 'key_compromise',
+};
+
 /** Returns the response to a batch with one key, in the form of its own response. */
 function batchOf({ success, ...key }: { readonly success: boolean; readonly timestamp: string }) {
   return { success, timestamp: key.timestamp, count: 1, keys: [key] };
@@ -207,6 +233,34 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
           },
           timestamp: TIMESTAMP,
         },
+      },
+    },
+  },
+  listKeys: {
+    answers: {
+      one: {
+        summary: 'one key, and no further page',
+        value: { success: true, keys: [KEY_INFO], next_cursor: null, timestamp: TIMESTAMP },
+      },
+    },
+  },
+  getKey: {
+    answers: {
+      key: {
+        summary: 'a validated key of 256 bits',
+        value: { success: true, key: KEY_INFO, timestamp: TIMESTAMP },
+      },
+    },
+  },
+  revokeKey: {
+    requests: {
+      compromise: { summary: 'others may have the key', value: { reason: 'key_compromise' } },
+      superseded: { summary: 'another key replaces it', value: { reason: 'superseded' } },
+    },
+    answers: {
+      key: {
+        summary: 'a compromised key',
+        value: { success: true, key: REVOKED_KEY, timestamp: TIMESTAMP },
       },
     },
   },

@@ -31,10 +31,13 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
 - The TypeScript examples use \`phm-client\`, which is not published: \`docs/examples/README.md\` of the project says how to run them.`;
 
 /** Says where API keys come from. */
-export const API_KEY_ORIGIN = 'The operator of the server issues API keys with `phm key issue`.';
+export const API_KEY_ORIGIN =
+  'The operator of the server issues API keys with `phm key issue`. An API key can be restricted to scopes: `x-required-scope` of an operation names the one that it needs.';
 
 /** Details of the example of a code, if the code alone gives no typical problem. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<ErrorCode, ErrorDetails>>> = {
+  insufficient_scope: { detail: 'This API key lacks the scope "read".' },
+  address_not_allowed: { detail: 'This API key cannot be used from 192.0.2.7.' },
   invalid_request: {
     fields: [
       {
@@ -58,7 +61,7 @@ export const TAGS = [
   {
     name: 'keys',
     description:
-      'Generate keys, plain or sealed, one or many; validate keys that this service generated (all metered); and read their receipts.',
+      'Generate keys, plain or sealed, one or many; validate keys that this service generated (all metered); list, show and revoke them, and read their receipts.',
   },
   {
     name: 'metrics',
@@ -202,6 +205,35 @@ sealed response without \`success\` and \`warnings\`.
 - \`entropy_check\` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
   keys and says nothing about the origin of a key.
 - A malformed key gets a verdict, 200 with \`valid: false\`, not an error.`,
+  },
+  listKeys: {
+    description: `Returns the records of the account's keys, newest first: what the ledger knows, never a key. Not metered.
+
+- Pass \`next_cursor\` as \`cursor\` until it is \`null\`. Keys that are generated meanwhile do not disturb the pages.
+- A call reads at most 1,000 records. With a filter that few keys meet, a page can be short, even empty, and still have a
+  \`next_cursor\`.
+- A key must meet all filters. \`label\` is \`name:value\`, and may be repeated.
+- Records that the operator's retention has pruned are not in the list.`,
+    links: {
+      getKey: {
+        operationId: 'getKey',
+        description: 'Returns one record. Pass `key_id` of an element of `keys`.',
+      },
+    },
+  },
+  getKey: {
+    description: `Returns the record of a key that your account generated: what the ledger knows, never the key. Not metered.
+
+- \`key_not_found\`: your account has no such key, or its record was pruned.`,
+  },
+  revokeKey: {
+    description: `Revokes a key of your account. From then on \`validate\` calls it invalid, on every server, also with its proof. Not metered.
+
+- \`key_compromise\` makes it \`compromised\`, also if it is deactivated already. Every other reason makes an active key
+  \`deactivated\`. No key becomes active again (SP 800-57 Part 1 §7).
+- A repeated request changes nothing and gets the same record, so it is safe to retry.
+- A revocation that changes the state is an entry of the transparency log.
+- Holders of the key learn of it only if they ask \`validate\`.`,
   },
   receipt: {
     description: `Returns the receipt for a key that your account generated. Not metered.

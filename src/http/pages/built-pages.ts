@@ -11,6 +11,8 @@ export interface BuiltPages {
   readonly folder: string;
   /** `Cache-Control` of a file, by its path. */
   readonly cacheControl: (path: string) => string;
+  /** `Content-Security-Policy` of all files, if it is not that of pages. */
+  readonly policy?: () => string;
   readonly options: Pick<FastifyStaticOptions, 'prefix' | 'index' | 'decorateReply'>;
 }
 
@@ -21,12 +23,13 @@ export interface BuiltPages {
 export async function serveBuilt(
   app: FastifyInstance,
   logger: FastifyBaseLogger,
-  { name, folder, cacheControl, options }: BuiltPages,
+  { name, folder, cacheControl, policy, options }: BuiltPages,
 ): Promise<boolean> {
   if (!isBuilt(folder)) {
     logger.warn(`${name} is not built: there is no ${join(folder, 'index.html')}`);
     return false;
   }
+  const ownPolicy = policy && { 'content-security-policy': policy() };
   await app.register(fastifyStatic, {
     ...options,
     root: folder,
@@ -36,7 +39,7 @@ export async function serveBuilt(
     acceptRanges: false,
     cacheControl: false,
     setHeaders: (reply, path) => {
-      reply.headers({ ...PAGE_HEADERS, 'cache-control': cacheControl(path) });
+      reply.headers({ ...PAGE_HEADERS, ...ownPolicy, 'cache-control': cacheControl(path) });
     },
   });
   return true;

@@ -27,7 +27,7 @@ export function activityRoute(app: FastifyInstance, context: RouteContext): void
         querystring: ActivityQuery,
         response: responses(ActivityResult, [...KEYED_ERRORS, 'invalid_request']),
       },
-      onRequest: authenticator.check,
+      onRequest: authenticator.check('metrics'),
       ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS) }),
     },
     async (request): Promise<Static<typeof ActivityResult>> => {

@@ -13,9 +13,11 @@ import {
 } from '../../keys/index.ts';
 import type { Principal } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
+import type { KeyedOperation } from '../scopes.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
 import { joinedText, plainText, sealedText } from '../wire/key-answer.ts';
+import { alreadyExpired } from '../wire/key-ends.ts';
 import { GeneratedKey, generateBody } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
 import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
@@ -35,7 +37,7 @@ import { type KeyEndpoint, toKeyRequest } from './key-request.ts';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface Endpoint extends KeyEndpoint {
-  readonly operationId: string;
+  readonly operationId: KeyedOperation;
   readonly summary: string;
   readonly body: TObject;
   readonly answer: TObject;
@@ -106,7 +108,7 @@ function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContex
         response: responses(answer, errorsOf(endpoint)),
       },
       onRequest: [
-        authenticator.check,
+        authenticator.check(operationId),
         (request, _reply, done) => {
           if (!isSealed && authenticator.principal(request).sealedOnly !== 'off') {
             throw new AppError('sealed_only');
@@ -236,6 +238,8 @@ function refusal(outcome: Refused, asked: KeyRequest, nowMs: number): AppError {
       return quotaExceeded(outcome.usage, nowMs, asked.count);
     case 'key_already_made':
       return alreadyMade(outcome, asked.isBatch);
+    case 'expired':
+      return alreadyExpired(outcome.atMs);
     case 'unknown_recipient':
       return refusedRecipient(
         'is not the name of a recipient of this account. The operator registers one with "phm recipient add"',

@@ -7,6 +7,7 @@ import type { KeyOrder, KeyRequest } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../context.ts';
 import { requestHash } from '../wire/idempotency.ts';
+import { readEnds } from '../wire/key-ends.ts';
 import type { Includable } from '../wire/key-schemas.ts';
 import { hashedSealTo, toSealTo } from '../wire/seal-to.ts';
 import { MAX_DETAILED_KEYS, type OrderBody } from '../wire/sealed-schemas.ts';
@@ -55,6 +56,7 @@ function toOrder(body: OrderBody, { entropySource, service }: OrderContext): Key
     withEvidence,
     report: reportAt !== -1,
     receipt: receiptAt !== -1,
+    ...readEnds(body),
     acceptedMs: monotonicMs(),
   };
 }
@@ -70,6 +72,8 @@ function knownFields(body: OrderBody, order: KeyOrder, { isBatch }: KeyEndpoint)
     modulation_type: order.modulation,
     entropy_source: order.source,
     include: EFFECTIVE.filter((name) => body.include?.includes(name)),
+    ...(order.labels !== null && { labels: order.labels }),
+    ...(order.expiresMs !== null && { expires_at: order.expiresMs }),
     ...(isBatch && { count: body.count ?? 1 }),
     ...(body.seal_to && { seal_to: hashedSealTo(body.seal_to) }),
   };

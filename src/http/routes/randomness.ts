@@ -28,7 +28,7 @@ export function randomnessRoute(app: FastifyInstance, context: RouteContext): vo
         querystring: RandomnessQuery,
         response: responses(RandomnessResult, [...KEYED_ERRORS, 'invalid_request']),
       },
-      onRequest: authenticator.check,
+      onRequest: authenticator.check('randomness'),
       ...takesQuery({ keys: wholeNumber(MIN_KEYS, MAX_KEYS), include: word(P_VALUES) }),
     },
     async (request, reply) => {

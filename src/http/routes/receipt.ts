@@ -37,7 +37,7 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
           'record_altered',
         ]),
       },
-      onRequest: authenticator.check,
+      onRequest: authenticator.check('receipt'),
       ...takesQuery({}),
     },
     async (request): Promise<Static<typeof ReceiptResult>> => {

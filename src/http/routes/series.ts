@@ -34,7 +34,7 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
         querystring: SeriesQuery,
         response: responses(SeriesResult, [...KEYED_ERRORS, 'invalid_request']),
       },
-      onRequest: authenticator.check,
+      onRequest: authenticator.check('metricsSeries'),
       ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS), step: numberOutOf(STEP_MINUTES) }),
     },
     async (request): Promise<SeriesBody> => {

@@ -21,7 +21,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         body: ValidateBody,
         response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
       },
-      onRequest: authenticator.check,
+      onRequest: authenticator.check('validate'),
       ...takesBody(ValidateBody, '{"key": "the key, in hexadecimal digits"}'),
     },
     async (request, reply): Promise<Static<typeof ValidationResult>> => {
@@ -45,6 +45,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
           key_format: verdict.keyFormat,
           entropy_check: verdict.entropyCheck,
           proof_verification: verdict.proofVerification,
+          ...(verdict.keyStatus && { key_status: verdict.keyStatus }),
           ...(verdict.retiredSecret && { retired_secret: verdict.retiredSecret }),
         },
         timestamp: formatTimestamp(clock.nowMs()),

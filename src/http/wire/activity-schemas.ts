@@ -193,7 +193,7 @@ const RandomnessRow = Type.Object(
     proportion_max: share(`upper end of that interval; ${unjudged}`),
     verdict: orNull(
       oneOf(['pass', 'fail'], 'string', 'label of this service'),
-      `fail if uniformity_p, or the exact probability of the proportion, is below 0.01 divided by the number of all checks; ${unjudged}`,
+      `fail if the histogram or the count of passed samples is less probable for a sound source than 0.01 divided by the number of all checks; ${unjudged}`,
     ),
     p_values: Type.Optional(
       Type.Array(orNull(PValue, 'rounded down to nine decimals; null if the test did not apply'), {

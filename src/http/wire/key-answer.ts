@@ -118,12 +118,19 @@ function membersOf(value: object): string {
 }
 
 /** Returns what the response says about a key besides the key and its proof, as members. */
-function facts({ securityLevel, source }: KeyOrder, key: KeyFacts, createdMs: number): string {
+function facts(order: KeyOrder, key: KeyFacts, createdMs: number): string {
+  const { securityLevel, source } = order;
   const latencyMs = Math.round(key.latencyMs * 1000) / 1000;
   const isHardware = sourceKind(source) === 'quantum-hardware';
   const amounts = `"security_level":${securityLevel},"security_strength_bits":${key.securityStrengthBits},"entropy_bits":${key.entropyBits}`;
   const origin = `"source":"${source}","quantum_hardware":${isHardware},"entropy_job_id":${JSON.stringify(key.entropyJobId)}`;
-  return `${amounts},"latency_ms":${latencyMs},"timestamp":"${formatTimestamp(createdMs)}",${origin}`;
+  return `${amounts},"latency_ms":${latencyMs},"timestamp":"${formatTimestamp(createdMs)}",${origin}${ends(order)}`;
+}
+
+/** Returns labels and expiry as members after a comma; an empty string without both. */
+function ends({ labels, expiresMs }: KeyOrder): string {
+  const named = labels === null ? '' : `,"labels":${labels}`;
+  return expiresMs === null ? named : `${named},"expires_at":"${formatTimestamp(expiresMs)}"`;
 }
 
 /** Returns the verdict as members after a comma; an empty string without validation. */

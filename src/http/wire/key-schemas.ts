@@ -1,11 +1,12 @@
 /** Schemas of generate and validate. The interface specification sets the names and the order of the fields. */
 import type { Static } from 'typebox';
-import { SECURITY_LEVELS, type SecurityLevel } from '../../keys/index.ts';
+import { KEY_STATUSES, SECURITY_LEVELS, type SecurityLevel } from '../../keys/index.ts';
 import {
   DEFAULT_MODULATION,
   MODULATION_TYPES,
   type ModulationType,
 } from '../../modulation/index.ts';
+import { END_FIELDS, Labels } from './key-end-schemas.ts';
 import { NistReport } from './nist-report.ts';
 import { Opening, Receipt, ReceiptUrl } from './receipt-schemas.ts';
 import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
@@ -61,6 +62,7 @@ export function orderFields<Extra extends Includable>(
         default: defaultSource,
       }),
     ),
+    ...END_FIELDS,
     include: leavable(
       Type.Array(oneOf<Extra>(includable, 'string', 'extra field'), {
         maxItems: 16,
@@ -144,6 +146,8 @@ export const FACTS = {
   entropy_job_id: Type.Union([Type.String(), Type.Null()], {
     description: 'IBM Quantum job whose output is in the reseed of this key, or null',
   }),
+  labels: Type.Optional(Labels),
+  expires_at: Type.Optional(Timestamp),
 };
 
 /** With `enable_nist_validation`. */
@@ -235,6 +239,9 @@ export const ValidationResult = Type.Object(
           ['passed', 'failed', 'skipped', 'unconfirmed'],
           'passed if the proof, or without one the ledger, confirms the key; "unconfirmed": the key belongs to a ' +
             'retired version of the master secret, and no record confirms it',
+        ),
+        key_status: Type.Optional(
+          check([...KEY_STATUSES], 'state of a recognised key; valid is false unless it is active'),
         ),
         retired_secret: Type.Optional(
           check(

@@ -6,12 +6,12 @@ import {
   type AssessReport,
   GATE_ALPHA,
   type TestName as Name,
-  P_VALUE_LABELS,
   type SuiteReport,
   TEST_NAMES,
   toAssessReport,
 } from '#sp800-22';
 import {
+  evidenceLabels,
   STREAM_NAMES,
   STREAM_TESTS,
   type StreamName as Stream,
@@ -60,7 +60,7 @@ function testsOf(stream: Stream, report: SuiteReport): StreamTest[] {
   return toAssessReport(report).tests.map(({ name, ...test }) => ({ name, stream, ...test }));
 }
 
-const MAX_P_VALUES = Math.max(...Object.values(P_VALUE_LABELS).map(({ length }) => length));
+const MAX_P_VALUES = Math.max(...TEST_NAMES.map((name) => evidenceLabels(name).length));
 
 const MAX_GATE_TESTS = TEST_NAMES.length + STREAM_TESTS.modulated.length;
 

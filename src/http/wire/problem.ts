@@ -97,18 +97,33 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(error, occurrence)));
 }
 
-/** Returns the error for a request beyond the account's monthly quota. A batch takes `count` requests. */
+/**
+ * Returns the error for a request beyond the account's monthly quota, or beyond the limit of its API key. A batch takes
+ * `count` requests.
+ */
 export function quotaExceeded(usage: Usage, nowMs: number, count = 1): AppError {
   const retryAfterSeconds = secondsToNextMonth(usage, nowMs);
+  const isOfApiKey = usage.counterId !== undefined;
   const left = Math.max(0, (usage.quota ?? 0) - quotaPeriod(usage, nowMs).used);
-  if (count === 1 || left === 0) return new AppError('quota_exceeded', { retryAfterSeconds });
+  if (count === 1 || left === 0) {
+    return new AppError('quota_exceeded', {
+      ...(isOfApiKey && {
+        detail: `This API key has used its own limit of ${usage.quota} requests for this month.`,
+        remedy: `Wait for the next calendar month (UTC), or ${ANOTHER_API_KEY}.`,
+      }),
+      retryAfterSeconds,
+    });
+  }
   const remain = left === 1 ? '1 remains' : `${left} remain`;
+  const whose = isOfApiKey ? "API key's own monthly limit" : "account's monthly quota";
   return new AppError('quota_exceeded', {
-    detail: `A batch of ${count} keys takes ${count} requests of the account's monthly quota, and ${remain}.`,
-    remedy: `Send a batch of at most ${left}, wait for the next calendar month (UTC), or move to a larger plan.`,
+    detail: `A batch of ${count} keys takes ${count} requests of the ${whose}, and ${remain}.`,
+    remedy: `Send a batch of at most ${left}, wait for the next calendar month (UTC), or ${isOfApiKey ? ANOTHER_API_KEY : 'move to a larger plan'}.`,
     retryAfterSeconds,
   });
 }
+
+const ANOTHER_API_KEY = 'ask the operator for an API key with a higher limit';
 
 /** RFC 9110 §8.3.1, limited to what a response may repeat. */
 const MEDIA_TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,40}(?=[;\s]|$)/i;

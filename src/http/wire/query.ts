@@ -8,6 +8,8 @@ import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './un
 export interface Parameter {
   readonly expected: string;
   readonly read: (text: string) => number | string | undefined;
+  /** Most times that the parameter may be given: its values become an array. Absent: once. */
+  readonly times?: number;
 }
 
 /** A whole number in decimal digits; a fraction of zeros, as in `24.0`, is accepted. */
@@ -36,6 +38,13 @@ export function word(only: string): Parameter {
   };
 }
 
+export function wordOutOf(choices: readonly string[]): Parameter {
+  return {
+    expected: `must be one of ${choices.join(', ')}, given once`,
+    read: (text) => choices.find((one) => one === text),
+  };
+}
+
 /** Returns the hooks of a route with these parameters. */
 export function takesQuery(parameters: Readonly<Record<string, Parameter>>) {
   return {
@@ -60,13 +69,28 @@ export function takesQuery(parameters: Readonly<Record<string, Parameter>>) {
 function readParameter(
   query: Record<string, unknown>,
   name: string,
-  { expected, read }: Parameter,
+  { expected, read, times }: Parameter,
 ): FieldError[] {
   const given = query[name];
   if (given === undefined) return [];
+  if (times !== undefined) return readRepeated(query, name, { expected, read, times });
   const value = typeof given === 'string' ? read(given) : undefined;
   if (value === undefined) return [refused(name, expected, given)];
   query[name] = value;
+  return [];
+}
+
+function readRepeated(
+  query: Record<string, unknown>,
+  name: string,
+  { expected, read, times }: Parameter & { readonly times: number },
+): FieldError[] {
+  const given = [query[name]].flat();
+  if (given.length > times) return [refused(name, expected, given)];
+  const values = given.map((one) => (typeof one === 'string' ? read(one) : undefined));
+  const wrong = values.indexOf(undefined);
+  if (wrong !== -1) return [refused(name, expected, given[wrong])];
+  query[name] = values;
   return [];
 }
 

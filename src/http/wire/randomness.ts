@@ -1,7 +1,7 @@
 /** Writes the response about the randomness of an account's last validated keys. */
 import { setImmediate } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import { ALPHA, type JudgedRow, P_VALUE_LABELS } from '#sp800-22';
+import { ALPHA, type JudgedRow } from '#sp800-22';
 import { formatTimestamp } from '../../clock.ts';
 import type { Randomness, RandomnessRow } from '../../service/index.ts';
 import type { RandomnessResult } from './activity-schemas.ts';
@@ -38,11 +38,11 @@ function open(head: object): string {
 }
 
 function rowBody(row: RandomnessRow): RowBody {
-  const { stream, test, index, sequences, histogram, passes, pValues } = row;
+  const { stream, test, label, sequences, histogram, passes, pValues } = row;
   return {
     stream,
     test,
-    label: P_VALUE_LABELS[test][index - 1],
+    label,
     samples: sequences,
     histogram: [...histogram],
     passed: passes,

@@ -2,6 +2,7 @@
 import type { Retirements } from '../../keys/validate.ts';
 import type {
   AnswerQuery,
+  KeyState,
   LedgerStore,
   RecipientRecord,
   SecretCheck,
@@ -41,6 +42,7 @@ export class BatchLookup {
   readonly #store: LedgerStore;
   readonly #keyring: Keyring;
   readonly #commitments: Joined<Commitment, number | null>;
+  readonly #states: Joined<Commitment, KeyState | null>;
   readonly #answers: Joined<AnswerQuery, StoredAnswer | null>;
   readonly #recipients = new Map<string, Promise<RecipientRecord | null>>();
   #checks: Promise<ReadonlyMap<number, SecretCheck>> | undefined;
@@ -49,12 +51,18 @@ export class BatchLookup {
     this.#store = store;
     this.#keyring = keyring;
     this.#commitments = new Joined((queries) => store.findCommitments(queries));
+    this.#states = new Joined((queries) => store.findStates(queries));
     this.#answers = new Joined((queries) => store.findAnswers(queries));
   }
 
   /** Returns the creation times of the rows of these commitments; null without a row. Joins concurrent queries. */
   find(queries: readonly Commitment[]): Promise<(number | null)[]> {
     return this.#commitments.find(queries);
+  }
+
+  /** Returns the states under these commitments; null without one. Joins concurrent queries. */
+  findStates(queries: readonly Commitment[]): Promise<(KeyState | null)[]> {
+    return this.#states.find(queries);
   }
 
   /** Returns the answer of an earlier request, or null. Joins concurrent queries. */

@@ -16,7 +16,7 @@ import {
   type Retirements,
   type ValidationVerdict,
 } from '../../keys/validate.ts';
-import type { CommitOutcome, MeteredRequest } from '../../ledger/index.ts';
+import type { CommitOutcome, KeyState, MeteredRequest } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import { type KeyTask, type KeyTaskResult, type LogBinding, NO_STREAMS } from '../messages.ts';
 import { unpackRows } from '../packed-rows.ts';
@@ -99,6 +99,7 @@ export class Drafts {
       counts: NO_STREAMS,
       // A key in plaintext is not kept.
       idempotency: idempotency && { ...idempotency, body: null },
+      apiKeyLimit: requester.apiKeyLimit,
     };
     return new PlainKeyDraft(request, releasedKey(generated), number, this.#plain);
   }
@@ -124,7 +125,7 @@ export class Drafts {
     } finally {
       if (key) wipe(key);
     }
-    const verdict = await this.#conclude(examination, lookups);
+    const verdict = await this.#conclude(examination, lookups, requester.atMs);
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
       isPlainKey: false,
@@ -135,15 +136,24 @@ export class Drafts {
   }
 
   /** Reads what the verdict needs from the ledger, and returns the verdict. */
-  async #conclude(examination: Examination, lookups: BatchLookup): Promise<ValidationVerdict> {
+  async #conclude(
+    examination: Examination,
+    lookups: BatchLookup,
+    nowMs: number,
+  ): Promise<ValidationVerdict> {
+    const { commitments } = examination;
     let retirements: Retirements = new Map();
-    if (examination.commitments.length > 0) {
-      retirements = await lookups.retirements();
+    let states: readonly (KeyState | null)[] = [];
+    if (commitments.length > 0) {
+      [retirements, states] = await Promise.all([
+        lookups.retirements(),
+        lookups.findStates(commitments),
+      ]);
       this.#retirements.note(retirements);
     }
     const questions = openQuestions(examination, retirements);
     const rowsMadeMs = await lookups.find(questions);
-    return concludeExamination(examination, retirements, questions, rowsMadeMs);
+    return concludeExamination(examination, questions, { retirements, rowsMadeMs, states }, nowMs);
   }
 }
 

@@ -44,6 +44,8 @@ export class KeyRows {
       entropyJobId: generated.entropyJobId,
       evidence: generated.evidence,
       sealed,
+      labels: order.labels,
+      expiresMs: order.expiresMs,
     };
     return { ...columns, receipt: this.#receiptOf(requester, columns, generated) };
   }

@@ -31,6 +31,7 @@ import { BatchLookup } from './batch-lookup.ts';
 import { type Draft, Drafts } from './drafts.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import { LedgerProbe } from './ledger-probe.ts';
+import { Revocations } from './revocations.ts';
 
 /** A task before its commit: a draft, or already a result. */
 type Prepared = Draft | KeyTaskResult;
@@ -67,6 +68,7 @@ export class KeyWorker {
   readonly #probe: LedgerProbe;
   readonly #retirements: KnownRetirements;
   readonly #drafts: Drafts;
+  readonly #revocations: Revocations;
   /** Resolves after all earlier commits: batches are committed in order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   /** True once the operator has issued an API key; never reset. */
@@ -91,6 +93,7 @@ export class KeyWorker {
     this.#probe = new LedgerProbe(store);
     this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
     this.#drafts = new Drafts(plain, keyring, this.#retirements, log);
+    this.#revocations = new Revocations(store, keyring, log);
   }
 
   /** Refuses all work that needs the ledger from the next batch on. A commit in progress is not affected. */
@@ -258,6 +261,11 @@ export class KeyWorker {
     return { kind: 'recalled', answer, recipient };
   }
 
+  async #revoke(task: KeyTask & { kind: 'revoke' }): Promise<KeyTaskResult> {
+    this.#requireSound();
+    return this.#revocations.revoke(task);
+  }
+
   /** Prepares the tasks of a batch: generates keys, and reads what the other tasks need. Never rejects. */
   async #prepare(tasks: readonly KeyTask[]): Promise<readonly Prepared[]> {
     const lookups = new BatchLookup(this.#store, this.#keyring);
@@ -276,6 +284,8 @@ export class KeyWorker {
           return this.#recall(task, lookups).catch(failedBy);
         case 'validate':
           return this.#drafts.validate(task, lookups).catch(failedBy);
+        case 'revoke':
+          return this.#revoke(task).catch(failedBy);
         case 'gather_evidence':
           if (task.isLast) this.#plain.end();
           return this.#plain.hasEvidence() ? { kind: 'evidence_gathered' } : EVIDENCE_PENDING;
@@ -286,6 +296,8 @@ export class KeyWorker {
           return { kind: 'flushed' };
         case 'authenticate':
           return this.#authenticate(task).catch(failedBy);
+        case 'note_uses':
+          return this.#noteUses(task).catch(failedBy);
       }
     } catch (error) {
       return failedBy(error);
@@ -298,6 +310,12 @@ export class KeyWorker {
   }: KeyTask & { kind: 'authenticate' }): Promise<KeyTaskResult> {
     this.#requireSound();
     return { kind: 'principals', principals: await this.#store.authenticate(keyHashes, nowMs) };
+  }
+
+  async #noteUses({ apiKeyIds, hour }: KeyTask & { kind: 'note_uses' }): Promise<KeyTaskResult> {
+    this.#requireSound();
+    await this.#store.noteApiKeyUses(apiKeyIds, hour);
+    return { kind: 'uses_noted' };
   }
 }
 

@@ -1,6 +1,7 @@
 /** Judges samples of another thread's generator by the whole suite, and regularly tests the suite by known answers. */
-import { gate, runPackedSuite } from '#sp800-22';
+import { gate } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
+import { runEvidenceSuite } from '../../keys/evidence-suite.ts';
 import type { Generator } from '../../keys/generator.ts';
 import { type SelfTestResult, suiteSelfTest } from '../../keys/suite-self-test.ts';
 import type { EvidenceSample, SampleVerdict } from '../messages.ts';
@@ -23,7 +24,7 @@ export class SampleSuite {
     try {
       this.#samples += 1;
       if (this.#samples % SAMPLES_A_SELF_TEST === 0) this.#testSuite();
-      return { gate: gate(runPackedSuite(sample)) };
+      return { gate: gate(runEvidenceSuite(sample)) };
     } finally {
       wipe(sample);
     }

@@ -5,6 +5,7 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
 import { type LedgerStore, openStore, type StoreLocation } from '../../ledger/index.ts';
+import { listKeys } from '../key-list.ts';
 import {
   type StatisticsMessage,
   type StatisticsReply,
@@ -58,6 +59,12 @@ async function answer(opened: OpenedStore, task: StatisticsTask): Promise<Statis
         const { accountId, keys, withPValues } = task.query;
         const evidence = await store.keyEvidence(accountId, keys);
         return { kind: 'randomness', randomness: judgeRandomness(evidence, withPValues) };
+      }
+      case 'keys':
+        return { kind: 'keys', page: await listKeys(store, task.query) };
+      case 'key': {
+        const { accountId, keyId } = task.query;
+        return { kind: 'key', record: await store.findKeyRecord(accountId, keyId) };
       }
       case 'size':
         return { kind: 'size', bytes: await store.sizeBytes() };

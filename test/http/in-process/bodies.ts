@@ -18,6 +18,7 @@ const VERDICT = {
   entropyCheck: 'skipped',
   proofVerification: 'skipped',
   retiredSecret: null,
+  keyStatus: null,
 } as const;
 
 let app: FastifyInstance;

@@ -14,6 +14,9 @@ const PRINCIPAL = {
   accountId: 'acct',
   plan: 'research',
   sealedOnly: 'off' as const,
+  rules: null,
+  lastUsedHour: null,
+  suspended: false,
   usage: { month: 0, used: 0, quota: null },
 };
 

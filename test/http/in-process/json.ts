@@ -222,7 +222,7 @@ describe('a request body', () => {
       validate: async () => ({
         kind: 'validated',
         usage,
-        verdict: { ...verdict, proofVerification: 'passed', retiredSecret: null },
+        verdict: { ...verdict, proofVerification: 'passed', retiredSecret: null, keyStatus: null },
       }),
     });
     app = await buildTestApp({ service, rateLimits: false });

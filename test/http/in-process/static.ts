@@ -175,3 +175,16 @@ describe('a static file', () => {
     }
   });
 });
+
+describe('/testbench', () => {
+  it('serves the test bench with a policy that forbids every request', async () => {
+    const start = await get('/testbench');
+    assert.deepEqual([start.statusCode, start.headers.location], [308, 'testbench/']);
+    const { statusCode, headers, body } = await get('/testbench/', BROWSER);
+    assert.deepEqual([statusCode, headers['cache-control']], [200, 'no-cache']);
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /^default-src 'none'; .*connect-src 'none'.*; frame-ancestors 'none'$/);
+    assert.doesNotMatch(policy, /'self'|'unsafe-(inline|eval)'/);
+    assert.ok(body.includes(policy.replace("; frame-ancestors 'none'", '')));
+  });
+});

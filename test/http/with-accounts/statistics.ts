@@ -1,7 +1,8 @@
 /** Series and randomness of a server, compared with the responses for the same keys. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { erfc, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
+import { erfc, TEST_NAMES } from '#sp800-22';
+import { evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { LATENCY_ERROR } from '../../../src/ledger/latency.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
@@ -60,7 +61,7 @@ function expectedRows(answers: readonly Answer[]): Row[] {
     ...MODULATION_TESTS.map((test) => ({ stream: 'modulated', list: 'modulation_tests', test })),
   ];
   const rows = judged.flatMap(({ stream, list, test }) =>
-    P_VALUE_LABELS[test].map((label, i) => {
+    evidenceLabels(test).map((label, i) => {
       const pValues = answers.map(({ body }) => {
         const reported = body.nist_report[list].find(({ name }: { name: string }) => name === test);
         return reported?.applicable ? (reported.p_values[i] as number) : null;

@@ -50,6 +50,12 @@ describe('a client', () => {
     assert.ok(!('nist_validation' in body) && !('warnings' in body));
   });
 
+  row('an empty expires_at is an error', async () => {
+    const { status, body } = await server.generate({ security_level: 128, expires_at: '' });
+    assert.equal(status, 400);
+    assert.equal(body.errors[0].pointer, '#/expires_at');
+  });
+
   row('null for a required field is an error', async () => {
     const { status, body } = await server.generate({ security_level: null });
     assert.equal(status, 400);
@@ -159,6 +165,21 @@ describe('a client', () => {
       const headers = { 'X-API-Key': DEMO_KEY };
       assert.equal((await server.request(`/api/v2/${path}`, { headers })).status, 200, path);
     }
+  });
+
+  const keys = (query: string) =>
+    server.request(`/api/v2/keys?${query}`, { headers: { 'X-API-Key': DEMO_KEY } });
+
+  row('a plus sign in a query is explained', async () => {
+    const { status, body } = await keys('created_after=2026-11-20T14:00:00+01:00');
+    assert.equal(status, 400);
+    assert.match(body.detail, /\+ is written as %2B/);
+  });
+
+  row('one label needs no list', async () => {
+    const made = await server.generate({ security_level: 128, labels: { client: 'one' } });
+    const { body } = await keys('label=client:one');
+    assert.equal(body.keys[0].key_id, made.body.key_id);
   });
 
   row('an empty parameter is an error', async () => {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import { grade, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
+import { grade, TEST_NAMES } from '#sp800-22';
 import type { NistReportBody } from '../../../src/http/wire/nist-report.ts';
+import { evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { formatKeyId } from '../../../src/keys/key-id.ts';
 import { answersOf, NamedBodies } from '../../support/document.ts';
 import type { Answer } from '../../support/server.ts';
@@ -65,7 +66,7 @@ describe('nist_report', () => {
         assert.ok(
           applicable || (excursions.includes(name) && reason?.startsWith('too few cycles')),
         );
-        assert.deepEqual(labels, applicable ? P_VALUE_LABELS[name] : []);
+        assert.deepEqual(labels, applicable ? evidenceLabels(name) : []);
         assert.equal(p_values.length, labels.length);
         assert.ok(p_values.every((p) => p >= 0 && p <= 1));
         names.push(...labels.map((label) => `${name} ${label}`));

@@ -192,6 +192,7 @@ describe('validate', () => {
           key_format: 'valid',
           entropy_check: 'passed',
           proof_verification: 'passed',
+          key_status: 'active',
         });
       }
     }

@@ -1,0 +1,64 @@
+/** Judges the rules of an API key: its expiry, its address ranges and its scopes. Limits are judged by their counters. */
+import { BlockList, isIPv4 } from 'node:net';
+import { formatTimestamp } from '../clock.ts';
+import { type Plan, parseAddressRange } from '../config/index.ts';
+import { AppError } from '../errors.ts';
+import type { ApiKeyRules, Scope } from '../ledger/index.ts';
+
+/** Ranges by the rules they belong to. A look-up brings new rules each second, so few are kept for long. */
+const ranges = new WeakMap<ApiKeyRules, BlockList>();
+
+/** Reports whether the API key has expired, by the server's clock. */
+export function isExpired({ expiresMs }: ApiKeyRules, nowMs: number): boolean {
+  return expiresMs !== null && expiresMs <= nowMs;
+}
+
+/** Throws `invalid_api_key`. Only the holder of the API key learns when it expired. */
+export function refuseExpired(rules: ApiKeyRules, nowMs: number): void {
+  if (!isExpired(rules, nowMs)) return;
+  throw new AppError('invalid_api_key', {
+    detail: `This API key expired at ${formatTimestamp(rules.expiresMs ?? 0)}.`,
+    remedy: 'Use the API key that replaces it, or ask the operator to issue a new one.',
+  });
+}
+
+/** Throws `address_not_allowed`. Without an address the connection has closed, and the answer goes nowhere. */
+export function refuseAddress(rules: ApiKeyRules, address: string | undefined): void {
+  if (rules.addressRanges === null) return;
+  if (address !== undefined && isWithin(rules, rules.addressRanges, address)) return;
+  const from = address === undefined ? 'an unknown address' : address;
+  throw new AppError('address_not_allowed', {
+    detail: `This API key cannot be used from ${from}.`,
+  });
+}
+
+function isWithin(rules: ApiKeyRules, texts: readonly string[], address: string): boolean {
+  let list = ranges.get(rules);
+  if (!list) {
+    list = new BlockList();
+    for (const text of texts) {
+      const range = parseAddressRange(text);
+      // An unreadable range admits no address.
+      if (range) list.addSubnet(range.address, range.prefix, range.family);
+    }
+    ranges.set(rules, list);
+  }
+  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+/** Throws `insufficient_scope`, which names the scope. */
+export function refuseScope({ scopes }: ApiKeyRules, needed: Scope): void {
+  if (scopes === null || scopes.includes(needed)) return;
+  throw new AppError('insufficient_scope', {
+    detail: `This API key lacks the scope "${needed}".`,
+  });
+}
+
+/** Returns the limits of a plan, or those of the API key where they are lower. */
+export function limitsWithin(plan: Plan, { ratePerSecond, burst }: ApiKeyRules): Plan {
+  return {
+    ...plan,
+    ratePerSecond: Math.min(plan.ratePerSecond, ratePerSecond ?? plan.ratePerSecond),
+    burst: Math.min(plan.burst, burst ?? plan.burst),
+  };
+}
