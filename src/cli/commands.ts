@@ -8,9 +8,12 @@ import { addMigrateCommand } from './admin/migrate.ts';
 import { addMoveCommands } from './admin/move.ts';
 import { addRecipientCommands } from './admin/recipient.ts';
 import { addSecretCommands } from './admin/secret.ts';
+import { addAssessAisCommand } from './assess/ais-command.ts';
 import { addAssessCommand } from './assess/command.ts';
+import { addAssessConditioningCommand } from './assess/conditioning-command.ts';
 import { addAssessEntropyCommand } from './assess/entropy-command.ts';
 import { addGenerateCommand } from './client/generate.ts';
+import { addKeysCommands } from './client/keys.ts';
 import { addMetricsCommand } from './client/metrics.ts';
 import { addOpenCommand } from './client/open.ts';
 import { addReceiptCommands } from './client/receipt.ts';
@@ -22,6 +25,7 @@ import { addLogCommands } from './log/command.ts';
 import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest/command.ts';
 import { addStreamCommand } from './stream.ts';
+import { addTestbenchCommand } from './testbench.ts';
 
 /** Adds the commands to the program. `onExitCode` receives the exit code of those that report a finding by it. */
 export function addCommands(
@@ -33,6 +37,7 @@ export function addCommands(
   addOpenCommand(program, context);
   addValidateCommand(program, context, onExitCode);
   addReceiptCommands(program, context, onExitCode);
+  addKeysCommands(program, context);
   addMetricsCommand(program, context);
   addAccountCommands(program, context);
   addApiKeyCommands(program, context);
@@ -42,10 +47,13 @@ export function addCommands(
   addLedgerCommands(program, context);
   addLogCommands(program, context);
   addAuditCommands(program, context);
-  addAssessCommand(program, context);
+  addAssessCommand(program, context, onExitCode);
   addAssessEntropyCommand(program, context);
+  addAssessConditioningCommand(program, context);
+  addAssessAisCommand(program, context, onExitCode);
   addSourcesCommands(program, context);
   addStreamCommand(program, context);
+  addTestbenchCommand(program, context);
   addSelfTestCommand(program, context);
   addDoctorCommand(program, context, onExitCode);
   addMoveCommands(program, context);

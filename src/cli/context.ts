@@ -13,6 +13,8 @@ export interface CliContext {
   readonly out: (text: string) => void;
   /** Data in bytes. Resolves when more may be written. Rejects when the output has no reader any more. */
   readonly outBytes: (bytes: Uint8Array) => Promise<void>;
+  /** Lets the process end without a wait for the reader of its output. A reader that has gone is then no failure. */
+  readonly leaveOutput: () => void;
   /** Reports whether data and messages go to the same place: a terminal, or one pipe or file. */
   readonly outputIsShared: () => boolean;
   /** Messages: notes, warnings and errors. */

@@ -1,6 +1,7 @@
 /** `phm assess-entropy` as users see it: stdout, stderr, exit code. The command runs in this process. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid, type RestartAssessment } from '#sp800-90b';
@@ -31,6 +32,7 @@ describe('phm assess-entropy', () => {
     const report = JSON.parse(stdout);
     const { literal, bitstring, ...rest } = report;
     assert.deepEqual(Object.keys(rest), [
+      'input',
       'samples',
       'enough_samples',
       'bits_per_symbol',
@@ -39,6 +41,9 @@ describe('phm assess-entropy', () => {
       'h_bitstring',
       'min_entropy_per_symbol',
       'min_entropy_per_bit',
+      'h_submitter',
+      'h_initial',
+      'assessed',
     ]);
     assert.deepEqual([report.samples, report.enough_samples, bitstring], [1_000_000, true, null]);
     assert.equal(literal.lag.correct, REFERENCES.bits.literal.lag.correct);
@@ -103,6 +108,7 @@ describe('phm assess-entropy', () => {
   it('rejects unusable inputs with a message', async () => {
     const short = write('short.bin', aesBytes().subarray(0, 100));
     const empty = write('empty.bin', new Uint8Array(0));
+    const equal = write('equal.bin', new Uint8Array(1_000));
     const matrix = write('bytes-matrix.bin', aesBytes());
     const failures: [string[], number, RegExp][] = [
       [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: there is no such file/],
@@ -112,6 +118,13 @@ describe('phm assess-entropy', () => {
       [[matrix, '--initial-entropy', '7'], 2, /--restart and --initial-entropy need each other/],
       [[matrix, '--restart', '--initial-entropy', '8.5'], 2, /above 0 and at most 8/],
       [[matrix, '--bits-per-symbol', '9'], 2, /from 1 to 8/],
+      [[short, '--iid'], 1, /contains 100 samples; --iid needs at least 1,000/],
+      [[equal, '--iid'], 1, /all samples are equal; there is no entropy to test/],
+      [[matrix, '--seed', '1'], 2, /--seed needs --iid/],
+      [[matrix, '--iid', '--seed', 'xyz'], 2, /1 to 32 hexadecimal digits/],
+      [[matrix, '--packed', '--bits-per-symbol', '2'], 2, /--packed samples have 1 bit/],
+      [[matrix, '--subset', '5'], 2, /use INDEX,SAMPLES/],
+      [[short, '--subset', '9,100'], 1, /contains fewer than 2 samples/],
     ];
     const results = await Promise.all(failures.map(([args]) => phm(...args)));
     for (const [i, { code, stdout, stderr }] of results.entries()) {
@@ -122,12 +135,80 @@ describe('phm assess-entropy', () => {
   });
 
   it('rejects more samples than fit in memory', async () => {
-    const file = write('long.bin', new Uint8Array(2 ** 24 + 1));
-    const { code, stderr } = await phm(file);
+    const file = write('some.bin', new Uint8Array(2));
+    const { code, stderr } = await phm(file, '--subset', '0,134217729');
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /contains more than 16,777,216 samples; shorten it, e\.g\. with head -c 16777216/,
-    );
+    assert.match(stderr, /contains more than 134,217,728 samples; assess a part with --subset/);
+  });
+
+  it('takes a subset, by its index and length, and packed bits', async () => {
+    const stream = aesBytes();
+    const part = stream.subarray(3 * 4_100, 4 * 4_100);
+    const figures = async (...args: string[]): Promise<unknown> => {
+      const { input, ...rest } = JSON.parse((await phm(...args, '--json')).stdout);
+      return { ...rest, sha256: input.sha256 };
+    };
+    const file = write('stream.bin', stream);
+    const alone = await figures(write('part.bin', part));
+    assert.deepEqual(await figures(file, '--subset', '3,4100'), alone);
+    // Bits 4,101 to 8,201: both ends are inside a byte.
+    const bits = aesBits().subarray(4_101, 2 * 4_101);
+    const packed = await figures(file, '--packed', '--subset', '1,4101');
+    assert.deepEqual(packed, await figures(write('part.bin', bits)));
+  });
+
+  it('writes a page with every figure, the input and its digest, and loads nothing', async () => {
+    const samples = aesBits().subarray(0, 1_000);
+    const file = write('<page>.bin', samples);
+    const page = join(folder, 'page.html');
+    const args = ['--iid', '--seed', '1', '--threads', '1', '--html', page];
+    const { code, stdout } = await phm(file, ...args);
+    assert.equal(code, 0);
+    const html = readFileSync(page, 'utf8');
+    const sha256 = createHash('sha256').update(samples).digest('hex');
+    for (const text of [stdout, html]) assert.ok(text.includes(sha256));
+    assert.match(html, /<title>SP 800-90B report on .*&lt;page&gt;\.bin<\/title>/);
+    assert.match(html, /default-src &#39;none&#39;/);
+    const [line] = stdout.match(/^5\.1\.11 compression +\d+/m) ?? [];
+    const [, length] = /(\d+)$/.exec(line ?? '') ?? [];
+    assert.ok(html.includes(`<th scope="row">5.1.11 compression</th><td>${length}</td>`));
+    const refused = await phm(file, '--html', file);
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+  });
+
+  it("ends with the designer's claim, H_I and what is left to do", async () => {
+    const file = write('claim.bin', aesBits().subarray(0, 5_000));
+    const high = await phm(file, '--submitter-entropy', '0.99');
+    assert.match(high.stdout, /\nH_submitter 0\.990000 -> H_I (0\.\d{6}) -> .* \1\n$/);
+    const low = await phm(file, '--submitter-entropy', '0.01', '--json');
+    const { h_submitter, h_initial, assessed } = JSON.parse(low.stdout);
+    assert.deepEqual([h_submitter, h_initial, assessed], [0.01, 0.01, null]);
+    const without = await phm(file);
+    assert.match(without.stdout, /\nH_submitter not given -> H_I 0\.\d{6} -> assessed after the/);
+  });
+
+  it("computes h' of conditioned output from its bits, on both tracks", async () => {
+    const samples = aesBytes().subarray(0, 2_000);
+    const file = write('conditioned.bin', samples);
+    const report = JSON.parse((await phm(file, '--conditioned', '--json')).stdout);
+    const { hBitstring } = assessNonIid(samples, { bitsPerSymbol: 8 });
+    assert.equal(report.h_prime, hBitstring);
+    const args = ['--iid', '--seed', '1', '--threads', '1'];
+    const bits = write('conditioned-bits.bin', aesBits().subarray(0, 1_000));
+    const iid = await phm(bits, '--conditioned', ...args);
+    assert.match(iid.stdout, /^h' +0\.\d{6} per bit/m);
+  });
+
+  it('runs the IID track, and repeats it for a seed', async () => {
+    const file = write('iid.bin', aesBits().subarray(0, 1_000));
+    const args = ['--iid', '--seed', 'ABC', '--threads', '1'];
+    const { code, stdout } = await phm(file, ...args);
+    assert.equal(code, 0);
+    assert.match(stdout, /^5\.2\.5 +longest repeated substring +\d+ +- +\d\.\d+ +passed$/m);
+    assert.match(stdout, /^\d+ permutations, seed abc$/m);
+    assert.equal((await phm(file, ...args)).stdout, stdout);
+    const report = JSON.parse((await phm(file, ...args, '--json')).stdout);
+    assert.equal(report.iid_tests.permutation.seed, 'abc');
+    assert.equal(Object.keys(report.iid_tests.permutation.statistics).length, 19);
   });
 });

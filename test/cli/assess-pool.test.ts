@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import type { SuiteReport } from '#sp800-22';
+import { SuitePool } from '#sp800-22/assess';
 import type { AssessOutput, AssessSummary } from '#sp800-22/report';
+import { suiteWorkerOf } from '#sp800-22/wasm';
 import { assess } from '../../src/cli/assess/assess.ts';
-import { AssessPool } from '../../src/cli/assess/worker-pool.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-pool-'));
@@ -22,12 +24,11 @@ function workerUrl(name: string, body: string): URL {
 
 const job = () => ({
   sequence: { bytes: new Uint8Array(25), offsetBits: 0, bits: 200 },
-  constants: 'exact' as const,
-  only: ['frequency' as const],
+  options: { only: ['frequency' as const] },
 });
 
 test('the assess pool runs one worker per thread and transfers the bytes without a copy', async () => {
-  const pool = new AssessPool(2);
+  const pool = new SuitePool(2);
   const jobs = [job(), job(), job()];
   const reports = await Promise.all(jobs.map((one) => pool.run(one)));
   assert.deepEqual(
@@ -45,21 +46,24 @@ test('the assess pool runs one worker per thread and transfers the bytes without
 test('the assess pool rejects a job when its worker throws or exits', async () => {
   const throwing = workerUrl(
     'throws',
-    `parentPort.on('message', () => { throw new Error('no') });`,
+    `parentPort.on('message', ({ sequence }) => { if (sequence) throw new Error('no') });`,
   );
-  const ending = workerUrl('ends', `parentPort.on('message', () => process.exit(3));`);
+  const ending = workerUrl(
+    'ends',
+    `parentPort.on('message', ({ sequence }) => { if (sequence) process.exit(3) });`,
+  );
   for (const [url, message] of [
     [throwing, /^no$/],
     [ending, /^exited with code 3$/],
   ] as const) {
-    const pool = new AssessPool(1, url);
+    const pool = new SuitePool(1, () => suiteWorkerOf(new Worker(url)));
     await assert.rejects(pool.run(job()), { message });
     await pool.close();
   }
 });
 
 test('a closed assess pool starts no worker and wipes waiting sequences', async () => {
-  const pool = new AssessPool(1);
+  const pool = new SuitePool(1);
   const [first, second] = [job(), job()];
   second.sequence.bytes.fill(0xff);
   const underWay = assert.rejects(pool.run(first), { message: /^exited with code/ });
@@ -77,9 +81,10 @@ test('a failed worker ends the command with exit code 1 after a report of the fi
   const third = workerUrl(
     'third',
     `let count = 0;
-     parentPort.on('message', () => {
+     parentPort.on('message', ({ sequence }) => {
+       if (!sequence) return;
        if (++count === 3) throw new Error('out of order');
-       parentPort.postMessage(${JSON.stringify(report)});
+       parentPort.postMessage({ report: ${JSON.stringify(report)} });
      });`,
   );
   const added: SuiteReport[] = [];

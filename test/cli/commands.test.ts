@@ -55,6 +55,8 @@ const COMMANDS = [
   ['recipient', 'remove'],
   ['key', 'issue'],
   ['key', 'list'],
+  ['key', 'rotate'],
+  ['key', 'find'],
   ['key', 'revoke'],
   ['secret', 'new'],
   ['secret', 'rotate'],
@@ -73,6 +75,8 @@ const COMMANDS = [
   ['open'],
   ['assess'],
   ['assess-entropy'],
+  ['assess-conditioning'],
+  ['assess-ais31'],
   ['sources'],
   ['sources', 'test'],
   ['selftest'],
@@ -109,6 +113,8 @@ describe('phm', () => {
       const { status, stderr } = spawnSync(process.execPath, [MAIN, '--version'], {
         env,
         encoding: 'utf8',
+        // Several lines for each module, with its path: about 1 MB.
+        maxBuffer: 2 ** 24,
       });
       assert.equal(status, 0);
       assert.ok(stderr.includes(`resolved path ${folder} `), stderr.slice(0, 200));
@@ -257,6 +263,7 @@ describe('phm', () => {
     for (const args of [
       ['key', 'issue', '--account', 'acct_none'],
       ['account', 'set-plan', 'acct_none', 'research'],
+      ['key', 'rotate', 'key_none', '--overlap', '7d'],
       ['key', 'revoke', 'key_none'],
     ]) {
       const { code, stderr } = await phm(args, dataDir);

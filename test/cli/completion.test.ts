@@ -43,7 +43,12 @@ describe('phm completion', () => {
       return stdout.split('\n').filter((word) => word !== '');
     };
     assert.deepEqual(complete('gen'), ['generate']);
-    assert.deepEqual(complete('key', ''), ['issue', 'list', 'revoke', '--help']);
+    assert.deepEqual(complete('key', ''), ['issue', 'list', 'rotate', 'find', 'revoke', '--help']);
+    assert.deepEqual(complete('keys', ''), ['list', 'show', 'revoke', '--help']);
+    assert.deepEqual(complete('keys', 'revoke', '--reason', 's'), ['superseded']);
+    assert.deepEqual(complete('keys', 'list', '--status', 'de'), ['deactivated']);
+    assert.deepEqual(complete('generate', '--exp'), ['--expires-in', '--expires-at']);
+    assert.deepEqual(complete('generate', '--expires-in', 'so'), []);
     assert.deepEqual(complete('account', 'create', '--pl'), ['--plan']);
     assert.deepEqual(complete('account', 'create', '--plan', 'p'), ['professional']);
     assert.deepEqual(complete('generate', '--validate', '--level', ''), ['128', '256', '384']);
@@ -91,6 +96,7 @@ describe('phm completion', () => {
     };
     assert.deepEqual(complete('phm gen'), ['generate']);
     assert.deepEqual(complete('phm key i'), ['issue']);
+    assert.deepEqual(complete('phm keys revoke --reason s'), ['superseded']);
     assert.deepEqual(complete('phm account create --plan p'), ['professional']);
     assert.deepEqual(complete('phm generate --format ra'), ['raw']);
   });

@@ -4,11 +4,18 @@ import { Argument, type Command, Option } from 'commander';
 import { formatTimestamp } from '../../clock.ts';
 import { readPlanNames } from '../../config/index.ts';
 import { commandLine } from '../../launcher.ts';
-import { SEALED_ONLY, type SealedOnly } from '../../ledger/index.ts';
+import {
+  type Account,
+  type AccountState,
+  accountState,
+  SEALED_ONLY,
+  type SealedOnly,
+} from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { addAccountStateCommands, stateJson } from './account-state.ts';
 import { auditOf } from './audit-record.ts';
-import { unknownAccount } from './known-account.ts';
+import { whyRefused } from './known-account.ts';
 import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './with-store.ts';
 
 const MAX_NAME = 200;
@@ -23,7 +30,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
   }
   const account = program
     .command('account')
-    .description('create and list accounts, and change their settings');
+    .description('create, list, suspend and delete accounts, and change their settings');
   account
     .command('create')
     .description('create an account')
@@ -37,7 +44,8 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .action((options) => create(context, options));
   account
     .command('list')
-    .description('list all accounts')
+    .description('list accounts, also deleted ones')
+    .addOption(new Option('--state <state>', 'list only accounts in this state').choices(STATES))
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
   account
@@ -59,7 +67,10 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     )
     .option('--json', 'write the result as JSON')
     .action((accountId, options) => setSealedOnly(context, accountId, options));
+  addAccountStateCommands(account, context);
 }
+
+const STATES: readonly AccountState[] = ['active', 'suspended', 'deleted'];
 
 /** Keys that an account may generate, in the list of accounts. */
 const KEYS: Readonly<Record<SealedOnly, string>> = {
@@ -112,28 +123,38 @@ async function create(
   }
 }
 
-async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
-  const accounts = await withStoreToRead(context, (store) => store.listAccounts());
-  if (options.json) {
-    const rows = accounts.map(({ accountId, name, plan, demo, sealedOnly, createdMs }) => ({
-      account_id: accountId,
-      name,
-      plan,
-      demo,
-      sealed_only: sealedOnly,
-      created_at: formatTimestamp(createdMs),
-    }));
-    writeJson(context, { accounts: rows });
+async function list(
+  context: CliContext,
+  { state, json }: { state?: AccountState; json?: boolean },
+): Promise<void> {
+  const all = await withStoreToRead(context, (store) => store.listAccounts());
+  const accounts = all.filter((one) => state === undefined || accountState(one) === state);
+  if (json) {
+    writeJson(context, { accounts: accounts.map(toJson) });
     return;
   }
-  const rows = accounts.map(({ accountId, plan, sealedOnly, createdMs, name }) => [
-    accountId,
-    plan,
-    KEYS[sealedOnly],
-    formatTimestamp(createdMs),
-    name,
+  const rows = accounts.map((account) => [
+    account.accountId,
+    account.plan,
+    accountState(account),
+    KEYS[account.sealedOnly],
+    formatTimestamp(account.createdMs),
+    account.name,
   ]);
-  writeTable(context, ['ACCOUNT', 'PLAN', 'KEYS', 'CREATED', 'NAME'], rows);
+  writeTable(context, ['ACCOUNT', 'PLAN', 'STATE', 'KEYS', 'CREATED', 'NAME'], rows);
+}
+
+function toJson(account: Account) {
+  const { accountId, name, plan, demo, sealedOnly, createdMs } = account;
+  return {
+    account_id: accountId,
+    name,
+    plan,
+    demo,
+    sealed_only: sealedOnly,
+    created_at: formatTimestamp(createdMs),
+    ...stateJson(account),
+  };
 }
 
 async function setPlan(
@@ -148,7 +169,7 @@ async function setPlan(
       action: 'plan_set',
       details: { account_id: accountId, plan },
     });
-    if (!(await store.setPlan(accountId, plan, audit))) throw unknownAccount(accountId);
+    if (!(await store.setPlan(accountId, plan, audit))) throw await whyRefused(store, accountId);
     return config.plans.get(plan)?.label;
   });
   if (options.json) writeJson(context, { account_id: accountId, plan });
@@ -160,15 +181,15 @@ async function setSealedOnly(
   accountId: string,
   { sealedOnly, json }: { sealedOnly: SealedOnly; json?: boolean },
 ): Promise<void> {
-  const changed = await withStore(context, async (store, config) => {
+  await withStore(context, async (store, config) => {
     const audit = await auditOf(store, config, {
       atMs: Date.now(),
       action: 'sealed_only_set',
       details: { account_id: accountId, sealed_only: sealedOnly },
     });
-    return store.setSealedOnly(accountId, sealedOnly, audit);
+    if (await store.setSealedOnly(accountId, sealedOnly, audit)) return;
+    throw await whyRefused(store, accountId);
   });
-  if (!changed) throw unknownAccount(accountId);
   if (json) {
     writeJson(context, { account_id: accountId, sealed_only: sealedOnly });
     return;

@@ -1,25 +1,37 @@
-/** `phm key`: manages the API keys of accounts. An API key is shown only when it is issued. */
-import { randomUUID } from 'node:crypto';
+/** `phm key`: manages the API keys of accounts. An API key is shown only when it is issued or replaces another. */
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
-import { commandLine } from '../../launcher.ts';
-import type { LedgerStore } from '../../ledger/index.ts';
+import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
+import { addRotateCommand } from './api-key-rotate.ts';
+import {
+  API_KEY_HEADING,
+  addExpiryOptions,
+  addSettingOptions,
+  apiKeyCells,
+  apiKeyRow,
+  requireWithinPlan,
+  type SettingFlags,
+  settingDetails,
+  settingsOf,
+} from './api-key-settings.ts';
 import { auditOf } from './audit-record.ts';
-import { requireAccount, unknownAccount } from './known-account.ts';
+import { newApiKeyId, showApiKey } from './issued-api-key.ts';
+import { requireAccount, whyRefused } from './known-account.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
 export function addApiKeyCommands(program: Command, context: CliContext): void {
-  const key = program.command('key').description('issue, list and revoke API keys');
-  key
+  const key = program.command('key').description('issue, list, rotate and revoke API keys');
+  const issueCommand = key
     .command('issue')
     .description('issue an API key; it is shown only once and works immediately')
-    .requiredOption('--account <account>', 'account ID, from "phm account list"')
+    .requiredOption('--account <account>', 'account ID, from "phm account list"');
+  addExpiryOptions(addSettingOptions(issueCommand))
     .option('--json', 'write the result as JSON')
     .action((options) => issue(context, options));
   key
@@ -28,6 +40,13 @@ export function addApiKeyCommands(program: Command, context: CliContext): void {
     .option('--account <account>', 'list only the API keys of this account')
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
+  addRotateCommand(key, context);
+  key
+    .command('find')
+    .argument('<input>', '-: reads the API key from standard input')
+    .description('show whose an API key is; it is not shown itself')
+    .option('--json', 'write the result as JSON')
+    .action((given, options) => find(context, given, options));
   key
     .command('revoke')
     .argument(
@@ -39,47 +58,37 @@ export function addApiKeyCommands(program: Command, context: CliContext): void {
     .action((given, options) => revoke(context, given, options));
 }
 
+const SUSPENDED = 'The account is suspended: servers refuse the API key until it is resumed.\n';
+
 async function issue(
   context: CliContext,
-  options: { account: string; json?: boolean },
+  options: SettingFlags & { account: string; json?: boolean },
 ): Promise<void> {
   const apiKey = newApiKey('live');
-  const apiKeyId = `key_${randomUUID().replaceAll('-', '')}`;
-  const record = {
-    apiKeyId,
-    accountId: options.account,
-    hint: apiKeyHint(apiKey),
-    createdMs: Date.now(),
-    revokedMs: null,
-  };
-  const config = await withStore(context, async (store, config) => {
-    const { accountId, hint, createdMs } = record;
+  const createdMs = Date.now();
+  const settings = settingsOf(options, createdMs);
+  const { account: accountId } = options;
+  const [apiKeyId, hint] = [newApiKeyId(), apiKeyHint(apiKey)];
+  const [config, isSuspended] = await withStore(context, async (store, config) => {
+    const account = await store.findAccount(accountId);
+    if (!account || account.deletedMs !== null) throw await whyRefused(store, accountId);
+    requireWithinPlan(settings, account, config);
     const audit = await auditOf(store, config, {
       atMs: createdMs,
       action: 'api_key_issued',
-      details: { api_key_id: apiKeyId, account_id: accountId, hint },
+      details: { api_key_id: apiKeyId, account_id: accountId, hint, ...settingDetails(settings) },
     });
-    if (await store.addApiKey(record, hashApiKey(apiKey), audit)) return config;
-    throw unknownAccount(options.account);
+    const record = { apiKeyId, accountId, hint, createdMs, revokedMs: null, ...settings };
+    const isAdded = await store.addApiKey(record, hashApiKey(apiKey), audit);
+    if (isAdded) return [config, account.suspendedMs !== null] as const;
+    throw await whyRefused(store, accountId);
   });
-  const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account };
-  await show(context, apiKeyId, options.json ? JSON.stringify(result) : apiKey);
+  const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: accountId };
+  await showApiKey(context, apiKeyId, options.json ? JSON.stringify(result) : apiKey);
   if (options.json) return;
   context.err(`Issued ${apiKeyId}. The API key is shown only once: store it now.\n`);
+  if (isSuspended) context.err(SUSPENDED);
   context.err(nextStep(context, config, apiKey));
-}
-
-/** Writes the line with the API key. Throws `CommandError` if it cannot be written. */
-async function show(context: CliContext, apiKeyId: string, line: string): Promise<void> {
-  try {
-    await context.outBytes(Buffer.from(`${line}\n`));
-  } catch {
-    throw new CommandError(
-      `the output cannot be written\nThe API key ${apiKeyId} is valid but was not shown. Revoke it and issue another: ` +
-        commandLine(context, `key revoke ${apiKeyId}`),
-      1,
-    );
-  }
 }
 
 /**
@@ -102,28 +111,34 @@ async function list(
     await requireAccount(store, options.account);
     return store.listApiKeys(options.account);
   });
-  const rows = keys.map((record) => ({
-    api_key_id: record.apiKeyId,
-    account_id: record.accountId,
-    hint: record.hint,
-    created_at: formatTimestamp(record.createdMs),
-    revoked_at: record.revokedMs === null ? null : formatTimestamp(record.revokedMs),
-  }));
-  if (options.json) {
-    writeJson(context, { api_keys: rows });
-    return;
+  writeRows(context, keys, options);
+}
+
+/** Shows the record of an API key that standard input holds. */
+async function find(
+  context: CliContext,
+  given: string,
+  options: { json?: boolean },
+): Promise<void> {
+  refuseApiKey(given);
+  if (given !== '-') {
+    throw new CommandError('use - and give the API key on standard input', 2);
   }
-  writeTable(
-    context,
-    ['API KEY', 'ACCOUNT', 'HINT', 'CREATED', 'REVOKED'],
-    rows.map((row) => [
-      row.api_key_id,
-      row.account_id,
-      row.hint,
-      row.created_at,
-      row.revoked_at ?? '-',
-    ]),
-  );
+  const keyHash = hashApiKey(await readApiKey(context));
+  const record = await withStoreToRead(context, (store) => store.findApiKey(keyHash));
+  if (!record) throw new CommandError('the ledger has no such API key', 1);
+  writeRows(context, [record], options);
+}
+
+function writeRows(
+  context: CliContext,
+  records: readonly ApiKeyRecord[],
+  { json }: { json?: boolean },
+): void {
+  const nowMs = Date.now();
+  const rows = records.map((record) => apiKeyRow(record, nowMs));
+  if (json) writeJson(context, { api_keys: rows });
+  else writeTable(context, API_KEY_HEADING, rows.map(apiKeyCells));
 }
 
 async function revoke(
@@ -131,17 +146,11 @@ async function revoke(
   given: string,
   options: { json?: boolean },
 ): Promise<void> {
-  if (/phmsk_/i.test(given)) {
-    throw new CommandError(
-      'every user of this machine can read an API key on the command line: use its ID, or - and ' +
-        'the API key on standard input. To list the IDs: phm key list',
-      2,
-    );
-  }
+  refuseApiKey(given);
   const apiKey = given === '-' ? await readApiKey(context) : null;
   const nowMs = Date.now();
   const record = await withStore(context, async (store, config) => {
-    const id = apiKey === null ? given : await findApiKeyId(store, apiKey, nowMs);
+    const id = apiKey === null ? given : await findApiKeyId(store, apiKey);
     if (id === undefined) return undefined;
     const audit = await auditOf(store, config, {
       atMs: nowMs,
@@ -149,10 +158,9 @@ async function revoke(
       details: { api_key_id: id },
     });
     if (!(await store.revokeApiKey(id, nowMs, audit))) return undefined;
-    return (await store.listApiKeys()).find(({ apiKeyId }) => apiKeyId === id);
+    return store.findApiKeyById(id);
   });
-  if (!record)
-    throw new CommandError('there is no such active API key. To list them: phm key list', 1);
+  if (!record) throw new CommandError('there is no such API key. To list them: phm key list', 1);
   if (options.json) {
     // If the API key was revoked before, the first time counts.
     const revokedAt = formatTimestamp(record.revokedMs ?? nowMs);
@@ -169,11 +177,15 @@ async function readApiKey({ err }: CliContext): Promise<string> {
   throw new CommandError('standard input contains no valid API key: check it for typing errors', 2);
 }
 
-async function findApiKeyId(
-  store: LedgerStore,
-  apiKey: string,
-  nowMs: number,
-): Promise<string | undefined> {
-  const [principal] = await store.authenticate([hashApiKey(apiKey)], nowMs);
-  return principal?.apiKeyId;
+async function findApiKeyId(store: LedgerStore, apiKey: string): Promise<string | undefined> {
+  return (await store.findApiKey(hashApiKey(apiKey)))?.apiKeyId;
+}
+
+function refuseApiKey(given: string): void {
+  if (!/phmsk_/i.test(given)) return;
+  throw new CommandError(
+    'every user of this machine can read an API key on the command line: use its ID, or - and ' +
+      'the API key on standard input. To list the IDs: phm key list',
+    2,
+  );
 }

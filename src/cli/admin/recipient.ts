@@ -8,7 +8,7 @@ import { addRecipientShowCommand } from '../client/recipient-show.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { auditOf } from './audit-record.ts';
-import { requireAccount, unknownAccount } from './known-account.ts';
+import { requireAccount, whyRefused } from './known-account.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
 /** Names as requests give them. */
@@ -75,9 +75,10 @@ async function add(context: CliContext, name: string, options: AddOptions): Prom
       action: 'recipient_added',
       details: { account_id: accountId, name, suite, thumbprint },
     });
-    return store.addRecipient({ accountId, name, suite, publicKey, createdMs }, audit);
+    const added = await store.addRecipient({ accountId, name, suite, publicKey, createdMs }, audit);
+    if (added === 'unknown_account') throw await whyRefused(store, accountId);
+    return added;
   });
-  if (outcome === 'unknown_account') throw unknownAccount(accountId);
   if (outcome === 'taken') {
     throw new CommandError(
       `account ${accountId} has a recipient ${name} already: remove it first, or choose another name`,

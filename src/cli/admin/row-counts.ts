@@ -8,10 +8,11 @@ export function describeRows({ accounts, api_keys, ledger }: RowCounts): string 
 
 /** Describes what an export or an import moves: the ledger, and what else there is. */
 export function describeContents(rows: RowCounts): string {
-  const { recipients, idempotency, logs, log_entries: entries } = rows;
+  const { recipients, idempotency, key_states: states, logs, log_entries: entries } = rows;
   const parts = [describeRows(rows)];
   if (recipients > 0) parts.push(counted(recipients, 'recipient'));
   if (idempotency > 0) parts.push(counted(idempotency, 'record of a retry', 'records of retries'));
+  if (states > 0) parts.push(counted(states, 'key with a state', 'keys with a state'));
   if (logs > 0) parts.push(counted(logs, 'log'), counted(entries, 'log entry', 'log entries'));
   return parts.join(', ');
 }

@@ -6,19 +6,20 @@
  * Reports describe sequences. NIST certifies nothing by SP 800-22.
  */
 import { TEST_NAMES } from '#sp800-22';
-import { type AssessOutput, countText, RunCounts } from '#sp800-22/report';
+import { MAXIMUM_BITS } from '#sp800-22/assess';
+import { type AssessOutput, type AssessSummary, countText, RunCounts } from '#sp800-22/report';
 import { CommandError } from '../command-error.ts';
-import { type AssessControl, type AssessOptions, MAX_BITS, openRun } from './run.ts';
+import { type AssessControl, type AssessOptions, openRun } from './run.ts';
 
 /**
- * Runs the suite on every sequence. If the run ends early, `output` gets the finished part and a `CommandError`
- * is thrown, with exit code 2 if an option is out of range, otherwise 1.
+ * Runs the suite on every sequence and returns the result. If the run ends early, `output` gets the finished part and a
+ * `CommandError` is thrown, with exit code 2 if an option is out of range, otherwise 1.
  */
 export async function assess(
   options: AssessOptions,
   output: AssessOutput,
   control: AssessControl = {},
-): Promise<void> {
+): Promise<AssessSummary> {
   assertBitsOption(options.bits);
   const counts = new RunCounts(options.tests ?? TEST_NAMES);
   const run = await openRun(options, control);
@@ -29,14 +30,18 @@ export async function assess(
     }
   } catch (error) {
     if (!(error instanceof CommandError) || counts.sequences === 0) throw error;
+    control.onInputRead?.(run.input);
     output.end(counts.summary(false));
     const finished = `the report covers the finished part, ${countText(counts.sequences)}`;
     throw new CommandError(`${error.message}; ${finished}`, error.exitCode);
   }
-  output.end(counts.summary(true));
+  const summary = counts.summary(true);
+  control.onInputRead?.(run.input);
+  output.end(summary);
+  return summary;
 }
 
 function assertBitsOption(bits: number | undefined): void {
-  if (bits === undefined || (Number.isInteger(bits) && bits >= 1 && bits <= MAX_BITS)) return;
-  throw new CommandError(`--bits needs a whole number from 1 to ${MAX_BITS}, got ${bits}`, 2);
+  if (bits === undefined || (Number.isInteger(bits) && bits >= 1 && bits <= MAXIMUM_BITS)) return;
+  throw new CommandError(`--bits needs a whole number from 1 to ${MAXIMUM_BITS}, got ${bits}`, 2);
 }

@@ -1,60 +1,89 @@
 /** `phm assess`: the options of the command. */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Constants, TEST_NAMES, type TestName } from '#sp800-22';
-import type { AssessOutput } from '#sp800-22/report';
-import { HtmlOutput, makeOutput, type OutputKind } from '#sp800-22/report';
-import { PROJECT_VERSION } from '../../version.ts';
+import {
+  type Constants,
+  type RowName,
+  SUPPLEMENT_NAMES,
+  type SupplementName,
+  TEST_NAMES,
+  type TestName,
+} from '#sp800-22';
+import type { InputFormat } from '#sp800-22/assess';
+import type { AssessOutput, AssessSummary, ReportFields, TraceSource } from '#sp800-22/report';
+import {
+  checkFields,
+  formatNistReport,
+  HtmlOutput,
+  hasFailed,
+  makeOutput,
+  type OutputKind,
+} from '#sp800-22/report';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
 import { parseCount } from '../parse-count.ts';
 import { assess } from './assess.ts';
-import { INPUT_FORMATS, type InputFormat, inputName, type PackedSequence } from './input.ts';
+import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
+import { warnOfFormat } from './format-warning.ts';
+import { FORMAT_HELP, INPUT_FORMATS, inputName } from './input.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
+import { addParameterOptions, type ParameterFlags, toParameters } from './parameter-options.ts';
 import { ProgressBar } from './progress.ts';
-import type { AssessProgress } from './run.ts';
+import { addReportOptions } from './report-options.ts';
+import type { AssessControl, AssessOptions, InputRead } from './run.ts';
+import { creationTime, PROGRAM, toTrace } from './trace.ts';
 
-interface AssessFlags {
+interface AssessFlags extends ParameterFlags, ReportFields, DoublingFlags {
   readonly bits?: number;
+  readonly offset: number;
   readonly sequences?: number | 'all';
   readonly format: InputFormat;
   readonly constants: Constants;
-  readonly test?: readonly TestName[];
+  readonly test?: readonly RowName[];
+  readonly supplements?: boolean;
   readonly threads: number;
-  readonly json?: boolean;
   readonly csv?: boolean;
   readonly html?: string;
+  readonly fail?: boolean;
+  readonly nistReport?: string;
 }
 
 /** More threads than any machine has cores: a larger number is a typing error. */
 const MAX_THREADS = 1024;
 
 const HELP = `
+Supplements are tests that are not part of SP 800-22. They have a verdict of their own, and take longer than the 15
+tests together.
+
 One sequence gets a report. 55 or more also get a result for their source (SP 800-22 §4.2). Sequences follow each
 other without a gap; a remainder shorter than --bits is not used.
 
 The page of --html works without network or scripts. It shows bits of the input, so only its owner can read it.
-Ctrl-C reports the finished part. The exit code is 0 if the command worked, even if tests fail.
+Ctrl-C reports the finished part. The exit code is 0 if the command worked, even if tests fail; --fail changes that.
 `;
 
-export function addAssessCommand(program: Command, context: CliContext): void {
-  program
+export function addAssessCommand(
+  program: Command,
+  context: CliContext,
+  onExitCode: (exitCode: number) => void,
+): void {
+  const command = program
     .command('assess <file>')
     .description('run the 15 tests of SP 800-22 on a file or "-" (stdin)')
     .option('--bits <n>', 'length of a sequence; default: the whole file', parseCount)
+    .addOption(
+      new Option('--offset <n>', 'bits to skip at the start of the input')
+        .argParser(parseOffset)
+        .default(0),
+    )
     .option('--sequences <k>', 'number of sequences, or "all"; default: 1', parseSequences)
     .addOption(
-      new Option(
-        '--format <format>',
-        'binary: most significant bit first; ascii: digits 0 and 1; hex: four bits per digit',
-      )
-        .choices(INPUT_FORMATS)
-        .default('binary'),
+      new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS).default('binary'),
     )
     .addOption(
-      new Option('--test <name>', 'run only this test; repeat the option for more tests')
-        .choices(TEST_NAMES)
+      new Option('--test <name>', 'run only this test or supplement; repeat the option for more')
+        .choices([...TEST_NAMES, ...SUPPLEMENT_NAMES])
         .argParser(collectTests),
     )
     .addOption(
@@ -70,50 +99,132 @@ export function addAssessCommand(program: Command, context: CliContext): void {
         .argParser(parseThreads)
         .default(availableParallelism(), 'all cores'),
     )
+    .option('--supplements', 'also run three tests that are not part of SP 800-22')
     .option('--json', 'write the report as JSON')
     .addOption(new Option('--csv', 'write one line for each p-value').conflicts('json'))
     .option('--html <file>', 'also write the report as a web page with diagrams')
+    .option(
+      '--nist-report <file>',
+      "also write the counts as the NIST program's finalAnalysisReport.txt",
+    )
+    .option('--fail', 'exit with code 1 if the report says FAILED')
     .addHelpText('after', HELP)
-    .action((file: string, flags: AssessFlags) => run(file, flags, context));
+    .action(async (file: string, flags: AssessFlags, self: Command) => {
+      if (flags.doubling) {
+        const onStart = (head: Uint8Array): void => warnOfFormat(file, head, self, context);
+        const options = toOptions(file, { ...flags, sequences: 'all' });
+        const failed = await assessDoubling(options, flags, context, onStart);
+        if (flags.fail && failed) onExitCode(1);
+        return;
+      }
+      if (flags.mostBits !== undefined) throw new CommandError('--most-bits needs --doubling', 2);
+      const summary = await run(file, flags, self, context);
+      if (!flags.fail) return;
+      warnIfNotJudged(summary, context);
+      if (hasFailed(summary)) onExitCode(1);
+    });
+  addDoublingOptions(command);
+  addParameterOptions(command);
+  addReportOptions(command);
 }
 
 async function run(
   file: string,
-  { json, csv, html, test, sequences, ...flags }: AssessFlags,
+  flags: AssessFlags,
+  command: Command,
   context: CliContext,
-): Promise<void> {
-  if (sequences !== undefined && flags.bits === undefined) {
+): Promise<AssessSummary> {
+  if (flags.sequences !== undefined && flags.bits === undefined) {
     throw new CommandError('--sequences needs --bits, the length of each sequence', 2);
   }
-  const { bits } = flags;
-  const page = html === undefined ? undefined : openPage(html, file, flags.constants);
-  const bar =
-    process.stderr.isTTY && bits !== undefined
-      ? new ProgressBar(bits, context.err, () => performance.now())
-      : undefined;
-  const kind: OutputKind = json ? 'json' : csv ? 'csv' : 'text';
-  const work = (signal: AbortSignal): Promise<void> => {
-    const output = makeOutput(kind, (text) => {
+  const options = toOptions(file, flags);
+  const created = creationTime(context);
+  let read: InputRead | undefined;
+  const trace: TraceSource = () => ({
+    ...toTrace(options, flags.sequences, read, created),
+    report: checkFields(flags),
+  });
+  const page = openPage(file, flags, trace);
+  const bar = progressBar(flags, context);
+  const control: AssessControl = {
+    onProgress: (progress) => bar?.update(progress),
+    onStart: (head) => warnOfFormat(file, head, command, context),
+    onInputRead: (input) => {
+      read = input;
+    },
+    ...(page && { onSequence: (sequence, index) => page.draw(sequence, index) }),
+  };
+  const work = (signal: AbortSignal): Promise<AssessSummary> => {
+    const write = (text: string): void => {
       bar?.clear();
       if (signal.reason !== OUTPUT_GONE) context.out(text);
-    });
-    const onProgress = (progress: AssessProgress): void => bar?.update(progress);
-    const options = { file, ...flags, ...howMany(sequences, bits), ...(test && { tests: test }) };
-    if (!page) return assess(options, output, { signal, onProgress });
-    const onFirstSequence = ({ bytes, bits }: PackedSequence): void => page.draw(bytes, bits);
-    return assess(options, bothOutputs(output, page), { signal, onProgress, onFirstSequence });
+    };
+    const output = makeOutput(outputKind(flags), write, trace);
+    return assess(options, page ? bothOutputs(output, page) : output, { ...control, signal });
   };
-  try {
-    await untilInterrupted(work);
-  } finally {
-    bar?.clear();
-  }
+  return writeNistReport(file, flags, async () => {
+    try {
+      return await untilInterrupted(work);
+    } finally {
+      bar?.clear();
+    }
+  });
 }
 
-/** Returns the output for the page. Throws `CommandError` if no page can be written to `path`. */
-function openPage(path: string, input: string, constants: Constants): HtmlOutput {
-  const target = claimPagePath(path, input);
-  const head = { input: inputName(input), program: `phm ${PROJECT_VERSION}`, constants };
+/** Writes the report of `--nist-report`, if it is wanted, after `work`. Refuses its path before. */
+async function writeNistReport(
+  file: string,
+  { nistReport }: AssessFlags,
+  work: () => Promise<AssessSummary>,
+): Promise<AssessSummary> {
+  if (nistReport === undefined) return work();
+  const target = claimPagePath(nistReport, file, '--nist-report');
+  const summary = await work();
+  replaceFile(target, formatNistReport(inputName(file), summary.rows));
+  return summary;
+}
+
+function toOptions(file: string, flags: AssessFlags): AssessOptions {
+  const { bits, offset, format, constants, threads } = flags;
+  return {
+    file,
+    format,
+    constants,
+    threads,
+    offsetBits: offset,
+    ...(bits !== undefined && { bits }),
+    ...howMany(flags),
+    ...selection(flags),
+    parameters: toParameters(flags),
+  };
+}
+
+function outputKind({ json, csv }: AssessFlags): OutputKind {
+  if (json) return 'json';
+  return csv ? 'csv' : 'text';
+}
+
+function progressBar({ bits }: AssessFlags, context: CliContext): ProgressBar | undefined {
+  if (!process.stderr.isTTY || bits === undefined) return undefined;
+  return new ProgressBar(bits, context.err, () => performance.now());
+}
+
+/** Says that `--fail` had no verdict to report: 2 to 54 sequences, for example. */
+function warnIfNotJudged(summary: AssessSummary, context: CliContext): void {
+  const { sequences, secondLevel, supplements } = summary;
+  if (sequences === 1 || secondLevel.judged || supplements?.secondLevel.judged) return;
+  context.err(`warning: --fail: the source is not judged: ${secondLevel.reason}\n`);
+}
+
+/** Returns the output for the page, if there is one. Throws `CommandError` if it cannot be written to its path. */
+function openPage(
+  file: string,
+  { html, constants }: AssessFlags,
+  trace: TraceSource,
+): HtmlOutput | undefined {
+  if (html === undefined) return undefined;
+  const target = claimPagePath(html, file);
+  const head = { input: inputName(file), program: PROGRAM, constants, trace };
   return new HtmlOutput(head, (page) => replaceFile(target, page));
 }
 
@@ -136,11 +247,12 @@ function parseSequences(text: string): number | 'all' {
 }
 
 /** Returns the number of sequences; left out for as many as the input contains. */
-function howMany(
-  sequences: number | 'all' | undefined,
-  bits: number | undefined,
-): { sequences?: number } {
+function howMany({ sequences, bits }: AssessFlags): { sequences?: number } {
   return sequences === 'all' || bits === undefined ? {} : { sequences: sequences ?? 1 };
+}
+
+function parseOffset(text: string): number {
+  return text === '0' ? 0 : parseCount(text);
 }
 
 function parseThreads(text: string): number {
@@ -149,8 +261,20 @@ function parseThreads(text: string): number {
   return threads;
 }
 
-function collectTests(text: string, before: readonly TestName[] = []): readonly TestName[] {
-  const name = TEST_NAMES.find((known) => known === text);
-  if (!name) throw new InvalidArgumentError(`use one of ${TEST_NAMES.join(', ')}.`);
+/** Returns the tests and supplements to run: those named; else all tests, and all supplements if wanted. */
+function selection({ test: named, supplements: all }: AssessFlags): {
+  tests?: readonly TestName[];
+  supplements: readonly SupplementName[];
+} {
+  const supplements = SUPPLEMENT_NAMES.filter((name) => all || named?.includes(name));
+  return named
+    ? { tests: TEST_NAMES.filter((name) => named.includes(name)), supplements }
+    : { supplements };
+}
+
+function collectTests(text: string, before: readonly RowName[] = []): readonly RowName[] {
+  const names = [...TEST_NAMES, ...SUPPLEMENT_NAMES];
+  const name = names.find((known) => known === text);
+  if (!name) throw new InvalidArgumentError(`use one of ${names.join(', ')}.`);
   return [...before, name];
 }

@@ -1,40 +1,45 @@
-/** `phm assess-entropy`: runs the non-IID track or the restart tests of SP 800-90B on a file of samples. */
-import { type Command, InvalidArgumentError } from 'commander';
-import { grouped } from '#sp800-22/report';
-import {
-  assessNonIid,
-  assessRestarts,
-  type EstimatorProgress,
-  firstTooWide,
-  MAX_ASSESSED_BITS,
-  RESTARTS,
-} from '#sp800-90b';
+/** `phm assess-entropy`: runs either track of SP 800-90B, or its restart tests, on a file of samples. */
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
+import { parseCountTo } from '../parse-count.ts';
 import { terminalLine } from '../status-line.ts';
+import { claimJson, claimText } from './entropy-claim.ts';
+import { describeInput, formatEntropyPage, inputText } from './entropy-page.ts';
+import { tooFewWarning } from './entropy-report.ts';
+import { assessSamples, type EntropyRunFlags } from './entropy-run.ts';
 import {
-  entropyJson,
-  formatEntropyText,
-  formatRestartText,
-  restartJson,
-  tooFewWarning,
-} from './entropy-report.ts';
-import { inputName, openInput } from './input.ts';
+  assertMatrix,
+  assertTestable,
+  MAX_BITS_PER_SYMBOL,
+  parseSubset,
+  readSamples,
+  type SampleFlags,
+} from './entropy-samples.ts';
+import { claimPagePath, replaceFile } from './page-file.ts';
 
-interface EntropyFlags {
-  readonly bitsPerSymbol?: number;
+interface EntropyFlags extends SampleFlags, EntropyRunFlags {
   readonly restart?: boolean;
-  readonly initialEntropy?: number;
   readonly json?: boolean;
+  readonly html?: string;
 }
 
-const MAX_BITS_PER_SYMBOL = 8;
+/** More than any machine has cores. */
+const MAX_THREADS = 256;
 
 const HELP = `
 The input is at least 1,000,000 consecutive raw samples of a noise source: one sample per byte, in its low bits, as
 in NIST's program. The result is an estimate that assumes nothing about the source. It does not prove entropy: the
 output of any good generator gets a high estimate.
+
+--iid takes the IID track instead, for samples that are independent and identically distributed: it tests whether
+they look so, by up to 10,000 permutations, and estimates from the most common value alone. The same --seed gives the
+same result with any number of threads.
+
+--conditioned computes h' of section 3.1.5.2 from output of a conditioning component, for "phm assess-conditioning".
+--subset and --truncate are -l and -t of NIST's programs.
 
 --restart reads a matrix of 1000 x 1000 samples instead, restart by restart, and compares it with the entropy from
 an earlier assessment (SP 800-90B section 3.1.4). The exit code is 0 if the command worked, whatever the result.
@@ -49,6 +54,33 @@ export function addAssessEntropyCommand(program: Command, context: CliContext): 
       'bits per sample, 1 to 8; default: the bits of the largest sample',
       parseBitsPerSymbol,
     )
+    .option(
+      '--packed',
+      'the input holds eight 1-bit samples per byte, the most significant bit first',
+    )
+    .option(
+      '--subset <index,samples>',
+      'read only the part with this index, from 0, of so many samples',
+      parseSubset,
+    )
+    .option('--truncate', 'assess only the first 1,000,000 bits of the bit string')
+    .option('--conditioned', "compute h' of conditioned output, from its bits")
+    .option(
+      '--submitter-entropy <h>',
+      "H_submitter, the designer's claim in bits per symbol",
+      parseEntropy,
+    )
+    .option('--iid', 'test whether the samples are IID, and take the IID track')
+    .option(
+      '--seed <hex>',
+      'seed of the permutations for --iid, 1 to 32 hexadecimal digits; default: random',
+      parseSeed,
+    )
+    .addOption(
+      new Option('--threads <n>', 'permutations to make at once for --iid')
+        .argParser(parseCountTo(MAX_THREADS))
+        .default(availableParallelism(), 'all cores'),
+    )
     .option('--restart', 'run the restart tests on a matrix of 1000 x 1000 samples')
     .option(
       '--initial-entropy <h>',
@@ -56,6 +88,7 @@ export function addAssessEntropyCommand(program: Command, context: CliContext): 
       parseEntropy,
     )
     .option('--json', 'write the figures of every estimator as JSON')
+    .option('--html <file>', 'also write the report as a web page')
     .addHelpText('after', HELP)
     .action((file: string, flags: EntropyFlags) => run(file, flags, context));
 }
@@ -65,101 +98,55 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
   if (restart !== (initialEntropy !== undefined)) {
     throw new CommandError('--restart and --initial-entropy need each other: use both or none', 2);
   }
-  const samples = await readSamples(file, flags.bitsPerSymbol);
+  assertOptionsFit(flags);
+  const target = flags.html === undefined ? null : claimPagePath(flags.html, file);
+  const samples = await readSamples(file, flags);
   const progress = terminalLine(context.err);
-  const onProgress = (state: EstimatorProgress): void => progress.show(estimatorText(state));
-  const bits = flags.bitsPerSymbol === undefined ? {} : { bitsPerSymbol: flags.bitsPerSymbol };
   try {
-    refuseTooWide(file, samples, flags.bitsPerSymbol);
-    if (initialEntropy === undefined) {
-      const warning = tooFewWarning(samples.length);
-      if (warning) context.err(warning);
-      const assessment = assessNonIid(samples, { ...bits, onProgress });
-      progress.clear();
-      if (flags.json) writeJson(context, entropyJson(assessment));
-      else context.out(formatEntropyText(assessment));
-    } else {
-      assertMatrix(file, samples, flags);
-      const options = { ...bits, initialMinEntropy: initialEntropy, onProgress };
-      const assessment = assessRestarts(samples, options);
-      progress.clear();
-      if (flags.json) writeJson(context, restartJson(assessment));
-      else context.out(formatRestartText(assessment));
-    }
+    if (restart) assertMatrix(file, samples, flags);
+    if (flags.iid) assertTestable(file, samples);
+    const warning = tooFewWarning(samples.length);
+    if (warning) context.err(warning);
+    const assessment = await assessSamples(samples, flags, progress);
+    progress.clear();
+    const input = describeInput(file, samples, flags);
+    const { claim } = assessment;
+    if (flags.json) writeJson(context, { input, ...assessment.json(), ...claimJson(claim) });
+    else context.out(`${assessment.text()}${inputText(input)}${claimText(claim)}`);
+    if (target !== null) replaceFile(target, formatEntropyPage(input, assessment.page(), claim));
   } finally {
     progress.clear();
     wipe(samples);
   }
 }
 
-/** Reads all samples of the input, which the caller MUST wipe. */
-async function readSamples(
-  file: string,
-  bitsPerSymbol: number = MAX_BITS_PER_SYMBOL,
-): Promise<Uint8Array> {
-  const name = inputName(file);
-  const limit = Math.floor(MAX_ASSESSED_BITS / bitsPerSymbol);
-  const reader = await openInput(file, 'binary');
-  try {
-    const size = Math.min(reader.sizeBytes ?? limit, limit);
-    // One extra byte reveals an input that is too long.
-    const { bytes, bits } = await reader.readSequence((size + 1) * 8);
-    const samples = bytes.subarray(0, bits / 8);
-    if (samples.length > limit) {
-      wipe(samples);
-      throw new CommandError(
-        `${name} contains more than ${grouped(limit)} samples; shorten it, e.g. with head -c ${limit}`,
-        1,
-      );
-    }
-    if (samples.length < 2) throw new CommandError(`${name} contains fewer than 2 samples`, 1);
-    return samples;
-  } finally {
-    await reader.close();
+function assertOptionsFit(flags: EntropyFlags): void {
+  const { seed, iid, packed, bitsPerSymbol = 1, conditioned, restart, truncate } = flags;
+  if (seed !== undefined && !iid) throw new CommandError('--seed needs --iid', 2);
+  if (packed && bitsPerSymbol !== 1) {
+    throw new CommandError('--packed samples have 1 bit: leave out --bits-per-symbol', 2);
   }
-}
-
-function refuseTooWide(
-  file: string,
-  samples: Uint8Array,
-  bitsPerSymbol: number = MAX_BITS_PER_SYMBOL,
-): void {
-  const offset = firstTooWide(samples, bitsPerSymbol);
-  if (offset < 0) return;
-  throw new CommandError(
-    `${inputName(file)}: the sample at offset ${offset} has more than ${bitsPerSymbol} bits; raise --bits-per-symbol, or write one sample per byte, in its low bits`,
-    1,
-  );
-}
-
-function assertMatrix(
-  file: string,
-  samples: Uint8Array,
-  { bitsPerSymbol = MAX_BITS_PER_SYMBOL, initialEntropy = 0 }: EntropyFlags,
-): void {
-  const wanted = RESTARTS * RESTARTS;
-  if (samples.length !== wanted) {
+  if (restart && (conditioned || truncate)) {
     throw new CommandError(
-      `${inputName(file)} contains ${grouped(samples.length)} samples; --restart needs exactly ${grouped(wanted)}: ${grouped(RESTARTS)} from each of ${grouped(RESTARTS)} restarts`,
-      1,
-    );
-  }
-  if (initialEntropy > bitsPerSymbol) {
-    throw new CommandError(
-      `--initial-entropy is in bits per symbol: use at most --bits-per-symbol, ${bitsPerSymbol}`,
+      '--restart reads raw symbols: leave out --conditioned and --truncate',
       2,
     );
   }
-}
-
-/** Returns the progress line of the estimators. */
-export function estimatorText({ estimator, input, finished, total }: EstimatorProgress): string {
-  return `${finished + 1} of ${total}: ${estimator.replaceAll('_', ' ')}, on ${input}`;
+  if (conditioned && flags.submitterEntropy !== undefined) {
+    throw new CommandError("--conditioned computes h', which --submitter-entropy cannot limit", 2);
+  }
 }
 
 function parseBitsPerSymbol(text: string): number {
   if (!/^[1-8]$/.test(text)) throw new InvalidArgumentError('use a whole number from 1 to 8.');
   return Number(text);
+}
+
+function parseSeed(text: string): string {
+  if (!/^[0-9a-f]{1,32}$/i.test(text)) {
+    throw new InvalidArgumentError('use 1 to 32 hexadecimal digits.');
+  }
+  return text.toLowerCase();
 }
 
 function parseEntropy(text: string): number {

@@ -2,12 +2,14 @@
 import { alignColumns, grouped } from '#sp800-22/report';
 import {
   ASSESSMENT_SAMPLES,
+  type ConditionedAssessment,
   ESTIMATOR_NAMES,
   type EstimatorName,
   type NonIidAssessment,
   type Outcome,
   type Outcomes,
   type RestartAssessment,
+  type RestartAward,
 } from '#sp800-90b';
 
 /** Names and sections of SP 800-90B. */
@@ -24,7 +26,7 @@ const TITLES: Readonly<Record<EstimatorName, string>> = {
   lz78y: '6.3.10 LZ78Y',
 };
 
-const CAVEAT = `This is an estimate by the non-IID track of SP 800-90B, from these samples only. It does not prove entropy:
+export const CAVEAT = `This is an estimate by the non-IID track of SP 800-90B, from these samples only. It does not prove entropy:
 the output of a deterministic generator scores as high.
 `;
 
@@ -48,6 +50,30 @@ export function formatEntropyText(assessment: NonIidAssessment): string {
     '',
   ];
   return `${lines.join('\n')}\n${CAVEAT}`;
+}
+
+export function formatConditionedText(assessment: ConditionedAssessment): string {
+  const { samples, bitsPerSymbol, bits, bitstring, hPrime } = assessment;
+  const lines = [
+    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${grouped(bits)} bits assessed`,
+    '',
+    ...outcomeTable(['min-entropy', 'per bit'], [bitstring]),
+    '',
+    `h'  ${figure(hPrime)} per bit, for phm assess-conditioning --h-prime`,
+    '',
+  ];
+  return `${lines.join('\n')}\n${CAVEAT}`;
+}
+
+export function conditionedJson(assessment: ConditionedAssessment): Record<string, unknown> {
+  return {
+    samples: assessment.samples,
+    enough_samples: assessment.samples >= ASSESSMENT_SAMPLES,
+    bits_per_symbol: assessment.bitsPerSymbol,
+    bits: assessment.bits,
+    bitstring: outcomesJson(assessment.bitstring),
+    h_prime: assessment.hPrime,
+  };
 }
 
 export function formatRestartText(assessment: RestartAssessment): string {
@@ -76,17 +102,22 @@ export function formatRestartText(assessment: RestartAssessment): string {
   return `${lines.join('\n')}\n${CAVEAT}`;
 }
 
-function awardText({ sanityCheck, validationPassed }: RestartAssessment): string {
+export function awardText({ sanityCheck, validationPassed }: RestartAward): string {
   return sanityCheck.passed && validationPassed
     ? 'min(H_r, H_c, H_I)'
     : '0, because a check failed';
 }
 
-function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]): string[] {
-  const rows = ESTIMATOR_NAMES.map((name) => [
+/** Returns a row for each estimator: its name, and its estimates. */
+export function estimatorRows(columns: readonly (Outcomes | null)[]): string[][] {
+  return ESTIMATOR_NAMES.map((name) => [
     TITLES[name],
     ...columns.map((outcomes) => cell(outcomes?.[name])),
   ]);
+}
+
+function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]): string[] {
+  const rows = estimatorRows(columns);
   const reasons = ESTIMATOR_NAMES.flatMap((name) => {
     const outcome = columns.map((outcomes) => outcomes?.[name]).find(isUnexpectedlyAbsent);
     return outcome && !outcome.applicable ? [`  ${TITLES[name].slice(7)}: ${outcome.reason}`] : [];
@@ -104,15 +135,15 @@ function cell(outcome: Outcome | undefined): string {
   return outcome?.applicable ? figure(outcome.minEntropy) : '-';
 }
 
-function figure(minEntropy: number): string {
+export function figure(minEntropy: number): string {
   return minEntropy.toFixed(6);
 }
 
-function valuesText(alphabetSize: number): string {
+export function valuesText(alphabetSize: number): string {
   return alphabetSize === 1 ? 'all the same' : `${alphabetSize} different values`;
 }
 
-function bitsText(bits: number): string {
+export function bitsText(bits: number): string {
   return bits === 1 ? '1 bit' : `${bits} bits`;
 }
 
@@ -164,7 +195,7 @@ function outcomesJson(outcomes: Outcomes): Record<string, unknown> {
 }
 
 /** Converts field names such as `pGlobalUpper` to `p_global_upper`. */
-function snakeCase(record: object): Record<string, unknown> {
+export function snakeCase(record: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [
       key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -1,32 +1,25 @@
-/**
- * The input of `phm assess`: a file or standard input, cut into sequences as it is read.
- *
- * Each sequence starts with the bit after the previous sequence, even inside a byte or a hexadecimal
- * digit. A sequence contains no bit beyond its length. At most one sequence and one chunk are in
- * memory here.
- */
+/** The input of the commands that assess: a file or standard input, read by the package. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { TextBitReader, type TextFault, type TextFormat } from '#sp800-22';
+import {
+  AssessError,
+  type ByteSource,
+  type ConsumedInput,
+  type InputFormat,
+  type InputSequence,
+  openReader,
+  type SequenceReader,
+} from '#sp800-22/assess';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 import { reasonOf } from '../read-bounded.ts';
 
-/** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits per digit. */
-export type InputFormat = 'binary' | TextFormat;
-
 export const INPUT_FORMATS: readonly InputFormat[] = ['binary', 'ascii', 'hex'];
+
+export const FORMAT_HELP =
+  'binary: most significant bit first; ascii: digits 0 and 1; hex: four bits per digit';
 
 /** The file name that means standard input. */
 export const STANDARD_INPUT = '-';
-
-const CHUNK_BYTES = 262_144;
-
-/** The `bits` bits that start at `offsetBits`, most significant first. */
-export interface PackedSequence {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly offsetBits: number;
-  readonly bits: number;
-}
 
 /** Returns the name of the input for messages. */
 export function inputName(file: string): string {
@@ -39,116 +32,51 @@ export function inputName(file: string): string {
  */
 export async function openInput(file: string, format: InputFormat): Promise<SequenceReader> {
   const source = file === STANDARD_INPUT ? new StandardInput() : await openFile(file);
-  return format === 'binary' ? new BinaryReader(source) : new TextReader(source, format);
+  return new NamedReader(openReader(source, format), source.name);
 }
 
-export interface SequenceReader {
-  /** Size of a regular file; undefined for pipes, devices and other inputs. */
-  readonly sizeBytes: number | undefined;
-  /** Bytes taken from the source, including a chunk that was read ahead. */
-  readonly takenBytes: number;
-  /** Reads the next `limitBits` bits, or as many as there are. */
-  readSequence(limitBits: number): Promise<PackedSequence>;
-  close(): Promise<void>;
-}
+/** The reader of the package, whose faults name the input and what to do. */
+class NamedReader implements SequenceReader {
+  readonly #reader: SequenceReader;
+  readonly #name: string;
 
-class BinaryReader implements SequenceReader {
-  readonly #source: ByteSource;
-  /** The byte that the last sequence shares with the next one. */
-  #sharedByte = 0;
-  #offsetBits = 0;
-  takenBytes = 0;
-
-  constructor(source: ByteSource) {
-    this.#source = source;
+  constructor(reader: SequenceReader, name: string) {
+    this.#reader = reader;
+    this.#name = name;
   }
 
   get sizeBytes(): number | undefined {
-    return this.#source.sizeBytes;
+    return this.#reader.sizeBytes;
   }
 
-  async readSequence(limitBits: number): Promise<PackedSequence> {
-    const offsetBits = this.#offsetBits;
-    const bytes = new Uint8Array(Math.ceil((offsetBits + limitBits) / 8));
-    let length = 0;
-    if (offsetBits > 0) bytes[length++] = this.#sharedByte;
-    while (length < bytes.length) {
-      const count = await this.#source.read(bytes.subarray(length));
-      if (count === 0) break;
-      length += count;
-      this.takenBytes += count;
+  get sizeBits(): number | undefined {
+    return this.#reader.sizeBits;
+  }
+
+  get takenBytes(): number {
+    return this.#reader.takenBytes;
+  }
+
+  consumed(): ConsumedInput {
+    return this.#reader.consumed();
+  }
+
+  async readSequence(limitBits: number): Promise<InputSequence> {
+    try {
+      return await this.#reader.readSequence(limitBits);
+    } catch (error) {
+      if (!(error instanceof AssessError)) throw error;
+      const hint = '(for a binary file use --format binary)';
+      throw new CommandError(`${this.#name}, ${error.message} ${hint}`, 1);
     }
-    const bits = Math.min(limitBits, length * 8 - offsetBits);
-    this.#offsetBits = (offsetBits + bits) % 8;
-    this.#sharedByte = bytes[length - 1] ?? 0;
-    return { bytes, offsetBits, bits };
   }
 
   close(): Promise<void> {
-    this.#sharedByte = 0;
-    return this.#source.close();
+    return this.#reader.close();
   }
 }
 
-class TextReader implements SequenceReader {
-  readonly #source: ByteSource;
-  readonly #format: TextFormat;
-  readonly #bits: TextBitReader;
-  readonly #chunk = new Uint8Array(CHUNK_BYTES);
-  takenBytes = 0;
-
-  constructor(source: ByteSource, format: TextFormat) {
-    this.#source = source;
-    this.#format = format;
-    this.#bits = new TextBitReader(format);
-  }
-
-  get sizeBytes(): number | undefined {
-    return this.#source.sizeBytes;
-  }
-
-  async readSequence(limitBits: number): Promise<PackedSequence> {
-    const bytes = new Uint8Array(Math.ceil(limitBits / 8));
-    let bits = 0;
-    for (;;) {
-      const reached = this.#bits.read(bytes, bits, limitBits);
-      if (typeof reached !== 'number') throw new CommandError(this.#faultMessage(reached), 1);
-      bits = reached;
-      if (bits === limitBits) break;
-      const count = await this.#source.read(this.#chunk);
-      if (count === 0) break;
-      this.takenBytes += count;
-      this.#bits.feed(this.#chunk.subarray(0, count));
-    }
-    return { bytes, offsetBits: 0, bits };
-  }
-
-  close(): Promise<void> {
-    wipe(this.#chunk);
-    return this.#source.close();
-  }
-
-  #faultMessage({ line, column, byte }: TextFault): string {
-    const printable = byte > 0x20 && byte < 0x7f;
-    const found = printable ? `"${String.fromCharCode(byte)}"` : `byte 0x${hexByte(byte)}`;
-    const digits = this.#format === 'hex' ? 'a hexadecimal digit' : '0, 1';
-    const hint = `expected ${digits} or whitespace (for a binary file use --format binary)`;
-    return `${this.#source.name}, line ${line}, column ${column}: found ${found}, ${hint}`;
-  }
-}
-
-function hexByte(byte: number): string {
-  return byte.toString(16).padStart(2, '0');
-}
-
-interface ByteSource {
-  readonly name: string;
-  readonly sizeBytes: number | undefined;
-  /** Fills `into` from the front. Resolves with the number of bytes read, which is 0 only at the end. */
-  read(into: Uint8Array): Promise<number>;
-  close(): Promise<void>;
-}
-
+/** Regular files, pipes and devices. */
 class FileSource implements ByteSource {
   readonly name: string;
   readonly sizeBytes: number | undefined;

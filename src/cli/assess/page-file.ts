@@ -22,19 +22,19 @@ const STDOUT = 1;
  * Returns the path for `replaceFile`, with links resolved. Throws `CommandError` if `path` cannot be written,
  * is not a regular file, or is the input or the target of standard output.
  */
-export function claimPagePath(path: string, input: string): string {
+export function claimPagePath(path: string, input: string, option = '--html'): string {
   if (path === '-') {
     throw new CommandError(
-      '--html needs the name of a file, because standard output has the report',
+      `${option} needs the name of a file, because standard output has the report`,
       2,
     );
   }
   if (basename(path) === '' || path.endsWith('/')) {
-    throw new CommandError(`--html needs the name of a file, got "${path}"`, 2);
+    throw new CommandError(`${option} needs the name of a file, got "${path}"`, 2);
   }
   try {
     const existing = statOf(path);
-    if (existing) assertReplaceable(path, existing, input);
+    if (existing) assertReplaceable(path, existing, input, option);
     const target = existing ? realpathSync(path) : path;
     // The slash causes an error if the parent is a file.
     accessSync(`${dirname(target)}/`, constants.W_OK);
@@ -50,18 +50,23 @@ function statOf(path: string): BigIntStats | undefined {
 }
 
 /** Throws `CommandError` unless the page may replace the file. A rename would replace even a device. */
-function assertReplaceable(path: string, existing: BigIntStats, input: string): void {
+function assertReplaceable(
+  path: string,
+  existing: BigIntStats,
+  input: string,
+  option: string,
+): void {
   if (!existing.isFile()) {
     const kind = existing.isDirectory() ? 'a directory' : 'not a regular file';
     throw new CommandError(`${path} cannot be written: it is ${kind}`, 1);
   }
   const read = input === STANDARD_INPUT ? fstatSync(STDIN, { bigint: true }) : statOf(input);
   if (read && isSameFile(existing, read)) {
-    throw new CommandError(`--html ${path} would replace the input; name another file`, 2);
+    throw new CommandError(`${option} ${path} would replace the input; name another file`, 2);
   }
   if (isSameFile(existing, fstatSync(STDOUT, { bigint: true }))) {
     throw new CommandError(
-      `--html ${path} would replace the report on standard output; name another file`,
+      `${option} ${path} would replace the report on standard output; name another file`,
       2,
     );
   }

@@ -3,6 +3,7 @@ import type { GenerateRequest } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
 import type { ConnectionFlags } from './connection.ts';
 import type { KeyFormat } from './key-formats.ts';
+import type { Labels } from './labels.ts';
 
 export const INCLUDES = ['hash_proof', 'nist_report', 'receipt'];
 
@@ -16,6 +17,11 @@ export interface GenerateFlags extends ConnectionFlags {
   /** True if the command line names the format. */
   readonly isFormatGiven: boolean;
   readonly envName?: string;
+  readonly label?: Labels;
+  /** In milliseconds. */
+  readonly expiresIn?: number;
+  /** In milliseconds since the epoch; with `expiresIn` the time that it leads to. */
+  readonly expiresAt?: number;
   readonly sealTo?: string;
   readonly recipient?: string;
   readonly output?: string;
@@ -108,7 +114,7 @@ export function toRequest(
   flags: GenerateFlags,
   added: readonly ('nist_report' | 'receipt')[] = [],
 ): GenerateRequest {
-  const { level, validate, source, modulation } = flags;
+  const { level, validate, source, modulation, label, expiresAt } = flags;
   // Commander has checked the names.
   const given = (flags.include ?? []) as NonNullable<GenerateRequest['include']>;
   const include = [...new Set([...given, ...added])];
@@ -117,6 +123,8 @@ export function toRequest(
     ...(validate && { enable_nist_validation: true }),
     ...(source && { entropy_source: source }),
     ...(modulation && { modulation_type: modulation }),
+    ...(label && { labels: label }),
+    ...(expiresAt !== undefined && { expires_at: new Date(expiresAt).toISOString() }),
     ...(include.length > 0 && { include }),
   };
 }

@@ -7,7 +7,7 @@ import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { KeyFile } from './key-file.ts';
 import { DEFAULT_VARIABLE, encodeKey } from './key-formats.ts';
 import { saveReceipt } from './receipt-file.ts';
-import { testsOf, writeDetails } from './terminal.ts';
+import { testsOf, writeDetails, writeEnds } from './terminal.ts';
 
 export const LOST =
   'A key may have been generated and counted, but you did not get it. The next run gets another key.';
@@ -35,6 +35,7 @@ export async function generateOne(
       `Wrote a ${generated.security_level}-bit key, ${generated.key_id}, to ${file.path}\n`,
     );
     if (flags.validate) context.err(`Tests: ${testsOf(generated)}\n`);
+    writeEnds(context, generated);
   } else if (isDetailed(flags)) {
     writeDetails(context, generated);
   }

@@ -6,7 +6,7 @@ import type { GenerateFlags } from './generate-flags.ts';
 import { claimFiles, deliver, LOST } from './generate-one.ts';
 import { saveReceipt } from './receipt-file.ts';
 import { checkAnswer, type SealTarget, toSealedRequest } from './seal-to.ts';
-import { testsOf } from './terminal.ts';
+import { testsOf, writeEnds } from './terminal.ts';
 
 export async function generateSealed(
   context: CliContext,
@@ -30,6 +30,7 @@ export async function generateSealed(
         `Wrote a ${answer.security_level}-bit key, ${answer.key_id}, sealed to ${thumbprint}, to ${file.path}\n`,
       );
       if (flags.validate) context.err(`Tests: ${testsOf(answer)}\n`);
+      writeEnds(context, answer);
     }
     if (receiptFile) await saveReceipt(context, connection, answer, receiptFile);
   } catch (error) {

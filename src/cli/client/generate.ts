@@ -5,12 +5,15 @@ import { SECURITY_LEVELS } from '../../keys/index.ts';
 import { DEFAULT_MODULATION, MODULATION_TYPES } from '../../modulation/index.ts';
 import type { CliContext } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
+import { parseDuration } from '../parse-duration.ts';
+import { futureTime } from '../parse-time.ts';
 import { generateBatch } from './batch/command.ts';
 import { addConnectionOptions, Connection } from './connection.ts';
 import { assertConsistent, type GenerateFlags, INCLUDES } from './generate-flags.ts';
 import { generateOne } from './generate-one.ts';
 import { generateSealed } from './generate-sealed.ts';
 import { DEFAULT_VARIABLE, KEY_FORMATS, parseVariable } from './key-formats.ts';
+import { collectLabel } from './labels.ts';
 import { readTarget } from './seal-to.ts';
 
 /** Most keys of one command. Each is a file of the directory. */
@@ -24,6 +27,9 @@ With --receipt the command waits until the log has the entry of the key.
 With --seal-to or --recipient the key is sealed: only the recipient's private key opens it, with phm open. The command
 writes the answer of the service as JSON, which has no key in plaintext.
 
+With --label, "phm keys list" finds the record of the key later. Labels are stored and shown: put no secret in them.
+From the time of --expires-in or --expires-at on, "phm validate" calls the key invalid.
+
 With --count and --output-dir, each key gets a file that its key ID names. After Ctrl-C, a kill, a full disk or a lost
 connection, the same command continues. It names the keys that were lost, and generates others in their place.
 
@@ -35,6 +41,7 @@ Examples:
   phm generate --validate --json > evidence-with-key.json
   phm generate --output data.key --receipt data.receipt
   phm generate --seal-to backup.recipient --output data.sealed
+  phm generate --label env=prod --label owner=billing --expires-in 30d --output data.key
   phm generate --count 1000 --output-dir devices
   export "$(phm generate --format env --env-name DATA_KEY)"
 `;
@@ -44,12 +51,14 @@ type GivenFlags = Omit<GenerateFlags, 'level' | 'isFormatGiven'> & { readonly le
 export function addGenerateCommand(program: Command, context: CliContext): void {
   const command = program.command('generate').description('get new keys from a running service');
   addKeyOptions(command);
+  addEndOptions(command);
   addOutputOptions(command);
   addConnectionOptions(command, HELP).action((flags: GivenFlags) => {
     // Commander has checked the choices.
     const level = Number(flags.level) as GenerateFlags['level'];
     const isFormatGiven = command.getOptionValueSource('format') !== 'default';
-    return generate(context, { ...flags, level, isFormatGiven });
+    const { expiresIn, expiresAt = expiresIn && Date.now() + expiresIn } = flags;
+    return generate(context, { ...flags, level, isFormatGiven, ...(expiresAt && { expiresAt }) });
   });
 }
 
@@ -76,6 +85,26 @@ function addKeyOptions(command: Command): void {
     )
     .option('--seal-to <file>', 'seal the key to the public file of a recipient')
     .option('--recipient <name>', 'seal the key to a recipient that is registered at the service');
+}
+
+function addEndOptions(command: Command): void {
+  command
+    .addOption(
+      new Option('--label <name=value>', 'label of the key; repeat it for several').argParser(
+        collectLabel,
+      ),
+    )
+    .addOption(
+      new Option('--expires-in <time>', 'end the use of the key after a time such as 12h or 30d')
+        .argParser(parseDuration('--expires-in'))
+        .conflicts('expiresAt'),
+    )
+    .addOption(
+      new Option(
+        '--expires-at <time>',
+        'end the use of the key at a time such as 2027-01-31T12:00Z',
+      ).argParser(futureTime('--expires-at')),
+    );
 }
 
 function addOutputOptions(command: Command): void {

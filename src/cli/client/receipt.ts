@@ -6,6 +6,7 @@ import { type CliContext, writeJson } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
+import { assertKeyId } from './key-id.ts';
 import { type Given, parseObject, readInput, readStandardInput, unwrap } from './receipt-input.ts';
 
 const VERIFY_HELP = `
@@ -181,9 +182,7 @@ async function getReceipt(
   keyId: string,
   { output, force = false, ...flags }: GetFlags,
 ): Promise<void> {
-  if (!/^phm_[1-9][0-9]{0,38}$/.test(keyId)) {
-    throw new CommandError('KEY_ID is phm_ and a number, such as the key_id of an answer', 2);
-  }
+  assertKeyId(keyId);
   if (force && output === undefined) throw new CommandError('--force needs --output', 2);
   const connection = new Connection(context, flags);
   const file = output === undefined ? undefined : KeyFile.claim(output, force);

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 import type { CliContext } from '../context.ts';
+import { labelsText } from './labels.ts';
 
 /** Writes details of a key below the key itself. Respects NO_COLOR and similar variables. */
 export function writeDetails({ err }: CliContext, generated: GeneratedKey): void {
@@ -14,7 +15,9 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
     ['tests', testsOf(generated)],
     ['latency', `${generated.latency_ms} ms`],
   ];
-  if (generated.nist_validation) rows.push(['labels', labelsOf(generated)]);
+  if (generated.nist_validation) rows.push(['rating', ratingOf(generated)]);
+  if (generated.labels) rows.push(['labels', labelsText(generated.labels)]);
+  if (generated.expires_at) rows.push(['expires', generated.expires_at]);
   for (const [name, value] of rows) {
     err(`${styleText('dim', name.padEnd(8), { stream: process.stderr })} ${value}\n`);
   }
@@ -31,8 +34,17 @@ export function testsOf({
   return `${found.tests_passed} of ${found.total_tests} passed, gate passed${gate}`;
 }
 
-/** Returns the labels of the API, which only restate the test results. */
-function labelsOf({ nist_validation: found, nist_score, nist_grade }: GeneratedKey): string {
+/** Writes labels and expiry of a key, if it has them. */
+export function writeEnds(
+  { err }: CliContext,
+  { labels, expires_at: expiresAt }: Pick<GeneratedKey, 'labels' | 'expires_at'>,
+): void {
+  if (labels) err(`Labels: ${labelsText(labels)}\n`);
+  if (expiresAt) err(`Expires: ${expiresAt}\n`);
+}
+
+/** Returns the verdicts of the API that only restate the test results. */
+function ratingOf({ nist_validation: found, nist_score, nist_grade }: GeneratedKey): string {
   const { certification_status, compliance_level } = found ?? {};
   return `${certification_status}, ${compliance_level}, score ${nist_score}, grade ${nist_grade} (this service's own)`;
 }

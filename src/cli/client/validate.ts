@@ -115,6 +115,14 @@ const RETIRED_SECRET: Readonly<Record<string, string>> = {
     'forged, or the record was removed because of its age.',
 };
 
+/** Explains the verdict on a key that the service recognises and no longer calls valid. */
+const KEY_STATUS: Readonly<Record<string, string>> = {
+  deactivated:
+    'The service generated this key, but its time is up: it has expired, or its account has revoked it.',
+  compromised:
+    'The service generated this key, but its account has revoked it, because others may have it.',
+};
+
 function writeVerdict(
   { out, err }: CliContext,
   { valid, validation_details: details }: ValidationResult,
@@ -123,6 +131,10 @@ function writeVerdict(
   for (const [check, result] of Object.entries(details)) {
     out(`  ${check.replace('_', ' ').padEnd(19)} ${result}\n`);
   }
-  const explanation = RETIRED_SECRET[details.retired_secret ?? ''];
-  if (explanation) err(`${explanation}\n`);
+  for (const explanation of [
+    RETIRED_SECRET[details.retired_secret ?? ''],
+    KEY_STATUS[details.key_status ?? ''],
+  ]) {
+    if (explanation) err(`${explanation}\n`);
+  }
 }

@@ -1,9 +1,17 @@
 /** Compares audit records with their entries, and collects what they say about rows and entries. */
 import { formatTimestamp } from '../../clock.ts';
 import { auditEntry } from '../../keys/index.ts';
-import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import {
+  ApiKeyHistories,
+  detailsOf,
+  type LedgerStore,
+  type LogRecord,
+} from '../../ledger/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
+import { AccountChains, checkAccounts } from './accounts-check.ts';
+import { checkApiKeys } from './api-keys-check.ts';
 import { type EntryReader, makes } from './entry-reader.ts';
+import { checkRevocations } from './states-check.ts';
 import { MADE_UP, type WaitingEntries } from './waiting-entries.ts';
 
 /** Entries of one log. */
@@ -60,15 +68,25 @@ export async function checkAudits(order: AuditsOrder, places: Places): Promise<A
     recoveries: new Map(),
     follows: new Map(),
   };
+  const chains = new AccountChains();
+  const apiKeys = new ApiKeyHistories();
   for (let after: Uint8Array | null = null; ; ) {
     const page: Audit[] = await order.store.audits(after, PAGE);
+    const confirmed: Audit[] = [];
     for (const record of page) {
+      chains.note(record);
+      apiKeys.note(record);
       facts.ids.add(Buffer.from(record.auditId).toString('hex'));
-      if (await isConfirmed(order, places, record, facts)) note(order, record, facts);
+      if (await isConfirmed(order, places, record, facts)) confirmed.push(record);
     }
-    if (page.length < PAGE) return facts;
+    for (const record of confirmed) note(order, record, facts);
+    await checkRevocations(order, confirmed);
+    if (page.length < PAGE) break;
     after = page[page.length - 1].auditId;
   }
+  await checkAccounts(order, chains);
+  await checkApiKeys(order, apiKeys);
+  return facts;
 }
 
 async function isConfirmed(
@@ -111,14 +129,5 @@ function note({ logs }: AuditsOrder, { action, details }: Audit, facts: AuditFac
   if (action === 'log_recovered' && log && typeof first === 'number' && typeof count === 'number') {
     const ranges = facts.recoveries.get(log.logId) ?? [];
     facts.recoveries.set(log.logId, [...ranges, { first, count }]);
-  }
-}
-
-/** Returns the members of the details; none if a waiting record was changed to something else. */
-function detailsOf(details: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(details));
-  } catch {
-    return {};
   }
 }

@@ -14,6 +14,7 @@ import type { LogMacKeys } from '../../proof/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
 import { checkAudits, type EntryRange } from './audits-check.ts';
 import { EntryReader, makes } from './entry-reader.ts';
+import { checkExpiries, checkStates } from './states-check.ts';
 import { MADE_UP, WaitingEntries } from './waiting-entries.ts';
 
 export interface RowsOrder {
@@ -94,6 +95,7 @@ export async function checkRows(order: RowsOrder): Promise<RowsReport> {
   const check = new RowsCheck(order, report);
   await check.rows();
   await check.entries();
+  await checkStates(order);
   return report;
 }
 
@@ -127,6 +129,10 @@ class RowsCheck {
         else if (record.receipt === null) this.#checkUnstated(record, sinceMs);
         else this.#order.findings.add(INSERTED, formatKeyId(record.keyId));
       }
+      await checkExpiries(
+        this.#order,
+        page.map(({ record }) => record),
+      );
       checked += page.length;
       onProgress('rows', checked);
       if (page.length < PAGE) return;

@@ -10,8 +10,8 @@ import {
 } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { collectSamples, isRemote, type NoiseReader } from '../../entropy/index.ts';
-import { estimatorText } from '../assess/entropy-command.ts';
 import { entropyJson, formatEntropyText } from '../assess/entropy-report.ts';
+import { estimatorText } from '../assess/entropy-run.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';

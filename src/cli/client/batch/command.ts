@@ -2,10 +2,12 @@
 import { CommandError } from '../../command-error.ts';
 import type { CliContext } from '../../context.ts';
 import { untilInterrupted } from '../../interruption.ts';
+import { formatDuration } from '../../parse-duration.ts';
 import { terminalLine } from '../../status-line.ts';
 import type { Connection } from '../connection.ts';
 import type { GenerateFlags } from '../generate-flags.ts';
 import { DEFAULT_VARIABLE } from '../key-formats.ts';
+import { labelsText } from '../labels.ts';
 import type { SealTarget } from '../seal-to.ts';
 import { callsOf } from './calls.ts';
 import { KeyDirectory } from './directory.ts';
@@ -30,15 +32,15 @@ export async function generateBatch(
 ): Promise<void> {
   const directory = KeyDirectory.open(flags.outputDir, target ? '.sealed' : '.key');
   try {
-    const state = startingState(
-      context,
-      directory,
-      connection,
-      optionsOf(connection, flags, target),
-    );
-    if (state.completedMs === null)
-      await fill(context, connection, { directory, state, flags, target });
-    else tellComplete(context, directory, state, flags);
+    const state = startingState(context, directory, connection, flags, target);
+    if (state.completedMs !== null) {
+      tellComplete(context, directory, state, flags);
+      return;
+    }
+    const { expiresAt: _, ...others } = flags;
+    // All keys of a run expire at once, however often it is continued.
+    const fixed = state.expiresMs === null ? others : { ...others, expiresAt: state.expiresMs };
+    await fill(context, connection, { directory, state, flags: fixed, target });
   } finally {
     directory.close();
   }
@@ -51,6 +53,7 @@ function optionsOf(
   target: SealTarget | null,
 ): BatchOptions {
   const { count, level, validate, source, modulation, include, format, envName, json } = flags;
+  const { label, expiresIn, expiresAt } = flags;
   return {
     '--url': address,
     '--count': count,
@@ -59,6 +62,10 @@ function optionsOf(
     ...(validate && { '--validate': true }),
     ...(source && { '--source': source }),
     ...(include && { '--include': [...new Set(include)].sort() }),
+    ...(label && { '--label': labelsText(label) }),
+    ...(expiresIn !== undefined
+      ? { '--expires-in': formatDuration(expiresIn) }
+      : expiresAt !== undefined && { '--expires-at': new Date(expiresAt).toISOString() }),
     ...(target?.thumbprint && { '--seal-to': target.thumbprint }),
     ...(flags.recipient !== undefined && { '--recipient': flags.recipient }),
     ...(target === null && (json ? { '--json': true } : { '--format': format })),
@@ -69,15 +76,25 @@ function optionsOf(
 function startingState(
   { err }: CliContext,
   directory: KeyDirectory,
-  { apiKeyFingerprint }: Connection,
-  options: BatchOptions,
+  connection: Connection,
+  flags: BatchFlags,
+  target: SealTarget | null,
 ): BatchState {
+  const { apiKeyFingerprint } = connection;
+  const options = optionsOf(connection, flags, target);
   const state = directory.readState();
-  if (state === null) return newState(options, apiKeyFingerprint);
+  if (state === null) return newState(options, apiKeyFingerprint, flags.expiresAt ?? null);
   const other = difference(state.options, options);
   if (other !== null) {
     throw new CommandError(
       `${directory.path} has keys of another command: ${other}. Repeat that command, or name another directory`,
+      1,
+    );
+  }
+  if (isOver(state)) {
+    throw new CommandError(
+      `the keys of ${directory.path} expire at ${new Date(state.expiresMs ?? 0).toISOString()}, which is past, and ` +
+        `${state.made} of ${flags.count} were generated: name another directory for further keys`,
       1,
     );
   }
@@ -88,6 +105,11 @@ function startingState(
     );
   }
   return { ...state, apiKey: apiKeyFingerprint };
+}
+
+/** Reports whether a run can get no more keys, because they would have expired. */
+function isOver({ completedMs, call, expiresMs }: BatchState): boolean {
+  return completedMs === null && call === null && expiresMs !== null && expiresMs <= Date.now();
 }
 
 interface Run {
@@ -179,12 +201,13 @@ function losses(
 function tellDone(
   { err }: CliContext,
   { path }: KeyDirectory,
-  { made, lostKeyIds }: BatchState,
+  { made, lostKeyIds, expiresMs }: BatchState,
   { level = 256 }: BatchFlags,
 ): void {
   const lost =
     lostKeyIds.length === 0 ? '' : `; ${STATE_FILE} there names ${lostKeyIds.length} lost keys`;
   err(`Wrote ${made} ${level}-bit ${made === 1 ? 'key' : 'keys'} to ${path}${lost}\n`);
+  if (expiresMs !== null) err(`Expires: ${new Date(expiresMs).toISOString()}\n`);
 }
 
 function tellComplete(

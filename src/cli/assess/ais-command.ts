@@ -1,0 +1,116 @@
+/** `phm assess-ais31`: runs test procedure A or B of AIS 20/31 on a file of bits. */
+
+import { type Command, Option } from 'commander';
+import { MAXIMUM_WIDTH, type Procedure, procedureA, procedureABits, procedureB } from '#ais-20-31';
+import { type InputFormat, type InputSequence, MAXIMUM_BITS } from '#sp800-22/assess';
+import { grouped } from '#sp800-22/report';
+import { wipe } from '../../bytes.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson } from '../context.ts';
+import { parseCountTo } from '../parse-count.ts';
+import { aisJson, formatAisText } from './ais-report.ts';
+import { warnOfFormat } from './format-warning.ts';
+import { FORMAT_HELP, INPUT_FORMATS, inputName, openInput } from './input.ts';
+import type { InputRead } from './run.ts';
+import { creationTime } from './trace.ts';
+
+interface AisFlags {
+  readonly procedure: Procedure;
+  readonly width?: number;
+  readonly format: InputFormat;
+  readonly json?: boolean;
+  readonly fail?: boolean;
+}
+
+const HELP = `
+Procedure A is for random numbers as an application gets them, procedure B for raw noise. If exactly one test fails,
+the procedure is repeated with the bits that follow, so give it enough for two runs: 2.1 MB for A, 2 MB or more for B.
+At most 8 MiB are read.
+
+The procedures are those of version 2.0 (2011). Version 3.0 (2024) is not implemented: ask which one your evaluation needs.
+The exit code is 0 if the command worked, whatever the verdict; --fail changes that.
+`;
+
+export function addAssessAisCommand(
+  program: Command,
+  context: CliContext,
+  onExitCode: (exitCode: number) => void,
+): void {
+  program
+    .command('assess-ais31 <file>')
+    .description('run test procedure A or B of AIS 20/31 (T0 to T8) on a file or "-" (stdin)')
+    .addOption(
+      new Option(
+        '--procedure <name>',
+        'A: T0 to T5, for random numbers; B: T6 to T8, for raw noise',
+      )
+        .choices(['A', 'B'])
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--width <bits>',
+      'bits of one random number, for A: its places are also tested one by one; default: 1',
+      parseCountTo(MAXIMUM_WIDTH),
+    )
+    .addOption(
+      new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS).default('binary'),
+    )
+    .option('--json', 'write every statistic of every test as JSON')
+    .option('--fail', 'exit with code 1 unless the procedure is passed')
+    .addHelpText('after', HELP)
+    .action(async (file: string, flags: AisFlags, self: Command) => {
+      const passed = await run(file, flags, self, context);
+      if (flags.fail && !passed) onExitCode(1);
+    });
+}
+
+/** Writes the report, and returns whether the procedure is passed. */
+async function run(
+  file: string,
+  flags: AisFlags,
+  command: Command,
+  context: CliContext,
+): Promise<boolean> {
+  const { procedure, width = 1 } = flags;
+  if (procedure === 'B' && flags.width !== undefined) {
+    throw new CommandError('--width is for --procedure A: leave it out', 2);
+  }
+  const created = creationTime(context);
+  const { bytes, bits, input } = await readBits(file, flags.format);
+  try {
+    warnOfFormat(file, bytes.subarray(0, bits >>> 3), command, context);
+    refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
+    const result =
+      procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });
+    const facts = { file: inputName(file), bits, width, format: flags.format, input, created };
+    if (flags.json) writeJson(context, aisJson(result, facts));
+    else context.out(formatAisText(result, facts));
+    return result.verdict === 'passed';
+  } finally {
+    wipe(bytes);
+  }
+}
+
+/** Reads at most `MAXIMUM_BITS` bits, which the caller MUST wipe. */
+async function readBits(
+  file: string,
+  format: InputFormat,
+): Promise<InputSequence & { input: InputRead }> {
+  const reader = await openInput(file, format);
+  try {
+    const sequence = await reader.readSequence(MAXIMUM_BITS);
+    return { ...sequence, input: { ...reader.consumed(), sizeBytes: reader.sizeBytes } };
+  } finally {
+    await reader.close();
+  }
+}
+
+function refuseTooFew(file: string, bits: number, needed: number): void {
+  if (bits >= needed) return;
+  const name = inputName(file);
+  if (bits === 0) throw new CommandError(`${name} is empty`, 1);
+  throw new CommandError(
+    `${name} contains ${grouped(bits)} bits; procedure A needs ${grouped(needed)}, and twice that for a repetition`,
+    1,
+  );
+}

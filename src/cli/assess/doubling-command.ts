@@ -1,0 +1,78 @@
+/** `phm assess --doubling`: its options, and the run with its output. */
+import { type Command, Option } from 'commander';
+import { checkFields, type ReportFields } from '#sp800-22/report';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson } from '../context.ts';
+import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
+import { parseCount } from '../parse-count.ts';
+import { doublingEnd, doublingHead, doublingJson, levelLines } from './doubling-report.ts';
+import { type DoublingResult, runDoubling } from './doubling-run.ts';
+import { inputName } from './input.ts';
+import type { AssessControl, AssessOptions } from './run.ts';
+import { creationTime, toTrace } from './trace.ts';
+
+const SEQUENCE_BITS = 2 ** 20;
+const MOST_BITS = 2 ** 34;
+
+export interface DoublingFlags {
+  readonly doubling?: boolean;
+  readonly mostBits?: number;
+  readonly json?: boolean;
+}
+
+export function addDoublingOptions(command: Command): void {
+  const option = (flags: string, description: string): Option =>
+    new Option(flags, description).helpGroup('Growing amounts of data:');
+  command
+    .addOption(
+      option(
+        '--doubling',
+        'judge 1, 2, 4, … sequences until the source fails; --bits: 1048576 by default',
+      ).conflicts(['sequences', 'csv', 'html', 'nistReport', 'supplements']),
+    )
+    .addOption(
+      option('--most-bits <n>', `end --doubling here; default: ${MOST_BITS} (2 GiB)`).argParser(
+        parseCount,
+      ),
+    );
+}
+
+/** Writes the report, and returns whether the source failed. */
+export async function assessDoubling(
+  options: AssessOptions,
+  { mostBits = MOST_BITS, json, ...flags }: DoublingFlags & ReportFields,
+  context: CliContext,
+  onStart: (head: Uint8Array) => void,
+): Promise<boolean> {
+  if (options.supplements?.length) {
+    throw new CommandError('--doubling judges the tests of SP 800-22 only: name no supplement', 2);
+  }
+  const bits = options.bits ?? SEQUENCE_BITS;
+  const created = creationTime(context);
+  const report = checkFields(flags);
+  if (bits > mostBits)
+    throw new CommandError(`--most-bits needs at least ${bits}, one sequence`, 2);
+  const all = { ...options, bits, mostBits };
+  return untilInterrupted(async (signal) => {
+    const write = (text: string): void => {
+      if (!json && signal.reason !== OUTPUT_GONE) context.out(text);
+    };
+    const control: AssessControl = { signal, onStart };
+    let heading = doublingHead(inputName(options.file), bits);
+    const result = await runDoubling(all, control, (level) => {
+      write(heading + levelLines(level));
+      heading = '';
+    });
+    const trace = { ...toTrace(all, 'all', result.input, created), report };
+    if (json) writeJson(context, doublingJson(result, bits, trace));
+    else write(doublingEnd(result, bits, trace));
+    return hasFailed(result);
+  });
+}
+
+/** Throws the error that ended the run early. */
+function hasFailed({ end, error, levels }: DoublingResult): boolean {
+  if (!error) return end === 'failure';
+  const covered = `the report covers ${levels.length === 1 ? '1 level' : `${levels.length} levels`}`;
+  throw new CommandError(`${error.message}; ${covered}`, error.exitCode);
+}

@@ -1,0 +1,75 @@
+/** The output of `phm assess --doubling`: a line for each level and a verdict, or JSON. */
+import {
+  alignColumns,
+  type Finished,
+  grouped,
+  type RunTrace,
+  traceJson,
+  traceRows,
+} from '#sp800-22/report';
+import { DOUBLING_ALPHA, type Finding, type Level } from './doubling.ts';
+import type { DoublingResult } from './doubling-run.ts';
+
+const WIDTHS = [16, 10, 9, 10, 10];
+
+/** Returns the title and the heading of the table. */
+export function doublingHead(input: string, bits: number): string {
+  const heading = row(['bits', 'sequences', 'compared', 'p', 'limit'], 'smallest');
+  return `SP 800-22 Rev. 1a, doubling: ${input}, sequences of ${grouped(bits)} bits\n\n${heading}`;
+}
+
+/** Returns the line of a level, and its findings. */
+export function levelLines(level: Level): string {
+  const { bits, sequences, compared, p, alpha, smallest, findings } = level;
+  const cells = [grouped(bits), grouped(sequences), grouped(compared), figure(p), figure(alpha)];
+  const worst = smallest ? `${smallest.test}, ${smallest.what}` : 'nothing compared';
+  const failures = findings.map((finding) => `  FAILED ${findingText(finding)}\n`);
+  return row(cells, worst) + failures.join('');
+}
+
+function row(cells: readonly string[], last: string): string {
+  return `${cells.map((cell, i) => cell.padStart(WIDTHS[i])).join('')}  ${last}\n`;
+}
+
+function findingText({ test, what, p }: Finding): string {
+  return `${test}, ${what}: p = ${figure(p)}`;
+}
+
+function figure(p: number): string {
+  return p >= 0.001 ? p.toFixed(4) : p.toExponential(2);
+}
+
+/** Returns the verdict and the trace. */
+export function doublingEnd(result: DoublingResult, bits: number, trace: RunTrace): string {
+  const facts = alignColumns(traceRows(trace, result.report, finished(result))).join('\n');
+  return `\n${verdictText(result, bits)}\n\n${facts}\n`;
+}
+
+function verdictText({ levels, end, error }: DoublingResult, bits: number): string {
+  const last = levels[levels.length - 1];
+  const size = `${grouped(last.bits)} bits`;
+  const next = `${grouped(2 ** levels.length * bits)} bits`;
+  const rate = `A sound source fails in at most ${100 * DOUBLING_ALPHA} % of runs.`;
+  if (end === 'failure') return `FAILED at ${size}. ${rate}`;
+  const nothing = `No failure up to ${size}.`;
+  if (end === 'limit') return `${nothing} The limit is reached. ${rate}`;
+  if (end === 'input') return `${nothing} The input ended before ${next}. ${rate}`;
+  return `${nothing} The run ended early: ${error?.message}.`;
+}
+
+/** Returns the result as plain JSON. */
+export function doublingJson(result: DoublingResult, bits: number, trace: RunTrace): object {
+  const { levels, end } = result;
+  return {
+    bits,
+    alpha: DOUBLING_ALPHA,
+    levels: levels.map(({ secondLevel, ...level }) => ({ ...level, second_level: secondLevel })),
+    failed: levels.some(({ failed }) => failed),
+    end,
+    ...traceJson(trace, result.report, finished(result)),
+  };
+}
+
+function finished({ levels, end }: DoublingResult): Finished {
+  return { sequences: levels[levels.length - 1].sequences, complete: end !== 'error' };
+}

@@ -1,0 +1,216 @@
+/** The output of `phm assess-entropy --iid`: tables for people, JSON for machines. */
+import { alignColumns, grouped } from '#sp800-22/report';
+import {
+  ASSESSMENT_SAMPLES,
+  type IidAssessment,
+  type IidRestartAssessment,
+  type IidTests,
+  type PermutationCounts,
+  STATISTIC_NAMES,
+  type StatisticName,
+} from '#sp800-90b';
+import { awardText, bitsText, figure, snakeCase, valuesText } from './entropy-report.ts';
+
+/** Names and sections of SP 800-90B. */
+const TITLES: Readonly<Record<StatisticName, string>> = {
+  excursion: '5.1.1  excursion',
+  directional_runs: '5.1.2  number of directional runs',
+  directional_run_length: '5.1.3  length of directional runs',
+  increases_decreases: '5.1.4  increases and decreases',
+  median_runs: '5.1.5  number of runs based on the median',
+  median_run_length: '5.1.6  length of runs based on the median',
+  average_collision: '5.1.7  average collision',
+  maximum_collision: '5.1.8  maximum collision',
+  periodicity_1: '5.1.9  periodicity, lag 1',
+  periodicity_2: '5.1.9  periodicity, lag 2',
+  periodicity_8: '5.1.9  periodicity, lag 8',
+  periodicity_16: '5.1.9  periodicity, lag 16',
+  periodicity_32: '5.1.9  periodicity, lag 32',
+  covariance_1: '5.1.10 covariance, lag 1',
+  covariance_2: '5.1.10 covariance, lag 2',
+  covariance_8: '5.1.10 covariance, lag 8',
+  covariance_16: '5.1.10 covariance, lag 16',
+  covariance_32: '5.1.10 covariance, lag 32',
+  compression: '5.1.11 compression',
+};
+
+export const IID_CAVEAT = `The tests look for signs that the samples are not independent and identically distributed (IID). Passing proves
+neither that they are nor that there is entropy: the output of a deterministic generator passes. The IID track also
+needs an argument from the source (SP 800-90B section 3.1.2).
+`;
+
+/** `conditioned`: the samples are conditioned output, of which h' is wanted. */
+export interface IidForm {
+  readonly conditioned: boolean;
+}
+
+export function formatIidText(assessment: IidAssessment, { conditioned }: IidForm): string {
+  const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, tests } = assessment;
+  const lines = [
+    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
+    '',
+    ...testLines(tests),
+    '',
+    ...alignColumns(
+      conditioned
+        ? [
+            ['IID tests', verdict(tests.passed)],
+            ["h'", `${figure(hBitstring ?? 1)} per bit, for phm assess-conditioning --h-prime`],
+          ]
+        : [
+            ['H_original', `${figure(hOriginal)} per symbol`],
+            ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} per bit`],
+            ['IID tests', verdict(tests.passed)],
+            ['Assessed', assessedText(assessment)],
+          ],
+    ),
+    '',
+  ];
+  return `${lines.join('\n')}\n${IID_CAVEAT}`;
+}
+
+function assessedText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment): string {
+  if (minEntropyPerSymbol === null) return 'nothing: use the non-IID track, without --iid';
+  const perBit = minEntropyPerSymbol / bitsPerSymbol;
+  return `${figure(minEntropyPerSymbol)} per symbol, ${figure(perBit)} per bit`;
+}
+
+export function formatIidRestartText(assessment: IidRestartAssessment): string {
+  const { sanityCheck, hRows, hColumns, initialMinEntropy, rowTests, columnTests } = assessment;
+  const { maxCount, cutoff } = sanityCheck;
+  const lines = [
+    'Rows: restart by restart',
+    ...testLines(rowTests),
+    '',
+    'Columns: the same sample of every restart',
+    ...testLines(columnTests),
+    '',
+    ...alignColumns([
+      ['H_I', figure(initialMinEntropy), 'as given'],
+      ['H_r', figure(hRows), 'most common value in the rows'],
+      ['H_c', figure(hColumns), 'most common value in the columns'],
+      ['IID tests', verdict(rowTests.passed && columnTests.passed), 'of rows and columns'],
+      [
+        'Sanity check',
+        verdict(sanityCheck.passed),
+        `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`,
+      ],
+      ['Validation', verdict(assessment.validationPassed), 'min(H_r, H_c) >= H_I / 2'],
+      ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)],
+    ]),
+    '',
+  ];
+  return `${lines.join('\n')}\n${IID_CAVEAT}`;
+}
+
+function testLines(tests: IidTests): string[] {
+  const { permutations, seed } = tests.permutation;
+  return [
+    ...alignColumns(testRows(tests)),
+    '',
+    ...alignColumns(permutationRows(tests)),
+    `${grouped(permutations)} permutations, seed ${seed}`,
+  ];
+}
+
+/** Returns a heading, and a row for each test of §5.2. */
+export function testRows({ independence, goodnessOfFit, longestRepeat }: IidTests): string[][] {
+  const chiSquare = (title: string, result: IidTests['independence']): string[] => [
+    title,
+    result.statistic.toFixed(6),
+    `${result.degreesOfFreedom}`,
+    result.pValue.toPrecision(6),
+    verdict(result.passed),
+  ];
+  return [
+    ['test', 'statistic', 'degrees', 'p-value', 'result'],
+    chiSquare('5.2    chi-square, independence', independence),
+    chiSquare('5.2    chi-square, goodness of fit', goodnessOfFit),
+    [
+      '5.2.5  longest repeated substring',
+      `${longestRepeat.length}`,
+      '-',
+      longestRepeat.probability.toPrecision(6),
+      verdict(longestRepeat.passed),
+    ],
+  ];
+}
+
+/** Returns a heading, and a row for each statistic of §5.1. */
+export function permutationRows({ permutation }: IidTests): string[][] {
+  return [
+    ['permutation statistic', 'of the samples', 'greater', 'equal', 'less', 'result'],
+    ...STATISTIC_NAMES.map((name) => countCells(TITLES[name], permutation.statistics[name])),
+  ];
+}
+
+function countCells(title: string, counts: PermutationCounts): string[] {
+  const { statistic, greater, equal, less, passed } = counts;
+  const value = Number.isInteger(statistic) ? `${statistic}` : statistic.toFixed(6);
+  return [title, value, `${greater}`, `${equal}`, `${less}`, verdict(passed)];
+}
+
+function verdict(passed: boolean): string {
+  return passed ? 'passed' : 'FAILED';
+}
+
+/** Returns the assessment with the field names of the JSON output. */
+export function iidJson(
+  assessment: IidAssessment,
+  { conditioned }: IidForm,
+): Record<string, unknown> {
+  const { samples, bitsPerSymbol, minEntropyPerSymbol } = assessment;
+  return {
+    track: 'iid',
+    samples,
+    enough_samples: samples >= ASSESSMENT_SAMPLES,
+    bits_per_symbol: bitsPerSymbol,
+    alphabet_size: assessment.alphabetSize,
+    iid_tests: testsJson(assessment.tests),
+    literal: snakeCase(assessment.literal),
+    bitstring: assessment.bitstring && snakeCase(assessment.bitstring),
+    ...(conditioned && { h_prime: assessment.hBitstring }),
+    h_original: assessment.hOriginal,
+    h_bitstring: assessment.hBitstring,
+    min_entropy_per_symbol: minEntropyPerSymbol,
+    min_entropy_per_bit: minEntropyPerSymbol && minEntropyPerSymbol / bitsPerSymbol,
+  };
+}
+
+export function iidRestartJson(assessment: IidRestartAssessment): Record<string, unknown> {
+  const { sanityCheck, rowTests, columnTests } = assessment;
+  return {
+    track: 'iid',
+    bits_per_symbol: assessment.bitsPerSymbol,
+    alphabet_size: assessment.alphabetSize,
+    h_initial: assessment.initialMinEntropy,
+    sanity_check: snakeCase(sanityCheck),
+    row_tests: testsJson(rowTests),
+    column_tests: testsJson(columnTests),
+    rows: snakeCase(assessment.rows),
+    columns: snakeCase(assessment.columns),
+    h_rows: assessment.hRows,
+    h_columns: assessment.hColumns,
+    validation_passed: assessment.validationPassed,
+    min_entropy_per_symbol: assessment.minEntropyPerSymbol,
+  };
+}
+
+function testsJson(tests: IidTests): Record<string, unknown> {
+  const { permutation } = tests;
+  return {
+    passed: tests.passed,
+    mean: tests.mean,
+    median: tests.median,
+    chi_square_independence: snakeCase(tests.independence),
+    chi_square_goodness_of_fit: snakeCase(tests.goodnessOfFit),
+    longest_repeated_substring: snakeCase(tests.longestRepeat),
+    permutation: {
+      generator: 'xoshiro128**',
+      seed: permutation.seed,
+      permutations: permutation.permutations,
+      passed: permutation.passed,
+      statistics: permutation.statistics,
+    },
+  };
+}

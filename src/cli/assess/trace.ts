@@ -1,0 +1,53 @@
+/** The facts by which a report of `phm assess` can be traced to its input, options and program. */
+import { KERNELS_SHA256, TEST_NAMES } from '#sp800-22';
+import type { RunTrace } from '#sp800-22/report';
+import { PROJECT_VERSION, softwareName } from '../../version.ts';
+import { CommandError } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+import { inputName } from './input.ts';
+import type { AssessOptions, InputRead } from './run.ts';
+
+export const PROGRAM = `phm ${PROJECT_VERSION}`;
+
+const NOTHING_READ: InputRead = { bytes: 0, sha256: '', sizeBytes: undefined };
+
+/** Returns the trace of a run that has read `read`. `sequences` is as the command line has it. */
+export function toTrace(
+  { file, format, offsetBits = 0, bits, tests = TEST_NAMES, supplements = [] }: AssessOptions,
+  sequences: number | 'all' | undefined,
+  { sizeBytes, bytes, sha256 }: InputRead = NOTHING_READ,
+  created: string,
+): RunTrace {
+  return {
+    input: {
+      name: inputName(file),
+      size: sizeBytes ?? null,
+      bytes,
+      sha256,
+      format,
+      offset_bits: offsetBits,
+      program: PROGRAM,
+    },
+    options: {
+      bits: bits ?? null,
+      sequences: sequences === 'all' ? null : (sequences ?? 1),
+      tests,
+      supplements,
+    },
+    software: {
+      build: softwareName(),
+      kernels_sha256: KERNELS_SHA256,
+    },
+    created,
+  };
+}
+
+/** Returns the time to the second, in UTC. `SOURCE_DATE_EPOCH` replaces the clock for reproducible reports. */
+export function creationTime({ env }: Pick<CliContext, 'env'>): string {
+  const epoch = env.SOURCE_DATE_EPOCH;
+  const ms = epoch === undefined ? Date.now() : Number(epoch) * 1000;
+  if (epoch !== undefined && !/^\d{1,11}$/.test(epoch)) {
+    throw new CommandError(`SOURCE_DATE_EPOCH expected seconds since 1970, got "${epoch}"`, 2);
+  }
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,74 @@
+/** `phm assess-ais31` as users see it: stdout, stderr, exit code. The command runs in this process. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
+import { biasedStream } from '../ais-20-31/reference.ts';
+import { runCommand } from '../support/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const BIASED_BYTES = 980_000;
+
+let folder: string;
+let biased: string;
+before(() => {
+  folder = makeDataDir();
+  biased = join(folder, 'biased.bin');
+  // One run of procedure B, and no repetition.
+  writeFileSync(biased, biasedStream().subarray(0, BIASED_BYTES));
+});
+after(() => removeDataDir(folder));
+
+const phm = (...args: string[]) => runCommand(['assess-ais31', ...args]);
+
+describe('phm assess-ais31', () => {
+  it('writes the tests of procedure B with figures, limits and the verdict', async () => {
+    const { code, stdout, stderr } = await phm(biased, '--procedure', 'B');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Procedure B: undecided: the input ends too early\n.*: 7,840,000 bits\n/);
+    assert.match(stdout, /^First run: 7,835,764 bits, 1 failed$/m);
+    assert.match(stdout, /^T6 .* single bits .*deviation 0\.032450 +deviation < 0\.025 +FAILED$/m);
+    assert.match(stdout, /^T8 .* bits per byte 7\.977698 +above 7\.976 +passed$/m);
+    assert.match(stdout, /^Repetition, because one test failed: 0 bits, 0 failed before/m);
+    assert.match(stdout, /It is no evaluation and\ndoes not show entropy/);
+    assert.match(stdout, /^SHA-256 of the bytes read +[0-9a-f]{64}$/m);
+  });
+
+  it('exits with code 1 with --fail unless the procedure is passed, and writes JSON', async () => {
+    const args = ['assess-ais31', biased, '--procedure', 'B', '--fail', '--json'];
+    const { code, stdout } = await runCommand(args, { SOURCE_DATE_EPOCH: '1700000000' });
+    assert.equal(code, 1);
+    const { standard, input, procedure, verdict, runs, width, ...trace } = JSON.parse(stdout);
+    const { software, created } = trace;
+    assert.equal(standard, 'AIS 20/31 version 2.0 (KS2011)');
+    assert.deepEqual(input, {
+      file: biased,
+      bits: 8 * BIASED_BYTES,
+      size: BIASED_BYTES,
+      bytes: BIASED_BYTES,
+      sha256: createHash('sha256').update(readFileSync(biased)).digest('hex'),
+      format: 'binary',
+      program: `phm ${PROJECT_VERSION}`,
+    });
+    assert.deepEqual([software, created], [{ build: softwareName() }, '2023-11-14T22:13:20Z']);
+    assert.deepEqual([procedure, verdict, runs.length, width], ['B', 'undecided', 2, undefined]);
+    assert.deepEqual(runs[0].tests[0].statistics, { ones: 53_245, deviation: 0.03244999999999998 });
+  });
+
+  it('says how many bits procedure A needs', async () => {
+    const { code, stderr } = await phm(biased, '--procedure', 'A');
+    assert.equal(code, 1);
+    assert.match(stderr, /contains 7,840,000 bits; procedure A needs 8,285,728, and twice that/);
+  });
+
+  it('wants a procedure, and a width only for A', async () => {
+    assert.match((await phm(biased)).stderr, /required option '--procedure <name>'/);
+    const { code, stderr } = await phm(biased, '--procedure', 'B', '--width', '8');
+    assert.equal(code, 2);
+    assert.match(stderr, /--width is for --procedure A: leave it out/);
+    const wide = await phm(biased, '--procedure', 'A', '--width', '257');
+    assert.match(wide.stderr, /use a whole number from 1 to 256/);
+  });
+});
