@@ -6,6 +6,9 @@ export {
   type GeneratedKey,
   type GenerateRequest,
   type Health,
+  type KeyInfo,
+  type KeyList,
+  type KeyListQuery,
   type Limit,
   type Limits,
   type NistReport,
@@ -17,6 +20,7 @@ export {
   PhmTimeoutError,
   parseReceiptText,
   type ReceiptVerdict,
+  type RevocationReason,
   type ValidationResult,
 } from '../../sdk/src/index.ts';
 

@@ -5,13 +5,15 @@ import { Explanation } from './generate/explanation.tsx';
 import { GenerateView } from './generate/view.tsx';
 import { HealthLink, HealthProvider } from './health.tsx';
 import { KeyBar, KeyEntry } from './key-entry.tsx';
+import { KeysView } from './keys/view.tsx';
 import { EvidenceView } from './randomness/view.tsx';
 import { ReceiptsView } from './receipts/view.tsx';
-import { ROUTES, type RoutePath, useRoute } from './route.ts';
+import { ROUTES, type Route, type RoutePath } from './route.ts';
 import { SessionProvider, useSession } from './session.tsx';
 import { StatusView } from './status.tsx';
 import { ThemeToggle } from './theme.tsx';
 import { UsageView } from './usage/view.tsx';
+import { useRoute } from './use-route.ts';
 import { ValidateView } from './validate.tsx';
 
 interface ViewText {
@@ -23,6 +25,10 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
   generate: {
     title: 'Generate a key',
     lead: 'Generate a symmetric key after a reseed from the operating system. Optional tests judge the generator’s output.',
+  },
+  keys: {
+    title: 'Keys',
+    lead: 'The keys that this account generated, and their state. The service stores records of keys, never the keys.',
   },
   validate: {
     title: 'Validate a key',
@@ -45,6 +51,15 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
     lead: 'The state of this server, check by check.',
   },
 };
+
+const RECORD_TEXT: ViewText = {
+  title: 'Record of a key',
+  lead: 'What the service recorded about a key, its state, and its receipt.',
+};
+
+function textOf({ path, item }: Route): ViewText {
+  return path === 'keys' && item !== '' ? RECORD_TEXT : TEXTS[path];
+}
 
 /** Views that call nothing with an API key. */
 const WITHOUT_API_KEY: readonly RoutePath[] = ['receipts', 'status'];
@@ -72,7 +87,7 @@ function Shell() {
   return (
     <div class="shell">
       <header class="side">
-        <a class="skip" href={`#/${route}`} onClick={toContent}>
+        <a class="skip" href={`#/${route.path}`} onClick={toContent}>
           Skip to content
         </a>
         <p class="brand">
@@ -88,29 +103,30 @@ function Shell() {
           <ul>
             {ROUTES.map(({ path, label }) => (
               <li key={path}>
-                <a href={`#/${path}`} aria-current={path === route ? 'page' : undefined}>
+                <a href={`#/${path}`} aria-current={path === route.path ? 'page' : undefined}>
                   {label}
                 </a>
               </li>
             ))}
           </ul>
         </nav>
-        {ending !== undefined && <KeyBar route={route} />}
+        {ending !== undefined && <KeyBar route={route.path} />}
         <div class="tools">
           <HealthLink />
+          <a href="testbench">Test bench</a>
           <a href="docs">API reference</a>
           <ThemeToggle />
         </div>
       </header>
       <main ref={main} tabIndex={-1}>
-        <View key={route} route={route} />
+        <View key={route.path} route={route} />
       </main>
     </div>
   );
 }
 
-function View({ route }: { route: RoutePath }) {
-  const { title, lead } = TEXTS[route];
+function View({ route }: { route: Route }) {
+  const { title, lead } = textOf(route);
   const { ending, generation } = useSession();
   const heading = useHeadingFocus(title, generation);
   return (
@@ -121,10 +137,10 @@ function View({ route }: { route: RoutePath }) {
         </h1>
         <p>{lead}</p>
       </div>
-      {ending === undefined && !WITHOUT_API_KEY.includes(route) ? (
+      {ending === undefined && !WITHOUT_API_KEY.includes(route.path) ? (
         <>
           <KeyEntry />
-          {route === 'generate' && <Explanation />}
+          {route.path === 'generate' && <Explanation />}
         </>
       ) : (
         <Content key={generation} route={route} />
@@ -133,10 +149,12 @@ function View({ route }: { route: RoutePath }) {
   );
 }
 
-function Content({ route }: { route: RoutePath }) {
-  switch (route) {
+function Content({ route }: { route: Route }) {
+  switch (route.path) {
     case 'generate':
       return <GenerateView />;
+    case 'keys':
+      return <KeysView route={route} />;
     case 'validate':
       return <ValidateView />;
     case 'receipts':

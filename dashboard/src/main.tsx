@@ -5,6 +5,7 @@ import './styles/shell.css';
 import './styles/controls.css';
 import './styles/figures.css';
 import './styles/views.css';
+import './styles/keys.css';
 
 const root = document.getElementById('app');
 if (!root) throw new Error('index.html has no #app');

@@ -4,7 +4,7 @@
  */
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useMemo, useRef, useState } from 'preact/hooks';
-import { type Limits, makeClient, type PhmClient, PhmConnectionError } from './api.ts';
+import { type Limits, makeClient, PhmApiError, type PhmClient, PhmConnectionError } from './api.ts';
 import { useHealth } from './health.tsx';
 
 /** Limits, and the time of the answer that they come from: milliseconds of the page's clock. */
@@ -62,7 +62,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const connect = useCallback(
     async (apiKey: string) => {
       const candidate = makeClient(apiKey);
-      await observe(candidate, candidate.metrics({ hours: 1 }));
+      await observe(candidate, candidate.metrics({ hours: 1 })).catch(acceptScoped);
       client.current = candidate;
       setEnding(apiKey.slice(-SHOWN_CHARACTERS));
       if (candidate.lastLimits) setLimits({ ...candidate.lastLimits, at: Date.now() });
@@ -92,4 +92,9 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     [ending, limits, generation, connect, forget, call],
   );
   return <Context.Provider value={session}>{children}</Context.Provider>;
+}
+
+/** Ignores that a valid API key lacks the scope of the call that tried it. Throws every other error. */
+function acceptScoped(error: unknown): void {
+  if (!(error instanceof PhmApiError) || error.code !== 'insufficient_scope') throw error;
 }

@@ -11,6 +11,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   qrng: 'A random number service on the network. It is quantum according to the provider; the service cannot check this.',
 };
 
+/** Names of all sources that a key can have. */
+export const SOURCE_NAMES: readonly string[] = Object.keys(TEXTS);
+
 export function sourceText(name: string): string {
   return TEXTS[name] ?? 'A source that is mixed in on request.';
 }

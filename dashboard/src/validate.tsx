@@ -125,6 +125,8 @@ const VALID = 'Valid: this service generated the key';
 function verdictText(validated: Validated): string {
   if (validated.validation.valid) return `${VALID}.`;
   const failed = checksOf(validated).filter(({ state }) => state === 'bad');
+  const ended = endedStatus(validated);
+  if (ended !== undefined) return `Not valid: the key is ${ended}.`;
   if (isUnconfirmed(validated))
     return 'Not valid: the service cannot confirm that it generated this key.';
   return `Not valid. Failed: ${failed.map(({ title }) => title.toLowerCase()).join(', ')}.`;
@@ -135,13 +137,7 @@ function Verdict({ validated }: { validated: Validated }) {
   return (
     <section class={`panel verdict ${valid ? 'good' : 'bad'}`} aria-labelledby="verdict-title">
       <h2 id="verdict-title">{valid ? VALID : 'Not valid'}</h2>
-      {!valid && (
-        <p>
-          {isUnconfirmed(validated)
-            ? 'The service cannot confirm that it generated this key.'
-            : 'A check failed. The service confirms only keys that it generated.'}
-        </p>
-      )}
+      {!valid && <p>{invalidText(validated)}</p>}
       <ul class="checks">
         {checksOf(validated).map(({ title, state, word, text }) => (
           <li key={title}>
@@ -159,6 +155,20 @@ function Verdict({ validated }: { validated: Validated }) {
       <Warnings warnings={validated.validation.warnings} />
     </section>
   );
+}
+
+/** Returns the status of a key that the service generated but calls invalid. */
+function endedStatus({ validation }: Validated): Details['key_status'] {
+  const { key_status: status } = validation.validation_details;
+  return status === 'active' ? undefined : status;
+}
+
+function invalidText(validated: Validated): string {
+  const ended = endedStatus(validated);
+  if (ended !== undefined) return `The service generated this key, but the key is ${ended}.`;
+  return isUnconfirmed(validated)
+    ? 'The service cannot confirm that it generated this key.'
+    : 'A check failed. The service confirms only keys that it generated.';
 }
 
 function checksOf({ validation, hadProof }: Validated): Check[] {
@@ -189,8 +199,22 @@ function checksOf({ validation, hadProof }: Validated): Check[] {
           ? 'The proof must belong to this key, under any version of the master secret. A wrong proof fails even if the ledger has the key.'
           : 'The ledger must have this key’s commitment, from any account. Keys generated elsewhere fail.',
     },
+    ...statusCheck(details.key_status),
   ];
 }
+
+/** A key that the service does not recognise has no status. */
+function statusCheck(status: Details['key_status']): Check[] {
+  if (status === undefined) return [];
+  const state = status === 'active' ? 'good' : 'bad';
+  return [{ title: 'Status', state, word: status, text: STATUSES[status] }];
+}
+
+const STATUSES: Readonly<Record<NonNullable<Details['key_status']>, string>> = {
+  active: 'The key has neither expired nor been revoked.',
+  deactivated: 'The key has expired, or its account has revoked it.',
+  compromised: 'Its account has reported that others have the key, or may have it.',
+};
 
 type Details = ValidationResult['validation_details'];
 

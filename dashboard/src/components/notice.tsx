@@ -61,6 +61,13 @@ export function wordsFor(error: unknown): Words {
   };
 }
 
+/** Codes of an API key that is valid but may not make the call. The detail names the missing scope. */
+const FORBIDDEN: readonly string[] = [
+  'insufficient_scope',
+  'address_not_allowed',
+  'account_suspended',
+];
+
 /** Texts for readers, in place of those of the service that explain headers and fields to programs. */
 const HELP: Readonly<Record<string, string>> = {
   rate_limited:
@@ -71,13 +78,21 @@ const HELP: Readonly<Record<string, string>> = {
     'The database cannot serve this request. The service released no key. If the error persists, see Status and tell the operator.',
   sealed_only:
     'The operator allows this account only sealed keys, which are encrypted to their recipient. This page shows keys in plaintext, so it generates none for this account. Use "phm generate --seal-to" or a client library.',
+  key_not_found:
+    'It may be a key of another account, or its record was removed because of its age. An API key sees only the keys of its own account.',
   overloaded: 'The queues of the service are full. The service counted nothing.',
 };
 
 function apiWords(error: PhmApiError): Words {
   const { status, code, title, detail, retryAfterSeconds: waitSeconds } = error;
   if (code === 'quota_exceeded') {
-    return { title, text: quotaText(waitSeconds), waitSeconds, canRetry: false };
+    const isOfApiKey = detail.startsWith('This API key');
+    return {
+      title: isOfApiKey ? 'This API key has reached its monthly limit' : title,
+      text: quotaText(waitSeconds, isOfApiKey),
+      waitSeconds,
+      canRetry: false,
+    };
   }
   return {
     title,
@@ -87,12 +102,15 @@ function apiWords(error: PhmApiError): Words {
   };
 }
 
-function quotaText(waitSeconds: number | null): string {
+function quotaText(waitSeconds: number | null, isOfApiKey: boolean): string {
   const when =
     waitSeconds === null
       ? 'with the next calendar month (UTC)'
       : `on ${dateTime(Date.now() + waitSeconds * 1000)} (in ${duration(waitSeconds)})`;
-  return `The quota resets ${when}. An operator can move the account to a larger plan at any time. Usage and Evidence are not metered and still work.`;
+  const help = isOfApiKey
+    ? 'An operator can issue an API key with a higher limit, within the quota of the account.'
+    : 'An operator can move the account to a larger plan at any time.';
+  return `The quota resets ${when}. ${help} Usage and Evidence are not metered and still work.`;
 }
 
 export interface NoticeProps {
@@ -142,7 +160,8 @@ interface ActionsProps {
 function Actions({ error, retry, waitSeconds }: ActionsProps) {
   const { ending } = useSession();
   const { forgetApiKey } = useCustody();
-  const isRefused = error instanceof PhmApiError && error.status === 401;
+  const isRefused =
+    error instanceof PhmApiError && (error.status === 401 || FORBIDDEN.includes(error.code));
   if (isRefused && ending !== undefined) {
     return (
       <p>

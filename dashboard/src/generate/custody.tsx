@@ -136,7 +136,9 @@ function useGeneration() {
       setState((before) => ({ ...before, isWorking: true, error: undefined }));
       const from = performance.now();
       try {
-        const answer = await call((client) => client.generate(toRequest(order), { signal }));
+        const answer = await call((client) =>
+          client.generate(toRequest(order, Date.now()), { signal }),
+        );
         const made = { answer, order, roundTripMs: performance.now() - from };
         if (!signal.aborted) setState({ ...EMPTY, made });
       } catch (error) {

@@ -7,7 +7,7 @@ import { date, milliseconds, timeOfDay } from '../format.ts';
 import type { Made } from './custody.tsx';
 import { carrierPValues, PValuePlot, pValueTable } from './p-value-plot.tsx';
 import { TestTables } from './tests-table.tsx';
-import { Labels, TestsVerdict } from './tests-verdict.tsx';
+import { Scores, TestsVerdict } from './tests-verdict.tsx';
 
 export function Evidence({ made }: { made: Made }) {
   const { answer } = made;
@@ -97,7 +97,7 @@ function Tested({ answer, report }: { answer: GeneratedKey; report: NistReport }
         </Figure>
       </section>
       <TestTables report={report} />
-      <Labels answer={answer} />
+      <Scores answer={answer} />
     </>
   );
 }

@@ -1,12 +1,14 @@
-/** The form for a new key: length, modulation, entropy source, validation, receipt. */
-import { useId } from 'preact/hooks';
+/** The form for a new key: length, modulation, entropy source, validation, receipt, labels, expiry. */
+import { useId, useState } from 'preact/hooks';
 import type { GenerateRequest } from '../api.ts';
 import { ignoreDoubleClick } from '../components/double-click.ts';
 import { Segments } from '../components/segments.tsx';
 import { useHealth } from '../health.tsx';
 import { offeredSources, sourceText } from '../source-names.ts';
+import { type Ends, endFields, endsProblems, NO_ENDS } from './ends.ts';
+import { EndsFields } from './ends-fields.tsx';
 
-export interface Order {
+export interface Order extends Ends {
   readonly level: GenerateRequest['security_level'];
   readonly modulation: NonNullable<GenerateRequest['modulation_type']>;
   /** Name of the source; empty for the server's default. */
@@ -16,6 +18,7 @@ export interface Order {
 }
 
 export const DEFAULT_ORDER: Order = {
+  ...NO_ENDS,
   level: 256,
   modulation: 'phase',
   source: '',
@@ -30,13 +33,9 @@ const MODULATIONS = (['phase', 'frequency', 'amplitude', 'none'] as const).map((
   label: value,
 }));
 
-export function toRequest({
-  level,
-  modulation,
-  source,
-  isValidated,
-  hasReceipt,
-}: Order): GenerateRequest {
+/** Returns the request for an order. An expiry in days counts from `nowMs`. */
+export function toRequest(order: Order, nowMs: number): GenerateRequest {
+  const { level, modulation, source, isValidated, hasReceipt } = order;
   const include = [
     ...(isValidated ? (['nist_report'] as const) : []),
     ...(hasReceipt ? (['receipt'] as const) : []),
@@ -49,6 +48,7 @@ export function toRequest({
     ...(source !== '' && {
       entropy_source: source as NonNullable<GenerateRequest['entropy_source']>,
     }),
+    ...endFields(order, nowMs),
   };
 }
 
@@ -63,9 +63,14 @@ export interface GenerateFormProps {
 
 export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: GenerateFormProps) {
   const id = useId();
+  const [isChecked, setChecked] = useState(false);
+  const problems = isChecked ? endsProblems(order, Date.now()) : {};
   const submit = (event: Event) => {
     event.preventDefault();
-    if (!isWorking) onSubmit();
+    const { labels, expiry } = endsProblems(order, Date.now());
+    const isWrong = labels !== undefined || expiry !== undefined;
+    setChecked(isWrong);
+    if (!isWorking && !isWrong) onSubmit();
   };
   return (
     <section class="panel" aria-label="What to generate">
@@ -106,6 +111,11 @@ export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: G
             Get a receipt
           </label>
         </div>
+        <EndsFields
+          ends={order}
+          problems={problems}
+          onChange={(fields) => onChange({ ...order, ...fields })}
+        />
         <div class="actions">
           <button
             type="submit"

@@ -112,6 +112,7 @@ export function SecretKey({ made }: { made: Made }) {
           <dd>
             <code>{id}</code>
             <CopyButton text={id} label="Copy ID" what="Key ID" className="link" />
+            <a href={`#/keys/${id}`}>Its record</a>
           </dd>
         </div>
         <div>

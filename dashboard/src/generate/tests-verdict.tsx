@@ -83,8 +83,8 @@ function findingsText(passed: number, total: number): string {
   return `${words} below 1\u00a0%. That happens with about one in eight sound samples and makes this key no worse: do not choose keys by their test results.${skipped}`;
 }
 
-/** Shows the labels of the API. They restate the figures above; an answer has all of them or none. */
-export function Labels({ answer }: { answer: GeneratedKey }) {
+/** Shows the words and scores of the API. They restate the figures above; an answer has all of them or none. */
+export function Scores({ answer }: { answer: GeneratedKey }) {
   const { nist_validation: validation, nist_score: score, nist_grade: grade } = answer;
   const tiles = [
     { label: 'Status', value: validation?.certification_status },
@@ -93,10 +93,10 @@ export function Labels({ answer }: { answer: GeneratedKey }) {
     { label: 'Grade', value: grade },
   ].flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]));
   return (
-    <section class="panel plain" aria-labelledby="labels-title">
-      <h2 id="labels-title">Labels</h2>
+    <section class="panel plain" aria-labelledby="scores-title">
+      <h2 id="scores-title">Status and score</h2>
       <p>
-        The API has these labels for existing clients. They restate the figures above and add
+        The API has these fields for existing clients. They restate the figures above and add
         nothing. NIST certifies nothing by SP 800-22.
       </p>
       <Tiles tiles={tiles} isCompact={true} />

@@ -1,31 +1,16 @@
 /** Receipts: verifies a receipt on this page. Nothing of it is sent anywhere. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type EvidenceReport, fetchPolicy, loadVerifier } from '../api.ts';
+import { type EvidenceReport, loadVerifier } from '../api.ts';
 import { SecretField } from '../components/secret-field.tsx';
-import { Segments } from '../components/segments.tsx';
 import { TextArea } from '../components/text-area.tsx';
+import { type PolicyChoice, PolicyField, policyText, SERVERS_POLICY } from './policy.tsx';
 import { keyIdOf, partsOf, type ReceiptFile, readText } from './read-file.ts';
 import { titleOf, Verdict, type Verified } from './verdict.tsx';
 
-type PolicySource = 'server' | 'own';
-
-const SOURCES = [
-  { value: 'server', label: 'of this server' },
-  { value: 'own', label: 'your own' },
-] as const satisfies readonly { value: PolicySource; label: string }[];
-
-const SOURCE_NOTES: Readonly<Record<PolicySource, string>> = {
-  server:
-    'The page fetches it from /log/policy. It pins nothing independent: it shows only whether the receipt is of this server’s log.',
-  own: 'A policy that you kept, or got from someone else than this server.',
-};
-
 const WITH_REPORT = 'The file also has a nist_report, which is checked too.';
 
-interface Form {
+interface Form extends PolicyChoice {
   readonly receipt: string;
-  readonly source: PolicySource;
-  readonly policy: string;
   readonly key: string;
   readonly opening: string;
   /** Of the file that the receipt came from. */
@@ -33,9 +18,8 @@ interface Form {
 }
 
 const EMPTY: Form = {
+  ...SERVERS_POLICY,
   receipt: '',
-  source: 'server',
-  policy: '',
   key: '',
   opening: '',
   report: undefined,
@@ -109,24 +93,11 @@ export function ReceiptsView() {
             onInput={(receipt) => change({ receipt, report: undefined })}
             onFile={takeReceipt}
           />
-          <div class="field">
-            <Segments
-              legend="Policy"
-              options={SOURCES}
-              value={form.source}
-              onChange={(source) => change({ source })}
-            />
-            <p class="note">{SOURCE_NOTES[form.source]}</p>
-          </div>
-          {form.source === 'own' && (
-            <TextArea
-              label="Your policy"
-              value={form.policy}
-              accept=".policy,.txt,text/plain"
-              onInput={(policy) => change({ policy })}
-              onFile={(file) => void take(file, (policy) => change({ policy }))}
-            />
-          )}
+          <PolicyField
+            choice={form}
+            onChange={change}
+            onFile={(file) => void take(file, (policy) => change({ policy }))}
+          />
           <div class="order">
             <SecretField
               label="Key"
@@ -174,19 +145,8 @@ export function ReceiptsView() {
 }
 
 /** Throws `Error` with a sentence for the reader. */
-async function verifyForm({
-  receipt,
-  source,
-  policy,
-  key,
-  opening,
-  report,
-}: Form): Promise<Verified> {
-  const isServersPolicy = source === 'server';
-  const [verifyReceipt, text] = await Promise.all([
-    loadVerifier(),
-    isServersPolicy ? fetchPolicy() : policy,
-  ]);
+async function verifyForm({ receipt, key, opening, report, ...choice }: Form): Promise<Verified> {
+  const [verifyReceipt, text] = await Promise.all([loadVerifier(), policyText(choice)]);
   const given = { key: key.trim(), opening: opening.trim(), policy: text.trim() };
   const verdict = await verifyReceipt(receipt, {
     ...(given.policy !== '' && { policy: text }),
@@ -194,7 +154,7 @@ async function verifyForm({
     ...(given.key !== '' && { key: given.key, opening: given.opening || undefined }),
     ...(report !== undefined && { nistReport: report }),
   });
-  return { verdict, isServersPolicy };
+  return { verdict, isServersPolicy: choice.source === 'server' };
 }
 
 /** Takes files that are dropped anywhere on the page: the browser would open them in its place. */

@@ -1,0 +1,77 @@
+/** Recognises the format of a file from its first bytes. */
+import { guessFormat } from '../../../../packages/sp800-22/src/input-format.ts';
+
+/** The formats of `phm assess`, and two that only the page reads. */
+export const ENCODINGS = ['binary', 'ascii', 'hex', 'base64', 'csv'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+export interface Recognised {
+  /** Null if the bytes fit several formats, or are a text of another kind. */
+  readonly encoding: Encoding | null;
+  /** What the bytes look like, as a sentence. */
+  readonly reason: string;
+}
+
+/** Bytes that decide. */
+export const HEAD_BYTES = 4096;
+
+const BASE64 = /^[A-Za-z0-9+/_-][A-Za-z0-9+/_\-\s]*={0,2}\s*$/;
+const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?`;
+const FIELDS = new RegExp(String.raw`^\s*${NUMBER}(?:\s*[,;\t ]\s*${NUMBER})*\s*[,;]?\s*$`, 'i');
+
+/** Control characters that no text has. */
+const NOT_TEXT = /[^\P{Cc}\t-\r]/u;
+
+const SENTENCES: Readonly<Record<Encoding, string>> = {
+  binary: 'It looks like binary data.',
+  ascii: 'It looks like digits 0 and 1.',
+  hex: 'It looks like hexadecimal digits.',
+  base64: 'It looks like base64.',
+  csv: 'It looks like numbers in columns.',
+};
+
+/** Returns whether the bytes begin a gzip file. */
+export function isGzip(head: Uint8Array): boolean {
+  return guessFormat(head) === 'gzip';
+}
+
+/** Returns the format of a file, or of what its gzip holds, from its first bytes. */
+export function recognise(head: Uint8Array): Recognised {
+  if (head.length === 0) return { encoding: null, reason: 'It is empty.' };
+  const text = new TextDecoder('latin1').decode(head.subarray(0, HEAD_BYTES)).replace(/^ï»¿/, '');
+  if (NOT_TEXT.test(text)) return certain('binary');
+  const guess = guessFormat(head);
+  if (guess === 'ascii') return certain('ascii');
+  if (looksLikeColumns(text)) {
+    return guess === 'hex'
+      ? unsure('It may be decimal numbers or hexadecimal digits.')
+      : certain('csv');
+  }
+  if (guess === 'hex') return certain('hex');
+  if (BASE64.test(text.trim())) return certain('base64');
+  return isPrintable(text)
+    ? unsure('It looks like a text, not like random bits.')
+    : certain('binary');
+}
+
+function certain(encoding: Encoding): Recognised {
+  return { encoding, reason: SENTENCES[encoding] };
+}
+
+function unsure(reason: string): Recognised {
+  return { encoding: null, reason };
+}
+
+/** True for lines of decimal numbers after at most one line of titles. The last line may be cut off. */
+function looksLikeColumns(text: string): boolean {
+  const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
+  const body = lines.length > 2 ? lines.slice(1, -1) : lines;
+  if (!body.every((line) => FIELDS.test(line))) return false;
+  // A sole number without a separator is a string of digits.
+  return body.length > 1 || /[,;\t ]/.test(body[0]?.trim() ?? '');
+}
+
+/** ASCII characters only: random bytes have others after a few characters. */
+function isPrintable(text: string): boolean {
+  return /^[\t-\r -~]*$/.test(text);
+}

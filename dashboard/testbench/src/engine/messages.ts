@@ -1,0 +1,94 @@
+/** What the page and its workers say to each other. */
+import type { Constants, TestName } from '../../../../packages/sp800-22/src/index.ts';
+import type {
+  AssessSummary,
+  ReportFields,
+} from '../../../../packages/sp800-22/src/report/index.ts';
+import type { Encoding } from '../decode/recognise.ts';
+
+/** How the bits of a file are found. */
+export interface Recipe {
+  readonly gzip: boolean;
+  readonly encoding: Encoding;
+  /** For `csv`. */
+  readonly column: number;
+  readonly bitsPerValue: number;
+}
+
+export interface RunOptions {
+  readonly recipe: Recipe;
+  readonly constants: Constants;
+  /** Whether the tests run that are not part of SP 800-22. */
+  readonly supplements: boolean;
+  /** Texts of a laboratory. */
+  readonly report: ReportFields;
+  /** Bits of the input before the first sequence. */
+  readonly offset: number;
+  /** Null: the whole input is one sequence. */
+  readonly bits: number | null;
+  /** Null: as many as the input has. */
+  readonly sequences: number | null;
+  readonly workers: number;
+}
+
+/** To the worker that runs the suite on a file. */
+export interface RunRequest {
+  readonly file: File;
+  readonly options: RunOptions;
+  /** Digest of the whole file. It stands in reports on input that `phm assess` cannot read. */
+  readonly sha256: string;
+  /** The program of the workers. A worker of a page from a file cannot read blobs of the page by their address. */
+  readonly program: Blob;
+}
+
+export interface TestProgress {
+  readonly name: TestName;
+  readonly applicable: number;
+  readonly passed: number;
+  readonly smallest: number;
+}
+
+export interface RunProgress {
+  readonly kind: 'progress';
+  readonly finished: number;
+  /** Null as long as the number of sequences is not known. */
+  readonly expected: number | null;
+  readonly tests: readonly TestProgress[];
+}
+
+export interface RunResult {
+  readonly kind: 'result';
+  readonly summary: AssessSummary;
+  /** Why the run ended early; null if it is complete. */
+  readonly ended: string | null;
+  readonly bits: number;
+  readonly milliseconds: number;
+  readonly files: Readonly<Record<'json' | 'csv' | 'html' | 'text', Blob>>;
+  /** The first bits of the first sequence. */
+  readonly head: Uint8Array;
+}
+
+export interface Failure {
+  readonly kind: 'failure';
+  readonly message: string;
+}
+
+export interface EntropyRequest {
+  readonly file: File;
+  readonly recipe: Recipe;
+  /** 1: the bits are the samples. 8: the bytes. */
+  readonly bitsPerSymbol: 1 | 8;
+}
+
+export interface EntropyProgress {
+  readonly kind: 'progress';
+  readonly finished: number;
+  readonly total: number;
+  readonly estimator: string;
+}
+
+export interface EntropyResult {
+  readonly kind: 'entropy';
+  readonly text: string;
+  readonly json: string;
+}

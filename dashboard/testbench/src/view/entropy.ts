@@ -1,0 +1,26 @@
+/** The section with the estimates of SP 800-90B. */
+import type { EntropyResult } from '../engine/messages.ts';
+import { download, element } from './dom.ts';
+
+/** `result` is the reason if there are no estimates. */
+export function entropySection(result: EntropyResult | string, name: string): HTMLElement {
+  const section = element(
+    'section',
+    { id: 'entropy' },
+    element('h2', {}, 'Min-entropy by SP 800-90B, non-IID track'),
+  );
+  if (typeof result === 'string') {
+    section.append(element('p', { class: 'problem' }, `There is no estimate: ${result}`));
+    return section;
+  }
+  const json = new Blob([result.json], { type: 'application/json' });
+  section.append(
+    element('pre', { tabindex: 0 }, result.text),
+    element(
+      'div',
+      { class: 'buttons' },
+      download(json, `${name}.entropy.json`, 'Save estimates as JSON'),
+    ),
+  );
+  return section;
+}
