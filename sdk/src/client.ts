@@ -28,6 +28,10 @@ import type {
   GenerateSealedBatchRequest,
   GenerateSealedRequest,
   Health,
+  KeyInfo,
+  KeyInfoResult,
+  KeyList,
+  KeyListQuery,
   Metrics,
   MetricsQuery,
   MetricsSeries,
@@ -40,6 +44,7 @@ import type {
   ReceiptResult,
   ReportedKey,
   ReportedRequest,
+  RevocationReason,
   SealedKeyFor,
   SeriesQuery,
   ValidatedKey,
@@ -241,6 +246,46 @@ export class PhmClient {
   }
 
   /**
+   * Yields the records of the account's keys, newest first, reading page after page while you read them. A record never holds
+   * the key. `label` takes `name:value`, one or several.
+   */
+  async *listKeys(
+    query: KeyListQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<KeyInfo, void, undefined> {
+    let page: KeyList | undefined;
+    do {
+      const cursor = page?.next_cursor;
+      page = await this.keyPage(cursor ? { ...query, cursor } : query, options);
+      yield* page.keys;
+    } while (page.next_cursor !== null);
+  }
+
+  /** Returns one page of the records: `next_cursor` is the `cursor` of the next one, and null at the end. */
+  async keyPage(query: KeyListQuery = {}, options: CallOptions = {}): Promise<KeyList> {
+    return this.#read('/api/v2/keys', query, SHAPES.keys, options);
+  }
+
+  /** Returns the record of a key of the account. */
+  async getKey(keyId: string, options: CallOptions = {}): Promise<KeyInfoResult> {
+    return this.#read(`/api/v2/keys/${checkKeyId(keyId)}`, {}, SHAPES.key, options);
+  }
+
+  /**
+   * Revokes a key of the account. `key_compromise` makes it compromised; every other reason makes an active key deactivated.
+   * A repeated call changes nothing, so the client retries.
+   */
+  async revokeKey(
+    keyId: string,
+    reason: RevocationReason,
+    options: CallOptions = {},
+  ): Promise<KeyInfoResult> {
+    const path = `/api/v2/keys/${checkKeyId(keyId)}/revoke`;
+    const kind = { shape: SHAPES.key, repeatable: 'read' as const };
+    return this.#send({ method: 'POST', path, body: { reason }, ...kind }, options);
+  }
+
+  /**
    * Returns the receipt for a key of the account, by the `key_id` of `generate`. Until a checkpoint covers the record of a
    * new key, the service refuses with `receipt_pending`, and the client retries.
    */
@@ -320,7 +365,9 @@ export class PhmClient {
     const { method, path, body, query = {}, open, idempotencyKey, ...kind } = endpoint;
     const url = new URL(this.#base + path);
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+      for (const one of [value].flat()) {
+        if (one !== undefined && one !== null) url.searchParams.append(name, String(one));
+      }
     }
     const strict = this.#strict && (body !== undefined || url.search !== '');
     const headers = {

@@ -36,6 +36,8 @@ export interface paths {
          *     - `latency_ms` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.
          *     - With `Idempotency-Key` the same request can be sent again. The key itself cannot be sent again, because it is not stored: if the
          *       first request has generated it, the second gets 409 `key_already_made` with the `key_id`, and no second key is generated.
+         *
+         *     The API key needs the scope `generate`.
          */
         post: operations["generate"];
         delete?: never;
@@ -68,6 +70,8 @@ export interface paths {
          *     - With `Idempotency-Key` the same request gets the same bytes again for 24 hours, with `Idempotent-Replayed: true`, and counts
          *       once. Receipts and warnings are added when the response is sent.
          *     - The service generates the key, so it sees it. Validating a sealed key sends it to the service.
+         *
+         *     The API key needs the scope `generate`.
          */
         post: operations["generateSealed"];
         delete?: never;
@@ -94,6 +98,8 @@ export interface paths {
          *     - `count` is at most 100 with `nist_report` or `receipt` in `include`.
          *     - A batch with `enable_nist_validation` can be too large for this server: 413 `batch_too_large` with `max_count`.
          *     - With `Idempotency-Key` a repeated request gets 409 `key_already_made` with all `key_ids`, as for a single key.
+         *
+         *     The API key needs the scope `generate`.
          */
         post: operations["generateBatch"];
         delete?: never;
@@ -119,6 +125,8 @@ export interface paths {
          *     - Quota, rate limit and largest `count` are those of the plain batch.
          *     - With `Idempotency-Key` the response is kept and sent again, byte for byte. It may then have at most 4 MiB: beyond that 413
          *       `batch_too_large` with `max_count`.
+         *
+         *     The API key needs the scope `generate`.
          */
         post: operations["generateSealedBatch"];
         delete?: never;
@@ -147,8 +155,90 @@ export interface paths {
          *     - `entropy_check` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
          *       keys and says nothing about the origin of a key.
          *     - A malformed key gets a verdict, 200 with `valid: false`, not an error.
+         *
+         *     The API key needs the scope `validate`.
          */
         post: operations["validate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The keys of the account, newest first
+         * @description Returns the records of the account's keys, newest first: what the ledger knows, never a key. Not metered.
+         *
+         *     - Pass `next_cursor` as `cursor` until it is `null`. Keys that are generated meanwhile do not disturb the pages.
+         *     - A call reads at most 1,000 records. With a filter that few keys meet, a page can be short, even empty, and still have a
+         *       `next_cursor`.
+         *     - A key must meet all filters. `label` is `name:value`, and may be repeated.
+         *     - Records that the operator's retention has pruned are not in the list.
+         *
+         *     The API key needs the scope `read`.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The record of a key
+         * @description Returns the record of a key that your account generated: what the ledger knows, never the key. Not metered.
+         *
+         *     - `key_not_found`: your account has no such key, or its record was pruned.
+         *
+         *     The API key needs the scope `read`.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/keys/{key_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a key
+         * @description Revokes a key of your account. From then on `validate` calls it invalid, on every server, also with its proof. Not metered.
+         *
+         *     - `key_compromise` makes it `compromised`, also if it is deactivated already. Every other reason makes an active key
+         *       `deactivated`. No key becomes active again (SP 800-57 Part 1 §7).
+         *     - A repeated request changes nothing and gets the same record, so it is safe to retry.
+         *     - A revocation that changes the state is an entry of the transparency log.
+         *     - Holders of the key learn of it only if they ask `validate`.
+         *
+         *     The API key needs the scope `generate`.
+         */
+        post: operations["revokeKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -171,6 +261,8 @@ export interface paths {
          *     - `receipt_not_found`: your account has no such key, or the key is older than the log.
          *     - `record_altered`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
          *       not match its log.
+         *
+         *     The API key needs the scope `read`.
          */
         get: operations["receipt"];
         put?: never;
@@ -197,6 +289,8 @@ export interface paths {
          *     - `error_rate` is generate calls with a 5xx response divided by these calls plus the generated keys. A failed batch counts once,
          *       and a successful one by its keys. 4xx do not count.
          *     - `total_usage` is metered requests: generated keys and validations.
+         *
+         *     The API key needs the scope `read`.
          */
         get: operations["metrics"];
         put?: never;
@@ -221,6 +315,8 @@ export interface paths {
          *     - Without `step` you get the shortest that gives at most 300 steps, or 1440.
          *     - `keys_per_second` divides by the step's length, in the last step by the time that has passed.
          *     - Percentiles come from a histogram; the schema states their relative error. `null` means that there are no data.
+         *
+         *     The API key needs the scope `read`.
          */
         get: operations["metricsSeries"];
         put?: never;
@@ -250,6 +346,8 @@ export interface paths {
          *       rows: by chance at most one query in a hundred shows any `fail`.
          *     - Below 55 samples the verdict is `null`.
          *     - `include=p_values` adds the p-values themselves, `null` where a test did not apply to a sample.
+         *
+         *     The API key needs the scope `read`.
          */
         get: operations["randomness"];
         put?: never;
@@ -412,6 +510,16 @@ export interface components {
             quantum_hardware: boolean;
             /** @description IBM Quantum job whose output is in the reseed of this key, or null */
             entropy_job_id: string | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            expires_at?: string;
             /** @description keyed proof that this service generated the key; does not reveal the key */
             hash_proof: string;
             nist_validation?: components["schemas"]["NistValidation"];
@@ -460,6 +568,16 @@ export interface components {
             quantum_hardware: boolean;
             /** @description IBM Quantum job whose output is in the reseed of this key, or null */
             entropy_job_id: string | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            expires_at?: string;
             sealed_key: components["schemas"]["SealedKey"];
             nist_validation?: components["schemas"]["NistValidation"];
             /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
@@ -490,7 +608,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "sealed_only" | "recipient_not_registered" | "not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -512,6 +630,12 @@ export interface components {
             modulation_type?: components["schemas"]["ModulationType"] | null;
             /** @description entropy source mixed in besides the operating system; default: os */
             entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** @description date-time with offset, in the future, from which validate calls the key invalid */
+            expires_at?: string | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("hash_proof" | "nist_report" | "receipt")[] | null;
         };
@@ -527,6 +651,12 @@ export interface components {
             modulation_type?: components["schemas"]["ModulationType"] | null;
             /** @description entropy source mixed in besides the operating system; default: os */
             entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** @description date-time with offset, in the future, from which validate calls the key invalid */
+            expires_at?: string | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("hash_proof" | "nist_report" | "receipt")[] | null;
         };
@@ -545,6 +675,12 @@ export interface components {
             modulation_type?: components["schemas"]["ModulationType"] | null;
             /** @description entropy source mixed in besides the operating system; default: os */
             entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** @description date-time with offset, in the future, from which validate calls the key invalid */
+            expires_at?: string | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("nist_report" | "receipt")[] | null;
         };
@@ -561,6 +697,12 @@ export interface components {
             modulation_type?: components["schemas"]["ModulationType"] | null;
             /** @description entropy source mixed in besides the operating system; default: os */
             entropy_source?: components["schemas"]["EntropySource"] | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** @description date-time with offset, in the future, from which validate calls the key invalid */
+            expires_at?: string | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("nist_report" | "receipt")[] | null;
         };
@@ -601,6 +743,16 @@ export interface components {
             quantum_hardware: boolean;
             /** @description IBM Quantum job whose output is in the reseed of this key, or null */
             entropy_job_id: string | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            expires_at?: string;
             /** @description keyed proof that this service generated the key; does not reveal the key */
             hash_proof: string;
             nist_validation?: components["schemas"]["NistValidation"];
@@ -656,6 +808,16 @@ export interface components {
             quantum_hardware: boolean;
             /** @description IBM Quantum job whose output is in the reseed of this key, or null */
             entropy_job_id: string | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            expires_at?: string;
             sealed_key: components["schemas"]["SealedKey"];
             nist_validation?: components["schemas"]["NistValidation"];
             /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
@@ -711,6 +873,90 @@ export interface components {
             /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
+        /** KeyEvidence */
+        KeyEvidence: {
+            /**
+             * @description only a stream that passes the gate gives a key
+             * @enum {string}
+             */
+            verdict: "PASS";
+            tests_passed: number;
+            total_tests: number;
+            /** Format: double */
+            gate_p_value: number;
+        };
+        /**
+         * KeyInfo
+         * @description what the ledger knows about a key; never the key
+         */
+        KeyInfo: {
+            /** @description identifier of the key */
+            key_id: string;
+            status: components["schemas"]["KeyStatus"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            created_at: string;
+            /** @description length of the key in bits */
+            security_level: number;
+            /** @description the smaller of the level and the generator's security strength; null if the service kept no log then */
+            security_strength_bits: number | null;
+            /** @description modulation type */
+            modulation_type: string;
+            /** @description entropy source besides the operating system; os: no other */
+            source: string;
+            /** @description the API key that asked for the key */
+            api_key_id: string;
+            /** @description result of the statistical suite; null for a plain key */
+            evidence: components["schemas"]["KeyEvidence"] | null;
+            /** @description thumbprint of the recipient in base64url; null for a key that was returned in plaintext */
+            sealed_to: string | null;
+            /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
+            labels: {
+                [key: string]: string;
+            };
+            /** @description null: never */
+            expires_at: string | null;
+            /** @description null: not revoked */
+            revoked_at: string | null;
+            /** @description null: not revoked */
+            revocation_reason: ("key_compromise" | "superseded" | "cessation_of_use" | "unspecified") | null;
+            /** @description null for a key that was generated without a transparency log */
+            receipt_url: string | null;
+        };
+        /** KeyInfoResult */
+        KeyInfoResult: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            key: components["schemas"]["KeyInfo"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** KeyList */
+        KeyList: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /** @description newest first; may be fewer than limit */
+            keys: components["schemas"]["KeyInfo"][];
+            /** @description cursor of the next page; null at the end. A page with fewer keys than limit, even none, can have one: a call reads at most 1,000 records */
+            next_cursor: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
         /**
          * KeyStatement
          * @description What the service asserts about a key. The entry of the log is the SHA-256 digest of its RFC 8785 form.
@@ -752,6 +998,12 @@ export interface components {
             /** @description random bytes that keep the entry in the log from revealing the statement */
             salt: string;
         };
+        /**
+         * KeyStatus
+         * @description state after SP 800-57 Part 1 §7: active; deactivated by its expiry or by a revocation; compromised by a revocation
+         * @enum {string}
+         */
+        KeyStatus: "active" | "deactivated" | "compromised";
         /**
          * Latch
          * @description Present when a generator has proved defective. This process then generates no more keys until a restart.
@@ -1044,7 +1296,7 @@ export interface components {
             proportion_min: number | null;
             /** @description upper end of that interval; null for fewer than 55 samples */
             proportion_max: number | null;
-            /** @description fail if uniformity_p, or the exact probability of the proportion, is below 0.01 divided by the number of all checks; null for fewer than 55 samples */
+            /** @description fail if the histogram or the count of passed samples is less probable for a sound source than 0.01 divided by the number of all checks; null for fewer than 55 samples */
             verdict: ("pass" | "fail") | null;
             /** @description with include=p_values: one per key, oldest first */
             p_values?: (number | null)[];
@@ -1087,6 +1339,19 @@ export interface components {
             timestamp: string;
             /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
+        };
+        /**
+         * RevocationReason
+         * @description key_compromise: others may have the key, it becomes compromised. superseded, cessation_of_use, unspecified: it becomes deactivated
+         * @enum {string}
+         */
+        RevocationReason: "key_compromise" | "superseded" | "cessation_of_use" | "unspecified";
+        /**
+         * RevokeRequest
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        RevokeRequest: {
+            reason: components["schemas"]["RevocationReason"];
         };
         /**
          * SealSuite
@@ -1304,6 +1569,11 @@ export interface components {
              */
             proof_verification: "passed" | "failed" | "skipped" | "unconfirmed";
             /**
+             * @description state of a recognised key; valid is false unless it is active
+             * @enum {string}
+             */
+            key_status?: "active" | "deactivated" | "compromised";
+            /**
              * @description only for a key of a retired version of the master secret: the record of the key in the ledger, which then decides
              * @enum {string}
              */
@@ -1445,7 +1715,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description sealed_only: This account generates sealed keys only */
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended; sealed_only: This account generates sealed keys only */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1661,7 +1931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description recipient_not_registered: This account's keys are sealed to registered recipients only */
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended; recipient_not_registered: This account's keys are sealed to registered recipients only */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1876,7 +2146,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description sealed_only: This account generates sealed keys only */
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended; sealed_only: This account generates sealed keys only */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2092,7 +2362,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description recipient_not_registered: This account's keys are sealed to registered recipients only */
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended; recipient_not_registered: This account's keys are sealed to registered recipients only */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2305,6 +2575,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
@@ -2420,6 +2703,552 @@ export interface operations {
             };
         };
     };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description most keys of the page, in decimal digits */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description date-time with offset: keys of this time or later */
+                created_after?: string;
+                /** @description date-time with offset: keys before this time */
+                created_before?: string;
+                /** @description keys of this length in bits */
+                security_level?: number;
+                /** @description keys with this entropy source */
+                source?: string;
+                /** @description `name:value`; repeat it for several labels, all of which a key must have */
+                label?: string[];
+                /** @description PASS: keys with a validated stream; none: plain keys */
+                evidence?: "PASS" | "none";
+                /** @description keys that this API key asked for */
+                api_key_id?: string;
+                /** @description state after SP 800-57 Part 1 §7: active; deactivated by its expiry or by a revocation; compromised by a revocation */
+                status?: components["schemas"]["KeyStatus"];
+            };
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyList"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description identifier of the key: `key_id` of generate */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyInfoResult"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description key_not_found: The account has no record of this key */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description identifier of the key: `key_id` of generate */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyInfoResult"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description key_not_found: The account has no record of this key */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type: The media type of the body is not supported */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     receipt: {
         parameters: {
             query?: never;
@@ -2469,6 +3298,19 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2632,6 +3474,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
@@ -2778,6 +3633,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
@@ -2918,6 +3786,19 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -7,6 +7,7 @@ import type {
   GeneratedSealedKey,
   GenerateRequest,
   Health,
+  KeyInfo,
   Metrics,
   MetricsSeries,
   NistReport,
@@ -21,6 +22,7 @@ import type {
  */
 export type Shape =
   | 'string'
+  | 'string or null'
   | 'number'
   | 'boolean'
   | number
@@ -113,6 +115,15 @@ const OPENED = {
   opening: /^[A-Za-z0-9+/]{43}=$/,
 } as const satisfies ShapeOf<GeneratedKey>;
 
+const KEY_INFO = {
+  key_id: /^phm_[0-9]+$/,
+  status: 'string',
+  created_at: 'string',
+  security_level: 'number',
+  api_key_id: 'string',
+  labels: {},
+} as const satisfies ShapeOf<KeyInfo>;
+
 /** Returns the shape of the key that `body` requests. */
 export function keyShape(body: GenerateRequest): Shape {
   return {
@@ -161,6 +172,9 @@ export const SHAPES = {
     },
     timestamp: 'string',
   } satisfies ShapeOf<ValidationResult>,
+  // Without it, a list would begin again at its first page.
+  keys: { keys: [KEY_INFO], next_cursor: 'string or null', timestamp: 'string' },
+  key: { key: KEY_INFO, timestamp: 'string' },
   receipt: {
     receipt: {
       statement: {
@@ -245,6 +259,7 @@ export function findMismatch(value: unknown, shape: Shape, at = ''): string | un
 /** Reports whether a value itself fits, without its items and members. */
 function fits(value: unknown, shape: Shape): boolean {
   if (typeof shape === 'number') return value === shape;
+  if (shape === 'string or null') return value === null || typeof value === 'string';
   if (typeof shape === 'string') return typeof value === shape;
   if (shape instanceof RegExp) return typeof value === 'string' && shape.test(value);
   if (!isList(shape)) return kindOf(value) === 'an object';

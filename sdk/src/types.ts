@@ -131,6 +131,14 @@ export type SealedKeyFor<Request> = BatchSealedKey<Request> &
 /** The receipt for a key. */
 export type ReceiptResult = Schemas['ReceiptResult'];
 
+/** What the service knows about a key: never the key. */
+export type KeyInfo = Schemas['KeyInfo'];
+export type KeyInfoResult = Schemas['KeyInfoResult'];
+export type KeyListQuery = Query<'listKeys'>;
+/** A page of key records. */
+export type KeyList = Schemas['KeyList'];
+export type RevocationReason = Schemas['RevocationReason'];
+
 /** The full report of the suite. */
 export type NistReport = Schemas['NistReport'];
 

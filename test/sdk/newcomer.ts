@@ -100,7 +100,7 @@ export class Newcomer {
 
   /** Runs every example with the Node at `node` against the service at `address`. */
   async runExamples(node: string, address: string): Promise<void> {
-    assert.equal(EXAMPLES.length, 6);
+    assert.equal(EXAMPLES.length, 7);
     for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);
     this.write('example.cjs', COMMONJS_EXAMPLE);
     const run = async (file: string, apiKey = DEMO_KEY) => {
@@ -111,12 +111,16 @@ export class Newcomer {
     assert.equal(await run('example-1.mjs'), '32 bytes\n24 bytes encrypted\n');
     assert.match(
       await run('example-2.mjs'),
+      /^(?:phm_\d+ of 20\S+ expires 20\S+\n)+phm_\d+ is deactivated\n$/,
+    );
+    assert.match(
+      await run('example-3.mjs'),
       /^valid\n[\s\S]*with its opening it fits[\s\S]*\nNot shown: /,
     );
-    assert.match(await run('example-3.mjs'), /^phm_\d+: 32 bytes\n$/);
-    assert.match(await run('example-4.mjs'), /^(?:phm_\d+\n){3}$/);
-    assert.equal(await run('example-5.mjs'), '');
-    assert.match(await run('example-5.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
+    assert.match(await run('example-4.mjs'), /^phm_\d+: 32 bytes\n$/);
+    assert.match(await run('example-5.mjs'), /^(?:phm_\d+\n){3}$/);
+    assert.equal(await run('example-6.mjs'), '');
+    assert.match(await run('example-6.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
     assert.equal(await run('example.cjs'), 'ok\n');
   }
 

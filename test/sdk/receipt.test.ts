@@ -190,7 +190,7 @@ describe('any receipt', () => {
           assert.ok(verdict.problems.length > 0);
         },
       ),
-      runs(300),
+      runs(100),
     );
   });
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Literal, TypeVar, cast, overload
 
 from .errors import PhmApiError
@@ -51,6 +52,8 @@ class BatchCalls(KeyCalls):
         include: Report | ReportAndReceipt,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -67,6 +70,8 @@ class BatchCalls(KeyCalls):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -83,6 +88,8 @@ class BatchCalls(KeyCalls):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -98,6 +105,8 @@ class BatchCalls(KeyCalls):
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -116,6 +125,8 @@ class BatchCalls(KeyCalls):
             include: As for ``generate``.
             modulation_type: As for ``generate``.
             entropy_source: As for ``generate``.
+            labels: As for ``generate``; all keys get them.
+            expires_at: As for ``generate``; for all keys.
             chunk: Most keys in one request, 1 to 1000; with ``include`` at most 100. If the service
                 cannot generate so many in time, the iterator asks for as many as it can.
             idempotency_key: True selects a new UUID for each request, False sends none. With text
@@ -124,7 +135,13 @@ class BatchCalls(KeyCalls):
             timeout: Seconds for each request with its retries.
         """
         body = key_body(
-            security_level, enable_nist_validation, include, modulation_type, entropy_source
+            security_level,
+            enable_nist_validation,
+            include,
+            modulation_type,
+            entropy_source,
+            labels,
+            expires_at,
         )
         form = key_form(body, GeneratedKey, ValidatedKey, ReportedKey)
         path = "/api/v2/generate/batch"
@@ -141,6 +158,8 @@ class BatchCalls(KeyCalls):
         include: Report | ReportAndReceipt,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -158,6 +177,8 @@ class BatchCalls(KeyCalls):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -175,6 +196,8 @@ class BatchCalls(KeyCalls):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -191,6 +214,8 @@ class BatchCalls(KeyCalls):
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         chunk: int = 100,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
@@ -203,7 +228,13 @@ class BatchCalls(KeyCalls):
         """
         body = {
             **key_body(
-                security_level, enable_nist_validation, include, modulation_type, entropy_source
+                security_level,
+                enable_nist_validation,
+                include,
+                modulation_type,
+                entropy_source,
+                labels,
+                expires_at,
             ),
             "seal_to": seal_to_member(seal_to),
         }

@@ -22,7 +22,7 @@ class Call(Generic[T]):
     places: int = 1
     """Places that it takes of the rate limit; a batch one for each key, but at most the burst."""
     body: bytes | None = field(default=None, repr=False)
-    query: dict[str, str]
+    query: dict[str, str | list[str]]
     authenticated: bool = True
     also_answers: int | None = None
     """A status besides 2xx whose body is a result and not an error."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
@@ -26,15 +27,24 @@ from .options import (
     check_retries,
     check_seconds,
     check_text,
+    read_labels,
+    written_time,
 )
 from .transport import TransportOptions, send
 from .turns import Turns
 from .types import (
+    EntropySource,
     Health,
+    KeyInfo,
+    KeyInfoResult,
+    KeyList,
+    KeyStatus,
     Metrics,
     MetricsSeries,
     Randomness,
     ReceiptResult,
+    RevocationReason,
+    SecurityLevel,
     StepMinutes,
     ValidationResult,
 )
@@ -149,6 +159,73 @@ class PhmClient(BatchCalls):
         body = given(key=key, hash_proof=hash_proof)
         return self._post("/api/v2/validate", ValidationResult, body, request_id, timeout)
 
+    def list_keys(
+        self,
+        *,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
+        security_level: SecurityLevel | None = None,
+        source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        evidence: Literal["PASS", "none"] | None = None,
+        api_key_id: str | None = None,
+        status: KeyStatus | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[KeyInfo]:
+        """Return an iterator over the records of the account's keys, newest first.
+
+        The client reads page after page while you read. A record never holds the key. A key must
+        meet all filters, and have all ``labels``. Times need an offset.
+        """
+        check_request_id(request_id)
+        if timeout is not None:
+            check_seconds("timeout", timeout)
+        query: dict[str, Any] = {
+            "created_after": written_time("created_after", created_after),
+            "created_before": written_time("created_before", created_before),
+            "security_level": security_level,
+            "source": source,
+            "label": [f"{name}:{value}" for name, value in (read_labels(labels) or {}).items()]
+            or None,
+            "evidence": evidence,
+            "api_key_id": api_key_id,
+            "status": status,
+        }
+
+        def request(cursor: str | None) -> KeyList:
+            pages = {**query, "cursor": cursor}
+            return self._get("/api/v2/keys", KeyList, pages, request_id, timeout)
+
+        return _records(request)
+
+    def get_key(
+        self,
+        key_id: str,
+        *,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> KeyInfo:
+        """Return the record of a key of the account."""
+        path = f"/api/v2/keys/{check_key_id(key_id)}"
+        return self._get(path, KeyInfoResult, {}, request_id, timeout).key
+
+    def revoke_key(
+        self,
+        key_id: str,
+        reason: RevocationReason,
+        *,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> KeyInfo:
+        """Revoke a key of the account.
+
+        ``key_compromise`` makes it compromised; every other reason makes an active key deactivated.
+        A repeated call changes nothing, so the client retries.
+        """
+        path = f"/api/v2/keys/{check_key_id(key_id)}/revoke"
+        return self._post(path, KeyInfoResult, {"reason": reason}, request_id, timeout).key
+
     def receipt(
         self,
         key_id: str,
@@ -260,7 +337,10 @@ class PhmClient(BatchCalls):
                 method="GET",
                 path=path,
                 answer=answer,
-                query={name: str(value) for name, value in given(**query).items()},
+                query={
+                    name: value if isinstance(value, list) else str(value)
+                    for name, value in given(**query).items()
+                },
                 request_id=request_id,
                 timeout=timeout,
             )
@@ -276,6 +356,16 @@ class PhmClient(BatchCalls):
 
     def _note_limits(self, limits: Limits) -> None:
         self._limits = limits
+
+
+def _records(request: Callable[[str | None], KeyList]) -> Iterator[KeyInfo]:
+    cursor: str | None = None
+    while True:
+        page = request(cursor)
+        yield from page.keys
+        cursor = page.next_cursor
+        if cursor is None:
+            return
 
 
 def _new_http_client() -> httpx.Client:

@@ -55,8 +55,7 @@ def _object(kind: type, arguments: tuple[Any, ...] = ()) -> _Decode:
         if getattr(hint, "__parameters__", ()):
             hints[name] = hint[arguments]
     members = [
-        (one.name, _decoder(hints[one.name]), one.default is dataclasses.MISSING)
-        for one in dataclasses.fields(kind)
+        (one.name, _decoder(hints[one.name]), _is_required(one)) for one in dataclasses.fields(kind)
     ]
 
     def decode_object(value: object, at: str) -> Any:
@@ -72,6 +71,10 @@ def _object(kind: type, arguments: tuple[Any, ...] = ()) -> _Decode:
         return kind(**parts)
 
     return decode_object
+
+
+def _is_required(one: dataclasses.Field[Any]) -> bool:
+    return one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
 
 
 def _union(arguments: tuple[Any, ...]) -> _Decode:

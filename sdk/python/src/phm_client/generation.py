@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal, TypeVar, overload
 
 from .idempotency import read_idempotency_key
-from .options import read_include
+from .options import read_include, read_labels, written_time
 from .sealing.base64url import encode_base64url
 from .sealing.recipient import Recipient
 from .types import (
@@ -44,6 +46,8 @@ class KeyCalls(ABC):
         include: Report | ReportAndReceipt,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = False,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -58,6 +62,8 @@ class KeyCalls(ABC):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = False,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -72,6 +78,8 @@ class KeyCalls(ABC):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = False,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -85,6 +93,8 @@ class KeyCalls(ABC):
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = False,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -109,13 +119,22 @@ class KeyCalls(ABC):
                 tuple.
             modulation_type: None selects the service's default, as for ``entropy_source``.
             entropy_source: Source mixed in besides the operating system.
+            labels: Names and values by which ``list_keys`` finds the key. They are stored and
+                shown: put no secret in them.
+            expires_at: Time with an offset from which ``validate`` calls the key invalid.
             idempotency_key: Value of ``Idempotency-Key``, 1 to 255 visible ASCII characters, or
                 True for a new UUID. The service remembers it for 24 hours.
             request_id: See the class.
             timeout: See the class.
         """
         body = key_body(
-            security_level, enable_nist_validation, include, modulation_type, entropy_source
+            security_level,
+            enable_nist_validation,
+            include,
+            modulation_type,
+            entropy_source,
+            labels,
+            expires_at,
         )
         form = key_form(body, GeneratedKey, ValidatedKey, ReportedKey)
         unique = read_idempotency_key(idempotency_key)
@@ -131,6 +150,8 @@ class KeyCalls(ABC):
         include: Report | ReportAndReceipt,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -146,6 +167,8 @@ class KeyCalls(ABC):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -161,6 +184,8 @@ class KeyCalls(ABC):
         include: ReceiptOnly | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -175,6 +200,8 @@ class KeyCalls(ABC):
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
         entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
         idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -193,6 +220,8 @@ class KeyCalls(ABC):
                 ``ReportedSealedKey``. The opening is always in the sealed key.
             modulation_type: None selects the service's default, as for ``entropy_source``.
             entropy_source: Source mixed in besides the operating system.
+            labels: As for ``generate``.
+            expires_at: As for ``generate``.
             idempotency_key: Value of ``Idempotency-Key``, 1 to 255 visible ASCII characters. True
                 selects a new UUID, False sends none. Within 24 hours the same call with the same
                 value returns the same sealed key.
@@ -201,7 +230,13 @@ class KeyCalls(ABC):
         """
         body = {
             **key_body(
-                security_level, enable_nist_validation, include, modulation_type, entropy_source
+                security_level,
+                enable_nist_validation,
+                include,
+                modulation_type,
+                entropy_source,
+                labels,
+                expires_at,
             ),
             "seal_to": seal_to_member(seal_to),
         }
@@ -257,6 +292,8 @@ def key_body(
     include: object,
     modulation_type: object,
     entropy_source: object,
+    labels: object,
+    expires_at: object,
 ) -> dict[str, Any]:
     """Return the members that all requests for keys share."""
     return given(
@@ -265,6 +302,8 @@ def key_body(
         include=read_include(include),
         modulation_type=modulation_type,
         entropy_source=entropy_source,
+        labels=read_labels(labels),
+        expires_at=written_time("expires_at", expires_at),
     )
 
 

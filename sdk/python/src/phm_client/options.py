@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import cast
 
 import httpx
@@ -53,6 +54,30 @@ def check_request_id(request_id: str | None) -> None:
     check_text("request_id", request_id)
     if not is_request_id(request_id):
         raise ValueError('request_id must be 1 to 128 letters, digits, ".", "_" or "-"')
+
+
+def read_labels(value: object) -> dict[str, str] | None:
+    """Return the labels; None without any. Raises TypeError."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise TypeError(f"labels must be a mapping, got {type(value).__name__}")
+    labels = cast("Mapping[object, object]", value)
+    for name, text in labels.items():
+        check_text("the name of a label", name)
+        check_text("the value of a label", text)
+    return dict(cast("Mapping[str, str]", labels)) or None
+
+
+def written_time(name: str, value: object) -> str | None:
+    """Return the time as text with its offset. Raises TypeError or ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise TypeError(f"{name} must be a datetime, got {type(value).__name__}")
+    if value.utcoffset() is None:
+        raise ValueError(f"{name} must have an offset, such as datetime.now(timezone.utc)")
+    return value.isoformat(timespec="milliseconds")
 
 
 def check_text(name: str, value: object) -> None:

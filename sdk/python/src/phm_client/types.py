@@ -17,6 +17,8 @@ ModulationType = Literal["phase", "frequency", "amplitude", "none"]
 EntropySource = Literal["os", "quantum-simulator", "jitter", "device", "ibm-quantum", "qrng"]
 SealSuite = Literal["MLKEM768-X25519", "ML-KEM-1024"]
 StepMinutes = Literal[1, 5, 15, 60, 360, 1440]
+KeyStatus = Literal["active", "deactivated", "compromised"]
+RevocationReason = Literal["key_compromise", "superseded", "cessation_of_use", "unspecified"]
 
 ErrorCode = Literal[
     "invalid_request",
@@ -24,9 +26,13 @@ ErrorCode = Literal[
     "malformed_request",
     "missing_api_key",
     "invalid_api_key",
+    "insufficient_scope",
+    "address_not_allowed",
+    "account_suspended",
     "sealed_only",
     "recipient_not_registered",
     "not_found",
+    "key_not_found",
     "receipt_not_found",
     "method_not_allowed",
     "request_timeout",
@@ -162,6 +168,8 @@ class _KeyFacts(Answer):
     source: str
     quantum_hardware: bool
     entropy_job_id: str | None
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    expires_at: datetime | None = None
     receipt: Receipt | None = None
     """With ``include="receipt"``. None if it takes over 2 s: ``PhmClient.receipt`` has it then."""
     receipt_url: str | None = None
@@ -319,17 +327,65 @@ class KeyBatch(Answer, Generic[K]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyEvidence:
+    """Result of the statistical suite on the stream of a validated key."""
+
+    verdict: Literal["PASS"]
+    tests_passed: int
+    total_tests: int
+    gate_p_value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyInfo:
+    """What the service knows about a key: never the key."""
+
+    key_id: str
+    status: KeyStatus
+    created_at: datetime
+    security_level: int
+    security_strength_bits: int | None
+    modulation_type: str
+    source: str
+    api_key_id: str
+    evidence: KeyEvidence | None
+    sealed_to: str | None
+    labels: Mapping[str, str] = field(hash=False)
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    revocation_reason: RevocationReason | None
+    receipt_url: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyInfoResult(Answer):
+    """The record of one key."""
+
+    key: KeyInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyList(Answer):
+    """A page of key records. ``next_cursor`` is None at the end."""
+
+    keys: tuple[KeyInfo, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationDetails:
     """The three checks of ``validate``.
 
     ``retired_secret`` is None unless the key belongs to a retired version of the master secret. It
-    then tells which record of the key the ledger, which decides, has.
+    then tells which record of the key the ledger, which decides, has. ``key_status`` is None unless
+    the service recognises the key; ``valid`` is False unless it is ``active``.
     """
 
     key_format: Literal["valid", "invalid"]
     entropy_check: Literal["passed", "failed", "skipped"]
     proof_verification: Literal["passed", "failed", "skipped", "unconfirmed"]
     retired_secret: Literal["record_found", "record_too_late", "no_record"] | None = None
+    key_status: KeyStatus | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
