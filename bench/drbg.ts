@@ -108,6 +108,8 @@ function keyWork({ source, mix }: Mix, securityLevel: SecurityLevel, keys: numbe
     withEvidence: false,
     report: false,
     receipt: false,
+    labels: null,
+    expiresMs: null,
     acceptedMs: 0,
   };
   return {

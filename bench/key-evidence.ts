@@ -8,9 +8,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { runPackedSuite } from '#sp800-22';
 import { medians } from '../packages/sp800-22/bench/medians.ts';
 import { monotonicMs } from '../src/clock.ts';
+import { runEvidenceSuite } from '../src/keys/evidence-suite.ts';
 import { generateKey } from '../src/keys/generate.ts';
 import { Generator } from '../src/keys/generator.ts';
 import type { KeyOrder } from '../src/keys/order.ts';
@@ -32,12 +32,14 @@ function timeKeyWithEvidence(runs: number): string {
     withEvidence: true,
     report: false,
     receipt: false,
+    labels: null,
+    expiresMs: null,
     acceptedMs: monotonicMs(),
   };
   const bytes = randomBytes(SAMPLE_BITS / 8);
   const works = [
-    () => void runPackedSuite(bytes),
-    () => void runPackedSuite(bytes, { only: STREAM_TESTS.modulated }),
+    () => void runEvidenceSuite(bytes),
+    () => void runEvidenceSuite(bytes, STREAM_TESTS.modulated),
     () => void generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 }),
   ];
   const [suiteUs, screenUs, keyUs] = medians(works, runs);

@@ -166,6 +166,8 @@ function recordWorks(modules: Modules): [string, () => void][] {
     entropyJobId: null,
     evidence: null,
     sealed: null,
+    labels: null,
+    expiresMs: null,
     accountId: REQUESTER.accountId,
     apiKeyId: REQUESTER.apiKeyId,
     receipt: { ...fixed, strengthBits: 256, software: LOG.software },

@@ -11,6 +11,9 @@ import { Fingerprints } from '../src/ledger/sqlite/fingerprints.ts';
 export const ACCOUNT: string = `acct_${'b'.repeat(32)}`;
 export const API_KEY: string = `key_${'b'.repeat(32)}`;
 
+/** The account of every `sparseEvery`-th row, if a ledger has such rows. */
+export const SPARSE_ACCOUNT: string = `acct_${'s'.repeat(32)}`;
+
 const QUOTAS = { enterprise: null };
 const DAY_MS = 86_400_000;
 
@@ -30,7 +33,7 @@ const OTHER_ACCOUNTS = 9;
 /** A ledger that can be emptied and filled repeatedly. */
 export interface FilledLedger {
   /** Fills the ledger with exactly this number of rows and the sums of a year. */
-  fill(rows: number): Promise<void>;
+  fill(rows: number, sparseEvery?: number): Promise<void>;
   /** Bytes of the rows and of the index by commitment, and of the index by key ID if it is separate. */
   bytes(): Promise<{ table: number; indexes: number }>;
   open(): Promise<LedgerStore>;
@@ -56,7 +59,9 @@ const msPerRow = (rows: number) => (DAYS * DAY_MS - 60_000) / rows;
 
 async function addAccount(store: LedgerStore): Promise<void> {
   const account = { name: 'bench', plan: 'enterprise', demo: false, createdMs: Date.now() };
-  await store.addAccount({ accountId: ACCOUNT, ...account });
+  for (const accountId of [ACCOUNT, SPARSE_ACCOUNT]) {
+    await store.addAccount({ accountId, ...account });
+  }
 }
 
 const COLUMNS = `key_id, fingerprint, commitment, secret_version, account_id, api_key_id, security_level,
@@ -74,15 +79,17 @@ export class SqliteLedger implements FilledLedger {
     return openSqliteStore({ path: this.#path, quotas: QUOTAS });
   }
 
-  async fill(rows: number): Promise<void> {
+  async fill(rows: number, sparseEvery = Number.POSITIVE_INFINITY): Promise<void> {
     const store = await this.open();
     await addAccount(store);
     await store.close();
     const database = new DatabaseSync(this.#path);
     // The final file is the same; the filling need not survive a crash.
     database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
-    this.#fillRows(database, rows);
+    this.#fillRows(database, rows, sparseEvery);
     database.exec('INSERT INTO fingerprints SELECT fingerprint, key_id FROM ledger ORDER BY 1, 2');
+    database.exec('INSERT INTO account_keys SELECT account_id, key_id FROM ledger ORDER BY 1, 2');
+    database.exec('UPDATE account_keys_merge SET through = (SELECT max(key_id) FROM ledger)');
     this.#fillSums(database);
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
@@ -108,7 +115,7 @@ export class SqliteLedger implements FilledLedger {
     connection.close();
   }
 
-  #fillRows(database: DatabaseSync, rows: number): void {
+  #fillRows(database: DatabaseSync, rows: number, sparseEvery: number): void {
     const insert = database.prepare(
       `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, 1, ?, ?, 256, 'phase', 'os', ?, 1500, 254.65)`,
     );
@@ -118,7 +125,8 @@ export class SqliteLedger implements FilledLedger {
       const atMs = Math.floor(start + i * step);
       const commitment = commitmentOf(i);
       const fingerprint = commitment.readBigInt64BE(0);
-      insert.run(keyIdAt(atMs, commitment), fingerprint, commitment, ACCOUNT, API_KEY, atMs);
+      const account = i % sparseEvery === sparseEvery - 1 ? SPARSE_ACCOUNT : ACCOUNT;
+      insert.run(keyIdAt(atMs, commitment), fingerprint, commitment, account, API_KEY, atMs);
       if (i % CHUNK === CHUNK - 1 || i === rows - 1) database.exec('COMMIT');
     }
   }
@@ -148,7 +156,8 @@ export class SqliteLedger implements FilledLedger {
       Number(
         database.prepare('SELECT sum(pgsize) AS n FROM dbstat WHERE name = ?').get(name)?.n ?? 0,
       );
-    const bytes = { table: size('ledger'), indexes: size('fingerprints') };
+    const indexes = size('fingerprints') + size('account_keys');
+    const bytes = { table: size('ledger'), indexes };
     database.close();
     return bytes;
   }
@@ -180,14 +189,14 @@ export class PostgresLedger implements FilledLedger {
     await this.#client.end();
   }
 
-  async fill(rows: number): Promise<void> {
+  async fill(rows: number, sparseEvery = Number.POSITIVE_INFINITY): Promise<void> {
     await this.#client.query(
       'TRUNCATE ledger, usage, api_keys, accounts, writers, rollup_hour, rollup_minute CASCADE',
     );
     const store = await this.open();
     await addAccount(store);
     await store.close();
-    await this.#fillRows(rows);
+    await this.#fillRows(rows, sparseEvery);
     for (const [table, periodMs] of [
       ['rollup_hour', 3_600_000],
       ['rollup_minute', 60_000],
@@ -210,7 +219,7 @@ export class PostgresLedger implements FilledLedger {
     await this.#client.query('CHECKPOINT');
   }
 
-  async #fillRows(rows: number): Promise<void> {
+  async #fillRows(rows: number, sparseEvery: number): Promise<void> {
     const [start, step] = [rowsFrom(), msPerRow(rows)];
     for (let day = 0; day <= DAYS; day++) {
       const atMs = Math.floor(start + day * DAY_MS);
@@ -222,15 +231,19 @@ export class PostgresLedger implements FilledLedger {
         `INSERT INTO ledger (${COLUMNS})
          SELECT decode(lpad(to_hex(at_ms), 12, '0') || '7' || substr(hex, 34, 3) || '8' || substr(hex, 38, 15),
              'hex'),
-           ('x' || substr(hex, 1, 16))::bit(64)::bigint, commitment, 1, $1, $2, 256, 'phase', 'os',
+           ('x' || substr(hex, 1, 16))::bit(64)::bigint, commitment, 1,
+           CASE i % $7 WHEN $7 - 1 THEN $8 ELSE $1 END, $2, 256, 'phase', 'os',
            at_ms, 1500, 254.65
          FROM (
-           SELECT floor($3::double precision + i * $4::double precision)::bigint AS at_ms, commitment,
+           SELECT floor($3::double precision + i * $4::double precision)::bigint AS at_ms, commitment, i,
              encode(commitment, 'hex') AS hex
            FROM generate_series($5::bigint, $6::bigint) AS i,
              LATERAL (SELECT sha256(convert_to('phm-bench ' || i, 'UTF8')) AS commitment) AS made
            ORDER BY i) AS made`,
-        [ACCOUNT, API_KEY, start, step, from, to],
+        [
+          ...[ACCOUNT, API_KEY, start, step, from, to],
+          ...[Math.min(sparseEvery, Number.MAX_SAFE_INTEGER), SPARSE_ACCOUNT],
+        ],
       );
     }
   }

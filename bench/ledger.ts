@@ -144,6 +144,8 @@ function request(digest: Buffer): MeteredRequest {
         entropyJobId: null,
         evidence: null,
         sealed: null,
+        labels: null,
+        expiresMs: null,
         receipt: null,
       },
     ],

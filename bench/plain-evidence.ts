@@ -8,9 +8,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { gate, runPackedSuite } from '#sp800-22';
+import { gate } from '#sp800-22';
 import { wipe } from '../src/bytes.ts';
 import { monotonicMs } from '../src/clock.ts';
+import { runEvidenceSuite } from '../src/keys/evidence-suite.ts';
 import { generateKey } from '../src/keys/generate.ts';
 import { Generator } from '../src/keys/generator.ts';
 import type { KeyOrder } from '../src/keys/order.ts';
@@ -51,7 +52,7 @@ function takeSample(generator: Generator): Uint8Array<ArrayBuffer> {
 /** Work on a plain key, and on the parts of a sample as the threads do them. */
 function timeRound(generator: Generator, makeKey: () => void): Round {
   let sample = takeSample(generator);
-  let verdict = gate(runPackedSuite(sample));
+  let verdict = gate(runEvidenceSuite(sample));
   const crossingUs = timeUs(CROSSINGS, () => {
     sample = structuredClone(sample, { transfer: [sample.buffer] });
     verdict = structuredClone(verdict);
@@ -61,7 +62,7 @@ function timeRound(generator: Generator, makeKey: () => void): Round {
     crossingUs,
     keyUs: timeUs(KEYS, makeKey),
     sampleUs: timeUs(SAMPLES, () => void takeSample(generator)),
-    suiteUs: timeUs(SUITES, () => void gate(runPackedSuite(sample))),
+    suiteUs: timeUs(SUITES, () => void gate(runEvidenceSuite(sample))),
   };
 }
 
@@ -75,6 +76,8 @@ function run(runs: number): string {
     withEvidence: false,
     report: false,
     receipt: false,
+    labels: null,
+    expiresMs: null,
     acceptedMs: monotonicMs(),
   };
   const makeKey = () =>

@@ -11,7 +11,9 @@
  * defects of the modulation over a sound carrier. `row` selects the defects whose name begins with it. All figures
  * except the duration are the same in every run.
  */
-import { judgeSecondLevel, PValueTally } from '#sp800-22';
+import { judgeSecondLevel, NIST_PARAMETERS } from '#sp800-22';
+import { evidenceTally } from '../src/keys/evidence-suite.ts';
+import { SAMPLE_BITS } from '../src/keys/sample.ts';
 import { MODULATION_TYPES } from '../src/modulation/index.ts';
 import { type DefectRun, type Released, runDefect } from '../test/keys/defect-run.ts';
 import {
@@ -119,9 +121,9 @@ function rateCells(sightings: readonly Sighting[]): string[] {
 
 /** Returns the verdict of SP 800-22 §4.2 on all samples together. */
 function secondLevel(sightings: readonly Sighting[]): string {
-  const tally = new PValueTally();
+  const tally = evidenceTally();
   for (const { report } of sightings) tally.add(report);
-  const verdict = judgeSecondLevel(tally.sequences, tally.rows);
+  const verdict = judgeSecondLevel(tally.sequences, tally.rows, SAMPLE_BITS, NIST_PARAMETERS);
   if (!verdict.judged) return 'too few';
   const { rowsFailed } = verdict;
   return rowsFailed === 0 ? 'passed' : `${rowsFailed} ${rowsFailed === 1 ? 'row' : 'rows'} failed`;

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { KERNEL_DIGESTS } from '../packages/sp800-22/src/kernels/digests.ts';
-import { compileKernels, KernelsError } from '../packages/sp800-22/src/wasm.ts';
+import { compileKernels, KernelsError } from '../packages/sp800-22/src/node.ts';
 import { KERNEL_DIGEST } from '../src/modulation/kernel-digest.ts';
 
 const root = new URL('../', import.meta.url);
@@ -18,8 +18,8 @@ const KERNELS: Readonly<Record<string, string>> = {
   'packages/sp800-22/build/simd.wasm': KERNEL_DIGESTS.simd,
 };
 
-/** Files that the server checks to find the dashboard and the API documentation. */
-const PAGES = ['build/dashboard/index.html', 'build/docs/index.html'];
+/** Files that the server checks to find the dashboard, the API documentation and the test bench. */
+const PAGES = ['build/dashboard/index.html', 'build/docs/index.html', 'build/testbench/index.html'];
 
 /** Reports whether the service would load them. */
 function isBuilt(path: string, digest: string): boolean {

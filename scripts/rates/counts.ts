@@ -3,15 +3,18 @@ import {
   complianceLevel,
   gate,
   judgeSecondLevel,
+  NIST_PARAMETERS,
   type PValueReport,
-  PValueTally,
+  type PValueTally,
   type RowCounts,
   type SuiteReport,
   TEST_NAMES,
   type TestName,
   testLevelP,
 } from '#sp800-22';
+import { evidenceTally } from '../../src/keys/evidence-suite.ts';
 import { STREAM_TESTS } from '../../src/keys/p-values.ts';
+import { SAMPLE_BITS } from '../../src/keys/sample.ts';
 import { MODULATED, type Modulated, type StreamReports } from './streams.ts';
 
 /** Levels of a test's corrected p-value at which rejections are counted. */
@@ -89,7 +92,7 @@ export function countGroup(next: () => StreamReports): Counts {
     gates: {},
     modulated: {},
   };
-  const tallies = { carrier: new PValueTally(), modulated: new Map<Modulated, PValueTally>() };
+  const tallies = { carrier: evidenceTally(), modulated: new Map<Modulated, PValueTally>() };
   for (let i = 0; i < GROUP; i++) countStream(counts, tallies, next());
   counts.rows = tallies.carrier.rows.map(toRow);
   for (const [type, { rows }] of tallies.modulated) {
@@ -120,7 +123,7 @@ function countStream(counts: Counts, tallies: Tallies, stream: StreamReports): v
     counts.modulated[type] ??= emptyModulated();
     countTests(counts.modulated[type].tests, report);
     countPairs(counts.modulated[type].pairs, carrier, report);
-    const tally = tallies.modulated.get(type) ?? new PValueTally(PAIRED_TESTS);
+    const tally = tallies.modulated.get(type) ?? evidenceTally(PAIRED_TESTS);
     tally.add(report);
     tallies.modulated.set(type, tally);
   }
@@ -215,7 +218,7 @@ function toRow({ sequences, passes, histogram }: RowCounts): Row {
 }
 
 function judgeGroup(rows: readonly RowCounts[]): ModulatedCounts['groups'] {
-  const verdict = judgeSecondLevel(GROUP, rows);
+  const verdict = judgeSecondLevel(GROUP, rows, SAMPLE_BITS, NIST_PARAMETERS);
   if (!verdict.judged) throw new Error(verdict.reason);
   return {
     judged: 1,

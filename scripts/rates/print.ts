@@ -1,6 +1,8 @@
 /** The counts as Markdown: shares with their 95 % intervals. */
-import { judgeSecondLevel, PValueTally, TEST_NAMES, type TestName } from '#sp800-22';
+import { judgeSecondLevel, NIST_PARAMETERS, TEST_NAMES, type TestName } from '#sp800-22';
 import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
+import { evidenceTally } from '../../src/keys/evidence-suite.ts';
+import { SAMPLE_BITS } from '../../src/keys/sample.ts';
 import {
   type Counts,
   GATE_LEVELS,
@@ -122,12 +124,14 @@ function pairCells(name: TestName, { n, x, y, xx, yy, xy, equal, bothBelowAlpha 
 
 function secondLevelLines(streams: number, rows: readonly Row[]): string[] {
   const labels = [
-    ...new PValueTally().rows.map((row) => ({ ...row, stream: 'carrier' })),
-    ...new PValueTally(PAIRED_TESTS).rows.map((row) => ({ ...row, stream: 'modulated' })),
+    ...evidenceTally().rows.map((row) => ({ ...row, stream: 'carrier' })),
+    ...evidenceTally(PAIRED_TESTS).rows.map((row) => ({ ...row, stream: 'modulated' })),
   ];
   const verdict = judgeSecondLevel(
     streams,
     labels.map((label, i) => ({ ...label, ...rows[i] })),
+    SAMPLE_BITS,
+    NIST_PARAMETERS,
   );
   if (!verdict.judged) throw new Error(verdict.reason);
   const failed = verdict.rows.filter((row) => row.judged).filter((row) => !row.passed);
@@ -135,11 +139,13 @@ function secondLevelLines(streams: number, rows: readonly Row[]): string[] {
     `Second level of all ${grouped(streams)}: ${failed.length} of ${verdict.rowsJudged} rows failed.`,
     ...(failed.length === 0 ? [] : ['']),
     ...table(
-      ['Row that failed', 'passes', 'p of the proportion', 'P-value_T'],
-      failed.map(({ stream, test, label, passes, sequences, proportionP, uniformityP }) => [
+      ['Row that failed', 'passes', 'p of the proportion', 'p of the uniformity'],
+      failed.map(({ stream, test, label, passes, sequences, proportionCheck, uniformityCheck }) => [
         `${stream} ${test} ${label}`.trim(),
         `${grouped(passes)} of ${grouped(sequences)}`,
-        ...[proportionP, uniformityP].map((p) => p.toExponential(1)),
+        ...[proportionCheck, uniformityCheck].map((check) =>
+          check.judged ? check.p.toExponential(1) : 'not judged',
+        ),
       ]),
     ),
   ];

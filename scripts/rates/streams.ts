@@ -3,8 +3,9 @@
  * modulation with the generator.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { runPackedSuite, type SuiteReport } from '#sp800-22';
+import type { SuiteReport } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
+import { runEvidenceSuite } from '../../src/keys/evidence-suite.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
@@ -71,6 +72,8 @@ function openGenerator(modulation: Modulated): () => StreamReports {
     withEvidence: true,
     report: true,
     receipt: false,
+    labels: null,
+    expiresMs: null,
     acceptedMs: 0,
   };
   return () => {
@@ -89,10 +92,10 @@ function judgeControl(cipher: 'aes-256-ctr' | 'chacha20'): StreamReports {
   const carrier = stream.update(Buffer.alloc(SAMPLE_BYTES));
   const modulated = MODULATED.map((type) => {
     const sample = new Modulator(type, randomBytes(PHASES_BYTES)).modulate(carrier, 0);
-    return [type, runPackedSuite(sample, { only: STREAM_TESTS.modulated })];
+    return [type, runEvidenceSuite(sample, STREAM_TESTS.modulated)];
   });
   return {
-    carrier: runPackedSuite(carrier),
+    carrier: runEvidenceSuite(carrier),
     modulated: Object.fromEntries(modulated),
     dropped: 0,
   };

@@ -14,6 +14,7 @@ export interface Artefact {
 
 /** Workspaces that are packages of their own. */
 export const PACKAGES = [
+  'packages/ais-20-31',
   'packages/sealing',
   'packages/sp800-22',
   'packages/sp800-90b',
@@ -25,7 +26,13 @@ export const PACKAGES = [
 const NOT_SHIPPED = /^(?:test|bench|\.ci|packages\/[^/]+\/bench|sdk\/python\/tests)\//;
 
 /** What `npm ci` builds, and the service loads. */
-const BUILT = ['build/dashboard', 'build/docs', 'build/kernels', 'packages/sp800-22/build'];
+const BUILT = [
+  'build/dashboard',
+  'build/docs',
+  'build/kernels',
+  'build/testbench',
+  'packages/sp800-22/build',
+];
 
 const DOCKERFILE = 'deploy/docker/Dockerfile';
 

@@ -1,0 +1,109 @@
+/**
+ * Compares the restart tests of SP 800-90B §3.1.4 with NIST's program ea_restart.
+ *
+ *   node scripts/check-restarts.ts EA_RESTART FOLDER CASE…
+ *
+ * EA_RESTART is the program, built from https://github.com/usnistgov/SP800-90B_EntropyAssessment, and FOLDER has the
+ * files of `scripts/noise-files.ts`. A case is `FILE:H_I` (such as `biased-4:2.1`), or `FILE:H_I:iid` for the IID track.
+ * The output is a row of docs/evidence/sp800-90b/restarts.txt for each case.
+ *
+ * The program ends at the first check that fails, so it prints no H_r and H_c then. It simulates the cutoff, which may
+ * differ by one, and each verdict of its permutations is random.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { assessIidRestarts, assessRestarts, type RestartAward } from '#sp800-90b';
+
+/** Half a unit of the last digit that the program prints, and a little. */
+const TOLERANCE = 5.1e-7;
+
+const SEED = '5eed';
+
+interface Figures {
+  readonly cutoff: number;
+  readonly maxCount: number;
+  readonly rows: number | null;
+  readonly columns: number | null;
+  readonly award: number;
+  /** Results of the tests of §5 on rows and columns; `null` on the other track. */
+  readonly iidPassed: boolean | null;
+}
+
+function printedBy(program: string, words: readonly string[]): Figures {
+  const { stdout } = spawnSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const figure = (pattern: RegExp): number | null => {
+    const match = pattern.exec(stdout);
+    return match === null ? null : Number(match[1]);
+  };
+  const results = [...stdout.matchAll(/^\*\* (Passed|Failed) /gm)].map(([, word]) => word);
+  return {
+    cutoff: figure(/X_cutoff: (\d+)/) ?? Number.NaN,
+    maxCount: figure(/X_max: (\d+)/) ?? Number.NaN,
+    rows: figure(/^H_r: (\S+)$/m),
+    columns: figure(/^H_c: (\S+)$/m),
+    award: figure(/^min\(H_r, H_c, H_I\): (\S+)$/m) ?? 0,
+    iidPassed: results.length === 0 ? null : !results.includes('Failed'),
+  };
+}
+
+async function oursOf(matrix: Uint8Array, hInitial: number, isIid: boolean): Promise<Figures> {
+  const options = { initialMinEntropy: hInitial };
+  const iid = isIid ? await assessIidRestarts(matrix, { ...options, seed: SEED }) : null;
+  const award: RestartAward = iid ?? assessRestarts(matrix, options);
+  return {
+    cutoff: award.sanityCheck.cutoff,
+    maxCount: award.sanityCheck.maxCount,
+    rows: award.hRows,
+    columns: award.hColumns,
+    award: award.minEntropyPerSymbol,
+    iidPassed: iid === null ? null : iid.rowTests.passed && iid.columnTests.passed,
+  };
+}
+
+/** Names the figures that differ; the cutoff only if it differs by more than the simulation explains. */
+function differences(theirs: Figures, ours: Figures): string[] {
+  const isFar = (a: number | null, b: number | null): boolean =>
+    a !== null && b !== null && !(Math.abs(a - b) <= TOLERANCE);
+  const names: string[] = [];
+  if (!(Math.abs(theirs.cutoff - ours.cutoff) <= 1)) names.push('cutoff');
+  for (const name of ['maxCount', 'rows', 'columns', 'award'] as const) {
+    if (isFar(theirs[name], ours[name])) names.push(name);
+  }
+  if (theirs.iidPassed !== null && theirs.iidPassed !== ours.iidPassed) names.push('IID tests');
+  return names;
+}
+
+function row(name: string, theirs: Figures, ours: Figures): string {
+  const pair = (a: number | null, b: number | null, digits: number): string =>
+    `${a === null ? '-' : a.toFixed(digits)} / ${b === null ? '-' : b.toFixed(digits)}`;
+  const different = differences(theirs, ours);
+  const cells = [
+    name.padEnd(34),
+    pair(theirs.maxCount, ours.maxCount, 0).padEnd(13),
+    pair(theirs.cutoff, ours.cutoff, 0).padEnd(13),
+    pair(theirs.rows, ours.rows, 6).padEnd(21),
+    pair(theirs.columns, ours.columns, 6).padEnd(21),
+    pair(theirs.award, ours.award, 6).padEnd(21),
+    ours.iidPassed === null ? '' : `IID ${theirs.iidPassed ?? '-'} / ${ours.iidPassed}, `,
+    different.length === 0 ? 'agree' : `DIFFERENT: ${different.join(', ')}`,
+  ];
+  return `${cells.join('')}\n`;
+}
+
+const [program, folder, ...cases] = process.argv.slice(2);
+if (program === undefined || folder === undefined || cases.length === 0) {
+  process.stderr.write('usage: node scripts/check-restarts.ts EA_RESTART FOLDER FILE:H_I[:iid]…\n');
+  process.exit(2);
+}
+process.stdout.write(
+  `${'file, H_I'.padEnd(34)}${'X_max'.padEnd(13)}${'X_cutoff'.padEnd(13)}${'H_r'.padEnd(21)}${'H_c'.padEnd(21)}award\n`,
+);
+for (const text of cases) {
+  const [name, hInitial, track] = text.split(':');
+  const file = join(folder, `${name}.bin`);
+  const isIid = track === 'iid';
+  const theirs = printedBy(program, [isIid ? '-i' : '-n', file, hInitial]);
+  const ours = await oursOf(readFileSync(file), Number(hInitial), isIid);
+  process.stdout.write(row(text.replaceAll(':', ', '), theirs, ours));
+}
