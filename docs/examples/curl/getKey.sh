@@ -1,0 +1,6 @@
+KEY_ID=$(curl -s http://127.0.0.1:8080/api/v2/generate \
+  -H 'X-API-Key: phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG' -H 'Content-Type: application/json' \
+  -d '{"security_level": 256, "labels": {"env": "test"}}' | sed 's/.*"key_id":"\(phm_[0-9]*\)".*/\1/')
+
+curl -s "http://127.0.0.1:8080/api/v2/keys/$KEY_ID" \
+  -H 'X-API-Key: phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG'
