@@ -100,6 +100,9 @@ const GENERATING = [
 const KEYED = [
   ...GENERATING,
   '/api/v2/validate',
+  '/api/v2/keys',
+  '/api/v2/keys/{key_id}',
+  '/api/v2/keys/{key_id}/revoke',
   '/api/v2/keys/{key_id}/receipt',
   '/api/v2/metrics',
   '/api/v2/metrics/series',
@@ -134,6 +137,9 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(Object.fromEntries(methods), {
       ...Object.fromEntries(GENERATING.map((path) => [path, ['post']])),
       '/api/v2/validate': ['post'],
+      '/api/v2/keys': ['get'],
+      '/api/v2/keys/{key_id}': ['get'],
+      '/api/v2/keys/{key_id}/revoke': ['post'],
       '/api/v2/keys/{key_id}/receipt': ['get'],
       '/api/v2/metrics': ['get'],
       '/api/v2/metrics/series': ['get'],
@@ -148,7 +154,8 @@ describe('the OpenAPI document', () => {
         type: 'apiKey',
         in: 'header',
         name: 'X-API-Key',
-        description: 'The operator of the server issues API keys with `phm key issue`.',
+        description:
+          'The operator of the server issues API keys with `phm key issue`. An API key can be restricted to scopes: `x-required-scope` of an operation names the one that it needs.',
       },
     });
     assert.deepEqual(api.security, [{ apiKey: [] }]);
@@ -166,6 +173,9 @@ describe('the OpenAPI document', () => {
       'generateBatch',
       'generateSealedBatch',
       'validate',
+      'listKeys',
+      'getKey',
+      'revokeKey',
       'receipt',
       'metrics',
       'metricsSeries',

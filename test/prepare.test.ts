@@ -11,6 +11,9 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** The script that `npm ci --omit=dev` runs, and its imports. */
 const SOURCES = [
   'scripts/prepare.ts',
+  'packages/sp800-22/src/node.ts',
+  'packages/sp800-22/src/platform.ts',
+  'packages/sp800-22/src/sha256.ts',
   'packages/sp800-22/src/wasm.ts',
   'packages/sp800-22/src/kernels/digests.ts',
   'src/modulation/kernel-digest.ts',
@@ -33,7 +36,7 @@ test('without a compiler, prepare requires an earlier build and names the fix', 
     assert.equal(missing.status, 1);
     assert.match(
       missing.stderr,
-      /simd\.wasm, build\/dashboard\/index\.html, build\/docs\/index\.html: not built from these sources, and there is no compiler.* run "npm ci"/,
+      /simd\.wasm, build\/dashboard\/index\.html, build\/docs\/index\.html, build\/testbench\/index\.html: not built from these sources, and there is no compiler.* run "npm ci"/,
     );
     for (const kernel of KERNELS) {
       mkdirSync(join(root, dirname(kernel)), { recursive: true });
@@ -45,9 +48,9 @@ test('without a compiler, prepare requires an earlier build and names the fix', 
     assert.equal(noPage.status, 1);
     assert.match(
       noPage.stderr,
-      /^build\/dashboard\/index\.html, build\/docs\/index\.html: not built.* run "npm ci"/,
+      /^build\/dashboard\/index\.html, build\/docs\/index\.html, build\/testbench\/index\.html: not built.* run "npm ci"/,
     );
-    for (const page of ['build/dashboard', 'build/docs']) {
+    for (const page of ['build/dashboard', 'build/docs', 'build/testbench']) {
       cpSync(join(ROOT, page), join(root, page), { recursive: true });
     }
     const there = prepare();

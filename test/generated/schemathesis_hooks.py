@@ -1,4 +1,4 @@
-"""Says what the document has in words alone: the expressions of links, and what a public key is."""
+"""Says what the document has in words alone: the expressions of links, what a public key is, and what labels are."""
 
 import schemathesis
 
@@ -11,8 +11,26 @@ def before_load_schema(context, raw_schema):
     links["validate"]["requestBody"] = {name: f"$response.body#/{name}" for name in ("key", "hash_proof")}
     sealed = paths["/api/v2/generate/sealed"]["post"]
     sealed["responses"]["200"]["links"]["receipt"]["parameters"] = {"key_id": "$response.body#/key_id"}
+    listed = paths["/api/v2/keys"]["get"]["responses"]["200"]["links"]
+    listed["getKey"]["parameters"] = {"key_id": "$response.body#/keys/0/key_id"}
     examples = sealed["requestBody"]["content"]["application/json"]["examples"]
     fix_recipient(raw_schema["components"]["schemas"]["SealTo"], examples["publicKey"]["value"]["seal_to"])
+    for schema in raw_schema["components"]["schemas"].values():
+        fields = schema.get("properties", {})
+        if {"security_level", "labels", "expires_at"} <= fields.keys() and "key_id" not in fields:
+            fix_ends(fields)
+
+
+def fix_ends(fields):
+    """Says what labels are, as src/keys/labels.ts does, and names a time in the future."""
+    controls = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    fields["labels"] = {
+        "type": ["object", "null"],
+        "propertyNames": {"pattern": "^[a-z0-9][a-z0-9_.-]{0,31}$"},
+        "additionalProperties": {"type": "string", "pattern": f"^[^{controls}]{{0,64}}$"},
+        "maxProperties": 16,
+    }
+    fields["expires_at"] = {"enum": ["2999-01-31T12:00:00Z", None]}
 
 
 def fix_recipient(schema, seal_to):

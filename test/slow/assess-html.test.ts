@@ -38,7 +38,8 @@ function write(name: string, content: string | Uint8Array): string {
 }
 
 /** One thread: short sequences take less time than starting another one. */
-const assess = (...args: string[]) => runCommand(['assess', '--threads', '1', ...args]);
+const assess = (...args: string[]) =>
+  runCommand(['assess', '--threads', '1', ...args], { SOURCE_DATE_EPOCH: '1700000000' });
 
 const MANY = ['--bits', '1000', '--sequences', 'all'];
 
@@ -99,7 +100,10 @@ const countOf = (page: string, part: string): number => page.split(part).length 
 describe('the page of phm assess --html', () => {
   it('reports one sequence: verdict, tests with reasons, p-values, pictures', async () => {
     const page = await pageOf(write('one.bin', stream(1000)));
-    assert.match(page, /<title>SP 800-22 report on [^<]*one\.bin<\/title>/);
+    assert.match(
+      page,
+      /<title>Report [0-9a-f]{12}-[0-9a-f]{8}: SP 800-22 report on [^<]*one\.bin<\/title>/,
+    );
     assert.match(page, /SP 800-22 Rev\. 1a: 8,000 bits, exact constants/);
     assert.match(
       page,
@@ -111,8 +115,10 @@ describe('the page of phm assess --html', () => {
     assert.equal(countOf(page, '<th scope="row">'), 15);
     assert.match(page, /aria-label="7 p-values of 6 tests; below 0\.01: 0;/);
     for (const heading of ['Bits', 'Random walk', 'Spectrum']) {
-      assert.ok(page.includes(`<figure><h3>${heading}</h3>`), heading);
+      assert.ok(page.includes(`<figure><h3>${heading} of sequence 1</h3>`), heading);
     }
+    assert.match(page, /<dt>SHA-256 of the bytes read<\/dt><dd>[0-9a-f]{64}<\/dd>/);
+    assert.equal(countOf(page, '2023-11-14T22:13:20Z'), 2);
     assert.doesNotMatch(page, /class="histogram"|ended early/i);
   });
 
@@ -130,14 +136,16 @@ describe('the page of phm assess --html', () => {
   it('shows every row of a judged source and marks the failed row', async () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const page = await pageOf(write('sixty.bin', bytes), ...MANY);
-    assert.match(page, /✗<\/span>Second level FAILED: \d of 7 rows failed<\/h2>/);
+    assert.match(page, /✗<\/span>Second level FAILED: \d of 8 rows failed<\/h2>/);
     assert.match(
       page,
-      /<p>FAILED: frequency: \d+\/60 with p &gt;= 0\.01, binomial p = [0-9.]+e-\d+; P-value_T = /,
+      /<p>FAILED: frequency: \d+\/60 with p &gt;= 0\.01, binomial p = [0-9.]+e-\d+; uniformity p = /,
     );
     assert.match(page, /Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\./);
-    assert.match(page, /Note: below 1,000,000 bits p-values take few values/);
-    assert.equal(countOf(page, 'class="histogram"'), 7);
+    assert.match(page, /distributed as those of a sound source at this length/);
+    // Eight rows, and six tests.
+    assert.equal(countOf(page, 'class="histogram"'), 14);
+    assert.equal(countOf(page, 'class="histogram ecdf"'), 6);
     assert.match(page, /<li class="failed"><p><b>frequency<\/b> <span class="failed">✗ FAILED/);
     assert.match(page, /<h2>Proportion of sequences with p ≥ 0\.01<\/h2>/);
     assert.doesNotMatch(page, /<h2>p-values<\/h2>/);
@@ -155,7 +163,7 @@ describe('the page of phm assess --html', () => {
     assert.match(page, /aria-label="18 p-values of 1 test;/);
     assert.equal(countOf(page, '<th scope="row">'), 1);
     assert.doesNotMatch(page, /random_excursions|class="histogram"/);
-    assert.match(page, /<h2>Sequence 1 in pictures<\/h2>/);
+    assert.match(page, /<h2>Sequences? 1 (and \d )?in pictures<\/h2>/);
   });
 
   it('is the same for the same input, on any number of threads', async () => {
@@ -165,7 +173,35 @@ describe('the page of phm assess --html', () => {
       await pageOf(file, ...MANY, '--threads', '3'),
     ];
     assert.equal(three, one);
-    assert.ok(one.length < 100_000);
+    assert.ok(one.length < 150_000);
+  });
+
+  it('names what a laboratory says, and ends with its identification', async () => {
+    const texts = ['--laboratory', 'Lab <1>', '--device', 'D & Co'];
+    const page = await pageOf(write('lab.bin', stream(7500)), ...MANY, ...texts);
+    assert.match(page, /<h1><bdi>D &amp; Co<\/bdi><\/h1>/);
+    assert.match(page, /<dt>Laboratory<\/dt><dd>Lab &lt;1&gt;<\/dd>/);
+    const [, id] = /<dt>Report<\/dt><dd>([0-9a-f-]{21})<\/dd>/.exec(page) ?? [];
+    assert.ok(page.includes(`End of report ${id}</p>`));
+    assert.match(page, /<p>Authorised by/);
+  });
+
+  it('lists failing sequences and shows the worst beside the first', async () => {
+    const bytes = stream(1125).fill(0, 500, 625);
+    const page = await pageOf(
+      write('worst.bin', bytes),
+      ...MANY,
+      '--test',
+      'runs',
+      '--test',
+      'frequency',
+    );
+    assert.match(page, /<h2>Sequences 1 and 5 in pictures<\/h2>/);
+    assert.match(
+      page,
+      />5<\/th><td class="number">4,000<\/td><td class="number">4,999<\/td><td>frequency /,
+    );
+    assert.equal(countOf(page, '<img class="raster"'), 2);
   });
 
   it('does not change standard output', async () => {
@@ -183,7 +219,7 @@ describe('the page of phm assess --html', () => {
     const name = `<script>alert(1)<\u2215script>"'><img src=x onerror=alert(1)>&lt;\u001b[31m.bin`;
     const page = await pageOf(write(name, stream(200)));
     const shown = '&lt;script&gt;alert(1)&lt;∕script&gt;&quot;&#39;&gt;&lt;img src=x';
-    assert.equal(countOf(page, shown), 2);
+    assert.equal(countOf(page, shown), 4);
     assert.ok(page.includes('&amp;lt;\ufffd[31m.bin'));
     assert.equal(countOf(page, '<img '), 1);
   });

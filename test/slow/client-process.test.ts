@@ -1,6 +1,6 @@
 /**
  * The client commands as processes: pipes, terminals, signals, and output that cannot be written. 6 s.
- * `test/cli/client.test.ts` tests their messages.
+ * `test/slow/client-commands.test.ts` tests their messages.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -152,7 +152,7 @@ const noTerminal =
 
 describe('phm on a terminal', { skip: noTerminal }, () => {
   const view =
-    /^[0-9a-f]{64}\nkey ID {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate passed \(p = [\d.e-]+\))\nlatency {2}[\d.]+ ms\n(labels {3}PASS, [A-Z_]+, score \d+, grade [A-F] \(this service's own\)\n)?$/;
+    /^[0-9a-f]{64}\nkey ID {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate passed \(p = [\d.e-]+\))\nlatency {2}[\d.]+ ms\n(rating {3}PASS, [A-Z_]+, score \d+, grade [A-F] \(this service's own\)\n)?$/;
 
   it('shows the key on its own line, its properties, and no colours with NO_COLOR', () => {
     const { code, shown } = onTerminal('generate --validate', { NO_COLOR: '1' });

@@ -1,5 +1,5 @@
 /**
- * 200 crashes of servers and their database under load lose no released key and count nothing twice. With PostgreSQL,
+ * 100 crashes of servers and their database under load lose no released key and count nothing twice. With PostgreSQL,
  * three servers share a quota, and the database crashes too.
  */
 import { after, describe, it } from 'node:test';
@@ -7,8 +7,8 @@ import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const SQLITE_KILLS = 120;
-const POSTGRES_KILLS = 80;
+const SQLITE_KILLS = 60;
+const POSTGRES_KILLS = 40;
 const SERVERS = 3;
 
 describe('repeated crashes', () => {

@@ -43,17 +43,17 @@ function useUp(dataDir: string, used: number): void {
   database.close();
 }
 
-/** Issues an API key without a monthly quota. */
-async function issueUnlimitedKey(dataDir: string): Promise<string> {
+/** Issues two API keys without a monthly quota, one with all scopes and one that can only generate. */
+async function issueUnlimitedKeys(dataDir: string): Promise<readonly [all: string, one: string]> {
   const account = await phmJson<{ account_id: string }>(
     ['account', 'create', '--init', '--name', 'large', '--plan', 'enterprise'],
     dataDir,
   );
-  const issued = await phmJson<{ api_key: string }>(
-    ['key', 'issue', '--account', account.account_id],
-    dataDir,
-  );
-  return issued.api_key;
+  const issue = async (...options: string[]) => {
+    const args = ['key', 'issue', '--account', account.account_id, ...options];
+    return (await phmJson<{ api_key: string }>(args, dataDir)).api_key;
+  };
+  return [await issue(), await issue('--scope', 'generate')];
 }
 
 describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
@@ -224,7 +224,7 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 
     await page.getByRole('link', { name: 'Server ready' }).waitFor();
   });
 
-  it('shows why demo keys ended, offers them no more, and says where copying is impossible', async () => {
+  it('shows why demo keys ended, where copying is impossible, and which scope is missing', async () => {
     const { port } = new URL(server.address);
     const elsewhere = await open(`http://${OTHER_NAME}:${port}/`);
     await elsewhere.getByRole('textbox', { name: 'API key' }).waitFor();
@@ -234,7 +234,7 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     const { key_id: id } = await generateKey(page);
-    const issued = await issueUnlimitedKey(dataDir);
+    const [issued, scoped] = await issueUnlimitedKeys(dataDir);
     await showView(page, 'Usage');
     // Servers learn of an API key within two seconds.
     while ((await alertOf(page).count()) === 0) {
@@ -267,5 +267,13 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 
     await elsewhere.getByText('You have a copy').waitFor();
     await showView(elsewhere, 'Usage');
     await elsewhere.getByText('Unlimited.').waitFor();
+
+    // An API key without the scope of the call that tries it is valid all the same.
+    await elsewhere.getByRole('button', { name: 'Forget API key' }).click();
+    await enterApiKey(elsewhere, scoped);
+    await showView(elsewhere, 'Keys');
+    await alertOf(elsewhere).getByText('This API key lacks the scope "read".').waitFor();
+    await showView(elsewhere, 'Generate');
+    await generateKey(elsewhere);
   });
 });

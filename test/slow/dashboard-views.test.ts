@@ -1,5 +1,5 @@
 /**
- * The views of the dashboard in a real browser on a real server, from start to end. `test/dashboard/journey.test.ts` has the
+ * The views of the dashboard in a real browser on a real server, from start to end. `dashboard-journey.test.ts` has the
  * key and the quota.
  */
 import assert from 'node:assert/strict';
@@ -72,11 +72,11 @@ describe('the views of the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, 
       .waitFor();
     await tile('Tests in the gate').getByText(String(gate.tests)).waitFor();
     const titles = await page.locator('main h2').allTextContents();
-    const inOrder = [verdict, 'The generator’s output', 'The modulation', 'Labels'];
+    const inOrder = [verdict, 'The generator’s output', 'The modulation', 'Status and score'];
     assert.deepEqual(
       titles.filter((title) => inOrder.includes(title)),
       inOrder,
-      'the labels come after what was found',
+      'the score comes after what was found',
     );
     const modulation = page.getByRole('table', { name: 'The modulation' });
     assert.equal(await modulation.locator('tbody tr').count(), 4);

@@ -77,6 +77,10 @@ describe('the scripts of docs/evidence/', () => {
 
   it('compute the published tails', () => assertPublished('gate-tails.txt'));
 
+  it('print the published distances of p-values from their distributions', () => {
+    assertPublished('second-level/distances.txt');
+  });
+
   it('print the published tables of faults from the published records', () => {
     assertPublished('faults/tables.txt');
     // The page has some of their rows, in tables whose header names the store.

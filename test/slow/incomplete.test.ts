@@ -12,6 +12,7 @@ const copy = makeDataDir();
 for (const part of [
   'src',
   'sdk/src',
+  'packages/ais-20-31/src',
   'packages/sp800-22/src',
   'packages/sp800-90b/src',
   'packages/tlog/src',

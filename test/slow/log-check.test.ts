@@ -5,11 +5,14 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ED25519_COSIGNATURE, formatVerifierKey, keyIdMessage, readKeyId } from '#tlog';
+import { DEMO_ACCOUNTS } from '../../src/accounts/index.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { defaultSeenFile } from '../../src/cli/log/seen.ts';
 import { auditEntry } from '../../src/keys/index.ts';
 import { FolderServer } from '../support/folder-server.ts';
+import { killAtCommit } from '../support/kill-at-commit.ts';
 import { type HeldKey, LogLedger, ORIGIN } from '../support/log-ledger.ts';
+import { runPhm } from '../support/server.ts';
 
 /** More than one full tile. */
 const KEYS = 300;
@@ -290,6 +293,360 @@ describe('phm log check beside a database', () => {
       ledger = await ledger.restore();
       ledger.restoreState();
       assert.match(found, expected(key));
+    });
+  }
+});
+
+/** A change of the states of two keys: the first is compromised, the second expires. */
+const STATE_CHANGES: readonly [
+  string,
+  (revoked: HeldKey, expiring: HeldKey) => Promise<void> | void,
+  (revoked: HeldKey, expiring: HeldKey) => RegExp,
+][] = [
+  [
+    'a removed revocation',
+    ({ id }) => ledger.execute('DELETE FROM key_states WHERE key_id = ?', id),
+    // Both records of the key: of its deactivation, and of its compromise.
+    ({ keyId }) =>
+      new RegExp(`^revocations that are no state of their key any more: ${keyId}, ${keyId}$`),
+  ],
+  [
+    'a weakened revocation',
+    ({ id }) => ledger.execute("UPDATE key_states SET state = 'deactivated' WHERE key_id = ?", id),
+    ({ keyId }) =>
+      new RegExp(
+        `^revocations that are no .*\\nrevocations that differ from their audit record.*: ${keyId}$`,
+      ),
+  ],
+  [
+    'an earlier revocation put back',
+    ({ id }) =>
+      ledger.execute(
+        `UPDATE key_states SET (state, reason, revoked_ms, audit_id) = (
+           SELECT 'deactivated', 'superseded', at_ms, audit_id FROM audit
+           WHERE action = 'key_revoked' ORDER BY at_ms LIMIT 1) WHERE key_id = ?`,
+        id,
+      ),
+    ({ keyId }) => new RegExp(`^revocations that are no state of their key any more: ${keyId}$`),
+  ],
+  [
+    'an inserted revocation',
+    (_, { id }) =>
+      ledger.execute(
+        `UPDATE key_states SET state = 'compromised', reason = 'unspecified', revoked_ms = 7,
+           audit_id = (SELECT audit_id FROM audit ORDER BY audit_id DESC LIMIT 1) WHERE key_id = ?`,
+        id,
+      ),
+    (_, { keyId }) => new RegExp(`^revocations that differ from their audit record.*: ${keyId}$`),
+  ],
+  [
+    'a postponed expiry',
+    (_, { id }) =>
+      ledger.execute('UPDATE key_states SET expires_ms = expires_ms + 1 WHERE key_id = ?', id),
+    (_, { keyId }) => new RegExp(`^states of keys that differ from the row of the key: ${keyId}$`),
+  ],
+  [
+    'a removed expiry',
+    (_, { id }) => ledger.execute('DELETE FROM key_states WHERE key_id = ?', id),
+    (_, { keyId }) => new RegExp(`^keys that expire but have no state: ${keyId}$`),
+  ],
+  [
+    'a state that was moved to another commitment',
+    ({ id }) =>
+      ledger.execute('UPDATE key_states SET commitment = ? WHERE key_id = ?', UNKNOWN, id),
+    ({ keyId }) => new RegExp(`^states of keys that differ from the row of the key: ${keyId}$`),
+  ],
+  [
+    'an expiry that was changed in the row too',
+    (_, { id }) => {
+      for (const table of ['ledger', 'key_states']) {
+        ledger.execute(`UPDATE ${table} SET expires_ms = expires_ms + 1 WHERE key_id = ?`, id);
+      }
+    },
+    (_, { keyId }) => new RegExp(`^rows that differ from their entry in the log: ${keyId}$`),
+  ],
+  [
+    'changed labels',
+    (_, { id }) => ledger.execute("UPDATE ledger SET labels = '{}' WHERE key_id = ?", id),
+    (_, { keyId }) => new RegExp(`^rows that differ from their entry in the log: ${keyId}$`),
+  ],
+];
+
+describe('phm log check of the states of keys', () => {
+  for (const [name, change, expected] of STATE_CHANGES) {
+    it(`finds ${name}`, async () => {
+      const expiry = { expiresMs: Date.now() + 1e9, labels: '{"env":"prod"}' };
+      const [expiring] = await ledger.addKeys(1, Date.now(), expiry);
+      const [revoked] = await ledger.addKeys(1);
+      if (!expiring || !revoked) throw new Error('there are two keys');
+      await ledger.revoke(revoked, 'deactivated', Date.now() - 5);
+      await ledger.revoke(revoked, 'compromised');
+      await ledger.publish();
+      assert.deepEqual(await findings(), []);
+      await change(revoked, expiring);
+      const found = (await findings()).join('\n');
+      ledger = await ledger.restore();
+      ledger.restoreState();
+      assert.match(found, expected(revoked, expiring));
+    });
+  }
+});
+
+/** A change of the state of a suspended account or of one that was resumed. */
+const ACCOUNT_CHANGES: readonly [string, (suspended: string, resumed: string) => void][] = [
+  [
+    'a suspension that was removed',
+    (suspended) =>
+      ledger.execute(
+        'UPDATE accounts SET suspended_ms = NULL, state_audit_id = NULL WHERE account_id = ?',
+        suspended,
+      ),
+  ],
+  [
+    'a suspension that was lifted without a record',
+    (suspended) =>
+      ledger.execute('UPDATE accounts SET suspended_ms = NULL WHERE account_id = ?', suspended),
+  ],
+  [
+    'a state that was put back to an earlier record',
+    (_, resumed) =>
+      ledger.execute(
+        `UPDATE accounts SET (suspended_ms, state_audit_id) = (SELECT at_ms, audit_id FROM audit
+           WHERE action = 'account_suspended' AND details LIKE ?) WHERE account_id = ?`,
+        `%${resumed}%`,
+        resumed,
+      ),
+  ],
+  [
+    'a suspension with the record of another account',
+    (_, resumed) =>
+      ledger.execute(
+        `UPDATE accounts SET (suspended_ms, state_audit_id) = (SELECT suspended_ms, state_audit_id
+           FROM accounts WHERE suspended_ms IS NOT NULL) WHERE account_id = ?`,
+        resumed,
+      ),
+  ],
+  [
+    'another time of a suspension',
+    (suspended) =>
+      ledger.execute('UPDATE accounts SET suspended_ms = 7 WHERE account_id = ?', suspended),
+  ],
+  [
+    'a removed account',
+    (suspended) => ledger.execute('DELETE FROM accounts WHERE account_id = ?', suspended),
+  ],
+];
+
+describe('phm log check of the states of accounts', () => {
+  const account = async (...args: string[]) => {
+    const { code, stdout, stderr } = await ledger.run('account', ...args, '--json');
+    assert.equal(code, 0, stderr);
+    return String(JSON.parse(stdout).account_id);
+  };
+  const create = () => account('create', '--name', 'n', '--plan', 'research');
+  const suspend = (accountId: string) => account('suspend', accountId, '--reason', 'a test');
+
+  it('finds nothing in states that commands have changed, before and after their entries', async () => {
+    const [deleted, again] = [await create(), await create()];
+    await account('delete', deleted, '--confirm', deleted);
+    for (const change of [suspend, (id: string) => account('resume', id), suspend]) {
+      await change(again);
+    }
+    assert.deepEqual(await findings(), []);
+    await ledger.publish();
+    assert.deepEqual(await findings(), []);
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+
+  for (const [name, change] of ACCOUNT_CHANGES) {
+    it(`finds ${name}`, async () => {
+      const [suspended, resumed] = [await create(), await create()];
+      await suspend(suspended);
+      await suspend(resumed);
+      await account('resume', resumed);
+      await ledger.publish();
+      assert.deepEqual(await findings(), []);
+      change(suspended, resumed);
+      const found = (await findings()).join('\n');
+      ledger = await ledger.restore();
+      ledger.restoreState();
+      const named = `(${suspended}|${resumed})`;
+      assert.match(found, new RegExp(`^accounts whose state is not that of .*: ${named}$`));
+    });
+  }
+});
+
+/** A change of `api_keys` and the API key that the check names. */
+const API_KEY_CHANGES: readonly [string, string, keyof IssuedApiKeys][] = [
+  ['wider scopes', 'scopes = NULL', 'limited'],
+  ['a later expiry', 'expires_ms = expires_ms + 1', 'limited'],
+  ['a removed expiry of a rotated API key', 'expires_ms = NULL', 'replaced'],
+  ['more addresses', "address_ranges = '0.0.0.0/1'", 'limited'],
+  ['a higher rate', 'rate_per_second = rate_per_second + 1', 'limited'],
+  ['a larger burst', 'burst = burst + 1', 'limited'],
+  ['a removed monthly limit', 'monthly_limit = NULL', 'successor'],
+  ['wider scopes after a rotation', "scopes = 'generate,validate'", 'successor'],
+  ['a later expiry after a rotation', 'expires_ms = expires_ms + 1', 'successor'],
+  ['a rotation that was undone', 'replaced_by = NULL', 'replaced'],
+  ['another account', "account_id = 'acct_log'", 'limited'],
+  ['another time', 'created_ms = created_ms - 1', 'limited'],
+  ['a revocation that was undone', 'revoked_ms = NULL', 'revoked'],
+  ['a rotation without overlap that was undone', 'revoked_ms = NULL', 'ended'],
+  ['a revocation without a record', 'revoked_ms = 7', 'limited'],
+  ['an API key of a deleted account that works again', 'revoked_ms = NULL', 'orphan'],
+  ['erased data that came back', "name = 'ada'", 'orphan'],
+];
+
+interface IssuedApiKeys {
+  readonly limited: string;
+  readonly replaced: string;
+  readonly successor: string;
+  readonly ended: string;
+  readonly revoked: string;
+  readonly orphan: string;
+}
+
+const LIMITS = [
+  ...['--name', 'ci', '--scope', 'read', '--expires-in', '90d', '--allow-address', '192.0.2.0/24'],
+  ...['--rate', '0.5', '--burst', '3', '--monthly-limit', '9'],
+];
+
+describe('phm log check of API keys', () => {
+  const phm = async (...args: string[]) => {
+    const { code, stdout, stderr } = await ledger.run(...args, '--json');
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+  const create = async () =>
+    String((await phm('account', 'create', '--name', 'n', '--plan', 'research')).account_id);
+  const issue = async (account: string, ...args: string[]) =>
+    String((await phm('key', 'issue', '--account', account, ...args)).api_key_id);
+  const rotate = async (id: string, ...args: string[]) =>
+    String((await phm('key', 'rotate', id, ...args)).api_key_id);
+
+  let ids: IssuedApiKeys;
+  before(async () => {
+    const [kept, deleted] = [await create(), await create()];
+    const [limited, replaced, orphan] = [
+      await issue(kept, ...LIMITS),
+      await issue(kept, ...LIMITS),
+      await issue(deleted, ...LIMITS),
+    ];
+    const [revoked, ended] = [await issue(kept), await issue(kept, '--expires-in', '1h')];
+    const successor = await rotate(await rotate(replaced, '--overlap', '7d'), '--overlap', '100d');
+    await rotate(ended, '--overlap', '0', '--expires-in', '2d');
+    await phm('key', 'revoke', revoked);
+    await phm('key', 'revoke', revoked);
+    await phm('account', 'delete', deleted, '--confirm', deleted);
+    ids = { limited, replaced, successor, ended, revoked, orphan };
+    ledger.execute('CREATE TABLE sound AS SELECT * FROM api_keys');
+  });
+  after(async () => {
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+
+  it('finds nothing in what commands have written, before and after the entries', async () => {
+    assert.deepEqual(await findings(), []);
+    await ledger.publish();
+    assert.deepEqual(await findings(), []);
+  });
+
+  for (const [name, sql, which] of API_KEY_CHANGES) {
+    it(`finds ${name}`, async () => {
+      const column = sql.replace(/ = .*/, '');
+      ledger.execute(`UPDATE api_keys SET ${sql} WHERE api_key_id = ?`, ids[which]);
+      const found = await findings();
+      ledger.execute(
+        `UPDATE api_keys SET ${column} = (
+           SELECT ${column} FROM sound WHERE sound.api_key_id = api_keys.api_key_id)`,
+      );
+      assert.deepEqual(found, [`API keys that differ from their audit records: ${ids[which]}`]);
+    });
+  }
+
+  it('finds nothing in API keys from before the log, and in those of the demo', async () => {
+    const { accountId, apiKeyId } = DEMO_ACCOUNTS[0];
+    const demo = { accountId, name: 'Demo', plan: 'research', demo: true, createdMs: Date.now() };
+    await ledger.store.addAccount(demo);
+    for (const [id, account, createdMs] of [
+      ['key_old', 'acct_log', 1],
+      [apiKeyId, accountId, Date.now()],
+    ] as const) {
+      const record = { apiKeyId: id, accountId: account, hint: 'h', createdMs, revokedMs: null };
+      assert.ok(await ledger.store.addApiKey(record, Buffer.alloc(32, id)));
+    }
+    assert.deepEqual(await findings(), []);
+    const next = await rotate('key_old', '--overlap', '1d');
+    assert.deepEqual(await findings(), []);
+    ledger.execute("UPDATE api_keys SET replaced_by = NULL WHERE api_key_id = 'key_old'");
+    assert.deepEqual(await findings(), ['API keys that differ from their audit records: key_old']);
+    ledger.execute("UPDATE api_keys SET replaced_by = ? WHERE api_key_id = 'key_old'", next);
+  });
+
+  it('finds an API key that was inserted, and one that was removed', async () => {
+    const columns = 'account_id, hint, created_ms, expires_ms, scopes';
+    ledger.execute(
+      `INSERT INTO api_keys (api_key_id, key_hash, ${columns})
+       SELECT 'key_made_up', ?, ${columns} FROM api_keys WHERE api_key_id = ?`,
+      UNKNOWN,
+      ids.limited,
+    );
+    ledger.execute('DELETE FROM api_keys WHERE api_key_id = ?', ids.limited);
+    assert.deepEqual((await findings()).sort(), [
+      `API keys that differ from their audit records: ${ids.limited}`,
+      'API keys without an audit record of their issue: key_made_up',
+    ]);
+  });
+});
+
+describe('a command that is killed at a commit', () => {
+  after(async () => {
+    ledger = await ledger.restore();
+    ledger.restoreState();
+  });
+
+  const phm = async (...args: string[]) => {
+    const { code, stdout, stderr } = await ledger.run(...args, '--json');
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+
+  /** Returns whether the command was killed. */
+  const killed = async (commit: number, when: 'before' | 'after', args: readonly string[]) => {
+    const NODE_OPTIONS = killAtCommit(commit, when, 'command');
+    const { code, stderr } = await runPhm(args, ledger.dataDir, { ...ledger.env, NODE_OPTIONS });
+    assert.ok(code === -1 || code === 0, stderr);
+    return code === -1;
+  };
+
+  const commands: readonly [string, (account: string, apiKey: string) => readonly string[]][] = [
+    ['account suspend', (account) => ['account', 'suspend', account, '--reason', 'a test']],
+    ['account delete', (account) => ['account', 'delete', account, '--confirm', account]],
+    ['key rotate', (_, apiKey) => ['key', 'rotate', apiKey, '--overlap', '1d']],
+    ['key revoke', (_, apiKey) => ['key', 'revoke', apiKey]],
+  ];
+
+  for (const [name, argsOf] of commands) {
+    it(`has changed all or nothing: ${name}`, async () => {
+      const { account_id } = await phm('account', 'create', '--name', 'n', '--plan', 'research');
+      const { api_key_id } = await phm('key', 'issue', '--account', account_id);
+      const args = argsOf(account_id, api_key_id);
+      const records = async () => (await phm('audit', 'list')).records.length;
+      const before = await records();
+      for (const [when, added] of [
+        ['before', 0],
+        ['after', 1],
+      ] as const) {
+        assert.ok(await killed(1, when, args), when);
+        assert.equal(await records(), before + added, when);
+        assert.deepEqual(await findings(), []);
+        // The keys of this ledger name an API key that it lacks.
+        const { stderr } = await ledger.run('ledger', 'verify');
+        assert.match(stderr, /^Checked \d+ accounts/m);
+        assert.doesNotMatch(stderr, /^(?:accounts|api_keys): /m);
+      }
     });
   }
 });

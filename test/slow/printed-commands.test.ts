@@ -15,13 +15,14 @@ describe('a printed command', () => {
   for (const name of ['bin', 'build', 'node_modules', 'package.json', 'sdk', 'src']) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
+  mkdirSync(join(folder, 'below'));
   mkdirSync(join(folder, 'path'));
   symlinkSync(join(ROOT, 'bin/phm'), join(folder, 'path/phm'));
 
   it('works as printed, from the directory it was printed in', () => {
     for (const [cwd, start, expected] of [
       [folder, 'bin/phm', 'bin/phm key issue'],
-      [join(folder, 'src'), '../bin/phm', '../bin/phm key issue'],
+      [join(folder, 'below'), '../bin/phm', '../bin/phm key issue'],
       [folder, 'PATH="$PWD/path:$PATH" phm', 'phm key issue'],
       [folder, 'npm run -s phm --', 'npm run -s phm -- key issue'],
       [folder, 'PHM_DATA_DIR="$PWD/data" bin/phm', "PHM_DATA_DIR='"],

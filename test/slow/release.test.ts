@@ -35,11 +35,12 @@ const CODE = /^package\/(?:LICENSE|README\.md|package\.json|dist\/[\w/.-]+\.(?:j
 const CONTENT: Readonly<Record<string, RegExp>> = {
   [`phm-client-${V}.tgz`]: CODE,
   [`sealing-${V}.tgz`]: CODE,
+  [`ais-20-31-${V}.tgz`]: CODE,
   [`sp800-22-${V}.tgz`]: new RegExp(`${CODE.source}|^package/build/[\\w-]+\\.wasm$`),
   [`sp800-90b-${V}.tgz`]: CODE,
   [`tlog-${V}.tgz`]: CODE,
   [`${SERVICE}.tar.gz`]:
-    /^[^/]+\/(?:build\/(?:dashboard|docs|kernels)|packages\/sp800-22\/build)\/[\w/.-]+\.(?:html|js|css|svg|png|json|yaml|txt|woff2|wasm|br|gz|map|ico)$/,
+    /^[^/]+\/(?:build\/(?:dashboard|docs|kernels|testbench)|packages\/sp800-22\/build)\/[\w/.-]+\.(?:html|js|css|svg|png|json|yaml|txt|woff2|wasm|br|gz|map|ico)$/,
   [`${SERVICE}-image-context.tar.gz`]: /^$/,
   [`phm_client-${V}.tar.gz`]:
     /^[^/]+\/(?:LICENSE|README\.md|pyproject\.toml|PKG-INFO|\.gitignore|src\/phm_client\/[\w/]+\.(?:py|typed))$/,
@@ -53,8 +54,9 @@ import { runPackedSuite } from 'sp800-22';
 import { NoiseTests } from 'sp800-90b';
 import { thumbprintOf } from 'sealing';
 import { leafMessage } from 'tlog';
+import { procedureABits } from 'ais-20-31';
 const { tests } = runPackedSuite(new Uint8Array(2000).fill(0x5a), { only: ['frequency'] });
-console.log(tests.length, typeof NoiseTests, typeof thumbprintOf, leafMessage(new Uint8Array(3)).length);
+console.log(tests.length, typeof NoiseTests, typeof thumbprintOf, leafMessage(new Uint8Array(3)).length, procedureABits());
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-released-'));
@@ -211,7 +213,7 @@ describe('a release', { skip: noRelease }, () => {
     }
     writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}');
     const files = released().filter(({ file }) => file.endsWith('.tgz'));
-    assert.equal(files.length, 5);
+    assert.equal(files.length, 6);
     const install = ['install', '--offline', ...files.map(({ file }) => join(outs[0], file))];
     await runIn(project, 'npm', install);
     writeFileSync(join(project, 'smoke.js'), SMOKE);
@@ -219,7 +221,7 @@ describe('a release', { skip: noRelease }, () => {
     const env = { ...OWN_ENVIRONMENT, PHM_URL: service.address, PHM_API_KEY: DEMO_KEY };
     for (const [name, node, skip] of NODES) {
       await t.test(`on ${name}`, { skip }, async () => {
-        assert.equal(await runIn(project, node, ['smoke.js']), '1 function function 4\n');
+        assert.equal(await runIn(project, node, ['smoke.js']), '1 function function 4 8285728\n');
         assert.match(await runIn(project, node, ['example.js'], env), FIRST_OUTPUT);
       });
     }

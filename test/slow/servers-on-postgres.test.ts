@@ -5,8 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Account, addAccounts } from '../support/books.ts';
 import { assertCountsOwnRequests } from '../support/own-requests.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
+import { until } from '../support/replicas.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -133,6 +135,69 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
   it('includes in the metrics of either server every earlier request to any server', async () => {
     const { seen } = await makeAccount({ kind: 'postgres', url: env.PHM_DATABASE_URL ?? '' });
     await assertCountsOwnRequests(both, seen);
+  });
+
+  it('refuses a suspended and a deleted account on both servers, and serves a resumed one', async () => {
+    const location = { kind: 'postgres', url: env.PHM_DATABASE_URL ?? '' } as const;
+    const [account] = (await addAccounts(location, ['enterprise'])) as [Account];
+    const { accountId: id, apiKey: key } = account;
+    const change = (...args: string[]) => phmJson(['account', ...args], folders[0], env);
+    const onBoth = (code: string | undefined, what: string) =>
+      Promise.all(
+        both.map((server) =>
+          until(
+            what,
+            async () => (await server.generate({ security_level: 128 }, key)).body.code === code,
+          ),
+        ),
+      );
+    await onBoth(undefined, 'both serve the account');
+    await change('suspend', id, '--reason', 'a test');
+    await onBoth('account_suspended', 'both refuse the suspended account');
+    await change('resume', id);
+    await onBoth(undefined, 'both serve the resumed account');
+    await change('delete', id, '--confirm', id);
+    await onBoth('invalid_api_key', 'both refuse the deleted account');
+  });
+
+  it('shares the limit of an API key, and takes its rotation and its end from the command line', async () => {
+    const phm = (...args: string[]) =>
+      phmJson<{ api_key: string; api_key_id: string }>(args, folders[0], env);
+    const create = ['account', 'create', '--name', 'n', '--plan', 'enterprise'];
+    const { account_id: account } = await phmJson<{ account_id: string }>(create, folders[0], env);
+    const settings = ['--scope', 'generate', '--monthly-limit', '50'];
+    const first = await phm('key', 'issue', '--account', account, ...settings);
+    const [one, other] = both;
+    const generate = (apiKey: string) =>
+      Array.from({ length: 40 }, (_, i) =>
+        (i % 2 ? one : other).generate({ security_level: 128 }, apiKey),
+      );
+    const second = await phm('key', 'rotate', first.api_key_id, '--overlap', '1h');
+    const answers = await Promise.all([first, second].flatMap(({ api_key: key }) => generate(key)));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 50);
+    const refused = answers.filter(({ body }) => body.code === 'quota_exceeded');
+    assert.equal(refused.length, 30);
+    for (const { body } of refused) assert.match(body.detail, /^This API key has used its own/);
+    for (const server of both) {
+      assert.equal((await server.metrics('', second.api_key)).body.code, 'insufficient_scope');
+    }
+    const third = await phm('key', 'rotate', second.api_key_id, '--overlap', '0');
+    for (const server of both) {
+      await until('the replaced API key is refused', async () => {
+        return (await server.metrics('', second.api_key)).status === 401;
+      });
+      assert.equal((await server.metrics('', third.api_key)).body.code, 'insufficient_scope');
+      const { body } = await server.generate({ security_level: 128 }, third.api_key);
+      assert.equal(body.code, 'quota_exceeded');
+    }
+    await until('the last use is written', async () => {
+      const { api_keys: rows } = await phmJson<{ api_keys: { last_used_hour: string | null }[] }>(
+        ['key', 'list', '--account', account],
+        folders[0],
+        env,
+      );
+      return rows.every(({ last_used_hour: hour }) => hour !== null);
+    });
   });
 
   it('never writes the password of the address', async () => {

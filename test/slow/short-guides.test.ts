@@ -1,7 +1,7 @@
 /** The short guides of docs/guides/, followed on a real server as a reader would. guides.test.ts follows the others. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Reader, readGuide } from '../support/guides.ts';
@@ -32,6 +32,21 @@ describe('the guides', () => {
     for (const name of ['data.jwk', 'report.enc', 'copy.txt']) {
       assert.equal(statSync(made(name)).mode & 0o777, 0o600, name);
     }
+  });
+
+  it('revoke a key', async () => {
+    mkdirSync(join(folder, 'other'));
+    const other = new Reader(join(folder, 'other'), {
+      env: { PHM_URL: server.address },
+      replace: [['<api_key>', DEMO_KEY]],
+    });
+    const runs = await other.follow(readGuide('revoke-a-key'), {
+      done: async (_code, output) => {
+        const [keyId] = /^phm_\d+/m.exec(output) ?? [];
+        if (keyId) other.learn(['<key_id>', keyId]);
+      },
+    });
+    assert.equal(runs, 6);
   });
 
   it('read a report', { skip: noOpenssl }, async () => {

@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { gate, runPackedSuite } from '#sp800-22';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
 import { commandJson, runCommand } from '../support/run-command.ts';
@@ -69,8 +70,13 @@ class Running {
       await once(this.#child.stdout ?? this.#child, 'data');
   }
 
-  interrupt(): void {
-    this.#child.kill('SIGINT');
+  interrupt(signal: NodeJS.Signals = 'SIGINT'): void {
+    this.#child.kill(signal);
+  }
+
+  /** Keeps the pipe open and takes nothing. */
+  pauseOutput(): void {
+    this.#child.stdout?.pause();
   }
 
   /** Stops reading, as `| head` does. */
@@ -206,7 +212,7 @@ describe('phm sources test', () => {
     assert.match(few.stdout, /^Health tests, 1,024 samples: passed$/m);
     assert.match(few.stderr, /^warning: "os" has no raw noise\. These samples/);
     const many = ['sources', 'test', 'jitter', '--samples', '99999999999'];
-    assertEnds(await phm(many), 2, /^phm: --samples .+ at most 16,777,216 samples of 8 bits/);
+    assertEnds(await phm(many), 2, /^phm: --samples .+ at most 134,217,728 samples of 8 bits/);
     for (const samples of ['0', '-5', '1e6']) {
       const wrong = await phm(['sources', 'test', 'os', '--samples', samples]);
       assertEnds(wrong, 2, /use a whole number of 1 or more/);
@@ -262,7 +268,6 @@ describe('phm stream', () => {
     ] as const) {
       assertEnds(await phm(['stream', '--bits', bits]), 2, words);
     }
-    assertEnds(await phm(['stream']), 2, /--bits/);
   });
 
   it('writes different bits in each run, with and without modulation', async () => {
@@ -284,7 +289,7 @@ describe('phm stream', () => {
     assert.match(stdout, /--modulation <type> .*default: "none"/s);
   });
 
-  it('exits with code 1 and one line on SIGINT, a closed pipe or a full disk', async (t) => {
+  it('exits with code 1 and one line on SIGINT or a closed pipe before --bits', async () => {
     const ends: [RegExp, (running: Running) => void][] = [
       [/^phm: interrupted\n$/, (running) => running.interrupt()],
       [/^phm: the output cannot be written\n$/, (running) => running.closeOutput()],
@@ -297,10 +302,52 @@ describe('phm stream', () => {
       assert.equal(code, 1);
       assert.match(stderr, words);
     }
-    if (skip) return;
+  });
+
+  it('runs without --bits until its reader closes the pipe, and ends with code 0', async () => {
+    const running = new Running(['stream']);
+    await running.untilOutput(2 ** 18);
+    running.closeOutput();
+    const { code, stderr } = await running.ended();
+    assert.deepEqual([code, stderr], [0, '']);
+  });
+
+  it('ends on SIGINT and SIGTERM if the reader of the pipe takes nothing', async () => {
+    for (const [bits, signal, ...end] of [
+      [[], 'SIGTERM', 0, ''],
+      [['--bits', String(2 ** 40)], 'SIGINT', 1, 'phm: interrupted\n'],
+    ] as const) {
+      const running = new Running(['stream', ...bits]);
+      await running.untilOutput(1);
+      running.pauseOutput();
+      running.interrupt(signal);
+      const { code, stderr } = await running.ended();
+      assert.deepEqual([code, stderr], end);
+    }
+  });
+
+  it('ends on SIGINT while it writes to a file', async (t) => {
+    const path = join(dataDir, 'stream.bin');
+    const file = openSync(path, 'w');
+    t.after(() => {
+      closeSync(file);
+      rmSync(path);
+    });
+    const bytes = 2 ** 29;
+    const running = new Running(['stream', '--bits', String(8 * bytes)], file);
+    while (statSync(path).size === 0) await setTimeout(20);
+    running.interrupt();
+    assert.equal((await running.ended()).code, 1);
+    assert.ok(statSync(path).size < bytes);
+  });
+
+  it('exits with code 1 and the reason on a full disk', { skip }, async (t) => {
     const full = openSync('/dev/full', 'w');
     t.after(() => closeSync(full));
-    const { code, stderr } = await new Running(['stream', '--bits', '8'], full).ended();
-    assert.deepEqual([code, stderr], [1, 'phm: the output cannot be written\n']);
+    for (const bits of [[], ['--bits', '8']]) {
+      const { code, stderr } = await new Running(['stream', ...bits], full).ended();
+      assert.equal(code, 1);
+      assert.match(stderr, /^phm: the output cannot be written: no space left.*\n$/);
+    }
   });
 });

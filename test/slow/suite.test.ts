@@ -17,7 +17,8 @@ for (const [name, generate] of Object.entries(STRUCTURED_BITS)) {
 
 test('the spectral test applies at each length from which another test applies', () => {
   const bits = sts.unpackBits(aesStream(2, 125_000));
-  for (const minimum of new Set(Object.values(sts.MINIMUM_BITS))) {
+  const parameters = sts.resolveParameters(2 ** 20);
+  for (const minimum of new Set(sts.TEST_NAMES.map((name) => sts.minimumBits(name, parameters)))) {
     for (const n of [minimum - 1, minimum]) {
       const [outcome] = sts
         .runSuite(bits.subarray(0, n))

@@ -30,10 +30,14 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     plan,
     demo: false,
     sealedOnly: 'off',
+    rules: null,
+    lastUsedHour: null,
+    suspended: false,
     usage: USAGE,
   };
   const service = {
     authenticate: async () => principal,
+    noteUse: () => {},
     usageOf: () => USAGE,
     quotaNowMs: Date.now,
     log: absentLog('off'),

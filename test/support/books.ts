@@ -14,14 +14,14 @@ export interface Account {
   readonly apiKey: string;
 }
 
-/** Adds an account with an API key for each plan, while the server runs. */
+/** Adds an account with an API key for each plan, without audit records, while the server runs. */
 export async function addAccounts(
   location: StoreLocation,
   plans: readonly string[],
+  createdMs = Date.now(),
 ): Promise<Account[]> {
   const store = await openStore(location, monthlyQuotas(PUBLISHED_PLANS));
   const accounts: Account[] = [];
-  const createdMs = Date.now();
   for (const plan of plans) {
     const accountId = `acct_${randomUUID()}`;
     const apiKey = newApiKey('live');
@@ -70,6 +70,10 @@ const BOOKS = `SELECT account_id,
       WHERE ledger.account_id = accounts.account_id) AS latency_us,
     (SELECT coalesce(sum(used), 0) FROM usage
       WHERE usage.account_id = accounts.account_id) AS used,
+    (SELECT max(monthly_limit) FROM api_keys
+      WHERE api_keys.account_id = accounts.account_id) AS api_key_limit,
+    (SELECT coalesce(sum(used), 0) FROM api_key_usage WHERE api_key_id IN (SELECT api_key_id
+      FROM api_keys WHERE api_keys.account_id = accounts.account_id)) AS api_key_used,
     ${ROLLUP_SUMS.join(',\n    ')}
   FROM accounts`;
 
@@ -101,6 +105,7 @@ export interface Audit {
  *
  * - each released key has exactly one row, in its account; no key ID or commitment occurs twice;
  * - counter = rows + validations counted, answered ≤ validations counted ≤ sent, rows ≤ keys requested;
+ * - the counter of an account whose API key has a monthly limit equals that of the API key, and is within the limit;
  * - the sums by minute and by hour hold the same keys, latencies and metered requests as rows and counter.
  */
 export async function checkBooks(query: Query, load: Load): Promise<Map<string, AccountBooks>> {
@@ -146,6 +151,10 @@ export async function auditBooks(query: Query, known: Known): Promise<Audit> {
       // The sums include streams of calls that failed later.
       const streams = read(`${period}_streams_passed`);
       hold(streams >= read('judged'), `streams by ${period} of ${accountId}: ${streams}`);
+    }
+    if (row.api_key_limit !== null) {
+      equal('metered requests of the API key', read('api_key_used'), used);
+      hold(used <= read('api_key_limit'), `${accountId} has exceeded the limit of its API key`);
     }
     const validations = used - written;
     const least = answered.get(accountId) ?? 0;

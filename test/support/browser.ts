@@ -6,14 +6,19 @@ import { isLoopback } from '../../src/config/index.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** `PHM_CHROMIUM`, or the first Chromium on the path. */
-export const CHROMIUM: string | undefined =
-  process.env.PHM_CHROMIUM ??
-  (process.env.PATH ?? '')
+function findProgram(names: readonly string[]): string | undefined {
+  return (process.env.PATH ?? '')
     .split(delimiter)
     .concat('/usr/bin')
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .flatMap((folder) => names.map((name) => join(folder, name)))
     .find((path) => existsSync(path));
+}
+
+/** `PHM_CHROMIUM`, or the first Chromium on the path. */
+export const CHROMIUM: string | undefined = process.env.PHM_CHROMIUM ?? findProgram(NAMES);
+
+/** The first Firefox on the path. */
+export const FIREFOX: string | undefined = findProgram(['firefox', 'firefox-esr']);
 
 /** Reason to skip, for `describe`; false if there is a browser. */
 export const NO_CHROMIUM: string | false = CHROMIUM

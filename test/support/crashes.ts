@@ -6,17 +6,10 @@ import type { TestContext } from 'node:test';
 import { verifyLedger } from '../../src/ledger/admin.ts';
 import type { StoreLocation } from '../../src/ledger/index.ts';
 import { newLogKeysText } from '../../src/log/index.ts';
-import {
-  type Account,
-  addAccounts,
-  checkBooks,
-  type Query,
-  queryPostgres,
-  querySqlite,
-} from './books.ts';
+import { type Account, checkBooks, type Query, queryPostgres, querySqlite } from './books.ts';
 import { Load, type Released, seededRandom } from './mixed-load.ts';
 import type { Postgres } from './postgres.ts';
-import { type Environment, runPhm, Server } from './server.ts';
+import { type Environment, phmJson, runPhm, Server } from './server.ts';
 
 /** Clients per server, and the longest time they send before the next kill. */
 const CLIENTS = 8;
@@ -27,6 +20,9 @@ const RECOVERY_MS = 60_000;
 
 const RESEARCH_QUOTA = 1_000;
 
+/** Monthly limit of the API key of an account without a quota. */
+const API_KEY_LIMIT = 1_200;
+
 export interface Site {
   /** One folder per server. With SQLite there is one of each. */
   readonly dataDirs: readonly string[];
@@ -36,6 +32,8 @@ export interface Site {
   /** Crashes the database below its servers and starts it again. Absent for SQLite. */
   readonly crashDatabase?: () => Promise<void>;
 }
+
+type Issued = Record<'account_id' | 'api_key', string>;
 
 /** The seed of this run: `CRASH_SEED`, or a new one, printed so that a failure can be repeated. */
 export function crashSeed(test: TestContext): number {
@@ -78,7 +76,8 @@ export async function postgresSite(postgres: Postgres, dataDirs: readonly string
 
 /**
  * Serves from every folder under load, kills some servers (or the database) `kills` times, and checks the books
- * after each kill. At the end it uses up the research account's quota, and compares the log with the ledger.
+ * after each kill. At the end it uses up the research account's quota and the limit of an API key, and compares the log with
+ * the ledger.
  */
 export class Crashes {
   readonly #site: Site;
@@ -111,12 +110,27 @@ export class Crashes {
     }
   }
 
-  /** Another program adds the accounts once the first server has created the schema. */
+  /** Adds the accounts once the servers have created the schema. */
   async #begin(): Promise<void> {
-    const { dataDirs, location } = this.#site;
+    const { dataDirs } = this.#site;
     this.#servers.push(...(await Promise.all(dataDirs.map((_, i) => this.#start(i)))));
-    this.#accounts = await addAccounts(location, ['enterprise', 'enterprise', 'research']);
+    this.#accounts = [
+      await this.#issueAccount('enterprise'),
+      await this.#issueAccount('enterprise'),
+      await this.#issueAccount('enterprise', ['--monthly-limit', String(API_KEY_LIMIT)]),
+      await this.#issueAccount('research'),
+    ];
     this.#load = new Load(this.#accounts, this.#random);
+  }
+
+  /** The command line writes audit records, which `log check` expects for every account and API key. */
+  async #issueAccount(plan: string, settings: readonly string[] = []): Promise<Account> {
+    const { dataDirs, env } = this.#site;
+    const create = ['account', 'create', '--name', plan, '--plan', plan];
+    const { account_id: accountId } = await phmJson<Issued>(create, dataDirs[0] ?? '', env);
+    const issue = ['key', 'issue', '--account', accountId, ...settings];
+    const { api_key: apiKey } = await phmJson<Issued>(issue, dataDirs[0] ?? '', env);
+    return { accountId, apiKey };
   }
 
   /** Kills some servers or all. The others answer what they have. */
@@ -149,18 +163,20 @@ export class Crashes {
     await Promise.all(endLoads.map((endLoad) => endLoad()));
   }
 
-  /** Uses up the quota on all servers at once and expects exact books. */
+  /** Uses up the quota and the limit on all servers at once and expects exact books. */
   async #finish(): Promise<void> {
-    const research = this.#accounts.at(-1) as Account;
+    const [limited, research] = this.#accounts.slice(-2) as [Account, Account];
     await Promise.all(
       this.#servers.flatMap((server) =>
         Array.from({ length: CLIENTS }, async () => {
           while (await this.#load.generate(server, research));
+          while (await this.#load.generate(server, limited));
         }),
       ),
     );
     const books = await checkBooks(this.#site.query, this.#load);
     assert.equal(books.get(research.accountId)?.used, RESEARCH_QUOTA, 'the quota is used up');
+    assert.equal(books.get(limited.accountId)?.used, API_KEY_LIMIT, 'the limit is used up');
     const { findings } = await verifyLedger(this.#site.location, {
       nowMs: Date.now(),
       signal: new AbortController().signal,

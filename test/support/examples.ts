@@ -1,12 +1,18 @@
 /** Finds and runs the documented examples, unchanged. */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'docs/examples');
 
 const CLIENT_SOURCES = join(import.meta.dirname, 'client-sources.ts');
+
+const RUNNERS = {
+  typescript: join(import.meta.dirname, 'run-examples.ts'),
+  python: join(import.meta.dirname, 'run-examples.py'),
+};
 
 /** The address in the examples. */
 export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
@@ -14,8 +20,12 @@ export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
 interface Language {
   readonly name: string;
   readonly suffix: string;
-  /** Program and arguments. The program reads the example from standard input. */
-  readonly command: readonly [string, ...string[]];
+  /**
+   * Program and arguments that run examples one after another in one process, since most of an example's time is the
+   * start of its program. The program appends the examples' old and new address and their files, and prints a
+   * JSON array of their output. Without it each example is the input of a shell.
+   */
+  readonly runner?: readonly [string, ...string[]];
   /** The reason why examples cannot run here, or undefined. */
   readonly lacking: () => string | undefined;
 }
@@ -24,19 +34,18 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'curl',
     suffix: '.sh',
-    command: ['sh', '-e'],
     lacking: () => lackingProgram('curl'),
   },
   {
     name: 'typescript',
     suffix: '.ts',
-    command: [process.execPath, '--import', CLIENT_SOURCES, '--input-type=module-typescript', '-'],
+    runner: [process.execPath, '--import', CLIENT_SOURCES, RUNNERS.typescript],
     lacking: () => undefined,
   },
   {
     name: 'python',
     suffix: '.py',
-    command: ['python3', '-'],
+    runner: ['python3', RUNNERS.python],
     lacking: () => lackingProgram('python3'),
   },
 ];
@@ -55,14 +64,49 @@ export function readExample({ name, suffix }: Language, operation: string): stri
   return readFileSync(join(FOLDER, name, operation + suffix), 'utf8');
 }
 
-/** Runs an example with only the server's address replaced, and resolves with its output. */
-export function runExample(
-  { command: [program, ...args] }: Pick<Language, 'command'>,
-  source: string,
+/** Runs all examples of a language with only the server's address replaced. Returns their outputs by operation. */
+export async function runExamples(
+  language: Language,
   address: string,
-): Promise<string> {
+): Promise<Map<string, string>> {
+  const { name, suffix, runner } = language;
+  const operations = operationsWithExamples(language);
+  const outputs = runner
+    ? await runTogether(
+        runner,
+        operations.map((operation) => join(FOLDER, name, operation + suffix)),
+        address,
+      )
+    : await runInShells(
+        operations.map((operation) => readExample(language, operation)),
+        address,
+      );
+  return new Map(operations.map((operation, i) => [operation, outputs[i] ?? '']));
+}
+
+async function runTogether(
+  [program, ...args]: readonly [string, ...string[]],
+  files: readonly string[],
+  address: string,
+): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(
+    program,
+    [...args, EXAMPLE_ADDRESS, address, ...files],
+    { cwd: ROOT, timeout: 60_000 },
+  );
+  return JSON.parse(stdout);
+}
+
+async function runInShells(sources: readonly string[], address: string): Promise<string[]> {
+  const outputs: string[] = [];
+  for (const source of sources) outputs.push(await runInShell(source, address));
+  return outputs;
+}
+
+/** Runs shell commands with only the server's address replaced, and resolves with their output. */
+export function runInShell(source: string, address: string): Promise<string> {
   return new Promise((done, fail) => {
-    const child = spawn(program, args, { cwd: ROOT, timeout: 60_000 });
+    const child = spawn('sh', ['-e'], { cwd: ROOT, timeout: 60_000 });
     let printed = '';
     let words = '';
     child.stdout.on('data', (chunk) => {

@@ -164,6 +164,8 @@ export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
     withEvidence: false,
     report: false,
     receipt: false,
+    labels: null,
+    expiresMs: null,
     acceptedMs: 0,
     ...changes,
   };
@@ -219,6 +221,8 @@ export function plainRow(): LedgerRow {
     entropyJobId: null,
     evidence: null,
     sealed: null,
+    labels: null,
+    expiresMs: null,
     receipt: null,
   };
 }

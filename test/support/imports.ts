@@ -4,10 +4,17 @@ import { dirname, join, resolve } from 'node:path';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
 
-/** The file behind each subpath import of package.json. */
-export const DOORS: Readonly<Record<string, string>> = JSON.parse(
+const IMPORTS: Readonly<Record<string, string | { readonly default: string }>> = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ).imports;
+
+/** The file behind each subpath import of package.json, without the conditions of a runtime. */
+export const DOORS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(IMPORTS).map(([name, file]) => [
+    name,
+    typeof file === 'string' ? file : file.default,
+  ]),
+);
 
 export interface Import {
   /** The specifier as written. */

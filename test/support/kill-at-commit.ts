@@ -1,8 +1,8 @@
 /**
- * Loaded into a server by `--import`: kills it at a commit of its key worker, right before or right after. After it,
- * the keys are recorded and no client has them.
+ * Loaded into a program by `--import`: kills a server at a commit of its key worker, or a command at a commit, right before
+ * or right after. After it, what was committed is recorded and no client has it.
  *
- * The query has `commit`, the number of the commit, and `when`: `before` or `after`.
+ * The query has `commit`, the number of the commit, `when`: `before` or `after`, and `of`: `server` or `command`.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread, threadName } from 'node:worker_threads';
@@ -11,12 +11,19 @@ import { loadIntoWorkers } from './preload.ts';
 
 const KEY_THREAD = 'phm-keys';
 
+/** Statements that commit keys and revocations in PostgreSQL. */
+const COMMITS = /commit_batch|INSERT INTO key_states/;
+
 const query = new URL(import.meta.url).searchParams;
 
-/** Returns the value of NODE_OPTIONS for a server that is killed at its n-th commit. */
-export function killAtCommit(commit: number, when: 'before' | 'after'): string {
+/** Returns the value of NODE_OPTIONS for a program that is killed at its n-th commit. */
+export function killAtCommit(
+  commit: number,
+  when: 'before' | 'after',
+  of: 'server' | 'command' = 'server',
+): string {
   const url = new URL(import.meta.url);
-  url.search = new URLSearchParams({ commit: String(commit), when }).toString();
+  url.search = new URLSearchParams({ commit: String(commit), when, of }).toString();
   return `--import ${url.href}`;
 }
 
@@ -48,13 +55,14 @@ function wrapCommits(): void {
   const send = prototype.query;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   prototype.query = function (config: any, ...others: unknown[]) {
-    const isCommit = String(config?.text ?? config).includes('commit_batch');
+    const isCommit = COMMITS.test(String(config?.text ?? config));
     const work = () => send.call(this, config, ...others);
     return isCommit ? run(work) : work();
   };
 }
 
 if (query.has('commit')) {
-  if (isMainThread) loadIntoWorkers(import.meta.url);
+  if (query.get('of') === 'command') wrapCommits();
+  else if (isMainThread) loadIntoWorkers(import.meta.url);
   else if (threadName === KEY_THREAD) wrapCommits();
 }

@@ -18,10 +18,12 @@ import { storeSource, storeTiles } from '../../src/cli/log/store-source.ts';
 import { formatKeyId, keyEntry, keyStatement } from '../../src/keys/index.ts';
 import {
   type Edge,
+  type LedgerRow,
   type LedgerStore,
   type LogRecord,
   openSqliteStore,
   type RecordedReceipt,
+  type RevokedState,
   type RowReceipt,
   type TurnOutcome,
 } from '../../src/ledger/index.ts';
@@ -34,7 +36,7 @@ import {
   writeState,
 } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys, parseMasterSecret } from '../../src/proof/index.ts';
-import { pendingEntryOf, sealed } from '../../src/service/index.ts';
+import { newAudit, pendingEntryOf, sealed } from '../../src/service/index.ts';
 import { keyRequest, makeKeyId, makeRow, QUOTAS } from '../ledger/contract.ts';
 import { commandJson, type RunResult, runCommand } from './run-command.ts';
 import { type Environment, makeDataDir, removeDataDir } from './server.ts';
@@ -117,12 +119,16 @@ export class LogLedger {
   }
 
   /** Records keys, each with a pending entry. */
-  async addKeys(count: number, atMs = Date.now()): Promise<HeldKey[]> {
+  async addKeys(
+    count: number,
+    atMs = Date.now(),
+    changes: Partial<LedgerRow> = {},
+  ): Promise<HeldKey[]> {
     const log = await this.openLog();
     const softwareId = await this.#store.registerSoftware(SOFTWARE);
     const held = Array.from({ length: count }, () => newKey(atMs));
     const requests = held.map((key) => {
-      const row = makeRow({ keyId: key.id, createdMs: atMs });
+      const row = makeRow({ ...changes, keyId: key.id, createdMs: atMs });
       const columns: RecordedReceipt = {
         keyCommitment: commitmentOf(key),
         salt: randomBytes(32),
@@ -141,6 +147,18 @@ export class LogLedger {
     });
     await this.#store.commit(requests, []);
     return held;
+  }
+
+  /** Revokes a key, as a server does. */
+  async revoke({ id, keyId }: HeldKey, state: RevokedState, atMs = Date.now()): Promise<void> {
+    const log = await this.openLog();
+    const reason = state === 'compromised' ? 'key_compromise' : 'superseded';
+    const of = { account_id: ACCOUNT, api_key_id: `key_${ACCOUNT}`, key_id: keyId };
+    const audit = newAudit(
+      { log, macs: this.#macs, version: 1 },
+      { atMs, action: 'key_revoked', details: { ...of, reason, state } },
+    );
+    await this.#store.revokeKey({ accountId: ACCOUNT, keyId: id, state, reason, atMs }, audit);
   }
 
   /** Takes one turn as the sequencer does, and publishes its head. */

@@ -14,8 +14,11 @@ import {
   runPhm,
   Server,
 } from './server.ts';
+import { shiftUrl } from './shift-clock.ts';
 
 const DATABASE = 'log';
+
+const DAY_MS = 86_400_000;
 
 /** The store of a site, below its servers. */
 interface Store {
@@ -26,6 +29,8 @@ interface Store {
   /** Keeps a backup of the stopped site, and puts it back. */
   backUp(): Promise<void>;
   restore(): Promise<void>;
+  /** Sets the database's own clock, if it has one; null lets it run again. */
+  setClock(atMs: number | null): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -94,7 +99,8 @@ export class LogSite {
     const server = await Server.start(this.#dataDir(i), { ...this.#env(i), ...extra });
     this.#started.push(server);
     if (this.#apiKey === '') {
-      const [account] = await addAccounts(this.#store.location, ['enterprise']);
+      // From before the log: its API key has no audit record.
+      const [account] = await addAccounts(this.#store.location, ['enterprise'], 1);
       this.#apiKey = account?.apiKey ?? '';
     }
     return server;
@@ -122,6 +128,16 @@ export class LogSite {
 
   restore(): Promise<void> {
     return this.#store.restore();
+  }
+
+  /** Prunes the rows of all keys, as in two days. Servers may run. */
+  async prune(): Promise<void> {
+    const options = this.kind === 'sqlite' ? ['--accept-clock'] : [];
+    const env = { NODE_OPTIONS: `--import=${shiftUrl(2 * DAY_MS)}` };
+    await this.#store.setClock(Date.now() + 2 * DAY_MS);
+    const pruned = await this.phm(['ledger', 'prune', '--older-than', '1', ...options], 0, env);
+    await this.#store.setClock(null);
+    assert.equal(pruned.code, 0, pruned.stderr);
   }
 
   /** Kills what still runs, and removes everything. */
@@ -171,6 +187,7 @@ function sqliteStore(folder: string): Store {
       }
       await command('ledger', 'restore', backup);
     },
+    setClock: async () => {},
     remove: async () => {},
   };
 }
@@ -195,6 +212,7 @@ async function postgresStore(folder: string): Promise<Store> {
     execute: (sql) => postgres.query(DATABASE, sql),
     backUp: () => copy(DATABASE, 'backup'),
     restore: () => copy('backup', DATABASE),
+    setClock: (atMs) => postgres.setClock(DATABASE, atMs),
     remove: () => postgres.remove(),
   };
 }

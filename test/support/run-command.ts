@@ -27,6 +27,7 @@ export async function runCommand(
     outBytes: async (bytes) => {
       output.push(Buffer.from(bytes));
     },
+    leaveOutput: () => {},
     outputIsShared: () => false,
     err: (text) => {
       stderr += text;

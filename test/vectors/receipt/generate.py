@@ -106,7 +106,8 @@ def row_of(record):
             "p_values": b64(evidence["pValues"]) if evidence else None, "salt": b64(receipt["salt"]),
             "secret_version": record["commitment"]["version"], "security_level": record["securityLevel"],
             "software": receipt["software"], "source": record["source"], "sources": receipt["sources"],
-            "strength_bits": receipt["strengthBits"], "tests_passed": of("testsPassed"), "total_tests": of("totalTests")}
+            "strength_bits": receipt["strengthBits"], "tests_passed": of("testsPassed"), "total_tests": of("totalTests")} | {
+            column: record[name] for column, name in (("labels", "labels"), ("expires_ms", "expiresMs")) if name in record}
 
 
 def statement_of(record, origin):
@@ -160,6 +161,9 @@ def statements():
         ("a key without credit, under version 65535", record(
             "uncredited", securityLevel=128, entropyBits=0, commitment={"version": 65535, "digest": material("high", 32)},
             sources="os:0,quantum-simulator:0")),
+        ("a key with labels", record("labelled", labels=canonical({"team": 'a "b" – ü', "env": "prod"}))),
+        ("a key that expires", record("expiring", expiresMs=1_798_761_600_000)),
+        ("a key with labels that expires", record("both", labels=canonical({"env": ""}), expiresMs=253_402_300_799_999)),
     ]
     return {"algorithm": "phm-key-receipt/v1", "source": "test/vectors/receipt/generate.py", "numberOfTests": len(records),
             "origin": origin,

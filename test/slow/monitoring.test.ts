@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { newLogKeysText, parseLogKeys } from '../../src/log/index.ts';
+import { type Document, find, ROOT, readText, readYaml } from '../deploy/files.ts';
 import { anchors } from '../support/markdown.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { type Document, find, ROOT, readText, readYaml } from './files.ts';
 
 const RULES = 'deploy/prometheus/phm-alerts.yml';
 const TESTS = readdirSync(join(ROOT, 'deploy/prometheus'))

@@ -1,0 +1,47 @@
+/**
+ * The IID track on full lengths: samples that are not IID, with 10,000 permutations; restarts; and the command with
+ * its threads.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { assessIid } from '#sp800-90b';
+import { aesBits } from '../sp800-90b/ea-non-iid.ts';
+import { iidSamples } from '../sp800-90b/iid-samples.ts';
+import { phmJson, runPhm } from '../support/server.ts';
+
+test('samples that repeat fail after 10,000 permutations', async () => {
+  const { tests, minEntropyPerSymbol } = await assessIid(iidSamples('sticky'), { seed: '1' });
+  assert.deepEqual([tests.permutation.passed, minEntropyPerSymbol], [false, null]);
+  const { permutations, statistics } = tests.permutation;
+  assert.equal(permutations, 10_000);
+  const { greater, equal, less } = statistics.compression;
+  assert.deepEqual([greater, equal, less], [10_000, 0, 0]);
+});
+
+test('phm assess-entropy --iid writes the same for a seed with one thread and with two', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'samples.bin');
+  writeFileSync(file, aesBits());
+  const args = ['assess-entropy', file, '--iid', '--seed', '1', '--threads'];
+  const [one, two] = [await runPhm([...args, '1'], folder), await runPhm([...args, '2'], folder)];
+  assert.deepEqual([one.code, one.stderr], [0, '']);
+  assert.equal(two.stdout, one.stdout);
+  assert.match(one.stdout, /^IID tests +passed$/m);
+});
+
+test('phm assess-entropy --iid --restart tests rows and columns', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'matrix.bin');
+  writeFileSync(file, aesBits());
+  const args = ['assess-entropy', file, '--iid', '--restart', '--initial-entropy', '0.75'];
+  const report = await phmJson([...args, '--seed', '1'], folder);
+  assert.equal(report.min_entropy_per_symbol, 0.75);
+  const { row_tests: rows, column_tests: columns } = report as Record<string, { passed: boolean }>;
+  assert.deepEqual([rows.passed, columns.passed], [true, true]);
+  assert.notDeepEqual(rows, columns);
+});

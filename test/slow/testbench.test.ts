@@ -1,0 +1,217 @@
+/** The test bench in Chromium: its reports against those of the command line, and that no request leaves it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { aesCtr } from '../support/aes-stream.ts';
+import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
+import { runCommand } from '../support/run-command.ts';
+import { assertSameText } from '../support/same-text.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../support/server.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** 60 sequences of 10,000 bits, and a remainder. */
+const BYTES = aesCtr(Buffer.alloc(32, 23), 75_100);
+const OPTIONS = ['--bits', '10000', '--sequences', 'all'];
+
+const OTHER_FORMS = ['CSV', 'HTML', 'text'] as const;
+
+const withoutTime = (text: string): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME');
+
+/** What the identification of a report is computed from. */
+function traceOf(json: string): object {
+  const { input, options, software } = JSON.parse(json);
+  return { input, options, software };
+}
+
+/** Opens the page, cuts the network, and records what the page asks for from then on. */
+async function openBench(browser: Browser, address: string) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(address);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await context.setOffline(true);
+  context.on('request', (request) => {
+    if (!request.url().startsWith('blob:')) complaints.push(`request to ${request.url()}`);
+  });
+  return { page, complaints };
+}
+
+/** Drops a file on the page and fills in the length of its sequences. */
+async function drop(page: Page, path: string, bits = '10000'): Promise<void> {
+  await page.setInputFiles('#file', path);
+  await page.locator('#start').waitFor();
+  await page.getByLabel('Bits in a sequence').fill(bits);
+}
+
+async function run(page: Page): Promise<void> {
+  await page.locator('#start').click();
+  await page.locator('#entropy').waitFor();
+}
+
+/** Saves a file of the page and returns its text. */
+async function save(page: Page, form: string): Promise<string> {
+  const link = page.getByRole('link', { name: `Save ${form}`, exact: true });
+  const [file] = await Promise.all([page.waitForEvent('download'), link.click()]);
+  return readFileSync(await file.path(), 'utf8');
+}
+
+async function command(file: string, ...options: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(['assess', file, ...OPTIONS, ...options]);
+  assert.equal(code, 0, stderr);
+  return stdout.replaceAll(file, basename(file));
+}
+
+describe('the test bench', { skip: NO_CHROMIUM }, () => {
+  const folder = makeDataDir();
+  const built = join(folder, 'testbench.html');
+  const binary = join(folder, 'source.bin');
+  let browser: Browser;
+  before(async () => {
+    writeFileSync(binary, BYTES);
+    const { code, stderr } = await runCommand(['testbench', '--output', built]);
+    assert.deepEqual([code, stderr], [0, '']);
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    removeDataDir(folder);
+  });
+
+  it('writes what the command line writes, from a server and without a network', async (context) => {
+    const server = spawn(process.execPath, [MAIN, 'testbench'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    // A failed test would otherwise leave a server behind, and its pipe would keep this process alive.
+    context.after(() => server.kill('SIGKILL'));
+    const [line] = await once(server.stdout, 'data');
+    const { page, complaints } = await openBench(browser, String(line).trim());
+    await drop(page, binary);
+    assert.match(await page.locator('#recognised').innerText(), /binary data/);
+    await run(page);
+    const html = join(folder, 'cli.html');
+    const cwd = process.cwd();
+    process.chdir(folder);
+    try {
+      const name = basename(binary);
+      const expected = {
+        JSON: await command(name, '--json', '--html', html),
+        CSV: await command(name, '--csv'),
+        HTML: readFileSync(html, 'utf8'),
+        text: await command(name),
+      };
+      const saved = await save(page, 'JSON');
+      // First, because the identification stands before them and differs with any of them.
+      assert.deepEqual(traceOf(saved), traceOf(expected.JSON));
+      assertSameText(withoutTime(saved), withoutTime(expected.JSON), 'JSON');
+      for (const form of OTHER_FORMS) {
+        assertSameText(withoutTime(await save(page, form)), withoutTime(expected[form]), form);
+      }
+      const { stdout } = await runCommand(['assess-entropy', name, '--json']);
+      assertSameText(await save(page, 'estimates as JSON'), stdout, 'the estimates');
+    } finally {
+      process.chdir(cwd);
+    }
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+    server.kill('SIGINT');
+    assert.deepEqual(await once(server, 'exit'), [0, null]);
+  });
+
+  it('skips bits of hexadecimal digits in gzip, from a file and without a network', async () => {
+    const packed = join(folder, 'source.hex.gz');
+    writeFileSync(packed, gzipSync(BYTES.toString('hex')));
+    const { page, complaints } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, packed);
+    assert.match(await page.locator('#recognised').innerText(), /gzip.*hexadecimal/);
+    await page.getByLabel('Bits to skip').fill('13');
+    await run(page);
+    const rows = (csv: string): string => csv.replace(/^#.*\n/gm, '');
+    const csv = await save(page, 'CSV');
+    assert.match(csv, /^# Format: hex, in gzip$/m);
+    assert.equal(rows(csv), rows(await command(binary, '--csv', '--offset', '13')));
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  it('asks for the format of decimal numbers', async () => {
+    const numbers = join(folder, 'numbers.txt');
+    writeFileSync(numbers, [...BYTES].join('\n'));
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, numbers);
+    await page.locator('#start').click();
+    assert.equal(await page.locator('#run').isVisible(), false);
+    await page.getByLabel('Format').selectOption('csv');
+    assert.equal(await page.getByLabel('Bits per value').inputValue(), '8');
+    await run(page);
+    const rows = (csv: string): string => csv.replace(/^#.*\n/gm, '');
+    assert.equal(rows(await save(page, 'CSV')), rows(await command(binary, '--csv')));
+    await page.context().close();
+  });
+
+  it('reports the finished part of a cancelled run, as the command line reports that many sequences', async () => {
+    const long = join(folder, 'long.bin');
+    writeFileSync(long, aesCtr(Buffer.alloc(32, 24), 80_000_000));
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, long, '1000000');
+    await page.getByLabel('Min-entropy').selectOption('');
+    await page.locator('#start').click();
+    await page.getByText(/^[1-9]\d* of \d+ sequences tested/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Ended early: cancelled.').waitFor();
+    const { summary, sequences, input } = JSON.parse(await save(page, 'JSON'));
+    assert.equal(summary.complete, false);
+    const done = sequences.length;
+    assert.ok(done > 0 && done < 640, `${done} sequences`);
+    const { stdout } = await runCommand([
+      ...['assess', long, '--bits', '1000000', '--sequences', String(done), '--json'],
+    ]);
+    const expected = JSON.parse(stdout);
+    assert.deepEqual(sequences, expected.sequences);
+    assert.deepEqual([input.bytes, input.sha256], [expected.input.bytes, expected.input.sha256]);
+    await page.context().close();
+  });
+
+  it('refuses to send anything', async () => {
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    const refused = await page.evaluate(`new Promise((resolve) => {
+      addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective));
+      fetch('https://example.com/').catch(() => {});
+    })`);
+    assert.equal(refused, 'connect-src');
+    await page.context().close();
+  });
+
+  it('has no defects that axe finds, in both themes, narrow and wide', async () => {
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, binary);
+    await run(page);
+    await page.evaluate(AXE);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [320, 1280]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 720 });
+        const found = await page.evaluate<string[]>(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
+        );
+        assert.deepEqual(found, [], `${colorScheme}, ${width} pixels`);
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        assert.ok(overflow <= 0, `${width} pixels: ${overflow} too wide`);
+      }
+    }
+    await page.context().close();
+  });
+});

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+
+/** Fails with the place of the first difference: reports are too long for a message. */
+export function assertSameText(actual: string, expected: string, name: string): void {
+  if (actual === expected) return;
+  let at = 0;
+  while (actual[at] === expected[at]) at++;
+  const near = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 80), at + 80));
+  assert.fail(
+    `${name} differs at character ${at}: got ${near(actual)}, expected ${near(expected)}`,
+  );
+}
