@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { codeBlocks, readPage } from '../support/markdown.ts';
+import { packWorkspace } from '../support/packed.ts';
 import { DEMO_KEY } from '../support/server.ts';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
@@ -55,8 +56,7 @@ export class Newcomer {
    */
   async install(): Promise<void> {
     mkdirSync(this.clone);
-    const pack = ['pack', '--silent', '--workspace', 'sdk', '--pack-destination', this.clone];
-    await promisify(execFile)('npm', pack, { cwd: ROOT });
+    await packWorkspace('sdk', this.clone);
     for (const name of ['@noble', 'hpke']) {
       const folder = join('node_modules', name);
       cpSync(join(ROOT, folder), join(this.project, folder), { recursive: true });

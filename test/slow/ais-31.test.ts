@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { procedureA, procedureB } from '#ais-20-31';
 import { PROJECT_VERSION } from '../../src/version.ts';
@@ -11,9 +11,8 @@ import { aesStream, assertProcedureA, REFERENCE } from '../ais-20-31/reference.t
 import { BROWSERS, runInBrowser } from '../support/browser-page.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { packWorkspace } from '../support/packed.ts';
 import { assertSameText } from '../support/same-text.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('procedure A', () => {
   for (const width of [1, 13] as const) {
@@ -29,12 +28,8 @@ describe('the ais-20-31 package', () => {
   const run = (command: string, args: readonly string[], cwd = project): string =>
     execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-  before(() => {
-    run(
-      'npm',
-      ['pack', '--silent', '--workspace', 'ais-20-31', '--pack-destination', project],
-      ROOT,
-    );
+  before(async () => {
+    await packWorkspace('packages/ais-20-31', project);
     writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}');
     run('npm', ['install', '--offline', '--silent', `./ais-20-31-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(project, 'sample.bin'), aesStream());

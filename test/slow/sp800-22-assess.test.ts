@@ -9,6 +9,7 @@ import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
 import { aesStream } from '../sp800-22/differential.ts';
 import { BROWSERS, runInBrowser } from '../support/browser-page.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { packWorkspace } from '../support/packed.ts';
 import { assertSameText } from '../support/same-text.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -84,12 +85,13 @@ function assertEqualReports(result: Result): void {
 }
 
 describe('assess of the sp800-22 package', { timeout: 170_000 }, () => {
-  before(() => {
-    const run = (args: string[], cwd: string): string =>
-      execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    run(['pack', '--silent', '--workspace', 'sp800-22', '--pack-destination', PROJECT], ROOT);
+  before(async () => {
+    await packWorkspace('packages/sp800-22', PROJECT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
-    run(['install', '--offline', '--silent', `./sp800-22-${PROJECT_VERSION}.tgz`], PROJECT);
+    execFileSync('npm', ['install', '--offline', '--silent', `./sp800-22-${PROJECT_VERSION}.tgz`], {
+      cwd: PROJECT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     writeFileSync(join(PROJECT, 'script.mjs'), SCRIPT);
     writeFileSync(join(PROJECT, 'sample.bin'), aesStream(23, (SEQUENCES * BITS) / 8 + 7));
     expected.json = phm('--json');

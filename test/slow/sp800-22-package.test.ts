@@ -10,6 +10,7 @@ import { PROJECT_VERSION } from '../../src/version.ts';
 import { aesStream } from '../sp800-22/differential.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { packWorkspace } from '../support/packed.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'library-'));
@@ -37,12 +38,8 @@ function pValuesOf({ tests }: SuiteReport): number[] {
 }
 
 describe('the sp800-22 package', () => {
-  before(() => {
-    run(
-      'npm',
-      ['pack', '--silent', '--workspace', 'sp800-22', '--pack-destination', PROJECT],
-      ROOT,
-    );
+  before(async () => {
+    await packWorkspace('packages/sp800-22', PROJECT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
     run('npm', ['install', '--offline', '--silent', `./sp800-22-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid } from '#sp800-90b';
 import { PROJECT_VERSION } from '../../src/version.ts';
@@ -14,9 +14,9 @@ import { aesCtr } from '../support/aes-stream.ts';
 import { BROWSERS, runInBrowser } from '../support/browser-page.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { packWorkspace } from '../support/packed.ts';
 import { assertSameText } from '../support/same-text.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'sp800-90b-'));
 const SAMPLES = 100_000;
 
@@ -41,9 +41,8 @@ function run(command: string, args: readonly string[], cwd = PROJECT): string {
 }
 
 describe('the sp800-90b package', () => {
-  before(() => {
-    const pack = ['pack', '--silent', '--workspace', 'sp800-90b', '--pack-destination', PROJECT];
-    run('npm', pack, ROOT);
+  before(async () => {
+    await packWorkspace('packages/sp800-90b', PROJECT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
     run('npm', ['install', '--offline', '--silent', `./sp800-90b-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);

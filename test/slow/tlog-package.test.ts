@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PROJECT_VERSION } from '../../src/version.ts';
 import { codeBlocks, readPage } from '../support/markdown.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { packWorkspace } from '../support/packed.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'tlog-'));
 
 const EXAMPLE =
@@ -21,8 +21,8 @@ function run(command: string, args: readonly string[], cwd = PROJECT): string {
 }
 
 describe('the tlog package', () => {
-  before(() => {
-    run('npm', ['pack', '--silent', '--workspace', 'tlog', '--pack-destination', PROJECT], ROOT);
+  before(async () => {
+    await packWorkspace('packages/tlog', PROJECT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
     run('npm', ['install', '--offline', '--silent', `./tlog-${PROJECT_VERSION}.tgz`]);
     writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
