@@ -1,7 +1,7 @@
 /** Log lines reach their descriptor whole and in order, many in one write. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -29,6 +29,19 @@ describe('the log writer', () => {
     }
     while (readFileSync(path, 'utf8').length < lines.join('').length) await setTimeout(1);
     assert.equal(readFileSync(path, 'utf8'), lines.join(''));
+  });
+
+  it('has written a line in progress before the last words of its process', () => {
+    const file = join(folder, 'last');
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const own = openSync(file, 'w');
+      const log = new LogWriter(own);
+      log.write('in progress\n');
+      log.writeNow();
+      writeSync(own, 'last\n');
+      closeSync(own);
+      assert.equal(readFileSync(file, 'utf8'), 'in progress\nlast\n');
+    }
   });
 
   it('flushes the lines that it has gathered', async () => {
