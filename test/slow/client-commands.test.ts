@@ -38,15 +38,18 @@ import {
 
 let server: Server;
 let folder: string;
+/** Outside the folder of the commands: a server makes temporary files beside its data directory. */
+let dataDir: string;
 before(async () => {
   // Each command adds one listener for an output whose reader has gone.
   process.stdout.setMaxListeners(0);
   folder = makeDataDir();
-  mkdirSync(inFolder('data'));
-  server = await Server.start(inFolder('data'), { PHM_RATE_LIMITS: 'off' });
+  dataDir = makeDataDir();
+  server = await Server.start(join(dataDir, 'data'), { PHM_RATE_LIMITS: 'off' });
 });
 after(async () => {
   await server?.stop();
+  removeDataDir(dataDir);
   removeDataDir(folder);
 });
 
@@ -177,11 +180,12 @@ describe('phm generate', () => {
     writeFileSync(inFolder('there.key'), 'old');
     symlinkSync('nowhere', inFolder('dangling'));
     mkdirSync(inFolder('closed'), { mode: 0o500 });
+    mkdirSync(inFolder('directory'));
     const before = await metered();
     const cases: [string[], RegExp, number][] = [
       [[inFolder('there.key')], /there\.key exists: name another file, or use --force/, 1],
       [[inFolder('dangling')], /dangling exists and is not a regular file/, 1],
-      [[inFolder('data'), '--force'], /data exists and is not a regular file/, 1],
+      [[inFolder('directory'), '--force'], /directory exists and is not a regular file/, 1],
       [['/dev/null', '--force'], /\/dev\/null exists and is not a regular file/, 1],
       [[inFolder('none/new.key')], /new\.key cannot be written: there is no such directory/, 1],
       [[inFolder('there.key/x')], /there is no such directory/, 1],
@@ -844,9 +848,9 @@ describe('a client command', () => {
   });
 
   it('uses variables that other commands do not report as misspelt', async () => {
-    const env = { PHM_DATA_DIR: inFolder('data'), PHM_PORT: '0' };
+    const env = { PHM_DATA_DIR: join(dataDir, 'data'), PHM_PORT: '0' };
     const { code, stderr } = await phm(['account', 'list'], env);
-    assert.deepEqual([code, stderr], [0, `Ledger: ${inFolder('data/phm.db')}\n`]);
+    assert.deepEqual([code, stderr], [0, `Ledger: ${join(dataDir, 'data/phm.db')}\n`]);
   });
 
   it('says what to do if the service is unreachable', async ({ mock }) => {
