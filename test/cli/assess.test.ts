@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { runPackedSuite, TEST_NAMES, unpackBits } from '#sp800-22';
 import type { AssessReport } from '#sp800-22/report';
 import { makeOutput, type OutputKind } from '#sp800-22/report';
 import { assess } from '../../src/cli/assess/assess.ts';
-import type { AssessOptions } from '../../src/cli/assess/run.ts';
+import type { AssessOptions, InputRead } from '../../src/cli/assess/run.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 
@@ -223,3 +224,39 @@ test('phm assess marks failed tests, inapplicable tests and runs without its pre
   );
   assert.match(text, /^0 of 6 applicable tests passed; 9 of 15 not applicable\.$/m);
 });
+
+// A file is read ahead in chunks of 1 MiB, and one thread tests short sequences itself.
+for (const bits of [1_000_003, 2 ** 20, 2 ** 23 + 1]) {
+  test(`phm assess cuts a file of several chunks into sequences of ${bits} bits, with any number of threads`, async () => {
+    const bytes = stream(2_621_445);
+    const file = write('chunks.bin', bytes);
+    const reports = [1, 2].map(async (threads) => {
+      let input: InputRead | undefined;
+      let written = '';
+      const sink = makeOutput('json', (text) => {
+        written += text;
+      });
+      const format = { format: 'binary', constants: 'exact' } as const;
+      await assess({ file, ...format, bits, tests: ['frequency', 'runs'], threads }, sink, {
+        onInputRead: (read) => {
+          input = read;
+        },
+      });
+      assert.equal(input?.sha256, createHash('sha256').update(bytes).digest('hex'));
+      assert.equal(input?.bytes, bytes.length);
+      return written;
+    });
+    const [one, two] = await Promise.all(reports);
+    assert.equal(one, two);
+    const { sequences = [JSON.parse(one)] } = JSON.parse(one);
+    const all = unpackBits(bytes, bytes.length * 8);
+    const sums = Array.from({ length: Math.floor(all.length / bits) }, (_, i) => {
+      const part = all.subarray(i * bits, (i + 1) * bits);
+      return 2 * part.reduce((sum, bit) => sum + bit, 0) - bits;
+    });
+    assert.deepEqual(
+      sequences.map(({ tests }: AssessReport) => tests[0].statistics.S_n),
+      sums,
+    );
+  });
+}

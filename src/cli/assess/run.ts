@@ -30,6 +30,9 @@ const WORKER = new URL('./worker.ts', import.meta.url);
 /** Sequences in memory per thread, so that no thread waits for the reader. */
 const IN_HAND_PER_THREAD = 2;
 
+/** Longest sequence that is tested in a few milliseconds. */
+const QUICK_BITS = 2 ** 20;
+
 export interface AssessOptions {
   /** A path, or `-` for standard input. */
   readonly file: string;
@@ -97,7 +100,8 @@ class AssessRun {
     this.#reader = reader;
     this.#cutter = new SequenceCutter(reader, toCut(options, control.onStart));
     const { workerUrl = WORKER } = control;
-    this.#pool = new SuitePool(options.threads, () => suiteWorkerOf(startThread(workerUrl)));
+    const workers = isQuick(options) && !control.workerUrl ? 0 : options.threads;
+    this.#pool = new SuitePool(workers, () => suiteWorkerOf(startThread(workerUrl)));
   }
 
   /** The whole input if all of it was read, else up to the end of the last sequence that was yielded. */
@@ -153,6 +157,18 @@ class AssessRun {
     const none = this.#delivered === 0 ? ' before a sequence was finished' : '';
     return new CommandError(`${this.#control.signal?.reason}${none}`, 1);
   }
+}
+
+/**
+ * Reports whether one thread is enough and no sequence takes long: then this thread tests them itself, between two
+ * reads, and Ctrl-C is seen in time. A worker would take longer (measured, bench/assess.ts).
+ */
+function isQuick({
+  threads,
+  bits = Number.POSITIVE_INFINITY,
+  parameters = {},
+}: AssessOptions): boolean {
+  return threads === 1 && bits <= QUICK_BITS && Object.keys(parameters).length === 0;
 }
 
 function toCut(
