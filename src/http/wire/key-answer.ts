@@ -86,7 +86,8 @@ function textOf(
 
 /**
  * Joins the receipts of a sealed response, in the order of its keys, and its warnings to its stored text. A quotation
- * mark inside a JSON string is escaped, and `header` is base64url, so `"key_id":"` begins a key and nothing else.
+ * mark inside a JSON string is escaped. A label may be named `key_id`, but the `{` of labels follows a colon; the `{` of
+ * a key in a batch follows `[` or `,`.
  */
 export function joinedText(
   text: string,
@@ -94,7 +95,7 @@ export function joinedText(
   receipts: readonly ReceiptFields[],
   warnings: Warnings,
 ): string {
-  const starts = keyStarts(text);
+  const starts = isBatch ? keyStarts(text) : [];
   const parts: string[] = [];
   let from = 0;
   receipts.forEach((receipt, i) => {
@@ -109,7 +110,7 @@ export function joinedText(
 }
 
 function keyStarts(text: string): number[] {
-  return [...text.matchAll(/"key_id":"phm_\d+"/g)].map(({ index }) => index);
+  return [...text.matchAll(/(?<=[[,]\{)"key_id":"phm_\d+"/g)].map(({ index }) => index);
 }
 
 /** Returns the members of an object as JSON, without its braces. */

@@ -505,7 +505,11 @@ describe('a sealed response', () => {
   it('is valid JSON with whatever is joined to it', () => {
     const unit = fc.constantFrom('"', '\\', '}', ']', ',', '{', ':', 'key_id', 'phm_1', 'é');
     const texts = fc.string({ unit, maxLength: 12 });
-    const key = fc.record({ a: texts, b: fc.array(texts, { maxLength: 2 }) });
+    const labels = fc.dictionary(
+      fc.constantFrom('key_id', 'keys', 'a'),
+      fc.constantFrom('phm_1', '}'),
+    );
+    const key = fc.record({ a: texts, b: fc.array(texts, { maxLength: 2 }), labels });
     fc.assert(
       fc.property(
         fc.array(key, { minLength: 1, maxLength: 4 }),
