@@ -119,7 +119,8 @@ async function callsOf(store: LedgerStore, calls: number): Promise<[string, Call
 
 function revoke(store: LedgerStore, keyId: Uint8Array) {
   const order = { accountId: ACCOUNT, keyId, atMs: Date.now() } as const;
-  return store.revokeKey({ ...order, state: 'compromised', reason: 'unspecified' }, audit());
+  const revocation = { ...order, state: 'compromised', reason: 'unspecified' } as const;
+  return store.revokeKeys([{ order: revocation, audit: audit() }]);
 }
 
 async function measure(store: LedgerStore, calls: number): Promise<string> {

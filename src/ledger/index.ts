@@ -25,6 +25,7 @@ export {
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export {
+  type AuditedRevocation,
   type KeyEnd,
   type KeyPage,
   type KeyQuery,

@@ -90,8 +90,14 @@ export interface RevocationOrder {
   readonly atMs: number;
 }
 
+/** An order with the audit record of its change. */
+export interface AuditedRevocation {
+  readonly order: RevocationOrder;
+  readonly audit: AuditRecord;
+}
+
 export type RevocationOutcome =
-  /** `unchanged`: the key already was in this state, or is compromised. Nothing was written. */
+  /** `unchanged`: the key already was in this state, or is compromised. */
   | { readonly kind: 'revoked' | 'unchanged'; readonly record: KeyRecord }
   /** The account has no row of this key. */
   | { readonly kind: 'unknown' };
@@ -119,11 +125,13 @@ export interface KeyRecordStore {
   /** Returns null if the account has no row of this key. */
   findKeyRecord(accountId: string, keyId: Uint8Array): Promise<KeyRecord | null>;
   /**
-   * Revokes a key. A key goes from active to deactivated or compromised, and from deactivated to compromised; none becomes
-   * active again. A key whose time is up by `atMs` is deactivated. Writes the audit record in the same transaction, and
-   * only if it changes the state. The first revocation makes programs that do not know states refuse the ledger.
+   * Revokes keys in one transaction, in this order, and returns an outcome for each. A key goes from active to deactivated
+   * or compromised, and from deactivated to compromised; none becomes active again. Whether its time is up changes
+   * nothing: a clock that is set back must not make it valid. An audit record is written only if it changes the state. An
+   * unchanged state is written again, so that its commit is confirmed: a caller may repeat an order whose commit was not.
+   * The first revocation makes programs that do not know states refuse the ledger.
    */
-  revokeKey(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome>;
+  revokeKeys(revocations: readonly AuditedRevocation[]): Promise<RevocationOutcome[]>;
   /**
    * Returns the state of each commitment, also of pruned keys; null without one. Only the fingerprints reach the
    * database.
@@ -137,11 +145,11 @@ export interface KeyRecordStore {
 
 /** Returns the revocation that is stored after this order; the same object if nothing changes. */
 export function revocationAfter(
-  { expiresMs, revocation }: KeyEnd,
+  revocation: Revocation | null,
   { state, reason, atMs }: Pick<RevocationOrder, 'state' | 'reason' | 'atMs'>,
-): Revocation | null {
-  const isOver = revocation !== null || (expiresMs !== null && expiresMs <= atMs);
-  if (revocation?.state === 'compromised' || (isOver && state === 'deactivated')) return revocation;
+): Revocation {
+  if (revocation?.state === 'compromised') return revocation;
+  if (revocation !== null && state === 'deactivated') return revocation;
   return { state, reason, revokedMs: atMs };
 }
 

@@ -32,7 +32,7 @@ const NONE: Partial<ApiKeySettings> = {};
 
 export function apiKeysContract(
   name: string,
-  { open, setClock, ask, schema }: Omit<RecordsOrder, 'tap'>,
+  { open, setClock, ask, schema }: Omit<RecordsOrder, 'tap' | 'writes'>,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`API keys of a ledger: ${name}`, when, () => {

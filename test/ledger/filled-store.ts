@@ -147,7 +147,11 @@ export async function fillRecords(store: LedgerStore): Promise<LedgerRow[]> {
       details: '{}',
     } as const;
     const salt = randomBytes(32);
-    await store.revokeKey({ ...order, state: 'compromised' }, { ...audit, salt, pending: null });
+    const revocation = {
+      order: { ...order, state: 'compromised' as const },
+      audit: { ...audit, salt, pending: null },
+    };
+    await store.revokeKeys([revocation]);
   }
   return rows;
 }

@@ -132,6 +132,10 @@ recordsContract(
     setClock: (atMs) => postgres.setClock('records', atMs),
     ask: (sql) => postgres.query('records', sql) as Promise<Record<string, unknown>[]>,
     schema: 11,
+    writes: async () => {
+      const sql = 'SELECT max(xmin::text::bigint) AS newest FROM key_states';
+      return (await postgres.query('records', sql))[0]?.newest;
+    },
     tap,
   },
   when,

@@ -27,7 +27,7 @@ const OLDEST = 'SELECT oldest_program AS oldest FROM schema_version';
 const TRANSITIONS: readonly (readonly [
   before: RevokedState | 'active' | 'expired',
   asked: RevokedState,
-  after: RevokedState | null,
+  after: RevokedState,
   kind: 'revoked' | 'unchanged',
 ])[] = [
   ['active', 'deactivated', 'deactivated', 'revoked'],
@@ -36,7 +36,7 @@ const TRANSITIONS: readonly (readonly [
   ['deactivated', 'compromised', 'compromised', 'revoked'],
   ['compromised', 'deactivated', 'compromised', 'unchanged'],
   ['compromised', 'compromised', 'compromised', 'unchanged'],
-  ['expired', 'deactivated', null, 'unchanged'],
+  ['expired', 'deactivated', 'deactivated', 'revoked'],
   ['expired', 'compromised', 'compromised', 'revoked'],
 ];
 
@@ -54,13 +54,15 @@ export interface RecordsOrder {
   readonly ask: (sql: string) => Promise<readonly Record<string, unknown>[]>;
   /** The schema version that brought key records. */
   readonly schema: number;
+  /** Returns a value that each commit that writes changes. */
+  readonly writes: () => Promise<unknown>;
   /** Reports the parameters that reach the database, until the returned function is called. */
   readonly tap: (seen: (parameters: readonly unknown[]) => void) => () => void;
 }
 
 export function recordsContract(
   name: string,
-  { open, setClock, ask, schema, tap }: RecordsOrder,
+  { open, setClock, ask, schema, writes, tap }: RecordsOrder,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`key records of a ledger: ${name}`, when, () => {
@@ -123,7 +125,8 @@ export function recordsContract(
     ) {
       const audit = revocationAudit(atMs);
       const order = revocationOf(accountId, keyId, state, atMs);
-      return { outcome: await of.revokeKey(order, audit), audit };
+      const [outcome] = await of.revokeKeys([{ order, audit }]);
+      return { outcome, audit };
     }
 
     const audited = async ({ auditId }: AuditRecord): Promise<boolean> =>
@@ -234,7 +237,7 @@ export function recordsContract(
 
     for (const [before, asked, stored, kind] of TRANSITIONS) {
       const effect = kind === 'revoked' ? 'makes' : 'leaves';
-      it(`${effect} a key that is ${before} ${stored ?? before} when it is to be ${asked}`, async () => {
+      it(`${effect} a key that is ${before} ${stored} when it is to be ${asked}`, async () => {
         const id = await account();
         const expiresMs = before === 'expired' ? NOW - 1 : null;
         const [{ keyId }] = await record(id, [{ expiresMs }]);
@@ -243,7 +246,7 @@ export function recordsContract(
         const { outcome, audit } = await revoke(id, keyId, asked, NOW);
         assert.ok(outcome.kind !== 'unknown');
         const revokedMs = kind === 'revoked' ? NOW : NOW - 7;
-        const revocation = stored && { state: stored, reason: REASONS[stored], revokedMs };
+        const revocation = { state: stored, reason: REASONS[stored], revokedMs };
         assert.deepEqual([outcome.kind, plain(outcome.record.revocation)], [kind, revocation]);
         assert.deepEqual(
           plain((await other.findKeyRecord(id, keyId))?.revocation),
@@ -258,7 +261,7 @@ export function recordsContract(
       const [{ keyId }] = await record(id, [{}]);
       await revoke(id, keyId, 'deactivated', NOW - 9);
       const again = revocationOf(id, keyId, 'deactivated', NOW, 'cessation_of_use');
-      const outcome = await store.revokeKey(again, revocationAudit());
+      const [outcome] = await store.revokeKeys([{ order: again, audit: revocationAudit() }]);
       assert.ok(outcome.kind === 'unchanged');
       const { revocation } = outcome.record;
       assert.deepEqual([revocation?.reason, revocation?.revokedMs], ['superseded', NOW - 9]);
@@ -284,8 +287,8 @@ export function recordsContract(
       const { logId } = await store.startLog(logStart('records.example/log'));
       const order = revocationOf(id, keyId, 'compromised', NOW);
       const [first, second] = [revocationAudit(NOW, logId), revocationAudit(NOW, logId)];
-      await store.revokeKey(order, first);
-      await other.revokeKey(order, second);
+      await store.revokeKeys([{ order, audit: first }]);
+      await other.revokeKeys([{ order, audit: second }]);
       assert.equal(await store.findLogged(first.auditId), 'pending');
       assert.equal(await store.findLogged(second.auditId), null);
       const [state] = await store.findKeyStates([keyId]);
@@ -307,6 +310,69 @@ export function recordsContract(
         const [state] = await store.findKeyStates([keyId]);
         assert.deepEqual(plain(state?.audit?.auditId), plain(made[0].audit.auditId));
       }
+    });
+
+    it('revokes many keys in one call, each as if alone, in the order of the call', async () => {
+      const [id, stranger] = [await account(), await account()];
+      const keys = await record(
+        id,
+        Array.from({ length: 40 }, (_, i) => ({ expiresMs: i % 2 === 0 ? NOW + 3 : null })),
+      );
+      const orders = keys.flatMap(({ keyId }, i) => [
+        revocationOf(id, keyId, 'deactivated', NOW + i),
+        revocationOf(stranger, keyId, 'compromised', NOW),
+        revocationOf(id, keyId, 'compromised', NOW + 100 + i),
+        revocationOf(id, keyId, 'deactivated', NOW + 200 + i),
+      ]);
+      const revocations = [...orders, revocationOf(id, makeKeyId(), 'compromised', NOW)].map(
+        (order) => ({ order, audit: revocationAudit(order.atMs) }),
+      );
+      const outcomes = await store.revokeKeys(revocations);
+      const kinds = ['revoked', 'unknown', 'revoked', 'unchanged'];
+      assert.deepEqual(
+        outcomes.map(({ kind }) => kind),
+        [...keys.flatMap(() => kinds), 'unknown'],
+      );
+      for (const [i, { audit }] of revocations.entries()) {
+        assert.equal(await audited(audit), outcomes[i].kind === 'revoked');
+      }
+      const states = await other.findKeyStates(keys.map(({ keyId }) => keyId));
+      assert.deepEqual(
+        states.map((state) => state?.revocation?.revokedMs),
+        keys.map((_, i) => NOW + 100 + i),
+      );
+      assert.deepEqual(await store.revokeKeys([]), []);
+    });
+
+    it('revokes the same keys from two stores in opposite orders at once', async () => {
+      const id = await account();
+      const keys = await record(
+        id,
+        Array.from({ length: 60 }, () => ({})),
+      );
+      const from = (of: LedgerStore, some: readonly { readonly keyId: Uint8Array }[]) =>
+        of.revokeKeys(
+          some.map(({ keyId }) => ({
+            order: revocationOf(id, keyId, 'compromised', NOW),
+            audit: revocationAudit(),
+          })),
+        );
+      for (let round = 0; round < 5; round++) {
+        const some = keys.slice(12 * round, 12 * (round + 1));
+        const found = await Promise.all([from(store, some), from(other, some.toReversed())]);
+        const made = found.flat().filter(({ kind }) => kind === 'revoked');
+        assert.equal(made.length, some.length);
+      }
+    });
+
+    it('writes an unchanged state again, so that its commit is confirmed', async () => {
+      const id = await account();
+      const [{ keyId }] = await record(id, [{}]);
+      await revoke(id, keyId, 'deactivated');
+      const before = await writes();
+      const { outcome } = await revoke(id, keyId, 'deactivated');
+      assert.equal(outcome.kind, 'unchanged');
+      assert.notEqual(await writes(), before);
     });
 
     it('finds the state of a key by its whole commitment, and sends only the fingerprint', async () => {

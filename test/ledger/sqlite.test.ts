@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,7 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
+import { auditRecord } from './log-contract.ts';
 import { recordsContract } from './records-contract.ts';
 import { batchOf, record, sealingContract } from './sealing-contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
@@ -132,6 +134,10 @@ apiKeysContract('SQLite', {
   schema: 13,
 });
 
+/** Sees the commits of the stores of key records. */
+let watcher: DatabaseSync | undefined;
+after(() => watcher?.close());
+
 recordsContract('SQLite', {
   open: async () => open('records.db'),
   setClock: async () => {},
@@ -142,6 +148,10 @@ recordsContract('SQLite', {
     return rows;
   },
   schema: 12,
+  writes: async () => {
+    watcher ??= new DatabaseSync(join(directory, 'records.db'));
+    return watcher.prepare('PRAGMA data_version').get()?.data_version;
+  },
   tap,
 });
 
@@ -215,6 +225,31 @@ describe('SQLite store', () => {
     );
     await one.close();
     await two.close();
+  });
+
+  it('writes a page for a repeated change, so that the commit of the repetition confirms it', async () => {
+    const store = open('repeated.db');
+    const id = await addEnterprise(store);
+    const key = { apiKeyId: 'key_r', accountId: id, hint: 'h', createdMs: NOW, revokedMs: null };
+    await store.addApiKey(key, randomBytes(32));
+    const seen = new DatabaseSync(join(directory, 'repeated.db'));
+    const version = () => seen.prepare('PRAGMA data_version').get()?.data_version;
+    const suspension = { accountId: id, to: 'suspended', after: null, atMs: NOW } as const;
+    const changes = [
+      () => store.setPlan(id, 'tiny'),
+      () => store.revokeApiKey('key_r', NOW),
+      () =>
+        store.changeAccountState(suspension, { ...auditRecord(null), action: 'account_suspended' }),
+    ];
+    for (const change of changes) {
+      for (const time of ['first', 'second', 'third']) {
+        const before = version();
+        await change();
+        assert.notEqual(version(), before, `${change}, ${time} time`);
+      }
+    }
+    seen.close();
+    await store.close();
   });
 
   it('keeps rows across a restart', async () => {

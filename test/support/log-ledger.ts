@@ -152,13 +152,14 @@ export class LogLedger {
   /** Revokes a key, as a server does. */
   async revoke({ id, keyId }: HeldKey, state: RevokedState, atMs = Date.now()): Promise<void> {
     const log = await this.openLog();
-    const reason = state === 'compromised' ? 'key_compromise' : 'superseded';
+    const reason = state === 'compromised' ? ('key_compromise' as const) : ('superseded' as const);
     const of = { account_id: ACCOUNT, api_key_id: `key_${ACCOUNT}`, key_id: keyId };
     const audit = newAudit(
       { log, macs: this.#macs, version: 1 },
       { atMs, action: 'key_revoked', details: { ...of, reason, state } },
     );
-    await this.#store.revokeKey({ accountId: ACCOUNT, keyId: id, state, reason, atMs }, audit);
+    const order = { accountId: ACCOUNT, keyId: id, state, reason, atMs };
+    await this.#store.revokeKeys([{ order, audit }]);
   }
 
   /** Takes one turn as the sequencer does, and publishes its head. */

@@ -88,7 +88,7 @@ function State({ info, onRecord }: StateProps) {
       {status !== 'compromised' && (
         <div class="actions">
           <button type="button" class="danger" aria-disabled={isWorking} onClick={ask}>
-            {status === 'active' ? 'Revoke…' : 'Report as compromised…'}
+            {info.revoked_at === null ? 'Revoke…' : 'Report as compromised…'}
           </button>
           {isWorking && <span class="note">Revoking…</span>}
         </div>

@@ -9,9 +9,9 @@ export interface RevokeDialogProps {
   onAnswer(reason: RevocationReason | null): void;
 }
 
-/** Reasons that still change a key: a deactivated one can only become compromised. */
-function reasonsFor({ status }: KeyInfo): readonly RevocationReason[] {
-  return status === 'active'
+/** Reasons that still change a key: a revoked one can only become compromised. */
+function reasonsFor({ revoked_at: revoked }: KeyInfo): readonly RevocationReason[] {
+  return revoked === null
     ? ['key_compromise', 'superseded', 'cessation_of_use', 'unspecified']
     : ['key_compromise'];
 }
@@ -58,7 +58,7 @@ export function RevokeDialog({ info, onAnswer }: RevokeDialogProps) {
       onClose={() => answer(null)}
     >
       <h2 id={`${id}-title`}>
-        {info.status === 'active' ? 'Revoke this key?' : 'Report this key as compromised?'}
+        {info.revoked_at === null ? 'Revoke this key?' : 'Report this key as compromised?'}
       </h2>
       <p class="mono">{info.key_id}</p>
       <p id={`${id}-text`}>
@@ -97,7 +97,7 @@ export function RevokeDialog({ info, onAnswer }: RevokeDialogProps) {
             if (event.detail <= 1 && reason !== undefined) answer(reason);
           }}
         >
-          {info.status === 'active' ? 'Revoke the key' : 'Report it'}
+          {info.revoked_at === null ? 'Revoke the key' : 'Report it'}
         </button>
       </div>
     </dialog>

@@ -210,7 +210,7 @@ sealed response without \`success\` and \`warnings\`.
     description: `Returns the records of the account's keys, newest first: what the ledger knows, never a key. Not metered.
 
 - Pass \`next_cursor\` as \`cursor\` until it is \`null\`. Keys that are generated meanwhile do not disturb the pages.
-- A call reads at most 1,000 records. With a filter that few keys meet, a page can be short, even empty, and still have a
+- A call reads at most 1,000 records and ends a search after some 20 ms. With a filter that few keys meet, a page can be short, even empty, and still have a
   \`next_cursor\`.
 - A key must meet all filters. \`label\` is \`name:value\`, and may be repeated.
 - Records that the operator's retention has pruned are not in the list.`,
@@ -229,8 +229,8 @@ sealed response without \`success\` and \`warnings\`.
   revokeKey: {
     description: `Revokes a key of your account. From then on \`validate\` calls it invalid, on every server, also with its proof. Not metered.
 
-- \`key_compromise\` makes it \`compromised\`, also if it is deactivated already. Every other reason makes an active key
-  \`deactivated\`. No key becomes active again (SP 800-57 Part 1 §7).
+- \`key_compromise\` makes it \`compromised\`, also if it is deactivated already. Every other reason makes a key
+  \`deactivated\` that is not revoked, also if it has expired. No key becomes active again (SP 800-57 Part 1 §7).
 - A repeated request changes nothing and gets the same record, so it is safe to retry.
 - A revocation that changes the state is an entry of the transparency log.
 - Holders of the key learn of it only if they ask \`validate\`.`,

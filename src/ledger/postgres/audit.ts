@@ -43,6 +43,35 @@ export function withAudit(change: Statement, audit: AuditRecord | null): Stateme
   return { sql: `WITH ${parts.join(', ')} SELECT * FROM changed`, values };
 }
 
+/**
+ * Like `withAudit`, of a change that returns the column `audit_id` for each row that it writes: the audit records that the
+ * rows name are written, and no others.
+ */
+export function withAudits(change: Statement, audits: readonly AuditRecord[]): Statement {
+  const parts = [...(change.parts ?? []), `changed AS (${change.sql})`];
+  const values = [...change.values];
+  if (change.also !== undefined) {
+    parts.push(`also_changed AS (${change.also} AND EXISTS (SELECT FROM changed))`);
+  }
+  const insert = (table: string, id: string, rows: readonly Columns[]) => {
+    const [first] = rows;
+    if (first === undefined) return;
+    const names = Object.keys(first).join(', ');
+    const lists = Object.entries(first).map(([name, [type]]) => {
+      values.push(rows.map((row) => row[name]?.[1]));
+      return `$${values.length}::${type}[]`;
+    });
+    parts.push(
+      `${table}_written AS (INSERT INTO ${table} (${names})
+       SELECT * FROM unnest(${lists.join(', ')}) AS asked (${names})
+       WHERE ${id} IN (SELECT audit_id FROM changed))`,
+    );
+  };
+  insert('audit', 'audit_id', audits.map(auditColumns));
+  insert('log_pending', 'entry_id', audits.filter(({ pending }) => pending).map(pendingColumns));
+  return { sql: `WITH ${parts.join(', ')} SELECT * FROM changed`, values };
+}
+
 type Columns = Readonly<Record<string, readonly [string, unknown]>>;
 
 function auditColumns({ auditId, atMs, action, details, salt }: AuditRecord): Columns {

@@ -138,6 +138,12 @@ export class PostgresConnection {
 
   /** Like `changes`, and returns what the statement returns of the changed row; undefined if it changed none. */
   async changed(sql: string, ...values: unknown[]): Promise<Row | undefined> {
+    const [row, ...others] = await this.changedRows(sql, ...values);
+    return others.length === 0 ? row : undefined;
+  }
+
+  /** Like `changed`, of a statement that changes any number of rows. */
+  async changedRows(sql: string, ...values: unknown[]): Promise<Row[]> {
     const change = this.#commit('readers', sql, values).catch((error) => {
       const isSettled = isRefusal(error) || error instanceof NotSentError;
       throw isSettled || error instanceof UnconfirmedError
@@ -145,7 +151,7 @@ export class PostgresConnection {
         : new UnconfirmedError(error.message);
     });
     const { rowCount, rows } = await this.guarded(() => change);
-    return rowCount === 1 ? (rows[0] ?? {}) : undefined;
+    return rows.length > 0 ? rows : Array.from({ length: rowCount ?? 0 }, () => ({}));
   }
 
   /** Runs `work` and converts every failure of the database to `ledger_unavailable`. */

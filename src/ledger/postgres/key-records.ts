@@ -2,6 +2,7 @@
 import type { Commitment } from '../../proof/index.ts';
 import { MAX_CANDIDATES } from '../commitments.ts';
 import {
+  type AuditedRevocation,
   boundsOf,
   endOfPage,
   KEY_RECORD_COLUMNS,
@@ -10,7 +11,6 @@ import {
   type KeyRecord,
   type KeyState,
   type KeyStateRecord,
-  type RevocationOrder,
   type RevocationOutcome,
   SELECT_KEY_STATES,
   STATE_CANDIDATE_COLUMNS,
@@ -19,10 +19,9 @@ import {
   toKeyStateRecord,
   toRevocation,
 } from '../key-records.ts';
-import type { AuditRecord } from '../log-store.ts';
 import { requirement } from '../migrations.ts';
 import { hasAccountIndex } from './account-index.ts';
-import { type Statement, withAudit } from './audit.ts';
+import { type Statement, withAudits } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
 
 /** Admits only programs that know key records. */
@@ -51,8 +50,11 @@ export const KEY_PAGE = `SELECT ${KEY_RECORD_COLUMNS} FROM (
 const PASSED = `SELECT key_id AS "keyId" FROM ledger WHERE key_id < $1 AND key_id >= $2
   ORDER BY key_id DESC OFFSET ${MAX_PASSED - 1} LIMIT 1`;
 
-const KEY_RECORD = `SELECT ${KEY_RECORD_COLUMNS} FROM ledger
-  ${STATE} AS key_states ON true WHERE ledger.key_id = $1 AND ledger.account_id = $2`;
+const KEY_RECORDS = `SELECT position, found.*
+  FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (key_id, account_id, position)
+  CROSS JOIN LATERAL (
+    SELECT ${KEY_RECORD_COLUMNS} FROM ledger ${STATE} AS key_states ON true
+    WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found`;
 
 /** Selects states by fingerprint. */
 const CANDIDATES = `SELECT position, found.* FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (fingerprint, position)
@@ -70,17 +72,22 @@ const REVOCATION = ['state', 'reason', 'revoked_ms', 'audit_id'];
 
 /** `revocationAfter` in SQL. `excluded` is the order. */
 const IS_NEW = `CASE excluded.state WHEN 'compromised' THEN key_states.state IS DISTINCT FROM 'compromised'
-  ELSE key_states.state IS NULL AND coalesce(key_states.expires_ms > excluded.revoked_ms, true) END`;
+  ELSE key_states.state IS NULL END`;
 
+/** Revokes distinct keys, in the order of their IDs: two statements then wait for each other in one direction only. */
 const REVOKE = `INSERT INTO key_states (key_id, account_id, fingerprint, commitment, secret_version, expires_ms,
     ${REVOCATION.join(', ')})
-  SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms, $1::text, $2::text, $3::bigint,
-    $4::bytea
-  FROM ledger WHERE key_id = $5 AND account_id = $6
+  SELECT found.*, asked.state, asked.reason, asked.at_ms, asked.audit_id
+  FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
+    AS asked (key_id, account_id, state, reason, at_ms, audit_id)
+  CROSS JOIN LATERAL (
+    SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms FROM ledger
+    WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found
+  ORDER BY asked.key_id
   ON CONFLICT (key_id) DO UPDATE SET ${REVOCATION.map(
     (name) => `${name} = CASE WHEN ${IS_NEW} THEN excluded.${name} ELSE key_states.${name} END`,
   ).join(', ')}
-  RETURNING state, reason, revoked_ms AS "revokedMs", coalesce(audit_id = $4, false) AS is_new`;
+  RETURNING key_id AS "keyId", state, reason, revoked_ms AS "revokedMs", audit_id`;
 
 export class PostgresKeyRecords {
   readonly #connection: PostgresConnection;
@@ -110,20 +117,53 @@ export class PostgresKeyRecords {
   }
 
   async find(accountId: string, keyId: Uint8Array): Promise<KeyRecord | null> {
-    const row = await this.#connection.get(KEY_RECORD, toBuffer(keyId), accountId);
-    return row ? toKeyRecord(row) : null;
+    const [record = null] = await this.#findAll([{ accountId, keyId }]);
+    return record;
   }
 
-  /** An unchanged state is written all the same, as `withAudit` says. */
-  async revoke(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome> {
-    const record = await this.find(order.accountId, order.keyId);
-    if (record === null) return { kind: 'unknown' };
-    const { sql, values } = withAudit(revocationOf(order, audit), audit);
-    const row = await this.#connection.changed(sql, ...values);
-    // The row was pruned in between.
-    if (!row) return { kind: 'unknown' };
-    const kind = row.is_new ? 'revoked' : 'unchanged';
-    return { kind, record: { ...record, revocation: toRevocation(row) } };
+  /** Returns the records in the order of the queries; null where the account has no row of the key. */
+  async #findAll(
+    asked: readonly Pick<KeyRecord, 'accountId' | 'keyId'>[],
+  ): Promise<(KeyRecord | null)[]> {
+    const keyIds = asked.map(({ keyId }) => toBuffer(keyId));
+    const accountIds = asked.map(({ accountId }) => accountId);
+    const rows = await this.#connection.all(KEY_RECORDS, keyIds, accountIds);
+    const found = new Map(rows.map((row) => [Number(row.position), toKeyRecord(row)]));
+    return asked.map((_, i) => found.get(i + 1) ?? null);
+  }
+
+  /** One statement changes a key only once, so repeated orders for a key follow in statements of their own. */
+  async revoke(revocations: readonly AuditedRevocation[]): Promise<RevocationOutcome[]> {
+    const outcomes = new Map<AuditedRevocation, RevocationOutcome>();
+    for (let left = revocations; left.length > 0; ) {
+      const firsts = new Map(left.toReversed().map((one) => [idOf(one.order.keyId), one]));
+      const round = [...firsts.values()];
+      const found = await this.#revokeDistinct(round);
+      round.forEach((one, i) => {
+        outcomes.set(one, found[i]);
+      });
+      left = left.filter((one) => !outcomes.has(one));
+    }
+    return revocations.map((one) => outcomes.get(one) as RevocationOutcome);
+  }
+
+  async #revokeDistinct(round: readonly AuditedRevocation[]): Promise<RevocationOutcome[]> {
+    const records = await this.#findAll(round.map(({ order }) => order));
+    const known = round.filter((_, i) => records[i] !== null);
+    if (known.length === 0) return round.map(() => ({ kind: 'unknown' }));
+    const audits = known.map(({ audit }) => audit);
+    const { sql, values } = withAudits(revocationsOf(known), audits);
+    const rows = await this.#connection.changedRows(sql, ...values);
+    const written = new Map(rows.map((row) => [idOf(row.keyId as Uint8Array), row]));
+    return round.map(({ order, audit }, i) => {
+      const record = records[i];
+      const row = written.get(idOf(order.keyId));
+      // The row of the key was pruned in between.
+      if (!record || !row) return { kind: 'unknown' };
+      const isNew = Buffer.compare(row.audit_id as Uint8Array, audit.auditId) === 0;
+      const kind = isNew ? 'revoked' : 'unchanged';
+      return { kind, record: { ...record, revocation: toRevocation(row) } };
+    });
   }
 
   async findStates(commitments: readonly Commitment[]): Promise<(KeyState | null)[]> {
@@ -150,10 +190,19 @@ export class PostgresKeyRecords {
   }
 }
 
-function revocationOf(
-  { accountId, keyId, state, reason, atMs }: RevocationOrder,
-  { auditId }: AuditRecord,
-): Statement {
-  const values = [state, reason, atMs, toBuffer(auditId), toBuffer(keyId), accountId];
+function revocationsOf(revocations: readonly AuditedRevocation[]): Statement {
+  const orders = revocations.map(({ order }) => order);
+  const values = [
+    orders.map(({ keyId }) => toBuffer(keyId)),
+    orders.map(({ accountId }) => accountId),
+    orders.map(({ state }) => state),
+    orders.map(({ reason }) => reason),
+    orders.map(({ atMs }) => atMs),
+    revocations.map(({ audit }) => toBuffer(audit.auditId)),
+  ];
   return { sql: REVOKE, values, also: REQUIRE_RECORDS_PROGRAM };
+}
+
+function idOf(keyId: Uint8Array): string {
+  return toBuffer(keyId).toString('hex');
 }

@@ -7,15 +7,14 @@ import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
+  AuditedRevocation,
   KeyPage,
   KeyQuery,
   KeyRecord,
   KeyState,
   KeyStateRecord,
-  RevocationOrder,
   RevocationOutcome,
 } from '../key-records.ts';
-import type { AuditRecord } from '../log-store.ts';
 import {
   type Migration,
   newerSchemaWarning,
@@ -210,8 +209,8 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     return this.#records.find(accountId, keyId);
   }
 
-  revokeKey(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome> {
-    return this.#records.revoke(order, audit);
+  revokeKeys(revocations: readonly AuditedRevocation[]): Promise<RevocationOutcome[]> {
+    return this.#records.revoke(revocations);
   }
 
   findStates(commitments: readonly Commitment[]): Promise<(KeyState | null)[]> {

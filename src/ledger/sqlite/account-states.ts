@@ -51,8 +51,8 @@ export function changeAccountState(
   if (account === null) return 'unknown';
   const outcome = accountChangeOutcome(account, change);
   if (outcome !== 'changed') {
-    // A caller may repeat a change whose commit failed: the commit of this write makes it durable.
-    connection.run('UPDATE accounts SET plan = plan WHERE account_id = ?', accountId);
+    // A caller may repeat a change whose commit failed.
+    connection.writeUnchanged();
     return outcome;
   }
   connection.run(

@@ -357,7 +357,7 @@ export class SqliteAccountStore implements AccountStore {
 
   /**
    * Runs `change`, which returns true if it wrote a row. Writes the audit record in the same transaction if
-   * the row has a new value, which `isNew` tells beforehand. An unchanged row is written all the same: a
+   * the row has a new value, which `isNew` tells beforehand. Without a new value a page is written all the same: a
    * caller may repeat a change whose commit failed.
    */
   #audited(
@@ -367,9 +367,10 @@ export class SqliteAccountStore implements AccountStore {
   ): boolean {
     return this.connection.guarded(() =>
       this.connection.transact(() => {
-        const isAudited = audit !== null && isNew();
+        const isChange = isNew();
         const changed = change();
-        if (changed && isAudited) insertAudit(this.connection, audit);
+        if (!isChange) this.connection.writeUnchanged();
+        if (changed && isChange && audit) insertAudit(this.connection, audit);
         return changed;
       }),
     );

@@ -161,6 +161,16 @@ export class SqliteConnection {
     return this.run(sql, ...values) === 1;
   }
 
+  /**
+   * Writes a page within a transaction that changes nothing, so that its commit reaches the disk: it then confirms what an
+   * earlier commit, whose sync failed, may have left in the log. SQLite writes no page for an unchanged value, so a value
+   * is changed and changed back.
+   */
+  writeUnchanged(): void {
+    this.run('UPDATE schema_version SET version = version + 1');
+    this.run('UPDATE schema_version SET version = version - 1');
+  }
+
   /** Runs `work` and converts every failure of the database to `ledger_unavailable`. */
   guarded<T>(work: () => T): T {
     try {

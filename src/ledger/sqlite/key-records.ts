@@ -3,6 +3,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { Commitment } from '../../proof/index.ts';
 import { MAX_CANDIDATES } from '../commitments.ts';
 import {
+  type AuditedRevocation,
   boundsOf,
   endOfPage,
   KEY_RECORD_COLUMNS,
@@ -12,7 +13,6 @@ import {
   type KeyState,
   type KeyStateRecord,
   type Revocation,
-  type RevocationOrder,
   type RevocationOutcome,
   revocationAfter,
   SELECT_KEY_STATES,
@@ -102,14 +102,16 @@ export function findKeyRecord(
 /** Revokes a key, within a transaction. */
 export function revokeKey(
   connection: SqliteConnection,
-  order: RevocationOrder,
-  audit: AuditRecord,
+  { order, audit }: AuditedRevocation,
 ): RevocationOutcome {
   const record = findKeyRecord(connection, order.accountId, order.keyId);
   if (record === null) return { kind: 'unknown' };
-  const revocation = revocationAfter(record, order);
-  if (revocation === record.revocation) return { kind: 'unchanged', record };
-  writeRevocation(connection, order.keyId, revocation as Revocation, audit);
+  const revocation = revocationAfter(record.revocation, order);
+  if (revocation === record.revocation) {
+    connection.writeUnchanged();
+    return { kind: 'unchanged', record };
+  }
+  writeRevocation(connection, order.keyId, revocation, audit);
   insertAudit(connection, audit);
   connection.run(REQUIRE_RECORDS_PROGRAM);
   return { kind: 'revoked', record: { ...record, revocation } };

@@ -5,15 +5,14 @@ import type { ClockReading } from '../clock-check.ts';
 import { rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
+  AuditedRevocation,
   KeyPage,
   KeyQuery,
   KeyRecord,
   KeyState,
   KeyStateRecord,
-  RevocationOrder,
   RevocationOutcome,
 } from '../key-records.ts';
-import type { AuditRecord } from '../log-store.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import type { Quotas } from '../quota-decision.ts';
 import { splitPeriod } from '../rollup.ts';
@@ -131,9 +130,9 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     return this.connection.guarded(() => findKeyRecord(this.connection, accountId, keyId));
   }
 
-  async revokeKey(order: RevocationOrder, audit: AuditRecord): Promise<RevocationOutcome> {
+  async revokeKeys(revocations: readonly AuditedRevocation[]): Promise<RevocationOutcome[]> {
     return this.connection.guarded(() =>
-      this.connection.transact(() => revokeKey(this.connection, order, audit)),
+      this.connection.transact(() => revocations.map((one) => revokeKey(this.connection, one))),
     );
   }
 

@@ -127,9 +127,7 @@ export class SqliteWriter {
         this.#connection.rollBack();
         return false;
       }
-      // Changes the value and changes it back: SQLite writes no page for an unchanged value.
-      this.#connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
-      this.#connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');
+      this.#connection.writeUnchanged();
     } catch (error) {
       this.#connection.rollBack();
       throw unavailable(error);

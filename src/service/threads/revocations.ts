@@ -1,20 +1,21 @@
-/** Revokes keys, each with its audit record and the pending entry of the log in one transaction. */
+/** Revokes keys, with their audit records and the pending entries of the log: all keys of a batch in one transaction. */
 import { formatKeyId } from '../../keys/key-id.ts';
-import type { LedgerStore } from '../../ledger/index.ts';
+import type { AuditedRevocation, LedgerStore, RevocationOutcome } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import { type MacMaker, newAudit } from '../audit-record.ts';
 import type { KeyTask, KeyTaskResult, LogBinding } from '../messages.ts';
+import { Joined } from './joined.ts';
 
 export class Revocations {
-  readonly #store: Pick<LedgerStore, 'revokeKey'>;
+  readonly #orders: Joined<AuditedRevocation, RevocationOutcome>;
   readonly #maker: MacMaker | null;
 
   constructor(
-    store: Pick<LedgerStore, 'revokeKey'>,
+    store: Pick<LedgerStore, 'revokeKeys'>,
     keyring: Keyring,
     log: Pick<LogBinding, 'logId' | 'origin'> | null,
   ) {
-    this.#store = store;
+    this.#orders = new Joined((orders) => store.revokeKeys(orders));
     this.#maker = log && {
       log,
       macs: { mac: (version, entryId, entry) => keyring.logMac(version, entryId, entry) },
@@ -35,6 +36,7 @@ export class Revocations {
         state,
       },
     });
-    return { kind: 'revocation', outcome: await this.#store.revokeKey(order, audit) };
+    const [outcome] = await this.#orders.find([{ order, audit }]);
+    return { kind: 'revocation', outcome };
   }
 }
