@@ -1,7 +1,8 @@
 /**
  * Lists the keys of an account. The ledger has them by account and time; all other filters are applied here, to a bounded
- * number of rows, so that no filter makes a call long.
+ * number of rows and for a bounded time, so that no filter makes a call long.
  */
+import { monotonicMs } from '../clock.ts';
 import type { KeyStatus } from '../keys/key-status.ts';
 import { keyStatus } from '../keys/key-status.ts';
 import type { KeyPage, KeyQuery, KeyRecord, KeyRecordStore } from '../ledger/index.ts';
@@ -10,7 +11,10 @@ import type { KeyPage, KeyQuery, KeyRecord, KeyRecordStore } from '../ledger/ind
 const MAX_READ = 1_000;
 
 /** Rows of one query, if a filter may leave most of them out. */
-const READ_AT_ONCE = 250;
+const READ_AT_ONCE = 100;
+
+/** Milliseconds after which a call starts no further query: rows that lie far apart may each need a read of the disk. */
+const MAX_SEARCH_MS = 20;
 
 /**
  * Time between the acceptance of a request, which is the key's time, and its key ID. The longest request takes twenty
@@ -51,7 +55,9 @@ export interface KeyListQuery {
 export async function listKeys(
   store: Pick<KeyRecordStore, 'listKeys'>,
   query: KeyListQuery,
+  clockMs: () => number = monotonicMs,
 ): Promise<KeyPage> {
+  const endMs = clockMs() + MAX_SEARCH_MS;
   const { accountId, filter, limit } = query;
   const found: KeyRecord[] = [];
   let position = start(query);
@@ -71,6 +77,7 @@ export async function listKeys(
     position = page.next;
     // A page may be empty while the index by account is built.
     read += Math.max(page.keys.length, READ_AT_ONCE);
+    if (clockMs() >= endMs) break;
   }
   return { keys: found, next: position };
 }

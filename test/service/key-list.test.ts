@@ -39,9 +39,30 @@ describe('listKeys', () => {
       const page = await listKeys(
         { listKeys: keysBelow },
         { accountId: 'a', filter: { ...ANY, beforeMs }, after: null, limit, nowMs: 5_000 },
+        () => 0,
       );
       assert.equal(page.keys[0]?.createdMs, beforeMs - 1, `limit ${limit}`);
       assert.equal(page.keys.length, limit);
     }
+  });
+
+  it('ends a search after 20 ms, with the position where the next one goes on', async () => {
+    let ms = 0;
+    const slowly = async (query: KeyQuery) => {
+      ms += 9;
+      return keysBelow(query);
+    };
+    const filter = { ...ANY, securityLevel: 128 };
+    const query = { accountId: 'a', filter, limit: 10, nowMs: 5_000 };
+    let after: Uint8Array | null = null;
+    const ends: number[] = [];
+    for (let call = 0; call < 3; call++) {
+      const page: KeyPage = await listKeys({ listKeys: slowly }, { ...query, after }, () => ms);
+      assert.deepEqual(page.keys, []);
+      after = page.next;
+      ends.push(Buffer.from(after ?? []).readUIntBE(0, 6));
+    }
+    // Three queries of 100 records, the third of which ends after 20 ms.
+    assert.deepEqual(ends, [4_700, 4_400, 4_100]);
   });
 });

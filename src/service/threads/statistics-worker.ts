@@ -15,6 +15,7 @@ import {
 } from '../messages.ts';
 import { judgeRandomness } from '../randomness.ts';
 import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
+import { Turns } from './turns.ts';
 
 export interface StatisticsWorkerData {
   readonly store: StoreLocation;
@@ -74,6 +75,9 @@ async function answer(opened: OpenedStore, task: StatisticsTask): Promise<Statis
   }
 }
 
+/** Queries that take some tens of milliseconds. With SQLite they block the thread. */
+const LONG: readonly StatisticsTask['kind'][] = ['series', 'randomness', 'keys'];
+
 /** Returns the buffers of p-values, which are transferred. */
 function transferList(result: StatisticsResult): ArrayBuffer[] {
   if (result.kind !== 'randomness') return [];
@@ -85,6 +89,7 @@ function start(port: MessagePort, { store: location }: StatisticsWorkerData): vo
   const opened = new OpenedStore(location);
   opened.get().catch(() => {});
   const pending = new PendingAnswers();
+  const turns = new Turns();
   port.on('message', (message: StatisticsMessage) => {
     if (message === 'close') {
       pending.sent().then(async () => {
@@ -93,7 +98,9 @@ function start(port: MessagePort, { store: location }: StatisticsWorkerData): vo
       });
       return;
     }
-    const answering = answer(opened, message.task).then((result) => {
+    const { task } = message;
+    const work = () => answer(opened, task);
+    const answering = (LONG.includes(task.kind) ? turns.run(work) : work()).then((result) => {
       const reply: StatisticsReply = { id: message.id, result };
       port.postMessage(reply, transferList(result));
     });
