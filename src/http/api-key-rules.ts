@@ -3,14 +3,19 @@ import { BlockList, isIPv4 } from 'node:net';
 import { formatTimestamp } from '../clock.ts';
 import { type Plan, parseAddressRange } from '../config/index.ts';
 import { AppError } from '../errors.ts';
-import type { ApiKeyRules, Scope } from '../ledger/index.ts';
+import type { ApiKeyRules, Principal, Scope } from '../ledger/index.ts';
 
 /** Ranges by the rules they belong to. A look-up brings new rules each second, so few are kept for long. */
 const ranges = new WeakMap<ApiKeyRules, BlockList>();
 
 /** Reports whether the API key has expired, by the server's clock. */
-export function isExpired({ expiresMs }: ApiKeyRules, nowMs: number): boolean {
+function isExpired({ expiresMs }: ApiKeyRules, nowMs: number): boolean {
   return expiresMs !== null && expiresMs <= nowMs;
+}
+
+/** Reports whether neither the state of the account nor the expiry of the API key refuses its requests. */
+export function isUsable({ suspended, rules }: Principal, nowMs: number): boolean {
+  return !suspended && (rules === null || !isExpired(rules, nowMs));
 }
 
 /** Throws `invalid_api_key`. Only the holder of the API key learns when it expired. */

@@ -18,7 +18,7 @@ import { AppError, ERRORS } from '../errors.ts';
 import type { Principal, Scope, Usage } from '../ledger/index.ts';
 import type { KeyApi } from '../service/index.ts';
 import {
-  isExpired,
+  isUsable,
   limitsWithin,
   refuseAddress,
   refuseExpired,
@@ -252,11 +252,7 @@ export class Authenticator {
     try {
       const keyHash = hashApiKey(demoApiKey);
       const found = await service.authenticate(keyHash, this.#addressOf(request));
-      const isRefused =
-        !found ||
-        found.suspended ||
-        (found.rules !== null && isExpired(found.rules, this.#options.clock.nowMs()));
-      return isRefused ? null : demoApiKey;
+      return found && isUsable(found, this.#options.clock.nowMs()) ? demoApiKey : null;
     } catch (error) {
       // The demo key would not work now; the index of addresses is useful without it.
       if (error instanceof AppError) return null;

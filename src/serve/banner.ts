@@ -93,7 +93,7 @@ ${rows.join('')}${about}
 /** Returns the lines that say where an API key for the curl command comes from. */
 function aboutKeys({ demoApiKey, demoKeysEnded, commandLine, color }: Announcement): string {
   if (demoApiKey) {
-    const text = 'public, on the Research plan; ends when you issue an API key';
+    const text = 'public; ends when you issue an API key';
     return paint('dim', `${' '.repeat(17)}${text}\n`, color);
   }
   if (demoKeysEnded) {

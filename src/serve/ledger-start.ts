@@ -3,6 +3,7 @@ import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
 import { monthlyQuotas } from '../config/index.ts';
 import { secretExposures } from '../files/secret-exposure.ts';
+import { isUsable } from '../http/api-key-rules.ts';
 import {
   type ClockReading,
   type LedgerStore,
@@ -92,7 +93,7 @@ async function openMasterSecret(
   return { secret, log };
 }
 
-/** Notes whether demo keys have ended and, if not, which one is active. */
+/** Notes whether demo keys have ended and, if not, which one requests may use. */
 async function openDemoAccounts(
   store: LedgerStore,
   { demoPolicy, lifecycle }: ServerParts,
@@ -102,16 +103,19 @@ async function openDemoAccounts(
   lifecycle.demoApiKey = hasDemoKeys ? await addDemoAccounts(store) : null;
 }
 
-/** Adds missing demo accounts and keys, and returns an active demo key. A revoked key stays revoked. */
+/**
+ * Adds missing demo accounts and keys, and returns a demo key that requests may use; null if none is left. A revoked key
+ * stays revoked, and a suspended account suspended.
+ */
 async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
   const createdMs = Date.now();
-  let active: string | null = null;
+  let usable: string | null = null;
   for (const { accountId, name, plan, apiKeyId, apiKey } of DEMO_ACCOUNTS) {
     await store.addAccount({ accountId, name, plan, demo: true, createdMs });
     const record = { apiKeyId, accountId, hint: apiKeyHint(apiKey), createdMs, revokedMs: null };
     await store.addApiKey(record, hashApiKey(apiKey));
     const [principal] = await store.authenticate([hashApiKey(apiKey)], createdMs);
-    if (principal) active ??= apiKey;
+    if (principal && isUsable(principal, createdMs)) usable ??= apiKey;
   }
-  return active;
+  return usable;
 }

@@ -27,7 +27,7 @@ export interface ServeOptions {
 export interface Lifecycle {
   draining: boolean;
   demoKeysEnded: boolean;
-  /** An active demo API key; null if there is none, or none yet. */
+  /** A demo API key that requests could use at startup; null if there is none, or none yet. */
   demoApiKey: string | null;
 }
 

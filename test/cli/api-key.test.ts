@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { hashApiKey } from '../../src/accounts/index.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
-import { commandJson, runCommand } from '../support/run-command.ts';
+import { commandJson, runCommand, runCommandUnread } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const DAY_MS = 86_400_000;
@@ -60,6 +60,16 @@ const SET = {
 };
 
 describe('phm key issue', () => {
+  it('says how to revoke an API key that it could not show', async () => {
+    const { code, stderr } = await runCommandUnread(['key', 'issue', '--account', account], env);
+    assert.equal(code, 1);
+    assert.match(stderr, /^phm: the output cannot be written$/m);
+    assert.match(
+      stderr,
+      /^The API key (key_\w+) is valid but was not shown\. Revoke it and issue another: .+ key revoke \1$/m,
+    );
+  });
+
   it('keeps the settings, which the list and the audit show', async () => {
     const { api_key_id: id, api_key: apiKey } = await issue(...SETTINGS);
     const row = await rowOf(id);
@@ -157,6 +167,30 @@ describe('phm key rotate', () => {
     assert.match(stdout, /^phmsk_live_\w+\n$/);
     assert.match(stderr, /Issued key_\w+, which replaces key_\w+\. .* only once: store it now\.\n/);
     assert.match(stderr, /The old API key works until \d{4}-/);
+  });
+
+  it('says how to replace an API key that it could not show', async () => {
+    const { api_key_id: old } = await issue(...SETTINGS);
+    const { code, stderr } = await runCommandUnread(['key', 'rotate', old, '--overlap', '7d'], env);
+    assert.equal(code, 1);
+    const words =
+      /^The API key (key_\w+) is valid but was not shown\. Replace it by another: .+ key (rotate \1 --overlap 0)$/m;
+    const [, lost = '', remedy = ''] = words.exec(stderr) ?? assert.fail(stderr);
+    const next = await phmJson('key', ...remedy.split(' '));
+    assert.equal(next.replaces, lost);
+    const states = await Promise.all([old, lost, next.api_key_id ?? ''].map(rowOf));
+    assert.deepEqual(
+      states.map(({ state, replaced_by: by }) => [state, by]),
+      [
+        ['active', lost],
+        ['revoked', next.api_key_id],
+        ['active', null],
+      ],
+    );
+    const [oldRow, , row] = states;
+    assert.deepEqual({ ...row, ...SET }, row);
+    const ends = Date.parse(String(oldRow?.expires_at)) - Date.now();
+    assert.ok(ends > 6 * DAY_MS && ends <= 7 * DAY_MS, 'the overlap has another end');
   });
 
   it('refuses an API key that is replaced, revoked or unknown, and needs an overlap', async () => {

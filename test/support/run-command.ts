@@ -17,6 +17,23 @@ export async function runCommand(
   args: readonly string[],
   env: Environment = {},
 ): Promise<RunResult> {
+  return runWith(args, env, async () => {});
+}
+
+/** Runs a command whose standard output has no reader any more. */
+export function runCommandUnread(
+  args: readonly string[],
+  env: Environment = {},
+): Promise<RunResult> {
+  return runWith(args, env, () => Promise.reject(new Error('write EPIPE')));
+}
+
+/** Runs a command. `written` settles when its bytes are, or fail to be, written. */
+async function runWith(
+  args: readonly string[],
+  env: Environment,
+  written: () => Promise<void>,
+): Promise<RunResult> {
   const output: Buffer[] = [];
   let stderr = '';
   const code = await runCli(args, {
@@ -25,6 +42,7 @@ export async function runCommand(
     out: (text) => output.push(Buffer.from(text)),
     // A copy, because the bytes are wiped after they are written.
     outBytes: async (bytes) => {
+      await written();
       output.push(Buffer.from(bytes));
     },
     leaveOutput: () => {},

@@ -70,7 +70,9 @@ async function runRotate(context: CliContext, id: string, flags: RotateFlags): P
     ...{ api_key: apiKey, api_key_id: next.apiKeyId, account_id: old.accountId },
     ...{ replaces: id, replaced_ends_at: endsAt },
   };
-  await showApiKey(context, next.apiKeyId, flags.json ? JSON.stringify(result) : apiKey);
+  const line = flags.json ? JSON.stringify(result) : apiKey;
+  const again = commandLine(context, `key rotate ${next.apiKeyId} --overlap 0`);
+  await showApiKey(context, next.apiKeyId, line, `Replace it by another: ${again}`);
   if (flags.json) return;
   const end = old.endMs <= atMs ? 'is refused within 2 seconds' : `works until ${endsAt}`;
   context.err(

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
+import { commandLine } from '../../launcher.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
@@ -84,7 +85,9 @@ async function issue(
     throw await whyRefused(store, accountId);
   });
   const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: accountId };
-  await showApiKey(context, apiKeyId, options.json ? JSON.stringify(result) : apiKey);
+  const line = options.json ? JSON.stringify(result) : apiKey;
+  const revocation = commandLine(context, `key revoke ${apiKeyId}`);
+  await showApiKey(context, apiKeyId, line, `Revoke it and issue another: ${revocation}`);
   if (options.json) return;
   context.err(`Issued ${apiKeyId}. The API key is shown only once: store it now.\n`);
   if (isSuspended) context.err(SUSPENDED);

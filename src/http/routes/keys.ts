@@ -287,7 +287,11 @@ function labelOf(text: string): readonly [string, string] {
   return label;
 }
 
-/** A cursor is where a page ends: its last key ID, or a time in the same form. It names no key of another account. */
+/**
+ * Returns the key ID below which a page begins; undefined if the text has another form. A page ends at a key of its account
+ * or at a time in the form of a key ID; at a key of another account only if the page would otherwise be empty. A caller may
+ * give any key ID: a page has keys of the caller's account alone.
+ */
 function readCursor(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.length === KEY_ID_BYTES && base64Url(bytes) === text ? bytes : undefined;
