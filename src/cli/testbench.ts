@@ -1,11 +1,11 @@
 /** `phm testbench`: serves the page that tests a file in the browser on loopback, or writes it to a file. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type Command, InvalidArgumentError } from 'commander';
-import { writeDurably } from '../files/durable-file.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, unwritable } from './command-error.ts';
 import type { CliContext } from './context.ts';
 import { untilStopped } from './interruption.ts';
@@ -37,7 +37,7 @@ export function addTestbenchCommand(program: Command, context: CliContext): void
     .command('testbench')
     .description('open a page that tests files of random bits in the browser')
     .option('--port <n>', 'port on 127.0.0.1; default: a free one', parsePort)
-    .option('--output <file>', 'write the page to a file and end')
+    .addOption(new Option('--output <file>', 'write the page to a file and end').conflicts('port'))
     .addHelpText('after', HELP)
     .action(async ({ port = 0, output }: { port?: number; output?: string }) => {
       const page = readPage();
@@ -54,10 +54,14 @@ function readPage(): string {
   }
 }
 
+/** Replaces the file as a whole. Its mode is that of the umask, because a web server under another user may read it. */
 function write(page: string, path: string): void {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.new`;
   try {
-    writeDurably(path, page, { replace: true, mayBeLost: true });
+    writeFileSync(temporary, page, { flag: 'wx' });
+    renameSync(temporary, path);
   } catch (error) {
+    rmSync(temporary, { force: true });
     throw unwritable(path, error);
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -82,6 +82,8 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     writeFileSync(binary, BYTES);
     const { code, stderr } = await runCommand(['testbench', '--output', built]);
     assert.deepEqual([code, stderr], [0, '']);
+    // A web server under another user may read it.
+    assert.equal(statSync(built).mode & 0o777, 0o666 & ~process.umask());
     browser = await launchBrowser();
   });
   after(async () => {
@@ -160,6 +162,169 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     await page.context().close();
   });
 
+  it('measures the chosen column, and again when another is chosen', async () => {
+    const table = join(folder, 'table.csv');
+    const lines = [...BYTES].map((byte, i) => `${1_700_000_000 + i},${byte & 31},${byte}`);
+    writeFileSync(table, ['time,part,value', ...lines].join('\n'));
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, table);
+    const measured = async (column: string): Promise<string> => {
+      await page.getByLabel('Column', { exact: true }).fill(column);
+      return page.getByLabel('Bits per value').inputValue();
+    };
+    assert.equal(await page.getByLabel('Column', { exact: true }).inputValue(), '3');
+    assert.equal(await page.getByLabel('Bits per value').inputValue(), '8');
+    assert.deepEqual([await measured('1'), await measured('2')], ['31', '5']);
+    await run(page);
+    const values = join(folder, 'table.bin');
+    writeFileSync(
+      values,
+      BYTES.map((byte) => byte & 31),
+    );
+    const options = ['assess-entropy', values, '--bits-per-symbol', '5', '--json'];
+    const { stdout } = await runCommand(options);
+    const named = stdout.replaceAll(values, 'table.csv');
+    assertSameText(await save(page, 'estimates as JSON'), named, 'the estimates of values');
+    await page.getByLabel('Bits per value').fill('12');
+    await page.getByText('no estimate: its samples have at most 8 bits').waitFor();
+    await run(page);
+    assert.match(
+      await page.locator('#entropy').innerText(),
+      /at most 8 bits, and these values have 12/,
+    );
+    await page.context().close();
+  });
+
+  it('estimates from the first 1,000,000 samples after the skipped bits', async () => {
+    const long = join(folder, 'samples.bin');
+    const bytes = aesCtr(Buffer.alloc(32, 25), 130_000);
+    writeFileSync(long, bytes);
+    const rest = join(folder, 'rest.bin');
+    writeFileSync(rest, bytes.subarray(100));
+    const expected = async (path: string, ...options: string[]): Promise<string> => {
+      const { stdout } = await runCommand(['assess-entropy', path, ...options, '--json']);
+      return stdout.replaceAll(path, basename(long));
+    };
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, long);
+    await page.getByLabel('Min-entropy').selectOption('bits');
+    const estimates = async (skipped: string): Promise<string> => {
+      await page.getByLabel('Bits to skip').fill(skipped);
+      await run(page);
+      return save(page, 'estimates as JSON');
+    };
+    const part = ['--packed', '--subset', '0,1000000'];
+    assertSameText(await estimates('0'), await expected(long, ...part), 'the estimates of a part');
+    const afterSkipping = async (...options: string[]): Promise<object> => {
+      const { input, ...figures } = JSON.parse(await expected(rest, ...options));
+      return { input: { ...input, offset_bits: 800 }, ...figures };
+    };
+    assert.deepEqual(JSON.parse(await estimates('800')), await afterSkipping(...part));
+    await page.getByLabel('Min-entropy').selectOption('whole');
+    assert.deepEqual(JSON.parse(await estimates('800')), await afterSkipping());
+    await page.getByLabel('Bits to skip').fill('13');
+    await run(page);
+    assert.match(await page.locator('#entropy').innerText(), /must be a multiple of 8/);
+    await page.context().close();
+  });
+
+  it('takes the tests and parameters of the command line', async () => {
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, binary);
+    await page.getByText('Tests and parameters of SP 800-22').click();
+    for (const test of ['runs', 'dft']) await page.getByLabel(test, { exact: true }).uncheck();
+    await page.getByLabel('Block frequency:').fill('nist, 2000');
+    await page.getByLabel('Serial:').fill('5');
+    await page.getByLabel('Non-overlapping templates:').fill('4');
+    await page.getByLabel('Approximate entropy:').fill('99');
+    await page.locator('#start').click();
+    assert.equal(await page.locator('#run').isVisible(), false, 'outside the bounds');
+    await page.getByLabel('Approximate entropy:').fill('3');
+    const words = (await page.locator('#command').innerText()).split(' ').slice(1);
+    await page.getByLabel('Min-entropy').selectOption('');
+    await page.locator('#start').click();
+    await page.locator('#raster').waitFor();
+    const cwd = process.cwd();
+    process.chdir(folder);
+    try {
+      assert.ok(words.includes('--serial-m') && words.filter((w) => w === '--test').length === 13);
+      const { code, stdout, stderr } = await runCommand([...words, '--json']);
+      assert.equal(code, 0, stderr);
+      assertSameText(withoutTime(await save(page, 'JSON')), withoutTime(stdout), 'JSON');
+    } finally {
+      process.chdir(cwd);
+    }
+    await page.context().close();
+  });
+
+  it('cancels while the file is hashed, and while the entropy is estimated', async () => {
+    const packed = join(folder, 'large.bin.gz');
+    writeFileSync(packed, gzipSync(aesCtr(Buffer.alloc(32, 26), 80_000_000), { level: 0 }));
+    const { page, complaints } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, packed, '1000000');
+    await page.locator('#start').click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled: no sequence was finished.').waitFor();
+    assert.equal(await page.locator('#start').isEnabled(), true);
+    const samples = join(folder, 'million.bin');
+    writeFileSync(samples, aesCtr(Buffer.alloc(32, 27), 1_000_000));
+    await drop(page, samples, '1000000');
+    await page.locator('#start').click();
+    await page.locator('#raster').waitFor();
+    assert.equal(await page.locator('#entropy').count(), 0, 'the estimate goes on');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('There is no estimate: cancelled.').waitFor();
+    assert.equal(await page.locator('#start').isEnabled(), true);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  it('shows the later of two files that come at once', async () => {
+    const first = join(folder, 'first.txt');
+    writeFileSync(first, BYTES.toString('hex'));
+    const { page, complaints } = await openBench(browser, pathToFileURL(built).href);
+    // The second file overtakes the first, which is read late.
+    await page.evaluate(`(() => {
+      const { arrayBuffer } = Blob.prototype;
+      const late = Promise.withResolvers();
+      globalThis.late = late.promise;
+      Blob.prototype.arrayBuffer = async function () {
+        Blob.prototype.arrayBuffer = arrayBuffer;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        setTimeout(late.resolve, 100);
+        return arrayBuffer.call(this);
+      };
+    })()`);
+    for (const [name, path] of [
+      ['first', first],
+      ['second', binary],
+    ] as const) {
+      await page.evaluate(`(() => {
+        const input = document.createElement('input');
+        input.type = 'file';
+        input.id = '${name}';
+        document.body.append(input);
+      })()`);
+      await page.setInputFiles(`#${name}`, path);
+    }
+    await page.evaluate(`(() => {
+      for (const name of ['first', 'second']) {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(document.getElementById(name).files[0]);
+        dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+      }
+    })()`);
+    await page.evaluate('globalThis.late');
+    await page.locator('#start').waitFor();
+    await page.getByLabel('Bits in a sequence').fill('10000');
+    assert.match(await page.locator('#command').innerText(), /source\.bin/);
+    await run(page);
+    assert.match(await page.locator('#files h2').innerText(), /source\.bin/);
+    assert.match(await page.locator('#facts').innerText(), /source\.bin/);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   it('reports the finished part of a cancelled run, as the command line reports that many sequences', async () => {
     const long = join(folder, 'long.bin');
     writeFileSync(long, aesCtr(Buffer.alloc(32, 24), 80_000_000));
@@ -181,6 +346,12 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     assert.deepEqual(sequences, expected.sequences);
     assert.deepEqual([input.bytes, input.sha256], [expected.input.bytes, expected.input.sha256]);
     await page.context().close();
+  });
+
+  it('refuses a port for a page that it does not serve', async () => {
+    const { code, stderr } = await runCommand(['testbench', '--output', built, '--port', '8080']);
+    assert.equal(code, 2);
+    assert.match(stderr, /--output.*--port/);
   });
 
   it('refuses to send anything', async () => {

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { guessFormat } from '#sp800-22';
 import { Base64Decoder } from '../../dashboard/testbench/src/decode/base64.ts';
 import { CsvDecoder, proposeCsv } from '../../dashboard/testbench/src/decode/csv.ts';
 import { DecodeError, type Decoder } from '../../dashboard/testbench/src/decode/decoder.ts';
+import { NumbersDecoder, proposeNumbers } from '../../dashboard/testbench/src/decode/numbers.ts';
 import { isGzip, recognise } from '../../dashboard/testbench/src/decode/recognise.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 
@@ -36,6 +38,15 @@ describe('recognise', () => {
     ],
     ['real numbers', '1.5;-2\n3.25;7\n'.repeat(20), 'csv'],
     ['decimal numbers, which may be hexadecimal', numbers, null],
+    ['numbers in quotes', '"time","value"\r"1","200"\r"2","7"\r"3","9"\r', 'csv'],
+    ['numbers on one line', '12.5; 200; 33; 1; 7; 250', null],
+    ['digits 0 and 1 with commas', '1,0,1,1,0,0,1,0,'.repeat(20), null],
+    ['decimal numbers with spaces', '12 200 33 '.repeat(20), null],
+    ['decimal digits', '3141592653589793238462643383279'.repeat(5), null],
+    ['hexadecimal digits one by one', 'a 0 f 3 '.repeat(20), null],
+    ['numbers without leading zeros', '1a 0 f2 3 4c 12 7 8 '.repeat(20), null],
+    ['a few hexadecimal digits', 'deadbeef', null],
+    ['hexadecimal bytes', BYTES.toString('hex').replace(/../g, '$&:'), 'hex'],
     ['a text', 'The quick brown fox; it jumps. '.repeat(5), null],
     ['nothing', '', null],
   ];
@@ -47,6 +58,31 @@ describe('recognise', () => {
 
   it('knows gzip', () => {
     assert.deepEqual([isGzip(gzipSync(BYTES)), isGzip(BYTES)], [true, false]);
+  });
+});
+
+describe('guessFormat', () => {
+  it('takes nothing for hexadecimal that may be decimal, or may lack leading zeros', () => {
+    const guess = (text: string) => guessFormat(Buffer.from(text));
+    for (const text of [
+      '1,0,1,1,0,1,0,0,1,1,0,1',
+      '12 200 33 12 200 33',
+      '31415926535897932384',
+      'a,b,0,1,f,a,b,0',
+      '1a 0 f2 3 4c 12 7 8',
+      '0x1, 0xA, 0x10, 0xFF',
+      '00000010: 3f2a 99c1 07d4',
+    ]) {
+      assert.equal(guess(text), null, text);
+    }
+    for (const text of [
+      '3f:2a:99:c1:07',
+      '0x12, 0x34, 0x56',
+      '3f2a99c1\n07d4ab12\n99',
+      `${'3f2a'.repeat(15)} 07d4ab`,
+    ]) {
+      assert.equal(guess(text), 'hex', text);
+    }
   });
 });
 
@@ -90,8 +126,68 @@ describe('CsvDecoder', () => {
     assert.throws(() => decode(new CsvDecoder({ column: 2, bits: 8 }), '1,2\n1\n'), /no column 2/);
   });
 
-  it('proposes the number of columns and a width', () => {
-    assert.deepEqual(proposeCsv('a,b\n1,2\n0,1\n1,'), { columns: 2, bits: 1 });
-    assert.deepEqual(proposeCsv('200\n7\n300\n1'), { columns: 1, bits: 16 });
+  it('reads carriage returns as line ends, wherever the chunks end', () => {
+    for (const end of ['\r', '\r\n', '\n']) {
+      const text = ['value', '1', '2', '', '250', ''].join(end);
+      for (let cut = 0; cut <= text.length; cut++) {
+        const bytes = decode(new CsvDecoder({ column: 1, bits: 8 }), text, cut);
+        assert.deepEqual([...bytes], [1, 2, 250], JSON.stringify(end));
+      }
+    }
+  });
+
+  it('reads fields in quotes, and tells titles from values', () => {
+    const column = (text: string, column = 1) => decode(new CsvDecoder({ column, bits: 8 }), text);
+    assert.deepEqual([...column('"200"\n"7"\n')], [200, 7]);
+    assert.deepEqual([...column('"time, s",value\n"1,5",7\n"2,5",8\n', 2)], [7, 8]);
+    assert.deepEqual([...column('1,5;7\n2,5;8', 2)], [7, 8]);
+    assert.deepEqual([...column('  1   200\n 10    7\n', 2)], [200, 7]);
+    for (const first of ['-1', '1.5', '"1e3"', '0x1f']) {
+      assert.throws(() => column(`${first}\n7\n`), /line 1/, first);
+    }
+  });
+
+  it('gives each value a byte of its own', () => {
+    const spread = decode(new CsvDecoder({ column: 1, bits: 5, isSpread: true }), '31\n0\n7');
+    assert.deepEqual([...spread], [31, 0, 7]);
+  });
+
+  it('refuses a line without an end', () => {
+    const decoder = new CsvDecoder({ column: 1, bits: 1 });
+    assert.throws(() => decode(decoder, '1,0,'.repeat(2 ** 20)), /line 1 does not end/);
+  });
+
+  it('measures each column, and proposes the last one of whole numbers', () => {
+    const rows = [...BYTES].map((byte, i) => `${1_700_000_000 + i},${byte}`).join('\n');
+    assert.deepEqual(proposeCsv(`time,value\n${rows}`), { widths: [31, 8], column: 2 });
+    assert.deepEqual(proposeCsv('a,b\n1,2\n0,1\n1,'), { widths: [1, 2], column: 2 });
+    assert.deepEqual(proposeCsv('200\n7\n4095\n1'), { widths: [12], column: 1 });
+    assert.deepEqual(proposeCsv('1,5,\n2,6,\n3,7,'), { widths: [2, 3, null], column: 2 });
+    assert.deepEqual(proposeCsv('1.5\n2.5'), { widths: [null], column: 1 });
+    assert.deepEqual(proposeCsv(''), { widths: [null], column: 1 });
+  });
+});
+
+describe('NumbersDecoder', () => {
+  it('packs numbers with any separators, wherever the chunks end', () => {
+    const text = ' 12, 200;33\r\n7\t250 ';
+    for (let cut = 0; cut <= text.length; cut++) {
+      const bytes = decode(new NumbersDecoder({ bits: 8 }), text, cut);
+      assert.deepEqual([...bytes], [12, 200, 33, 7, 250]);
+    }
+    const bits = decode(new NumbersDecoder({ bits: 1 }), '1,0,1,1,0,0,1,0');
+    assert.deepEqual([...bits], [0b10110010]);
+  });
+
+  it('counts to the number that is none, or too large', () => {
+    for (const text of ['1 x 2', '1 256', '1, -1']) {
+      assert.throws(() => decode(new NumbersDecoder({ bits: 8 }), text), /number 2 has/, text);
+    }
+    const endless = '1'.repeat(3000);
+    assert.throws(() => decode(new NumbersDecoder({ bits: 8 }), endless), /number 1 does not end/);
+  });
+
+  it('measures the numbers', () => {
+    assert.deepEqual(['1 0 1', '12 200 33 9', '1 x 3', ''].map(proposeNumbers), [1, 8, null, null]);
   });
 });

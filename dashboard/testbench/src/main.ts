@@ -10,37 +10,54 @@ import type {
   RunRequest,
   RunResult,
 } from './engine/messages.ts';
-import { readHead } from './engine/source.ts';
+import { isPlain, readHead } from './engine/source.ts';
 import { byId, pairs } from './view/dom.ts';
 import { entropySection } from './view/entropy.ts';
 import { ProgressView } from './view/progress.ts';
 import { showReport } from './view/report.ts';
 import { type Opened, type Settings, showSettings } from './view/settings.ts';
 
-/** What the page does with the present file, so that another file can end it. */
-const tasks: Task<unknown>[] = [];
+/** A file on the page. Another file ends its tasks, and nothing of it may be shown from then on. */
+class Session {
+  readonly #tasks: Task<unknown>[] = [];
+  hasEnded = false;
 
-function endTasks(): void {
-  for (const { worker } of tasks.splice(0)) worker.terminate();
+  start<Result, Progress = never>(
+    ...task: Parameters<typeof startTask<Result, Progress>>
+  ): Task<Result> {
+    const started = startTask<Result, Progress>(...task);
+    this.#tasks.push(started);
+    return started;
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    for (const task of this.#tasks) task.end('another file was opened');
+  }
 }
 
+let session = new Session();
+
 async function open(file: File): Promise<void> {
-  endTasks();
+  session.end();
+  session = new Session();
+  const own = session;
   byId('results').replaceChildren();
   byId('settings').hidden = true;
   byId('run').hidden = true;
-  const hash = startTask<string>('hash', file);
-  tasks.push(hash);
   try {
+    const { result: sha256 } = own.start<string>('hash', file);
     const opened = await inspect(file);
+    if (own.hasEnded) return;
     showFacts(opened, 'being computed …');
     const { gzip, recognised } = opened;
     const question = recognised.encoding === null ? ' Choose its format.' : '';
     const packed = gzip ? 'The file is gzip. What it holds: ' : '';
     byId('recognised').textContent = `${packed}${recognised.reason}${question}`;
-    showSettings(opened, (settings) => void run(opened, settings, hash.result));
-    showFacts(opened, await hash.result);
+    showSettings(opened, (settings) => void run(opened, settings, sha256, own));
+    showFacts(opened, await sha256);
   } catch (error) {
+    if (own.hasEnded) return;
     byId('recognised').textContent = `The file cannot be read: ${(error as Error).message}`;
   }
 }
@@ -64,58 +81,83 @@ function showFacts({ file }: Opened, sha256: string): void {
   facts.hidden = false;
 }
 
-async function run(opened: Opened, settings: Settings, sha256: Promise<string>): Promise<void> {
+async function run(
+  opened: Opened,
+  settings: Settings,
+  sha256: Promise<string>,
+  own: Session,
+): Promise<void> {
   const { file } = opened;
   const start = byId<HTMLButtonElement>('start');
   const results = byId('results');
   start.disabled = true;
   results.replaceChildren();
-  let cancel = (): void => {};
-  const view = new ProgressView(settings.bits ?? 0, () => cancel());
+  const cancelling = new AbortController();
+  const view = new ProgressView(settings.bits ?? 0, () => cancelling.abort());
+  let estimating: Task<EntropyResult> | null = null;
   try {
-    const { bitsPerSymbol, ...options } = settings;
-    const request: RunRequest = { file, options, sha256: await sha256, program: PROGRAM };
-    const suite = startTask<RunResult, RunProgress>('run', request, (state) => view.update(state));
-    tasks.push(suite);
-    cancel = () => suite.worker.postMessage('cancel');
-    const entropy = bitsPerSymbol === null ? null : estimate(opened, settings, view);
+    const { samples, ...options } = settings;
+    if (!isPlain(options.recipe)) view.say('The SHA-256 of the file is being computed …');
+    const digest = isPlain(options.recipe) ? null : await untilCancelled(sha256, cancelling.signal);
+    const request: RunRequest = { file, options, sha256: digest, program: PROGRAM };
+    const suite = own.start<RunResult, RunProgress>('run', request, (state) => view.update(state));
+    estimating = samples === null ? null : estimate(opened, settings, view, own);
+    cancelling.signal.onabort = () => {
+      suite.send('cancel');
+      estimating?.end('cancelled.');
+    };
     const result = await suite.result;
-    view.end();
-    view.hideRows();
-    await showReport(results, result, file.name);
+    view.endTests();
+    await showReport(results, result, file.name, () => own.hasEnded);
+    if (own.hasEnded) return;
     byId('files').querySelector('h2')?.focus();
-    if (entropy) results.append(await entropy);
+    if (estimating) await showEstimate(results, estimating, view, opened, own);
   } catch (error) {
     view.fail((error as Error).message);
   } finally {
+    estimating?.end('the tests failed');
+    view.end();
     start.disabled = false;
   }
 }
 
-/** Returns the section with the estimates, or with the reason why there are none. */
-async function estimate(
+/** Rejects at once when the run is cancelled, before it has begun. */
+function untilCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.onabort = () => reject(new Error('Cancelled: no sequence was finished.'));
+    work.then(resolve, reject);
+  });
+}
+
+function estimate(
   { file }: Opened,
-  { recipe, bitsPerSymbol }: Settings,
+  { recipe, offset, samples }: Settings,
   view: ProgressView,
-): Promise<HTMLElement> {
-  const request: EntropyRequest = { file, recipe, bitsPerSymbol: bitsPerSymbol ?? 8 };
-  const task = startTask<EntropyResult, EntropyProgress>(
+  own: Session,
+): Task<EntropyResult> {
+  const request: EntropyRequest = { file, recipe, offset, samples: samples ?? 'whole' };
+  return own.start<EntropyResult, EntropyProgress>(
     'entropy',
     request,
     ({ finished, total, estimator }) =>
-      view.updateEntropy(
+      view.sayOnEntropy(
         `SP 800-90B: estimator ${finished + 1} of ${total}, ${estimator.replaceAll('_', ' ')}`,
       ),
   );
-  tasks.push(task);
-  try {
-    const result = await task.result;
-    view.updateEntropy('SP 800-90B: finished');
-    return entropySection(result, file.name);
-  } catch (error) {
-    view.updateEntropy('');
-    return entropySection((error as Error).message, file.name);
-  }
+}
+
+/** Shows the estimates, or the reason why there are none. */
+async function showEstimate(
+  results: HTMLElement,
+  estimating: Task<EntropyResult>,
+  view: ProgressView,
+  { file }: Opened,
+  own: Session,
+): Promise<void> {
+  const outcome = await estimating.result.catch((error: Error) => error.message);
+  if (own.hasEnded) return;
+  view.sayOnEntropy(typeof outcome === 'string' ? '' : 'SP 800-90B: finished');
+  results.append(entropySection(outcome, file.name));
 }
 
 function listen(): void {

@@ -1,38 +1,42 @@
-/**
- * Decodes a column of whole numbers: one sample in each line. The bits of each sample follow each other without a gap,
- * most significant first.
- */
+/** Decodes a column of whole numbers: one sample in each line. */
 import { DecodeError, type Decoder } from './decoder.ts';
+import { type SampleOptions, SamplePacker, widthOf } from './samples.ts';
 
-export interface CsvOptions {
+export interface CsvOptions extends SampleOptions {
   /** Counts from 1. */
   readonly column: number;
-  /** Bits of each sample, 1 to 32. */
-  readonly bits: number;
 }
 
-/** Separators of fields: the first of these that a line has. */
-const SEPARATORS = [',', ';', '\t', ' '] as const;
+/** Separators of fields: the first of these that a line has, else spaces. A comma may be a decimal sign beside the others. */
+const SEPARATORS = [';', '\t', ','] as const;
+
+const LINE_ENDS = /\r\n?|\n/;
+
+/** Longer than any line of samples. */
+const MAX_LINE_LENGTH = 2 ** 20;
 
 export class CsvDecoder implements Decoder {
-  readonly #options: CsvOptions;
-  readonly #limit: number;
+  readonly #column: number;
+  readonly #packer: SamplePacker;
   readonly #text = new TextDecoder();
   /** The start of a line that the next chunk continues. */
   #rest = '';
   #line = 0;
-  /** Bits that are not yet a byte. */
-  #held = 0;
-  #heldBits = 0;
 
-  constructor(options: CsvOptions) {
-    this.#options = options;
-    this.#limit = 2 ** options.bits;
+  constructor({ column, ...options }: CsvOptions) {
+    this.#column = column;
+    this.#packer = new SamplePacker(options);
   }
 
   push(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
-    const lines = (this.#rest + this.#text.decode(chunk, { stream: true })).split('\n');
-    this.#rest = lines.pop() ?? '';
+    const text = this.#rest + this.#text.decode(chunk, { stream: true });
+    // A carriage return at the end may be half of a line end.
+    const isHalf = text.endsWith('\r');
+    const lines = (isHalf ? text.slice(0, -1) : text).split(LINE_ENDS);
+    this.#rest = `${lines.pop() ?? ''}${isHalf ? '\r' : ''}`;
+    if (this.#rest.length > MAX_LINE_LENGTH) {
+      throw new DecodeError(`line ${this.#line + lines.length + 1} does not end`);
+    }
     return this.#pack(lines);
   }
 
@@ -42,56 +46,66 @@ export class CsvDecoder implements Decoder {
   }
 
   #pack(lines: readonly string[]): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(Math.ceil((lines.length * this.#options.bits) / 8) + 1);
-    let length = 0;
-    for (const line of lines) {
-      const sample = this.#sampleOf(line);
-      if (sample === null) continue;
-      for (let bit = this.#options.bits - 1; bit >= 0; bit--) {
-        this.#held = (this.#held << 1) | ((sample >>> bit) & 1);
-        if (++this.#heldBits < 8) continue;
-        bytes[length++] = this.#held;
-        this.#held = 0;
-        this.#heldBits = 0;
-      }
-    }
-    return bytes.subarray(0, length);
+    const samples = lines.map((line) => this.#sampleOf(line));
+    return this.#packer.pack(samples.filter((sample) => sample !== null));
   }
 
   /** Returns the sample; null for an empty line and for titles in the first one. */
   #sampleOf(line: string): number | null {
     this.#line++;
     if (line.trim() === '') return null;
-    const field = fieldsOf(line)[this.#options.column - 1]?.trim();
-    if (field !== undefined && /^\d+$/.test(field)) {
-      const sample = Number(field);
-      if (sample < this.#limit) return sample;
-      throw new DecodeError(
-        `line ${this.#line} has ${field}, which needs more than ${this.#options.bits} bits`,
-      );
-    }
-    if (this.#line === 1) return null;
-    const found = field === undefined ? `no column ${this.#options.column}` : `"${field}"`;
-    throw new DecodeError(`line ${this.#line} has ${found}, expected a whole number from 0 up`);
+    const field = fieldsOf(line)[this.#column - 1];
+    if (this.#line === 1 && isTitle(field)) return null;
+    const place = (): string => `line ${this.#line}`;
+    if (field === undefined) throw new DecodeError(`${place()} has no column ${this.#column}`);
+    return this.#packer.parse(field, place);
   }
 }
 
-export function fieldsOf(line: string): string[] {
-  const text = line.trim();
-  const separator = SEPARATORS.find((candidate) => text.includes(candidate));
-  return separator === undefined ? [text] : text.split(separator);
+/** A number that is no sample, such as -1, is no title: to leave it out would hide it. */
+function isTitle(field: string | undefined): boolean {
+  return field === undefined || field === '' || Number.isNaN(Number(field));
 }
 
-/** Widths that are proposed: of bits, bytes and words. */
-const WIDTHS = [1, 8, 16, 32] as const;
+/** Returns the fields of a line, without spaces around them and without quotes. */
+export function fieldsOf(line: string): string[] {
+  const unquoted = line.includes('"') ? line.replace(/"[^"]*"/g, '') : line;
+  const separator = SEPARATORS.find((candidate) => unquoted.includes(candidate));
+  const fields = line.includes('"')
+    ? splitQuoted(line, separator ?? ' ')
+    : line.split(separator ?? ' ');
+  const bare = fields.map((field) => field.trim());
+  return separator === undefined ? bare.filter((field) => field !== '') : bare;
+}
 
-/** Returns the number of columns of a text, and the least usual width that holds each number of its first column. */
-export function proposeCsv(text: string): { readonly columns: number; readonly bits: number } {
-  const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
+/** Leaves out the quotes, because no number has one. */
+function splitQuoted(line: string, separator: string): string[] {
+  const fields = [''];
+  let isQuoted = false;
+  for (const character of line) {
+    if (character === '"') isQuoted = !isQuoted;
+    else if (character === separator && !isQuoted) fields.push('');
+    else fields[fields.length - 1] += character;
+  }
+  return fields;
+}
+
+/** The columns at the start of a text. */
+export interface ProposedColumns {
+  /** Bits of the largest number of each column; null if it is no column of samples. */
+  readonly widths: readonly (number | null)[];
+  /** The last column of samples, from 1; else the last column. */
+  readonly column: number;
+}
+
+/** Measures the columns. The first line may have titles, and the last one may be cut off. */
+export function proposeCsv(text: string): ProposedColumns {
+  const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
   const body = (lines.length > 2 ? lines.slice(1, -1) : lines).map(fieldsOf);
-  const largest = Math.max(0, ...body.map(([field]) => Number(field) || 0));
-  return {
-    columns: Math.max(1, ...body.map((fields) => fields.length)),
-    bits: WIDTHS.find((width) => largest < 2 ** width) ?? 32,
-  };
+  const columns = Math.max(1, ...body.map((fields) => fields.length));
+  const widths = Array.from({ length: columns }, (_, at) =>
+    widthOf(body.map((fields) => fields[at] ?? '')),
+  );
+  const last = widths.findLastIndex((width) => width !== null);
+  return { widths, column: last < 0 ? columns : last + 1 };
 }

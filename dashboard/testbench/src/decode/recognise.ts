@@ -1,8 +1,8 @@
 /** Recognises the format of a file from its first bytes. */
 import { guessFormat } from '../../../../packages/sp800-22/src/input-format.ts';
 
-/** The formats of `phm assess`, and two that only the page reads. */
-export const ENCODINGS = ['binary', 'ascii', 'hex', 'base64', 'csv'] as const;
+/** The formats of `phm assess`, and three that only the page reads. */
+export const ENCODINGS = ['binary', 'ascii', 'hex', 'base64', 'csv', 'numbers'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 export interface Recognised {
@@ -16,7 +16,8 @@ export interface Recognised {
 export const HEAD_BYTES = 4096;
 
 const BASE64 = /^[A-Za-z0-9+/_-][A-Za-z0-9+/_\-\s]*={0,2}\s*$/;
-const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?`;
+const HEX_TEXT = /^[0-9a-fx\s,:_-]*$/i;
+const NUMBER = String.raw`"?[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"?`;
 const FIELDS = new RegExp(String.raw`^\s*${NUMBER}(?:\s*[,;\t ]\s*${NUMBER})*\s*[,;]?\s*$`, 'i');
 
 /** Control characters that no text has. */
@@ -28,6 +29,7 @@ const SENTENCES: Readonly<Record<Encoding, string>> = {
   hex: 'It looks like hexadecimal digits.',
   base64: 'It looks like base64.',
   csv: 'It looks like numbers in columns.',
+  numbers: 'It looks like numbers.',
 };
 
 /** Returns whether the bytes begin a gzip file. */
@@ -42,12 +44,12 @@ export function recognise(head: Uint8Array): Recognised {
   if (NOT_TEXT.test(text)) return certain('binary');
   const guess = guessFormat(head);
   if (guess === 'ascii') return certain('ascii');
-  if (looksLikeColumns(text)) {
-    return guess === 'hex'
-      ? unsure('It may be decimal numbers or hexadecimal digits.')
-      : certain('csv');
+  if (looksLikeNumbers(text)) {
+    if (HEX_TEXT.test(text)) return unsure('It may be decimal numbers or hexadecimal digits.');
+    return isOneLine(text) ? unsure('It looks like numbers on one line.') : certain('csv');
   }
   if (guess === 'hex') return certain('hex');
+  if (HEX_TEXT.test(text)) return unsure('It may be hexadecimal digits, or numbers of any length.');
   if (BASE64.test(text.trim())) return certain('base64');
   return isPrintable(text)
     ? unsure('It looks like a text, not like random bits.')
@@ -63,12 +65,20 @@ function unsure(reason: string): Recognised {
 }
 
 /** True for lines of decimal numbers after at most one line of titles. The last line may be cut off. */
-function looksLikeColumns(text: string): boolean {
-  const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
+function looksLikeNumbers(text: string): boolean {
+  const lines = linesOf(text);
   const body = lines.length > 2 ? lines.slice(1, -1) : lines;
   if (!body.every((line) => FIELDS.test(line))) return false;
   // A sole number without a separator is a string of digits.
   return body.length > 1 || /[,;\t ]/.test(body[0]?.trim() ?? '');
+}
+
+function isOneLine(text: string): boolean {
+  return linesOf(text).length < 2;
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
 }
 
 /** ASCII characters only: random bytes have others after a few characters. */

@@ -12,8 +12,10 @@ const ADDRESS = URL.createObjectURL(PROGRAM);
 
 /** A worker with one task. */
 export interface Task<Result> {
-  readonly worker: Worker;
   readonly result: Promise<Result>;
+  send(message: unknown): void;
+  /** Ends the worker. Unless the result is there, it rejects with the reason. */
+  end(reason: string): void;
 }
 
 /** Starts a worker. Rejects with its failure. Ends the worker when its result is there. */
@@ -23,16 +25,25 @@ export function startTask<Result, Progress = never>(
   onProgress: (progress: Progress) => void = () => {},
 ): Task<Result> {
   const worker = new Worker(ADDRESS, { name: role });
-  const result = new Promise<Result>((resolve, reject) => {
-    worker.onerror = (event) => reject(new Error(event.message || 'a worker did not start'));
-    worker.onmessage = ({ data }: MessageEvent<Result | Progress | Failure>) => {
-      if (isKind<Progress>(data, 'progress')) return onProgress(data);
-      if (isKind<Failure>(data, 'failure')) reject(new Error(data.message));
-      else resolve(data as Result);
-    };
-    worker.postMessage(request);
-  });
-  return { worker, result: result.finally(() => worker.terminate()) };
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  worker.onerror = (event) => reject(new Error(event.message || 'a worker did not start'));
+  worker.onmessage = ({ data }: MessageEvent<Result | Progress | Failure>) => {
+    if (isKind<Progress>(data, 'progress')) return onProgress(data);
+    if (isKind<Failure>(data, 'failure')) reject(new Error(data.message));
+    else resolve(data as Result);
+  };
+  worker.postMessage(request);
+  const result = promise.finally(() => worker.terminate());
+  // A task that is ended may have nobody who waits for it.
+  result.catch(() => {});
+  return {
+    result,
+    send: (message) => worker.postMessage(message),
+    end: (reason) => {
+      worker.terminate();
+      reject(new Error(reason));
+    },
+  };
 }
 
 function isKind<Type>(data: unknown, kind: string): data is Type {

@@ -1,5 +1,9 @@
 /** What the page and its workers say to each other. */
-import type { Constants, TestName } from '../../../../packages/sp800-22/src/index.ts';
+import type {
+  Constants,
+  TestName,
+  TestParameters,
+} from '../../../../packages/sp800-22/src/index.ts';
 import type {
   AssessSummary,
   ReportFields,
@@ -10,14 +14,17 @@ import type { Encoding } from '../decode/recognise.ts';
 export interface Recipe {
   readonly gzip: boolean;
   readonly encoding: Encoding;
-  /** For `csv`. */
+  /** For `csv`. Counts from 1. */
   readonly column: number;
+  /** For `csv` and `numbers`. */
   readonly bitsPerValue: number;
 }
 
 export interface RunOptions {
   readonly recipe: Recipe;
   readonly constants: Constants;
+  readonly tests: readonly TestName[];
+  readonly parameters: TestParameters;
   /** Whether the tests run that are not part of SP 800-22. */
   readonly supplements: boolean;
   /** Texts of a laboratory. */
@@ -35,8 +42,8 @@ export interface RunOptions {
 export interface RunRequest {
   readonly file: File;
   readonly options: RunOptions;
-  /** Digest of the whole file. It stands in reports on input that `phm assess` cannot read. */
-  readonly sha256: string;
+  /** Digest of the whole file, for reports on input that `phm assess` cannot read; else null. */
+  readonly sha256: string | null;
   /** The program of the workers. A worker of a page from a file cannot read blobs of the page by their address. */
   readonly program: Blob;
 }
@@ -73,11 +80,21 @@ export interface Failure {
   readonly message: string;
 }
 
+/** Samples of an estimate. SP 800-90B §3.1.1 asks for so many; more would take minutes. */
+export const MAX_SAMPLES = 1_000_000;
+
+/** Bits of the widest sample that the estimators take. */
+export const MAX_WIDTH = 8;
+
+/** What the samples of an estimate are. `whole`: the numbers of a file of numbers, and the bytes of any other. */
+export type Samples = 'whole' | 'bits';
+
 export interface EntropyRequest {
   readonly file: File;
   readonly recipe: Recipe;
-  /** 1: the bits are the samples. 8: the bytes. */
-  readonly bitsPerSymbol: 1 | 8;
+  /** Bits of the input before the first sample. */
+  readonly offset: number;
+  readonly samples: Samples;
 }
 
 export interface EntropyProgress {
@@ -89,6 +106,8 @@ export interface EntropyProgress {
 
 export interface EntropyResult {
   readonly kind: 'entropy';
+  /** Which samples there are, and whether they are enough. */
+  readonly notes: readonly string[];
   readonly text: string;
   readonly json: string;
 }

@@ -55,9 +55,12 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
     return result(summary, null);
   } catch (error) {
     if (!(error instanceof AssessError)) throw error;
-    const reason = error.code === 'aborted' ? String(control.signal.reason) : error.message;
-    if (!error.partial) throw new Error(reason);
-    return result(error.partial.summary, reason);
+    const isAborted = error.code === 'aborted';
+    if (error.partial) {
+      const reason = isAborted ? String(control.signal.reason) : error.message;
+      return result(error.partial.summary, reason);
+    }
+    throw isAborted ? new Error('Cancelled: no sequence was finished.') : error;
   }
 }
 
@@ -73,8 +76,10 @@ export function formatOf({ encoding }: Recipe): InputFormat {
 
 function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
   const { recipe, offset, bits, sequences, constants, supplements, workers, report } = options;
+  const { tests, parameters } = options;
   // `phm assess` cannot read the file: the reports name it, and its digest as a whole.
-  const original = { size: file.size, bytes: file.size, sha256, format: formatName(recipe) };
+  const { size } = file;
+  const original = sha256 !== null && { size, bytes: size, sha256, format: formatName(recipe) };
   return {
     name: file.name,
     format: formatOf(recipe),
@@ -82,10 +87,12 @@ function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
     bits,
     ...(sequences !== null && { sequences }),
     constants,
+    tests,
+    parameters,
     supplements: supplements ? 'all' : [],
     workers,
     report,
-    ...(!isPlain(recipe) && { input: () => original }),
+    ...(original && { input: () => original }),
     software: { program: PROGRAM, build: SOFTWARE },
   };
 }

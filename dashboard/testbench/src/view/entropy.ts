@@ -15,6 +15,7 @@ export function entropySection(result: EntropyResult | string, name: string): HT
   }
   const json = new Blob([result.json], { type: 'application/json' });
   section.append(
+    ...result.notes.map((note) => element('p', {}, note)),
     element('pre', { tabindex: 0 }, result.text),
     element(
       'div',

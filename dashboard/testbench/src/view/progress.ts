@@ -53,18 +53,25 @@ export class ProgressView {
     for (const test of tests) this.#updateRow(test);
   }
 
-  updateEntropy(text: string): void {
+  /** Says what happens before the tests. */
+  say(text: string): void {
+    this.#text.textContent = text;
+  }
+
+  sayOnEntropy(text: string): void {
     this.#entropy.textContent = text;
   }
 
-  /** Keeps the bar and its text until the next run. */
+  /** Keeps the bar and its text until the next run. The report has the rows. */
+  endTests(): void {
+    if (!this.#bar.hasAttribute('value')) this.#bar.value = 1;
+    this.#body.closest('.scroll')?.remove();
+  }
+
+  /** There is nothing left to cancel. */
   end(): void {
     this.#cancel.disabled = true;
     if (!this.#bar.hasAttribute('value')) this.#bar.value = 1;
-  }
-
-  hideRows(): void {
-    this.#body.closest('.scroll')?.remove();
   }
 
   fail(message: string): void {

@@ -3,19 +3,23 @@ import type { RunResult } from '../engine/messages.ts';
 import { download, element, pause } from './dom.ts';
 import { rasterSection } from './raster.ts';
 
-/** Fills `results`, section by section, so that the page answers between them. */
+/** Fills `results`, section by section, so that the page answers between them. Stops when `isObsolete` says so. */
 export async function showReport(
   results: HTMLElement,
   { files, head, ended }: RunResult,
   name: string,
+  isObsolete: () => boolean,
 ): Promise<void> {
+  if (isObsolete()) return;
   results.append(filesSection(files, name, ended));
   const page = readReport(await files.html.text());
   for (const section of page.querySelectorAll('main > *')) {
     await pause();
+    if (isObsolete()) return;
     results.append(document.adoptNode(section));
   }
   await pause();
+  if (isObsolete()) return;
   results.append(rasterSection(head));
 }
 

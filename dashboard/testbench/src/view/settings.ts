@@ -1,14 +1,26 @@
 /** The form with the settings of a run. */
 import { MAXIMUM_BITS } from '../../../../packages/sp800-22/src/assess/index.ts';
+import { grouped } from '../../../../packages/sp800-22/src/grouped.ts';
 import {
   checkFields,
   MAX_FIELD_LENGTH,
   REPORT_FIELDS,
 } from '../../../../packages/sp800-22/src/report/identity.ts';
 import { proposeCsv } from '../decode/csv.ts';
+import { proposeNumbers } from '../decode/numbers.ts';
 import { ENCODINGS, type Encoding, type Recognised } from '../decode/recognise.ts';
-import type { RunOptions } from '../engine/messages.ts';
+import { MAX_SAMPLE_BITS } from '../decode/samples.ts';
+import { MAX_SAMPLES, MAX_WIDTH, type RunOptions, type Samples } from '../engine/messages.ts';
+import { hasNumbers, isPlain } from '../engine/source.ts';
 import { byId, element } from './dom.ts';
+import { control, count, folded, input, number, read, select } from './fields.ts';
+import {
+  checkParameters,
+  chosenParameters,
+  chosenTests,
+  parameterFields,
+  parameterWords,
+} from './parameters.ts';
 
 export interface Opened {
   readonly file: File;
@@ -19,12 +31,15 @@ export interface Opened {
 }
 
 export type Settings = RunOptions & {
-  /** Bits of a sample for SP 800-90B; null for no estimate. */
-  readonly bitsPerSymbol: 1 | 8 | null;
+  /** Samples for SP 800-90B; null for no estimate. */
+  readonly samples: Samples | null;
 };
 
 const DEFAULT_BITS = 2 ** 20;
 const MAXIMUM_OFFSET = Number.MAX_SAFE_INTEGER;
+
+/** Of values that cannot be measured. */
+const DEFAULT_WIDTH = 8;
 
 const FORMATS: Readonly<Record<Encoding, string>> = {
   binary: 'binary, most significant bit first',
@@ -32,6 +47,7 @@ const FORMATS: Readonly<Record<Encoding, string>> = {
   hex: 'hexadecimal, four bits per digit',
   base64: 'base64',
   csv: 'numbers in columns (CSV)',
+  numbers: 'numbers, one after another',
 };
 
 /** File bytes per bit of the input, roughly. */
@@ -41,29 +57,80 @@ const BYTES_PER_BIT: Readonly<Record<Encoding, number>> = {
   hex: 1 / 4,
   base64: 1 / 6,
   csv: 1 / 3,
+  numbers: 1 / 3,
 };
 
 /** Shows the form for a file. Calls `onRun` when the reader starts a run. */
 export function showSettings(opened: Opened, onRun: (settings: Settings) => void): void {
   const form = byId<HTMLFormElement>('form');
-  form.replaceChildren(...fieldsFor(opened));
-  const update = (): void => {
-    const isCsv = read(form, 'encoding') === 'csv';
-    for (const field of form.querySelectorAll<HTMLElement>('[data-csv]')) field.hidden = !isCsv;
-    byId('command').textContent = commandFor(opened, form);
+  const text = new TextDecoder().decode(opened.head);
+  form.replaceChildren(...fieldsFor(opened, text));
+  form.oninput = (event) => {
+    const { name } = event.target as HTMLInputElement;
+    if (name === 'encoding' || name === 'column') proposeWidth(form, text);
+    if (name === 'encoding') proposeSamples(form);
+    update(opened, form);
   };
-  form.oninput = update;
+  // A field that the browser names must be open.
+  form.addEventListener('invalid', unfold, true);
   form.onsubmit = (event) => {
     event.preventDefault();
     onRun(settingsOf(opened, form));
   };
-  update();
+  proposeWidth(form, text);
+  proposeSamples(form);
+  update(opened, form);
   byId('settings').hidden = false;
 }
 
-function fieldsFor({ file, gzip, recognised, head }: Opened): Node[] {
+function unfold({ target }: Event): void {
+  (target as HTMLElement).closest('details')?.setAttribute('open', '');
+}
+
+/** Fills in the bits of the largest value at the start of the file. */
+function proposeWidth(form: HTMLFormElement, text: string): void {
+  const encoding = read(form, 'encoding');
+  if (encoding !== 'csv' && encoding !== 'numbers') return;
+  const column = count(form, 'column') ?? 1;
+  const width = encoding === 'csv' ? proposeCsv(text).widths[column - 1] : proposeNumbers(text);
+  control(form, 'bitsPerValue').value = String(width ?? DEFAULT_WIDTH);
+}
+
+/** Chooses the samples of the format, unless the reader wants no estimate. */
+function proposeSamples(form: HTMLFormElement): void {
+  const samples = control<HTMLSelectElement>(form, 'samples');
+  if (samples.value === '') return;
+  const proposed: Samples = read(form, 'encoding') === 'ascii' ? 'bits' : 'whole';
+  samples.value = proposed;
+}
+
+/** Shows the fields of the format, and what follows from the settings. */
+function update(opened: Opened, form: HTMLFormElement): void {
+  const encoding = read(form, 'encoding') as Encoding;
+  for (const field of form.querySelectorAll<HTMLElement>('[data-for]')) {
+    field.hidden = !field.dataset.for?.split(' ').includes(encoding);
+  }
+  const width = count(form, 'bitsPerValue') ?? DEFAULT_WIDTH;
+  const whole = control<HTMLSelectElement>(form, 'samples').options[0];
+  if (whole) whole.text = hasNumbers(encoding) ? `of values of ${width} bits` : 'of bytes';
+  byId('samples-hint').textContent = hintOn(form, encoding, width);
+  checkParameters(form, count(form, 'bits') ?? 0);
+  byId('command').textContent = commandFor(opened, form);
+}
+
+/** Says how many samples the estimate takes, or why there is none. */
+function hintOn(form: HTMLFormElement, encoding: Encoding, width: number): string {
+  const samples = read(form, 'samples');
+  if (samples === '') return '';
+  const isWide = hasNumbers(encoding) && samples === 'whole' && width > MAX_WIDTH;
+  return isWide
+    ? `no estimate: its samples have at most ${MAX_WIDTH} bits`
+    : `of the first ${grouped(MAX_SAMPLES)}`;
+}
+
+function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
   const { encoding } = recognised;
-  const csv = proposeCsv(new TextDecoder('latin1').decode(head));
+  const { widths, column } = proposeCsv(text);
   const bitsHeld = file.size / BYTES_PER_BIT[encoding ?? 'binary'];
   const isLong = gzip || bitsHeld >= DEFAULT_BITS;
   return [
@@ -76,8 +143,16 @@ function fieldsFor({ file, gzip, recognised, head }: Opened): Node[] {
       ],
       encoding ?? '',
     ),
-    csvField(number('column', 'Column', { min: 1, max: csv.columns, value: csv.columns })),
-    csvField(number('bitsPerValue', 'Bits per value', { min: 1, max: 32, value: csv.bits })),
+    onlyFor('csv', number('column', 'Column', { min: 1, max: widths.length, value: column })),
+    onlyFor(
+      'csv numbers',
+      number(
+        'bitsPerValue',
+        'Bits per value',
+        { min: 1, max: MAX_SAMPLE_BITS, value: DEFAULT_WIDTH },
+        'measured at the start of the file',
+      ),
+    ),
     number(
       'bits',
       'Bits in a sequence',
@@ -110,19 +185,19 @@ function fieldsFor({ file, gzip, recognised, head }: Opened): Node[] {
       '',
     ),
     select(
-      'symbols',
+      'samples',
       'Min-entropy by SP 800-90B',
       [
-        ['8', 'of bytes'],
-        ['1', 'of bits'],
+        ['whole', 'of bytes'],
+        ['bits', 'of bits'],
         ['', 'do not estimate'],
       ],
-      encoding === 'ascii' || (encoding === 'csv' && csv.bits === 1) ? '1' : '8',
+      'whole',
+      '',
     ),
-    element(
-      'details',
-      {},
-      element('summary', {}, 'Texts in the report'),
+    parameterFields(),
+    folded(
+      'Texts in the report',
       element('div', { class: 'texts' }, ...REPORT_FIELDS.map(textField)),
     ),
     element(
@@ -134,84 +209,36 @@ function fieldsFor({ file, gzip, recognised, head }: Opened): Node[] {
   ];
 }
 
-function csvField(field: HTMLElement): HTMLElement {
-  field.dataset.csv = '';
+/** Marks a field that only these formats have. */
+function onlyFor(encodings: string, field: HTMLElement): HTMLElement {
+  field.dataset.for = encodings;
   return field;
 }
 
-type Choice = readonly [value: string, label: string];
-
-function select(
-  name: string,
-  label: string,
-  choices: readonly Choice[],
-  chosen: string,
-): HTMLElement {
-  const options = choices.map(([value, text]) =>
-    element('option', { value, selected: value === chosen }, text),
-  );
-  return field(
-    name,
-    label,
-    element('select', { id: name, name, required: name === 'encoding' }, ...options),
-  );
-}
-
-function number(
-  name: string,
-  label: string,
-  limits: Readonly<Record<string, number>>,
-  hint?: string,
-): HTMLElement {
-  const hintId = `${name}-hint`;
-  const input = element('input', {
-    type: 'number',
-    id: name,
-    name,
-    step: 1,
-    ...limits,
-    'aria-describedby': hint && hintId,
-  });
-  const made = field(name, label, input);
-  if (hint) made.append(element('span', { class: 'note', id: hintId }, hint));
-  return made;
-}
-
 function textField([name, label]: (typeof REPORT_FIELDS)[number]): HTMLElement {
-  const input = element('input', { type: 'text', id: name, name, maxlength: MAX_FIELD_LENGTH });
-  return field(name, label, input);
-}
-
-function field(name: string, label: string, control: HTMLElement): HTMLElement {
-  return element('div', { class: 'field' }, element('label', { for: name }, label), control);
-}
-
-function read(form: HTMLFormElement, name: string): string {
-  return String(new FormData(form).get(name) ?? '');
+  return input(name, label, { type: 'text', maxlength: MAX_FIELD_LENGTH });
 }
 
 function settingsOf({ gzip }: Opened, form: HTMLFormElement): Settings {
-  const count = (name: string): number | null => {
-    const text = read(form, name);
-    return text === '' ? null : Number(text);
-  };
-  const bits = count('bits');
-  const symbols = count('symbols');
+  const bits = count(form, 'bits');
+  const samples = read(form, 'samples');
   return {
     recipe: {
       gzip,
       encoding: read(form, 'encoding') as Encoding,
-      column: count('column') ?? 1,
-      bitsPerValue: count('bitsPerValue') ?? 8,
+      column: count(form, 'column') ?? 1,
+      bitsPerValue: count(form, 'bitsPerValue') ?? DEFAULT_WIDTH,
     },
     constants: read(form, 'constants') === 'nist' ? 'nist' : 'exact',
+    tests: chosenTests(form),
+    parameters: chosenParameters(form),
     supplements: read(form, 'supplements') !== '',
     report: checkFields(Object.fromEntries(textsOf(form))),
-    offset: count('offset') ?? 0,
+    offset: count(form, 'offset') ?? 0,
     bits,
-    sequences: bits === null ? 1 : count('sequences'),
+    sequences: bits === null ? 1 : count(form, 'sequences'),
     workers: navigator.hardwareConcurrency || 2,
-    bitsPerSymbol: symbols === 1 || symbols === 8 ? symbols : null,
+    samples: samples === '' ? null : (samples as Samples),
   };
 }
 
@@ -225,7 +252,7 @@ function textsOf(form: HTMLFormElement): [name: string, text: string][] {
 /** Returns the command that gives the same files; empty for input that it cannot read. */
 function commandFor({ file, gzip }: Opened, form: HTMLFormElement): string {
   const encoding = read(form, 'encoding');
-  if (gzip || !['binary', 'ascii', 'hex'].includes(encoding)) return '';
+  if (encoding === '' || !isPlain({ gzip, encoding: encoding as Encoding })) return '';
   const bits = read(form, 'bits');
   const words = ['phm assess', shellWord(file.name.startsWith('-') ? `./${file.name}` : file.name)];
   if (encoding !== 'binary') words.push('--format', encoding);
@@ -233,6 +260,7 @@ function commandFor({ file, gzip }: Opened, form: HTMLFormElement): string {
   if (Number(offset) > 0) words.push('--offset', offset);
   if (bits !== '') words.push('--bits', bits, '--sequences', read(form, 'sequences') || 'all');
   if (read(form, 'constants') === 'nist') words.push('--constants nist');
+  words.push(...parameterWords(form));
   if (read(form, 'supplements') !== '') words.push('--supplements');
   for (const [name, text] of textsOf(form)) words.push(`--${name}`, shellWord(text));
   return words.join(' ');
