@@ -63,6 +63,18 @@ describe('an interrupted phm assess', () => {
     assert.equal(stdout.split('# Report: ')[0].trim().split('\n').length, 4);
   });
 
+  it('ends soon on one thread, although the bytes of 8,388 sequences are in memory', async () => {
+    const file = write('many.bin', stream(2 ** 21));
+    const options = ['--bits', '1000', '--sequences', 'all', '--threads', '1', '--json'];
+    const command = new OpenAssess([file, ...options]);
+    await command.untilWritten('"total_tests"');
+    const ended = command.ended();
+    command.child.kill('SIGINT');
+    assert.equal(await ended, 1, command.stderr);
+    const { summary } = JSON.parse(command.stdout) as ManyReport;
+    assert.ok(summary.sequences < 8_000, `${summary.sequences} sequences`);
+  });
+
   it('says that no sequence was finished', async () => {
     const command = new OpenAssess(['-', '--bits', String(2 ** 26)]);
     // The input exceeds the pipe's buffer but not a sequence, so the write ends only once the command reads.

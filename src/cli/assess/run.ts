@@ -160,8 +160,8 @@ class AssessRun {
 }
 
 /**
- * Reports whether one thread is enough and no sequence takes long: then this thread tests them itself, between two
- * reads, and Ctrl-C is seen in time. A worker would take longer (measured, bench/assess.ts).
+ * Reports whether one thread is enough and no sequence takes long: then this thread tests them itself, and the pool lets
+ * it see Ctrl-C between two sequences. A worker would take longer (measured, bench/assess.ts).
  */
 function isQuick({
   threads,

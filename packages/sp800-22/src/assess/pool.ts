@@ -10,6 +10,17 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Milliseconds for which a pool without workers keeps its thread. */
+const TURN_MS = 50;
+
+/** A timer of Node waits a millisecond at least, an immediate only for its turn. Browsers have no immediates. */
+const { setTimeout, setImmediate = setTimeout } = globalThis as unknown as {
+  setTimeout(work: () => void): unknown;
+  setImmediate?(work: () => void): unknown;
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 export class SuitePool {
   readonly #size: number;
   readonly #start: () => SuiteWorker;
@@ -17,6 +28,8 @@ export class SuitePool {
   readonly #idle: SuiteWorker[] = [];
   readonly #waiting: Waiting[] = [];
   #closed = false;
+  /** When this thread last handled other events. */
+  #turnedMs = Date.now();
 
   /** The kernels MUST be loaded. */
   constructor(size: number, createWorker?: () => SuiteWorker) {
@@ -31,11 +44,20 @@ export class SuitePool {
       job.sequence.bytes.fill(0);
       return Promise.reject(new Error('closed'));
     }
-    if (this.#size === 0) return Promise.resolve().then(() => reportOf(work(job)));
+    if (this.#size === 0) return this.#runHere(job);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
       this.#dispatch();
     });
+  }
+
+  /** Lets the caller's thread handle what came meanwhile, such as a cancellation, every 50 ms. */
+  async #runHere(job: Job): Promise<SuiteReport> {
+    if (Date.now() - this.#turnedMs >= TURN_MS) {
+      await nextTurn();
+      this.#turnedMs = Date.now();
+    }
+    return reportOf(work(job));
   }
 
   /** Ends the workers. Waiting work is wiped; it and work in progress never settle. */
