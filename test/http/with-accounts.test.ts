@@ -9,4 +9,5 @@ import './with-accounts/keys.ts';
 import './with-accounts/outage.ts';
 import './with-accounts/quota.ts';
 import './with-accounts/receipts.ts';
+import './with-accounts/replay.ts';
 import './with-accounts/statistics.ts';

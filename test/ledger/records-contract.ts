@@ -235,6 +235,24 @@ export function recordsContract(
       assert.deepEqual(await store.listKeys(none), { keys: [], next: null });
     });
 
+    it('lists the keys of one account from any position, such as a key of another account', async () => {
+      const [id, stranger] = [await account(), await account()];
+      const times = [NOW - 3, NOW - 2, NOW - 1];
+      const own = await record(id, rowsAt(times));
+      const foreign = await record(stranger, rowsAt(times));
+      const positions = [
+        ...foreign.map(({ keyId }) => keyId),
+        ...[Buffer.alloc(16), Buffer.alloc(16, 0xff), randomBytes(16)],
+      ];
+      for (const beforeKeyId of positions) {
+        const query = { accountId: id, beforeKeyId, fromKeyId: null, limit: 9 };
+        const below = own.filter(({ keyId }) => Buffer.compare(keyId, beforeKeyId) < 0);
+        const expected = ids(below as unknown as KeyRecord[]).reverse();
+        const page = await store.listKeys(query);
+        assert.deepEqual([ids(page.keys), page.next], [expected, null]);
+      }
+    });
+
     for (const [before, asked, stored, kind] of TRANSITIONS) {
       const effect = kind === 'revoked' ? 'makes' : 'leaves';
       it(`${effect} a key that is ${before} ${stored} when it is to be ${asked}`, async () => {

@@ -31,6 +31,17 @@ const STATES: readonly (readonly [name: string, end: KeyEnd | null, status: stri
   ['deactivated', revoked('deactivated'), 'deactivated'],
   ['compromised', revoked('compromised'), 'compromised'],
   ['expired and compromised', { ...revoked('compromised'), expiresMs: NOW - 5 }, 'compromised'],
+  // The key expired and was then revoked, and the clock was set back.
+  [
+    'deactivated before it expires',
+    { ...revoked('deactivated'), expiresMs: NOW + 5 },
+    'deactivated',
+  ],
+  [
+    'compromised before it expires',
+    { ...revoked('compromised'), expiresMs: NOW + 5 },
+    'compromised',
+  ],
 ];
 
 /** How a key is presented, and whether it is then recognised. */

@@ -186,6 +186,27 @@ describe('a ledger move', () => {
     for (const store of [source, target]) await store.close();
   });
 
+  it('needs the plan of every account but of a deleted one', async () => {
+    const from = newPath();
+    const source = open(from);
+    await fillStates(source);
+    await source.close();
+    const lines = (await exportText(from)).trimEnd().split('\n');
+    for (const [account, isNeeded] of [
+      ['acct_suspended', true],
+      ['acct_resumed', true],
+      ['acct_deleted', false],
+    ] as const) {
+      const changed = lines.map((line) =>
+        line.startsWith(`["${account}"`) ? line.replace('"research"', '"gone"') : line,
+      );
+      assert.notDeepEqual(changed, lines);
+      const imported = importText(newPath(), sealed(changed));
+      if (isNeeded) await assert.rejects(imported, /plan must be one of research/);
+      else await imported;
+    }
+  });
+
   it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
     const [from, to] = [newPath(), newPath()];
     const [sealer, target] = [open(from), open(to)];

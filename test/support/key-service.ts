@@ -1,7 +1,7 @@
 /** The key service in this process, with its workers, on a new SQLite ledger with one account. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import type { MasterSecret } from '../../src/proof/index.ts';
@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly prepare?: (store: LedgerStore) => Promise<unknown>;
   readonly observer?: KeyObserver;
   readonly suiteWorkers?: number;
+  /** The wall clock of the main thread, from which requests get their time. */
+  readonly clock?: Clock;
 }
 
 /** The master secret of these services. */
@@ -41,6 +43,7 @@ export async function startKeyService(
     prepare = async () => {},
     observer,
     suiteWorkers = 1,
+    clock = systemClock,
   }: ServiceOptions = {},
 ): Promise<{ service: KeyService; principal: Principal }> {
   const path = join(dataDir, 'phm.db');
@@ -66,7 +69,7 @@ export async function startKeyService(
     ...(observer && { observer }),
     log,
     onLogNotice,
-    clock: systemClock,
+    clock,
     onLatch: ({ detail }) => assert.fail(detail),
     onFailedVerdict: ({ test }) => assert.fail(test),
     onUnvouchedKeys: () => assert.fail('unvouched keys'),

@@ -1,7 +1,10 @@
 /** An account with a small quota on a SQLite server, and its rows in the database. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { migrateStore } from '../../src/ledger/index.ts';
+import { hashApiKey, newApiKey } from '../../src/accounts/index.ts';
+import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
+import { migrateStore, openStore } from '../../src/ledger/index.ts';
 import { type Account, addAccounts } from './books.ts';
 import { makeDataDir } from './server.ts';
 import { sqliteIn } from './unknown-keys.ts';
@@ -18,10 +21,35 @@ export async function researchAccount(): Promise<Account & { readonly dataDir: s
   return { dataDir, ...account };
 }
 
+/** An account without a quota, whose API keys share a monthly limit: one replaces the other, which still works. */
+export interface LimitedAccount {
+  readonly accountId: string;
+  readonly apiKeys: readonly [string, string];
+}
+
+/** Adds an account whose API keys have a monthly limit of `QUOTA`. */
+export async function addLimitedAccount(dataDir: string): Promise<LimitedAccount> {
+  const location = sqliteIn(dataDir);
+  const [{ accountId }] = (await addAccounts(location, ['enterprise'])) as [Account];
+  const apiKeys = [newApiKey('live'), newApiKey('live')] as const;
+  const [first, second] = [hashApiKey(apiKeys[0]), hashApiKey(apiKeys[1])];
+  const [apiKeyId, atMs] = [`key_of_${accountId}`, Date.now()];
+  const record = { apiKeyId, accountId, hint: 'h', createdMs: atMs, revokedMs: null };
+  const next = { apiKeyId: `${apiKeyId}_next`, hint: 'h' };
+  const store = await openStore(location, monthlyQuotas(PUBLISHED_PLANS));
+  assert.ok(await store.addApiKey({ ...record, monthlyLimit: QUOTA }, first));
+  const rotation = { apiKeyId, next, keyHash: second, atMs, untilMs: atMs + 86_400_000 };
+  assert.equal(await store.rotateApiKey(rotation), 'rotated');
+  await store.close();
+  return { accountId, apiKeys };
+}
+
 export interface Books {
   readonly rows: number;
   readonly counter: number;
   readonly metered: number;
+  /** Metered requests of API keys with a monthly limit. */
+  readonly limited: number;
   readonly keyIds: ReadonlySet<string>;
 }
 
@@ -36,6 +64,8 @@ export function readBooks(dataDir: string, accountId: string): Books {
       rows: ids.length,
       counter: one('SELECT sum(used) FROM usage WHERE account_id = ?'),
       metered: one('SELECT sum(metered) FROM rollup_hour WHERE account_id = ?'),
+      limited: one(`SELECT coalesce(sum(used), 0) FROM api_key_usage
+        JOIN api_keys USING (api_key_id) WHERE account_id = ?`),
       keyIds: new Set(
         ids.map(
           ({ key_id: id }) => `phm_${BigInt(`0x${Buffer.from(id as Uint8Array).toString('hex')}`)}`,

@@ -11,6 +11,7 @@ import { readLines } from './lines.ts';
 import type { EmptyStore, MovableStore } from './movable-store.ts';
 import {
   accountColumn,
+  accountOf,
   batchRows,
   type Column,
   columnsOf,
@@ -27,9 +28,9 @@ import { Tally } from './tally.ts';
 const BATCH_ROWS = 5_000;
 
 /**
- * Imports a file. `plans` are the plans that an account may have. Rejects with `SetupError`, which names
- * the line, if the file is incomplete or a value is invalid, and with the reason of `signal`. The store is
- * then unchanged.
+ * Imports a file. `plans` are the plans that an account may have, unless it is deleted. Rejects with `SetupError`, which
+ * names the line, if the file is incomplete or a value is invalid, and with the reason of `signal`. The store is then
+ * unchanged.
  */
 export async function importLedger(
   store: MovableStore,
@@ -171,11 +172,12 @@ class Import {
     this.#lastRow = this.#line;
   }
 
-  #takeAccount([accountId, , plan]: readonly Value[]): void {
-    if (!this.#plans.has(String(plan))) {
+  #takeAccount(row: readonly Value[]): void {
+    const { accountId, plan } = accountOf(row);
+    if (plan !== null && !this.#plans.has(plan)) {
       this.#refuse(`plan must be one of ${[...this.#plans].join(', ')}`);
     }
-    this.#accounts.add(String(accountId));
+    this.#accounts.add(accountId);
   }
 
   #requireAccount({ accountColumn }: Section, row: readonly Value[]): void {

@@ -389,6 +389,12 @@ export function accountColumn(table: TableName): number {
   return columnsOf(table).findIndex(({ name }) => name === 'account_id');
 }
 
+/** Returns ID and plan of a row of `accounts`. The plan of a deleted account is null: no request needs it. */
+export function accountOf(row: readonly Value[]): { accountId: string; plan: string | null } {
+  const [, deletedMs] = row.slice(...STATE);
+  return { accountId: String(row[0]), plan: deletedMs === null ? String(row[2]) : null };
+}
+
 /** Reports whether only some of the values are set. */
 function isTorn(values: readonly Value[]): boolean {
   const set = values.filter((value) => value !== null).length;

@@ -1,4 +1,4 @@
-/** Rules of API keys over a fake service: expiry, addresses, limits and last use. `with-accounts/access.ts` has the scopes. */
+/** Rules of API keys over a fake service: expiry, addresses, limits and last use. `../access-table.ts` has the scopes. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { newApiKey } from '../../../src/accounts/index.ts';

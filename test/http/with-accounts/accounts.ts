@@ -1,4 +1,4 @@
-/** Suspended and deleted accounts of a running server. `access.ts` has what each endpoint answers them. */
+/** Suspended and deleted accounts of a running server. `../access-table.ts` has what each endpoint answers them. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

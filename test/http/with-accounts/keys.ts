@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newRecipient } from '#sealing';
-import { type Account, addAccounts } from '../../support/books.ts';
+import { formatTimestamp } from '../../../src/clock.ts';
+import { type Account, addAccounts, querySqlite } from '../../support/books.ts';
+import { until } from '../../support/replicas.ts';
 import type { Answer } from '../../support/server.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
@@ -65,6 +67,26 @@ async function validate({ key: text, hash_proof }: typeof key, withProof = true)
     body: JSON.stringify({ key: text, ...(withProof && { hash_proof }) }),
   });
   return body;
+}
+
+/** Reasons that deactivate a key. */
+const REASONS = ['superseded', 'cessation_of_use', 'unspecified'] as const;
+
+const query = querySqlite(dataDir);
+
+/** Returns the revocations of a key that are entries of the log, oldest first, once no record waits for its entry. */
+async function revocationsOf(
+  keyId: string,
+): Promise<{ state: string; reason: string; at: string }[]> {
+  const records = `FROM audit LEFT JOIN log_entries ON log_entries.entry_id = audit.audit_id
+    WHERE action = 'key_revoked' AND details LIKE '%"${keyId}"%'`;
+  const waiting = `SELECT 1 ${records} AND log_entries.entry_id IS NULL`;
+  await until('each revocation is in the log', async () => (await query(waiting)).length === 0);
+  const rows = await query(`SELECT at_ms, details ${records} ORDER BY at_ms`);
+  return rows.map(({ at_ms, details }) => {
+    const { state, reason } = JSON.parse(String(details));
+    return { state, reason, at: formatTimestamp(Number(at_ms)) };
+  });
 }
 
 describe('access to key records', () => {
@@ -248,14 +270,36 @@ describe('a revocation', () => {
     }
   });
 
-  it('is one entry of the log, however often it is asked for at once', async () => {
+  it('is one change and one entry of the log, however often it is asked for at once', async () => {
     const made = await generate();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => revoke(made.key_id, owner, 'key_compromise')),
-    );
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-    const times = new Set(answers.map(({ body }) => body.key.revoked_at));
-    assert.equal(times.size, 1);
+    const atOnce = async (reasons: readonly string[]): Promise<Answer[]> => {
+      const answers = await Promise.all(reasons.map((one) => revoke(made.key_id, owner, one)));
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      return answers;
+    };
+    const record = async () => (await call(`/${made.key_id}`, owner)).body.key;
+    const entry = ({
+      status: state,
+      revocation_reason: reason,
+      revoked_at: at,
+    }: Answer['body']) => ({
+      ...{ state, reason, at },
+    });
+    // Reasons of one state compete: the first one stays.
+    const reasons = Array.from({ length: 8 }, () => REASONS).flat();
+    const deactivated = await atOnce(reasons);
+    const first = await record();
+    assert.equal(first.status, 'deactivated');
+    for (const { body } of deactivated) assert.deepEqual(body.key, first);
+    // A deactivated key becomes compromised once. Meanwhile others get either state, both of which are recorded.
+    const both = await atOnce(reasons.map((one, i) => (i % 2 === 0 ? 'key_compromise' : one)));
+    const second = await record();
+    assert.equal(second.status, 'compromised');
+    for (const [i, { body }] of both.entries()) {
+      const isFirst = i % 2 !== 0 && body.key.status === 'deactivated';
+      assert.deepEqual(body.key, isFirst ? first : second);
+    }
+    assert.deepEqual(await revocationsOf(made.key_id), [entry(first), entry(second)]);
   });
 });
 
@@ -299,6 +343,51 @@ describe('the list of keys', () => {
     assert.deepEqual(await idsOf(`api_key_id=${apiKeyId}`), [r, v, p]);
     assert.deepEqual(await idsOf('api_key_id=key_other'), []);
     assert.deepEqual(await idsOf(`created_before=${encodeURIComponent(from)}`), []);
+  });
+
+  it('begins at any cursor, of another account or other filters too, and has own keys alone', async () => {
+    const accounts = await addAccounts(sqliteIn(dataDir), ['professional', 'professional']);
+    const [mine, theirs] = accounts.map(({ apiKey }) => apiKey) as [string, string];
+    const make = async (apiKey: string, labels: object) =>
+      (await server.generate({ security_level: 128, labels }, apiKey)).body.key_id as string;
+    // Theirs lie between mine: 1 2 1 2 1 2.
+    const [own, foreign]: [string[], string[]] = [[], []];
+    for (const n of ['a', 'b', 'a']) {
+      own.push(await make(mine, { n }));
+      foreign.push(await make(theirs, { n }));
+    }
+    const [oldest, middle, newest] = own as [string, string, string];
+    const cursorOf = async (query: string, apiKey: string): Promise<string> =>
+      (await list(query, apiKey)).next_cursor;
+    const pageAt = async (cursor: string, query = '') => {
+      const page = await list(`cursor=${cursor}${query}`, mine);
+      assert.ok(foreign.every((keyId) => !JSON.stringify(page).includes(keyId)));
+      return [page.keys.map((one: { key_id: string }) => one.key_id), page.next_cursor];
+    };
+    // It names the newest of their keys, and all of mine are older.
+    const foreignCursor = await cursorOf('limit=1', theirs);
+    assert.deepEqual(await pageAt(foreignCursor), [[newest, middle, oldest], null]);
+    const inBetween = await cursorOf('limit=2', theirs);
+    assert.deepEqual(await pageAt(inBetween), [[middle, oldest], null]);
+    const filtered = await cursorOf('limit=1&label=n:a', mine);
+    assert.deepEqual(await pageAt(filtered, '&label=n:b'), [[middle], null]);
+    assert.deepEqual(await pageAt(filtered), [[middle, oldest], null]);
+    const [lowest, highest] = [Buffer.alloc(16), Buffer.alloc(16, 0xff)].map(base64Url) as [
+      string,
+      string,
+    ];
+    assert.deepEqual(await pageAt(lowest), [[], null]);
+    assert.deepEqual(await pageAt(highest), [[newest, middle, oldest], null]);
+    // What has not the form of a cursor is refused, and not repeated.
+    const garbage = [
+      ...['', 'null', '..', newest, `${filtered}A`, filtered.slice(1), `${filtered}%3D%3D`],
+      ...[`${filtered}&cursor=${filtered}`, "'%20OR%201=1", '%00'.repeat(16), 'A'.repeat(2_000)],
+    ];
+    for (const cursor of garbage) {
+      const { status, body } = await call(`?cursor=${cursor}`, mine);
+      assert.deepEqual([status, body.code], [400, 'invalid_request'], cursor);
+      assert.match(body.detail, /"cursor" must be the next_cursor of an earlier page/);
+    }
   });
 
   it('refuses parameters that it cannot read', async () => {

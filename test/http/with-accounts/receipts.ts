@@ -10,7 +10,7 @@ import {
   tilePath,
   tileWidth,
 } from '../../../packages/tlog/src/index.ts';
-import { verifyReceipt } from '../../../sdk/src/index.ts';
+import { newRecipient, openSealedKey, verifyReceipt } from '../../../sdk/src/index.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
@@ -32,6 +32,10 @@ async function readLog(path: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
+/** Leaves out the proofs of the receipts, which may have a newer checkpoint. */
+const withoutReceipts = (body: object): unknown =>
+  JSON.parse(JSON.stringify(body, (name, value) => (name === 'proof' ? '' : value)));
+
 describe('a receipt', () => {
   it('verifies with its key, opening and report under the policy of the server', async () => {
     const policy = (await readLog('policy')).toString();
@@ -47,6 +51,60 @@ describe('a receipt', () => {
       const later = await readReceipt(body.key_id, own);
       assert.deepEqual(later.body.receipt.statement, body.receipt.statement);
       assert.ok((await verifyReceipt(later.body.receipt, { policy })).valid);
+    }
+  });
+
+  it('belongs to its key whatever the labels say, single and in a batch, sealed too, and in a replay', async () => {
+    const policy = (await readLog('policy')).toString();
+    const recipientKey = await newRecipient();
+    const { suite, publicKey } = recipientKey;
+    const sealTo = { seal_to: { suite, public_key: Buffer.from(publicKey).toString('base64url') } };
+    // Names and values that look like the members around them.
+    const labels = {
+      ...{ key_id: 'phm_1', receipt: 'null', receipt_url: '}', labels: '{"key_id":"phm_2"},{' },
+      ...{ keys: ',{"key_id":"phm_3"', sealed_key: '}]}', success: '"\\"' },
+    };
+    const expires_at = '2999-01-31T12:00:00.000+00:00';
+    for (const [path, more] of [
+      ['generate', {}],
+      ['generate/batch', { count: 3 }],
+      ['generate/sealed', sealTo],
+      ['generate/sealed/batch', { ...sealTo, count: 3 }],
+    ] as const) {
+      const order = { security_level: 256, labels, expires_at, include: ['receipt'], unknown: 1 };
+      const send = () =>
+        server.request(`/api/v2/${path}`, {
+          method: 'POST',
+          headers: {
+            ...{ 'X-API-Key': own, 'Content-Type': 'application/json' },
+            'Idempotency-Key': `labels:${path}`,
+          },
+          body: JSON.stringify({ ...order, ...more }),
+        });
+      const { status, body } = await send();
+      assert.deepEqual([status, body.warnings?.length], [200, 1], path);
+      const keys = body.keys ?? [body];
+      assert.equal(keys.length, 'count' in more ? more.count : 1);
+      assert.equal(new Set(keys.map((one: { key_id: string }) => one.key_id)).size, keys.length);
+      for (const one of keys) {
+        assert.deepEqual([one.labels, one.expires_at], [labels, expires_at]);
+        assert.equal(one.receipt_url, `/api/v2/keys/${one.key_id}/receipt`);
+        assert.equal(one.receipt.statement.key_id, one.key_id);
+        const { key, opening, receipt } = one;
+        const verdict = one.sealed_key
+          ? (await openSealedKey(one, recipientKey, { policy })).verdict
+          : await verifyReceipt(receipt, { policy, key, opening });
+        assert.deepEqual([verdict?.valid, verdict?.problems], [true, []]);
+        const { body: later } = await readReceipt(one.key_id, own);
+        assert.deepEqual(later.receipt.statement, one.receipt.statement);
+        const record = await server.request(`/api/v2/keys/${one.key_id}`, {
+          headers: { 'X-API-Key': own },
+        });
+        assert.deepEqual(record.body.key.labels, labels);
+      }
+      const again = await send();
+      if (!path.includes('sealed')) assert.equal(again.body.code, 'key_already_made');
+      else assert.deepEqual(withoutReceipts(again.body), withoutReceipts(body));
     }
   });
 

@@ -1,0 +1,31 @@
+/** Access rights on PostgreSQL. */
+import { after, before } from 'node:test';
+import { newLogKeysText } from '../../src/log/index.ts';
+import { noPostgres, Postgres } from '../support/postgres.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { type AccessSite, accessTable } from './access-table.ts';
+
+const dataDir = makeDataDir();
+let postgres: Postgres;
+let site: AccessSite;
+
+before(async () => {
+  if (noPostgres) return;
+  postgres = await Postgres.start();
+  const url = await postgres.createDatabase('access');
+  const server = await Server.start(dataDir, {
+    PHM_DATABASE_URL: url,
+    PHM_MASTER_KEY: '5a'.repeat(32),
+    PHM_LOG_KEY: newLogKeysText('access.example/log'),
+    PHM_MIGRATE: 'auto',
+    PHM_RATE_LIMITS: 'off',
+  });
+  site = { server, location: { kind: 'postgres', url } };
+});
+after(async () => {
+  await site?.server.stop();
+  await postgres?.remove();
+  removeDataDir(dataDir);
+});
+
+accessTable('PostgreSQL', () => site, { skip: noPostgres });
