@@ -18,7 +18,7 @@ import {
 import { makeAccount, outlastFlood, sqliteIn, UnknownKeys } from '../support/unknown-keys.ts';
 
 const IDLE_MS = 8_000;
-const ROUNDS = 3;
+const ROUNDS = 2;
 
 /** A revoked key is refused two seconds later; the rest is the response time of a busy machine. */
 const REVOKED_MS = 5_000;

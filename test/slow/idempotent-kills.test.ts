@@ -1,5 +1,5 @@
 /**
- * Kills servers with kill -9 among 2,400 calls with an `Idempotency-Key`, on both stores, with one and two servers:
+ * Kills servers with kill -9 among 1,500 calls with an `Idempotency-Key`, on both stores, with one and two servers:
  * at random times, right before a commit, and right after it. Each client repeats its call until it has an outcome.
  * Then each call has made its keys exactly once.
  */
@@ -19,8 +19,8 @@ interface Size {
   readonly kills: number;
 }
 
-const LARGE: Size = { calls: 1_000, kills: 10 };
-const SMALL: Size = { calls: 400, kills: 6 };
+const LARGE: Size = { calls: 600, kills: 10 };
+const SMALL: Size = { calls: 300, kills: 6 };
 
 async function run(test: TestContext, site: LogSite, size: Size): Promise<void> {
   try {

@@ -24,7 +24,7 @@ describe('an installed PostgreSQL', {
     // Without this, the runner takes the child for one of its own, which reports differently.
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
     const env = { ...inherited, TEST_POSTGRES_BIN: bin ?? '' };
-    const child = spawn(process.execPath, ['--test', '--test-concurrency=1', ...files], { env });
+    const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...files], { env });
     let output = '';
     child.stdout.on('data', (text) => {
       output += text;

@@ -176,5 +176,8 @@ function stories(kind: 'sqlite' | 'postgres'): void {
   });
 }
 
-describe('the log in SQLite', () => stories('sqlite'));
-describe('the log in PostgreSQL', { skip: noPostgres }, () => stories('postgres'));
+// The stores are apart from each other, and much of the time is waiting.
+describe('the log', { concurrency: true }, () => {
+  describe('in SQLite', { concurrency: 1 }, () => stories('sqlite'));
+  describe('in PostgreSQL', { concurrency: 1, skip: noPostgres }, () => stories('postgres'));
+});

@@ -281,5 +281,8 @@ async function assertNamed(site: LogSite, keyId: string): Promise<void> {
   assert.match(stdout + stderr, new RegExp(keyId));
 }
 
-describe('phm log check on SQLite', () => tamperings('sqlite'));
-describe('phm log check on PostgreSQL', { skip: noPostgres }, () => tamperings('postgres'));
+// The stores are apart from each other, and much of the time is waiting.
+describe('phm log check', { concurrency: true }, () => {
+  describe('on SQLite', { concurrency: 1 }, () => tamperings('sqlite'));
+  describe('on PostgreSQL', { concurrency: 1, skip: noPostgres }, () => tamperings('postgres'));
+});

@@ -194,95 +194,106 @@ describe('a release', { skip: noRelease }, () => {
     }
   });
 
-  it('has a service that starts once its dependencies are there', async () => {
-    const installed = join(folder, 'unpacked', `${SERVICE}.tar.gz`, SERVICE);
-    await runIn(installed, 'npm', ['ci', '--omit=dev']);
-    service = await start(installed, 'service-data');
-    await assertServes(service.address);
-    const version = await runIn(folder, join(installed, 'bin/phm'), ['--version']);
-    assert.equal(version.trim(), V);
-  });
-
-  it('has packages that run in a project of their own', async (t) => {
-    const project = join(folder, 'my-project');
-    // What they depend on, from this project: the registry's list of versions is not in npm's cache.
-    for (const name of ['@noble', 'hpke']) {
-      cpSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name), {
-        recursive: true,
+  // Much of these is waiting for the registry and the disk.
+  describe('side by side', { concurrency: true }, () => {
+    describe('installed', { concurrency: 1 }, () => {
+      it('has a service that starts once its dependencies are there', async () => {
+        const installed = join(folder, 'unpacked', `${SERVICE}.tar.gz`, SERVICE);
+        await runIn(installed, 'npm', ['ci', '--omit=dev']);
+        service = await start(installed, 'service-data');
+        await assertServes(service.address);
+        const version = await runIn(folder, join(installed, 'bin/phm'), ['--version']);
+        assert.equal(version.trim(), V);
       });
-    }
-    writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}');
-    const files = released().filter(({ file }) => file.endsWith('.tgz'));
-    assert.equal(files.length, 6);
-    const install = ['install', '--offline', ...files.map(({ file }) => join(outs[0], file))];
-    await runIn(project, 'npm', install);
-    writeFileSync(join(project, 'smoke.js'), SMOKE);
-    writeFileSync(join(project, 'example.js'), EXAMPLES[0] ?? '');
-    const env = { ...OWN_ENVIRONMENT, PHM_URL: service.address, PHM_API_KEY: DEMO_KEY };
-    for (const [name, node, skip] of NODES) {
-      await t.test(`on ${name}`, { skip }, async () => {
-        assert.equal(await runIn(project, node, ['smoke.js']), '1 function function 4 8285728\n');
-        assert.match(await runIn(project, node, ['example.js'], env), FIRST_OUTPUT);
+
+      it('has packages that run in a project of their own', async (t) => {
+        const project = join(folder, 'my-project');
+        // What they depend on, from this project: the registry's list of versions is not in npm's cache.
+        for (const name of ['@noble', 'hpke']) {
+          cpSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name), {
+            recursive: true,
+          });
+        }
+        writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}');
+        const files = released().filter(({ file }) => file.endsWith('.tgz'));
+        assert.equal(files.length, 6);
+        const install = ['install', '--offline', ...files.map(({ file }) => join(outs[0], file))];
+        await runIn(project, 'npm', install);
+        writeFileSync(join(project, 'smoke.js'), SMOKE);
+        writeFileSync(join(project, 'example.js'), EXAMPLES[0] ?? '');
+        const env = { ...OWN_ENVIRONMENT, PHM_URL: service.address, PHM_API_KEY: DEMO_KEY };
+        for (const [name, node, skip] of NODES) {
+          await t.test(`on ${name}`, { skip }, async () => {
+            assert.equal(
+              await runIn(project, node, ['smoke.js']),
+              '1 function function 4 8285728\n',
+            );
+            assert.match(await runIn(project, node, ['example.js'], env), FIRST_OUTPUT);
+          });
+        }
       });
-    }
-  });
 
-  it('has a wheel that runs in an environment of its own', async (t) => {
-    const wheel = released().find(({ file }) => file.endsWith('.whl'));
-    if (wheel === undefined) return t.skip('this release has no Python client');
-    const python = join(folder, 'venv/bin/python');
-    await runIn(folder, 'python3', ['-I', '-m', 'venv', 'venv']);
-    const pip = ['-I', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-    await runIn(folder, python, [...pip, '--no-deps', '--no-index', join(outs[0], wheel.file)]);
-    try {
-      await runIn(folder, python, [...pip, '--only-binary', ':all:', 'httpx']);
-    } catch {
-      return t.skip('pip cannot install httpx here: no registry?');
-    }
-    await runIn(folder, python, ['-I', '-m', 'pip', 'check']);
-    const examples = codeBlocks(readPage('sdk/python/README.md'));
-    const example = examples.find(({ language }) => language === 'python')?.code ?? '';
-    writeFileSync(join(folder, 'example.py'), example);
-    const env = { ...OWN_ENVIRONMENT, PHM_URL: service.address, PHM_API_KEY: DEMO_KEY };
-    assert.match(await runIn(folder, python, ['example.py'], env), /gate PASS\ngenerated here\n/);
-  });
+      it('has a wheel that runs in an environment of its own', async (t) => {
+        const wheel = released().find(({ file }) => file.endsWith('.whl'));
+        if (wheel === undefined) return t.skip('this release has no Python client');
+        const python = join(folder, 'venv/bin/python');
+        await runIn(folder, 'python3', ['-I', '-m', 'venv', 'venv']);
+        const pip = ['-I', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+        await runIn(folder, python, [...pip, '--no-deps', '--no-index', join(outs[0], wheel.file)]);
+        try {
+          await runIn(folder, python, [...pip, '--only-binary', ':all:', 'httpx']);
+        } catch {
+          return t.skip('pip cannot install httpx here: no registry?');
+        }
+        await runIn(folder, python, ['-I', '-m', 'pip', 'check']);
+        const examples = codeBlocks(readPage('sdk/python/README.md'));
+        const example = examples.find(({ language }) => language === 'python')?.code ?? '';
+        writeFileSync(join(folder, 'example.py'), example);
+        const env = { ...OWN_ENVIRONMENT, PHM_URL: service.address, PHM_API_KEY: DEMO_KEY };
+        assert.match(
+          await runIn(folder, python, ['example.py'], env),
+          /gate PASS\ngenerated here\n/,
+        );
+      });
+    });
 
-  it('has a context that all of the Dockerfile works with', async () => {
-    const context = join(folder, 'unpacked', `${SERVICE}-image-context.tar.gz`);
-    const stages = readStages(join(context, 'deploy/docker/Dockerfile'));
-    assert.equal(stages.length, 2);
-    const [build, image] = [join(folder, 'build-stage'), join(folder, 'image')];
-    const inside = (stage: string, path: string): string =>
-      path.startsWith('/opt/phm') ? `${stage}${path.slice(8)}` : `${stage}/${path}`;
-    mkdirSync(build);
-    const commands: string[] = [];
-    for (const { name, text } of stages.flat()) {
-      const words = text.split(' ');
-      const target = words.at(-1) ?? '';
-      if (name === 'COPY' && words[0] === '--from=build') {
-        const sources = words.slice(1, -1).map((path) => inside(build, path));
-        copy(sources, inside(image, target));
-      } else if (name === 'COPY') {
-        const sources = words.slice(0, -1).map((path) => join(context, path));
-        copy(sources, inside(build, target));
-      } else if (name === 'RUN' && !text.startsWith('apt-get ')) {
-        commands.push(text);
-        await runIn(build, 'sh', ['-ec', text]);
+    it('has a context that all of the Dockerfile works with', async () => {
+      const context = join(folder, 'unpacked', `${SERVICE}-image-context.tar.gz`);
+      const stages = readStages(join(context, 'deploy/docker/Dockerfile'));
+      assert.equal(stages.length, 2);
+      const [build, image] = [join(folder, 'build-stage'), join(folder, 'image')];
+      const inside = (stage: string, path: string): string =>
+        path.startsWith('/opt/phm') ? `${stage}${path.slice(8)}` : `${stage}/${path}`;
+      mkdirSync(build);
+      const commands: string[] = [];
+      for (const { name, text } of stages.flat()) {
+        const words = text.split(' ');
+        const target = words.at(-1) ?? '';
+        if (name === 'COPY' && words[0] === '--from=build') {
+          const sources = words.slice(1, -1).map((path) => inside(build, path));
+          copy(sources, inside(image, target));
+        } else if (name === 'COPY') {
+          const sources = words.slice(0, -1).map((path) => join(context, path));
+          copy(sources, inside(build, target));
+        } else if (name === 'RUN' && !text.startsWith('apt-get ')) {
+          commands.push(text);
+          await runIn(build, 'sh', ['-ec', text]);
+        }
       }
-    }
-    assert.match(commands.join('\n'), /npm ci --ignore-scripts[\s\S]*npm run build[\s\S]*chmod/);
-    const server = await start(image, 'image-data');
-    await assertServes(server.address);
-  });
+      assert.match(commands.join('\n'), /npm ci --ignore-scripts[\s\S]*npm run build[\s\S]*chmod/);
+      const server = await start(image, 'image-data');
+      await assertServes(server.address);
+    });
 
-  it('has lists of contents that validators of others accept', {
-    skip: validators.skip,
-  }, async () => {
-    const lists = released().filter(({ file }) => /\.(?:cdx|spdx)\.json$/.test(file));
-    assert.equal(lists.length, 4);
-    const paths = lists.map(({ file }) => join(outs[0], file));
-    const script = join(ROOT, 'test/release/validate.py');
-    const printed = await runIn(folder, validators.python, ['-I', script, ...paths]);
-    assert.match(printed, /^\S+\.spdx\.json \d{2,}\n\S+\.spdx\.json \d{2,}\n$/);
+    it('has lists of contents that validators of others accept', {
+      skip: validators.skip,
+    }, async () => {
+      const lists = released().filter(({ file }) => /\.(?:cdx|spdx)\.json$/.test(file));
+      assert.equal(lists.length, 4);
+      const paths = lists.map(({ file }) => join(outs[0], file));
+      const script = join(ROOT, 'test/release/validate.py');
+      const printed = await runIn(folder, validators.python, ['-I', script, ...paths]);
+      assert.match(printed, /^\S+\.spdx\.json \d{2,}\n\S+\.spdx\.json \d{2,}\n$/);
+    });
   });
 });

@@ -17,11 +17,11 @@ import {
 } from './receipt-by-the-page.ts';
 import type { Server } from './server.ts';
 
-/** Pause between two readings of a server's checkpoint. */
-const POLL_MS = 15;
+/** Pause between two readings of a server's checkpoint: about two in each turn of its log. */
+const POLL_MS = 50;
 
-/** Pause of a client, which leaves processor time to the servers. */
-const PAUSE_MS = 20;
+/** Pause of a client, which leaves processor time to the servers. A turn of the log still has several keys. */
+const PAUSE_MS = 50;
 
 /** Time for a receipt after the last fault, on a busy machine. */
 const RECEIPT_MS = 30_000;
