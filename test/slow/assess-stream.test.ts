@@ -296,8 +296,15 @@ describe('phm assess --fail', () => {
         /^$/,
       ],
       [
-        'a source that is not judged',
+        'two sequences that fail together',
         Buffer.alloc(250),
+        ['--bits', '1000', '--sequences', 'all'],
+        1,
+        /^$/,
+      ],
+      [
+        'a source that is not judged',
+        stream(250),
         ['--bits', '1000', '--sequences', 'all'],
         0,
         /^warning: --fail: the source is not judged: needs at least 55 sequences, got 2\n$/,
@@ -310,7 +317,11 @@ describe('phm assess --fail', () => {
       const result = await assess(...args, '--fail');
       assert.equal(result.code, code, name);
       assert.match(result.stderr, warning, name);
-      assert.equal(/^(Second level: )?FAILED/m.test(result.stdout), code === 1, name);
+      assert.equal(
+        /^(Second level: |All sequences together: )?FAILED/m.test(result.stdout),
+        code === 1,
+        name,
+      );
       const { code: withoutFail, stderr } = await assess(...args);
       assert.deepEqual([withoutFail, stderr], [0, ''], name);
     }

@@ -8,6 +8,12 @@
  * is their memory and the counts of a `PValueTally`.
  */
 
+export {
+  type AllSequences,
+  SmallestPValues,
+  type SmallPValue,
+  sequencePValues,
+} from './all-sequences.ts';
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
 export { guessFormat } from './input-format.ts';
@@ -91,9 +97,11 @@ export {
   complianceLevel,
   GATE_ALPHA,
   type Gate,
+  type GatePValue,
   type Grade,
   gate,
   gatePValues,
   grade,
+  isOfGate,
   score,
 } from './verdict.ts';

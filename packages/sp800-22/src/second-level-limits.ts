@@ -5,11 +5,17 @@
  * show any approximation, so a sound source would fail. `MOST_SEQUENCES` has the measured limits of tests
  * without an exact law.
  */
+import type { Constants } from './constants.ts';
 import type { PValueRow } from './p-value-laws.ts';
 import type { SuiteParameters } from './parameters.ts';
 import { MOST_SEQUENCES } from './second-level-table.ts';
+import { APPROXIMATE_ENTROPY_M } from './tests/approximate-entropy.ts';
 import { BLOCK_FREQUENCY_M } from './tests/block-frequency.ts';
+import { LINEAR_COMPLEXITY_M } from './tests/linear-complexity.ts';
 import { longestRunRow } from './tests/longest-run.ts';
+import { NON_OVERLAPPING_M } from './tests/non-overlapping-template.ts';
+import { OVERLAPPING_m } from './tests/overlapping-template.ts';
+import { SERIAL_M } from './tests/serial.ts';
 
 export interface JudgeableSequences {
   /** Most sequences whose proportion of p ≥ α may be judged. */
@@ -19,6 +25,37 @@ export interface JudgeableSequences {
 }
 
 export const UNLIMITED: JudgeableSequences = { proportion: Infinity, uniformity: Infinity };
+
+type Measured = readonly [
+  option: Exclude<keyof SuiteParameters, 'blockFrequencyM'>,
+  symbol: string,
+  value: number,
+];
+
+/** The parameter for which the p-values of a test were measured. With another one they have other distributions. */
+const MEASURED: Readonly<Record<string, Measured>> = {
+  non_overlapping_template: ['templateM', 'm', NON_OVERLAPPING_M],
+  overlapping_template: ['overlappingM', 'm', OVERLAPPING_m],
+  approximate_entropy: ['approximateEntropyM', 'm', APPROXIMATE_ENTROPY_M],
+  serial: ['serialM', 'm', SERIAL_M],
+  linear_complexity: ['linearComplexityM', 'M', LINEAR_COMPLEXITY_M],
+};
+
+/** Returns why the distribution of a row's p-values is not known at all, as a clause; `undefined` if it is known. */
+export function notMeasured(
+  { test }: PValueRow,
+  parameters: SuiteParameters,
+  constants: Constants,
+): string | undefined {
+  const [option, symbol, value] = MEASURED[test] ?? [];
+  if (option && parameters[option] !== value) {
+    return `the distribution of its p-values is known for ${symbol} = ${value} only, got ${parameters[option]}`;
+  }
+  // The other constants of the NIST program are too close to the exact ones to matter.
+  return test === 'overlapping_template' && constants === 'nist'
+    ? 'the distribution of its p-values is known for exact constants only'
+    : undefined;
+}
 
 /** Returns the limits of a row without an exact law, for sequences of `n` bits. */
 export function judgeableSequences(

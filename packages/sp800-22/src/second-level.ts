@@ -6,6 +6,7 @@
  */
 
 import { binomialLower, binomialUpper } from './binomial.ts';
+import type { Constants } from './constants.ts';
 import { square } from './elementary.ts';
 import { grouped } from './grouped.ts';
 import { type RowName, rowLabels } from './labels.ts';
@@ -13,7 +14,7 @@ import { CLASSES, classOf, type PValueLaw, pValueLaw } from './p-value-laws.ts';
 import { resolveParameters, type SuiteParameters, type TestParameters } from './parameters.ts';
 import { ALPHA } from './pass-rule.ts';
 import { assertInteger } from './result.ts';
-import { judgeableSequences, UNLIMITED } from './second-level-limits.ts';
+import { judgeableSequences, notMeasured, UNLIMITED } from './second-level-limits.ts';
 import { igamc } from './special-functions.ts';
 import { TEST_NAMES } from './suite.ts';
 
@@ -54,7 +55,12 @@ export interface UnjudgedRow extends RowCounts {
 
 /** One of the two checks of a row, or the reason why it may not be judged. */
 export type Check =
-  | { readonly judged: true; readonly p: number }
+  | {
+      readonly judged: true;
+      readonly p: number;
+      /** Only if the row has more sequences: the check has its counts in proportion, as if there were only so many. */
+      readonly limit?: number;
+    }
   | { readonly judged: false; readonly reason: string };
 
 export interface JudgedRow extends RowCounts {
@@ -172,25 +178,27 @@ function count(row: Mutable<RowCounts>, p: number): void {
 }
 
 /**
- * Judges a source by the counts of `sequences` sequences of `n` bits, tested with these parameters. Other properties of
- * a row are kept.
+ * Judges a source by the counts of `sequences` sequences of `n` bits, tested with these parameters and constants. Other
+ * properties of a row are kept.
  *
  * Each row has two checks, against the true distribution of its p-values at this length. A check fails if
  * its probability is below `FAMILY_ALPHA` divided by the number of checks (Bonferroni: the rows need not be
  * independent). The source passes if every check passes. A row of a test that applied to fewer than 55
- * sequences is not judged, nor is a check for which the distribution is not known well enough.
+ * sequences is not judged, nor is a check for which the distribution is not known well enough. Where it is known
+ * well enough for fewer sequences than there are, the check takes the counts in proportion.
  */
 export function judgeSecondLevel<Row extends RowCounts>(
   sequences: number,
   rows: readonly Row[],
   n: number,
   parameters: TestParameters = {},
+  constants: Constants = 'exact',
 ): SecondLevel<Row> {
   if (sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
     return { judged: false, reason: tooFew(sequences) };
   }
   const resolved = resolveParameters(n, parameters);
-  const figures = rows.map((row) => rowFigures(row, n, resolved));
+  const figures = rows.map((row) => rowFigures(row, n, resolved, constants));
   const checks = figures.flatMap(checksOf).filter((check) => check.judged).length;
   if (checks === 0) return { judged: false, reason: whyNone(figures) };
   const checkAlpha = FAMILY_ALPHA / checks;
@@ -224,21 +232,25 @@ function tooFew(sequences: number): string {
 }
 
 function whyNone(rows: readonly (Omit<JudgedRow, 'passed'> | UnjudgedRow)[]): string {
-  const reasons = new Set(rows.map((row) => (row.judged ? '' : row.reason)));
-  const [reason = ''] = reasons;
-  return reasons.size === 1 && rows[0].sequences >= SECOND_LEVEL_MINIMUM_SEQUENCES
+  const enough = rows.filter(({ sequences }) => sequences >= SECOND_LEVEL_MINIMUM_SEQUENCES);
+  const [reason, ...others] = new Set(enough.map((row) => (row.judged ? '' : row.reason)));
+  if (reason === undefined) return 'no test applied to enough of the sequences';
+  return others.length === 0
     ? reason
-    : 'no test applied to enough of the sequences';
+    : 'the distributions of the p-values are not known well enough';
 }
 
 function rowFigures<Row extends RowCounts>(
   row: Row,
   n: number,
   parameters: SuiteParameters,
+  constants: Constants,
 ): RowFigures<Row> {
   if (row.sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
     return { ...row, judged: false, reason: tooFew(row.sequences) };
   }
+  const reason = notMeasured(row, parameters, constants);
+  if (reason) return { ...row, judged: false, reason };
   const [proportionCheck, uniformityCheck] = rowChecks(row, n, parameters);
   if (!proportionCheck.judged && !uniformityCheck.judged) {
     return { ...row, judged: false, reason: proportionCheck.reason };
@@ -251,14 +263,19 @@ function rowChecks(
   n: number,
   parameters: SuiteParameters,
 ): readonly [proportion: Check, uniformity: Check] {
-  const { sequences, passes, histogram } = row;
+  const { sequences, histogram } = row;
   const law = pValueLaw(row, n, parameters);
   const limits = law.exact ? UNLIMITED : judgeableSequences(row, n, parameters);
   return [
-    check(row, n, limits.proportion, () =>
-      proportionProbability(passes, sequences, law.belowAlpha),
+    check(sequences, n, limits.proportion, (m) =>
+      proportionProbability(passesOf(m, row, law.belowAlpha), m, law.belowAlpha),
     ),
-    check(row, n, limits.uniformity, () => fitProbability(histogram, law)),
+    check(sequences, n, limits.uniformity, (m) =>
+      fitProbability(
+        histogram.map((F) => (F * m) / sequences),
+        law,
+      ),
+    ),
   ];
 }
 
@@ -277,17 +294,31 @@ function standardFigures({ sequences, passes, histogram }: RowCounts) {
   };
 }
 
-/** Returns the check with the probability of `compute`, if the row has at most `most` sequences. */
-function check({ sequences }: RowCounts, n: number, most: number, compute: () => number): Check {
-  if (sequences <= most) return { judged: true, p: compute() };
-  const where =
-    most < SECOND_LEVEL_MINIMUM_SEQUENCES
-      ? `at ${grouped(n)} bits`
-      : `for more than ${grouped(most)} sequences of ${grouped(n)} bits, got ${grouped(sequences)}`;
+/**
+ * Returns the check with the probability of `compute`, which gets the number of sequences that the counts are to stand
+ * for: at most `most`. The counts of more sequences scatter less than their proportion to `most` should, so a sound
+ * source fails less often than with `most` sequences.
+ */
+function check(
+  sequences: number,
+  n: number,
+  most: number,
+  compute: (sequences: number) => number,
+): Check {
+  if (sequences <= most) return { judged: true, p: compute(sequences) };
+  if (most >= SECOND_LEVEL_MINIMUM_SEQUENCES) {
+    return { judged: true, p: compute(most), limit: most };
+  }
   return {
     judged: false,
-    reason: `the distribution of its p-values is not known well enough ${where}`,
+    reason: `the distribution of its p-values is not known well enough at ${grouped(n)} bits`,
   };
+}
+
+/** Returns the passes of a row in proportion to `m` sequences, rounded towards those that a sound source has. */
+function passesOf(m: number, { passes, sequences }: RowCounts, belowAlpha: number): number {
+  const exact = (passes * m) / sequences;
+  return exact < m * (1 - belowAlpha) ? Math.ceil(exact) : Math.floor(exact);
 }
 
 function judgeRow<Row extends RowCounts>(

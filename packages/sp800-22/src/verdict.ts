@@ -54,15 +54,26 @@ export function gate(...reports: readonly SuiteReport[]): Gate {
   return { p, verdict, tests: entered.length, weakest: weakest.test };
 }
 
+/** A test-level p-value. */
+export interface GatePValue {
+  readonly p: number;
+  readonly test: TestName;
+}
+
 /** Returns the test-level p-values that enter the gate. */
-export function gatePValues({ tests }: SuiteReport): { p: number; test: TestName }[] {
+export function gatePValues({ tests }: SuiteReport): GatePValue[] {
   return tests
     .filter(entersGate)
     .map(({ name, pValues }) => ({ p: testLevelP(pValues), test: name }));
 }
 
 function entersGate(test: TestOutcome): test is ApplicableOutcome {
-  return test.applicable && test.prerequisiteMet && !OUTSIDE_GATE.has(test.name);
+  return test.applicable && test.prerequisiteMet && isOfGate(test.name);
+}
+
+/** Reports whether p-values of this test can enter the gate. */
+export function isOfGate(name: TestName): boolean {
+  return !OUTSIDE_GATE.has(name);
 }
 
 /** Returns this service's label. About one sound sample in eight is `REVIEW` by chance (docs/evidence). */

@@ -120,8 +120,8 @@ export function addAssessCommand(
       if (flags.mostBits !== undefined) throw new CommandError('--most-bits needs --doubling', 2);
       const summary = await run(file, flags, self, context);
       if (!flags.fail) return;
-      warnIfNotJudged(summary, context);
       if (hasFailed(summary)) onExitCode(1);
+      else warnIfNotJudged(summary, context);
     });
   addDoublingOptions(command);
   addParameterOptions(command);

@@ -1,5 +1,6 @@
 /** `phm assess --doubling`: its options, and the run with its output. */
 import { type Command, Option } from 'commander';
+import { isOfGate, minimumBits, resolveParameters, TEST_NAMES } from '#sp800-22';
 import { checkFields, type ReportFields } from '#sp800-22/report';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
@@ -50,6 +51,7 @@ export async function assessDoubling(
   const bits = options.bits ?? SEQUENCE_BITS;
   const created = creationTime(context);
   const report = checkFields(flags);
+  assertCompared(options, bits);
   if (bits > mostBits)
     throw new CommandError(`--most-bits needs at least ${bits}, one sequence`, 2);
   const all = { ...options, bits, mostBits };
@@ -64,10 +66,23 @@ export async function assessDoubling(
       heading = '';
     });
     const trace = { ...toTrace(all, 'all', result.input, created), report };
-    if (json) writeJson(context, doublingJson(result, bits, trace));
+    if (json) writeJson(context, doublingJson(result, { bits, mostBits }, trace));
     else write(doublingEnd(result, bits, trace));
     return hasFailed(result);
   });
+}
+
+/** Throws `CommandError` if no level would compare a test of a sequence. */
+function assertCompared({ tests = TEST_NAMES, parameters }: AssessOptions, bits: number): void {
+  const resolved = resolveParameters(bits, parameters);
+  const applicable = tests.filter((test) => minimumBits(test, resolved) <= bits);
+  // If no test applies, the run says how many bits are needed.
+  const usable = applicable.length === 0 ? tests : applicable;
+  if (usable.some(isOfGate)) return;
+  throw new CommandError(
+    `--doubling does not compare ${usable.join(' and ')} of a single sequence: name another test`,
+    2,
+  );
 }
 
 /** Throws the error that ended the run early. */

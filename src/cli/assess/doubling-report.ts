@@ -8,7 +8,7 @@ import {
   traceRows,
 } from '#sp800-22/report';
 import { DOUBLING_ALPHA, type Finding, type Level } from './doubling.ts';
-import type { DoublingResult } from './doubling-run.ts';
+import type { DoublingOptions, DoublingResult } from './doubling-run.ts';
 
 const WIDTHS = [16, 10, 9, 10, 10];
 
@@ -49,7 +49,7 @@ function verdictText({ levels, end, error }: DoublingResult, bits: number): stri
   const last = levels[levels.length - 1];
   const size = `${grouped(last.bits)} bits`;
   const next = `${grouped(2 ** levels.length * bits)} bits`;
-  const rate = `A sound source fails in at most ${100 * DOUBLING_ALPHA} % of runs.`;
+  const rate = `About ${100 * DOUBLING_ALPHA} % of sound sources fail, or fewer.`;
   if (end === 'failure') return `FAILED at ${size}. ${rate}`;
   const nothing = `No failure up to ${size}.`;
   if (end === 'limit') return `${nothing} The limit is reached. ${rate}`;
@@ -58,10 +58,15 @@ function verdictText({ levels, end, error }: DoublingResult, bits: number): stri
 }
 
 /** Returns the result as plain JSON. */
-export function doublingJson(result: DoublingResult, bits: number, trace: RunTrace): object {
+export function doublingJson(
+  result: DoublingResult,
+  { bits, mostBits }: Pick<DoublingOptions, 'bits' | 'mostBits'>,
+  trace: RunTrace,
+): object {
   const { levels, end } = result;
   return {
     bits,
+    most_bits: mostBits,
     alpha: DOUBLING_ALPHA,
     levels: levels.map(({ secondLevel, ...level }) => ({ ...level, second_level: secondLevel })),
     failed: levels.some(({ failed }) => failed),

@@ -5,16 +5,21 @@
  * α_k = α / ((k + 1)(k + 2)). The shares sum to α, however many levels there are, and need no independence.
  */
 import {
-  gatePValues,
   type RowName,
   SECOND_LEVEL_MINIMUM_SEQUENCES,
+  SmallestPValues,
+  type SmallPValue,
   type SuiteReport,
+  sequencePValues,
   type TestName,
 } from '#sp800-22';
 import { RunCounts } from '#sp800-22/report';
 
 /** Share of sound sources that fail at some level, at most. */
 export const DOUBLING_ALPHA = 0.01;
+
+/** Findings that a level lists. */
+const MOST_FINDINGS = 10;
 
 /** A probability that is smaller than the level allows. */
 export interface Finding {
@@ -47,7 +52,7 @@ export function levelAlpha(level: number): number {
 }
 
 /**
- * Judges all sequences so far at each level. It compares the tests of each sequence as the gate does, and from 55
+ * Judges all sequences so far at each level. It compares the tests of each sequence that enter the gate, and from 55
  * sequences on the checks of the second level, with one Bonferroni correction for all of them. Memory does not grow
  * with the sequences.
  */
@@ -55,9 +60,8 @@ export class Doubling {
   readonly #counts: RunCounts;
   #bits = 0;
   #levels = 0;
-  /** Tests on one sequence so far: their number, and the smallest p-values. */
-  #tests = 0;
-  #weakest: Finding[] = [];
+  /** Of the tests on each sequence so far. */
+  readonly #tests = new SmallestPValues(MOST_FINDINGS);
 
   constructor(tests: readonly TestName[]) {
     this.#counts = new RunCounts(tests);
@@ -70,10 +74,7 @@ export class Doubling {
   add(report: SuiteReport): void {
     this.#counts.add(report);
     this.#bits += report.bits;
-    const entered = gatePValues(report);
-    this.#tests += entered.length;
-    const what = `sequence ${this.sequences}`;
-    this.#weakest = smallestOf([...this.#weakest, ...entered.map((one) => ({ ...one, what }))]);
+    this.#tests.add(sequencePValues(report));
   }
 
   /** Judges the sequences so far as the next level. */
@@ -81,8 +82,9 @@ export class Doubling {
     const level = this.#levels++;
     const alpha = levelAlpha(level);
     const checks = this.#checks();
-    const compared = this.#tests + checks.length;
-    const all = smallestOf([...this.#weakest, ...checks]);
+    const compared = this.#tests.pValues + checks.length;
+    const ofTests = this.#tests.smallest.map(toFinding);
+    const all = [...ofTests, ...checks].sort((a, b) => a.p - b.p).slice(0, MOST_FINDINGS);
     const findings = all.filter(({ p }) => p < alpha / compared);
     return {
       level,
@@ -109,14 +111,15 @@ export class Doubling {
       return [
         { check: proportionCheck, what: `${name}${passes}/${sequences} with p >= 0.01` },
         { check: uniformityCheck, what: `${name}uniformity of ${sequences} p-values` },
-      ].flatMap(({ check, what }) => (check.judged ? [{ test, what, p: check.p }] : []));
+      ].flatMap(({ check, what }) => {
+        if (!check.judged) return [];
+        const limit = check.limit === undefined ? '' : `, as of ${check.limit}`;
+        return [{ test, what: `${what}${limit}`, p: check.p }];
+      });
     });
   }
 }
 
-/** Findings that a level lists. */
-const MOST_FINDINGS = 10;
-
-function smallestOf(findings: Finding[]): Finding[] {
-  return findings.sort((a, b) => a.p - b.p).slice(0, MOST_FINDINGS);
+function toFinding({ test, sequence, p }: SmallPValue): Finding {
+  return { test, what: `sequence ${sequence}`, p };
 }

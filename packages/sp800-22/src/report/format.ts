@@ -1,6 +1,7 @@
 /** The reports of `phm assess`: the JSON summary and the text report. */
 import {
   ALPHA,
+  type AllSequences,
   type AssessedTest,
   type Check,
   type Constants,
@@ -20,21 +21,29 @@ import { alignColumns, countText, grouped } from './table.ts';
 
 /** The `summary` of a report on several sequences. */
 export function toJsonSummary(summary: AssessSummary): object {
-  const { sequences, complete, tests, secondLevel, supplements } = summary;
+  const { sequences, complete, tests, secondLevel, allSequences, supplements } = summary;
   return {
     sequences,
     complete,
     passed: hasPassed(summary),
     tests,
     second_level: toJsonSecondLevel(secondLevel),
+    ...toJsonAll(allSequences),
     ...(supplements && {
       supplements: {
         standard: NOT_OF_STANDARD,
         tests: supplements.tests,
         second_level: toJsonSecondLevel(supplements.secondLevel),
+        ...toJsonAll(supplements.allSequences),
       },
     }),
   };
+}
+
+function toJsonAll(all: AllSequences | undefined): object {
+  if (!all) return {};
+  const { pValues, smallest, p, alpha, passed } = all;
+  return { all_sequences: { p_values: pValues, smallest, p, alpha, passed } };
 }
 
 function toJsonSecondLevel(secondLevel: SecondLevel): object {
@@ -123,7 +132,7 @@ export function passedText(passed: number, applicable: number, tests: number, no
 export function formatSummaryText(
   bits: number,
   constants: Constants,
-  { sequences, complete, tests, secondLevel }: AssessSummary,
+  { sequences, complete, tests, secondLevel, allSequences }: AssessSummary,
 ): string {
   const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   const early = complete ? '' : '; ended early';
@@ -134,6 +143,7 @@ export function formatSummaryText(
     ...alignColumns([['test', 'sequences passed'], ...rows]),
     '',
     ...verdictLines(secondLevel),
+    ...allSequencesTexts(allSequences),
     TEST_RULE,
     CONSTANTS_NOTE[constants],
     ...NO_CERTIFICATE,
@@ -205,6 +215,17 @@ function verdictLines(secondLevel: SecondLevel): string[] {
   ];
 }
 
+/** Returns the verdict on all tests of all sequences, if there is one. */
+export function allSequencesTexts(all: AllSequences | undefined): string[] {
+  if (!all) return [];
+  const { pValues, smallest, p, alpha, passed } = all;
+  const least = `${pValueText(smallest.p)} (${smallest.test}, sequence ${grouped(smallest.sequence)})`;
+  return [
+    `All sequences together: ${passed ? 'no failure' : 'FAILED'}.`,
+    `Their smallest p, ${least}, times their number, ${grouped(pValues)}, is ${pValueText(p)}; it fails below ${alpha}.`,
+  ];
+}
+
 /** Explains the second level, and says when a row fails. */
 export function verdictNotes(secondLevel: SecondLevelVerdict): string[] {
   const { checks, checkAlpha, familyAlpha, rowsJudged } = secondLevel;
@@ -247,7 +268,9 @@ export function failureText(row: SecondLevelRow): string {
 }
 
 function checkText(check: Check): string {
-  return check.judged ? `= ${check.p.toExponential(2)}` : 'not judged';
+  if (!check.judged) return 'not judged';
+  const limit = check.limit === undefined ? '' : ` (as of ${countText(check.limit)})`;
+  return `= ${check.p.toExponential(2)}${limit}`;
 }
 
 /** Returns the smallest p-value and the number of p-values. */

@@ -1,12 +1,16 @@
 /** The summary of a run over many sequences, and the interface of its outputs. */
 import {
+  type AllSequences,
+  type Constants,
   judgeSecondLevel,
   PValueTally,
   type RowCounts,
   type SecondLevel,
+  SmallestPValues,
   type SuiteReport,
   type SupplementName,
   type SupplementOutcome,
+  sequencePValues,
   TEST_NAMES,
   type TestName,
   type TestParameters,
@@ -21,6 +25,8 @@ export interface AssessSummary {
   /** The counts of each p-value of the tests, also of sources that are not judged. */
   readonly rows: readonly RowCounts<TestName>[];
   readonly secondLevel: SecondLevel;
+  /** The verdict on all tests of all sequences: only if there are several, which the second level does not judge. */
+  readonly allSequences?: AllSequences;
   /** Only if supplements were run. */
   readonly supplements?: SupplementSummary;
 }
@@ -29,6 +35,8 @@ export interface AssessSummary {
 export interface SupplementSummary {
   readonly tests: readonly SupplementCounts[];
   readonly secondLevel: SecondLevel;
+  /** As that of the tests. */
+  readonly allSequences?: AllSequences;
 }
 
 export interface SupplementCounts {
@@ -46,15 +54,26 @@ export interface TestCounts {
   readonly passed: number;
 }
 
-/** Returns the verdict on the source: false if one of the two groups failed, null if none was judged. */
-export function hasPassed({ secondLevel, supplements }: AssessSummary): boolean | null {
-  const groups = [secondLevel, supplements?.secondLevel].filter((group) => group?.judged);
-  return groups.length === 0 ? null : groups.every((group) => group?.judged && group.passed);
+/**
+ * Returns the verdict on the source: false if one of the two groups failed, null if none was judged. A group that the
+ * second level does not judge fails if its smallest p-value is too small; else it has no verdict.
+ */
+export function hasPassed({ supplements, ...tests }: AssessSummary): boolean | null {
+  const groups = [tests, supplements].map((group) => group && groupPassed(group));
+  if (groups.includes(false)) return false;
+  return groups.includes(true) ? true : null;
+}
+
+function groupPassed({
+  secondLevel,
+  allSequences,
+}: Pick<AssessSummary, 'secondLevel' | 'allSequences'>): boolean | null {
+  if (secondLevel.judged) return secondLevel.passed;
+  return allSequences?.passed === false ? false : null;
 }
 
 /**
  * Returns whether the report says FAILED: of the source if it is judged, or of a test or supplement of a sole sequence.
- * A source that is not judged has not failed.
  */
 export function hasFailed(summary: AssessSummary): boolean {
   const passed = hasPassed(summary);
@@ -78,6 +97,8 @@ export class RunCounts {
   /** Length and parameters of the sequences, which are the same for all. */
   #bits = 0;
   #parameters: TestParameters = {};
+  #constants: Constants = 'exact';
+  readonly #smallest = new SmallestPValues();
 
   constructor(tests: readonly TestName[]) {
     const selected = TEST_NAMES.filter((name) => tests.includes(name));
@@ -91,6 +112,8 @@ export class RunCounts {
   add(report: SuiteReport): void {
     this.#bits = report.bits;
     this.#parameters = report.parameters;
+    this.#constants = report.constants;
+    this.#smallest.add(sequencePValues(report));
     this.#tally ??= new PValueTally([...this.#tests.keys()], report.bits, report.parameters);
     this.#tally.add(report);
     this.#addSupplements(report);
@@ -109,20 +132,32 @@ export class RunCounts {
   }
 
   summary(complete: boolean): AssessSummary {
+    const secondLevel = judgeSecondLevel(
+      this.sequences,
+      this.#tally?.rows ?? [],
+      this.#bits,
+      this.#parameters,
+      this.#constants,
+    );
     return {
       sequences: this.sequences,
       complete,
       tests: [...this.#tests].map(([name, counts]) => ({ name, ...counts })),
       rows: (this.#tally?.rows ?? []).filter(isOfTest),
-      secondLevel: judgeSecondLevel(
-        this.sequences,
-        this.#tally?.rows ?? [],
-        this.#bits,
-        this.#parameters,
-      ),
+      secondLevel,
+      ...allOf(this.#smallest, secondLevel, this.sequences),
       ...(this.#supplements && { supplements: this.#supplements.summary() }),
     };
   }
+}
+
+/** Returns the member `allSequences` of a group, if it has one. */
+function allOf(
+  { verdict }: SmallestPValues,
+  { judged }: SecondLevel,
+  sequences: number,
+): { allSequences?: AllSequences } {
+  return judged || sequences < 2 || !verdict ? {} : { allSequences: verdict };
 }
 
 function isOfTest(row: RowCounts): row is RowCounts<TestName> {
@@ -134,6 +169,7 @@ class SupplementTally {
   readonly #tally: PValueTally;
   readonly #counts: Map<SupplementName, SupplementCounts>;
   readonly #bits: number;
+  readonly #smallest = new SmallestPValues();
 
   constructor(outcomes: readonly SupplementOutcome[], bits: number) {
     this.#bits = bits;
@@ -146,6 +182,9 @@ class SupplementTally {
 
   add(outcomes: readonly SupplementOutcome[]): void {
     this.#tally.add({ tests: outcomes });
+    this.#smallest.add(
+      outcomes.flatMap((one) => (one.applicable ? [{ test: one.name, p: one.pValues[0] }] : [])),
+    );
     for (const outcome of outcomes) {
       const counts = this.#counts.get(outcome.name);
       if (!counts || !outcome.applicable) continue;
@@ -161,6 +200,10 @@ class SupplementTally {
   summary(): SupplementSummary {
     const { sequences, rows } = this.#tally;
     const secondLevel = judgeSecondLevel(sequences, rows, this.#bits);
-    return { tests: [...this.#counts.values()], secondLevel };
+    return {
+      tests: [...this.#counts.values()],
+      secondLevel,
+      ...allOf(this.#smallest, secondLevel, sequences),
+    };
   }
 }

@@ -6,7 +6,7 @@ import {
   type SupplementName,
   type SupplementOutcome,
 } from '../index.ts';
-import { failureText, pValueText } from './format.ts';
+import { allSequencesTexts, failureText, pValueText } from './format.ts';
 import type { SupplementSummary } from './summary.ts';
 import { alignColumns, grouped } from './table.ts';
 
@@ -45,13 +45,18 @@ export function formatSupplements(outcomes: readonly SupplementOutcome[]): strin
 }
 
 /** The text on the supplements of many sequences, with a final line end. */
-export function formatSupplementSummary({ tests, secondLevel }: SupplementSummary): string {
+export function formatSupplementSummary({
+  tests,
+  secondLevel,
+  allSequences,
+}: SupplementSummary): string {
   const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   const judged = secondLevel.judged ? secondLevel.rows : [];
   return joined([
     `Supplements, ${NOT_OF_STANDARD}:`,
     ...alignColumns([['supplement', 'sequences passed'], ...rows]),
     supplementVerdict(secondLevel),
+    ...allSequencesTexts(allSequences),
     ...judged.filter((row) => row.judged && !row.passed).map(failureText),
   ]);
 }

@@ -93,7 +93,7 @@ function forEachChirp(
  */
 function forward(re: Float64Array, im: Float64Array): void {
   const N = re.length;
-  const w = new NodeFactors(N);
+  const w = factorsOf(N);
   for (let m = N / 2; m >= 1; m /= 2) {
     for (let node = 0, start = 0; start < N; node++, start += 2 * m) {
       w.select(node);
@@ -114,7 +114,7 @@ function forward(re: Float64Array, im: Float64Array): void {
 /** Undoes `forward` from its bit-reversed order, without the factor 1/N. */
 function inverse(re: Float64Array, im: Float64Array): void {
   const N = re.length;
-  const w = new NodeFactors(N);
+  const w = factorsOf(N);
   for (let m = 1; m < N; m *= 2) {
     for (let node = 0, start = 0; start < N; node++, start += 2 * m) {
       w.select(node);
@@ -161,6 +161,14 @@ class NodeFactors {
     this.re = a * c - b * d;
     this.im = a * d + b * c;
   }
+}
+
+/** The factors of the last length, because a run has many transforms of one length. */
+let last: { readonly N: number; readonly factors: NodeFactors } | undefined;
+
+function factorsOf(N: number): NodeFactors {
+  if (last?.N !== N) last = { N, factors: new NodeFactors(N) };
+  return last.factors;
 }
 
 /** Returns e^(−2πi·t) for the nodes p · 2^shift, p < length. */

@@ -1,8 +1,15 @@
 /** The verdict of the run in words and counts, and what it does not prove. */
-import { NOT_OF_STANDARD, type SuiteReport } from '../../index.ts';
-import { failureText, NO_CERTIFICATE, passedText, TEST_RULE, verdictNotes } from '../format.ts';
+import { NOT_OF_STANDARD, type SuiteReport, TEST_NAMES, testLevelP } from '../../index.ts';
+import {
+  allSequencesTexts,
+  failureText,
+  NO_CERTIFICATE,
+  passedText,
+  TEST_RULE,
+  verdictNotes,
+} from '../format.ts';
 import { notJudgedTexts } from '../not-judged.ts';
-import { type AssessSummary, hasPassed } from '../summary.ts';
+import { type AssessSummary, hasPassed, type SupplementSummary } from '../summary.ts';
 import { supplementVerdict } from '../supplements.ts';
 import { countText, grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
@@ -50,8 +57,9 @@ const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', faile
 
 const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15 tests by chance.';
 
-/** With more failed tests than this, the page does not mention chance. */
+/** With more failed tests than this, or with one below this p-value, the page does not mention chance. */
 const FAILED_BY_CHANCE = 2;
+const SMALLEST_BY_CHANCE = 1e-4;
 
 const ONE_SAYS_LITTLE = markup`One sequence says little about its source. The standard judges a source by many (§4.2): run <code>phm assess</code> with <code>--sequences</code>.`;
 
@@ -60,21 +68,24 @@ function verdictOnSequence(report: SuiteReport): Verdict {
   const failedSupplements = supplements
     .filter((one) => one.applicable && !one.passed)
     .map(({ name }) => name);
-  const failed = tests.filter((test) => test.applicable && !test.passed).map(({ name }) => name);
-  const state =
-    totalTests === 0
-      ? 'open'
-      : failed.length + failedSupplements.length === 0
-        ? 'passed'
-        : 'failed';
+  const applicable = tests.filter((test) => test.applicable);
+  const failed = applicable.filter(({ passed }) => !passed).map(({ name }) => name);
+  const worst = Math.min(1, ...applicable.map(({ pValues }) => testLevelP(pValues)));
+  const isChance = failed.length <= FAILED_BY_CHANCE && worst >= SMALLEST_BY_CHANCE;
+  const judged = totalTests + supplements.filter((one) => one.applicable).length;
+  const isFailed = failed.length + failedSupplements.length > 0;
+  const ofTests = passedText(
+    testsPassed,
+    totalTests,
+    tests.length,
+    failed.length > 0 ? `, ${failed.length} FAILED` : '',
+  );
   return {
-    state,
-    title: passedText(
-      testsPassed,
-      totalTests,
-      tests.length,
-      failed.length > 0 ? `, ${failed.length} FAILED` : '',
-    ),
+    state: isFailed ? 'failed' : judged === 0 ? 'open' : 'passed',
+    title: [
+      ...(tests.length > 0 ? [ofTests] : []),
+      ...(supplements.length > 0 ? [supplementsText(supplements, failedSupplements.length)] : []),
+    ].join('; '),
     figures: [
       { value: grouped(bits), what: 'bits' },
       { value: String(testsPassed), what: 'tests passed' },
@@ -87,10 +98,16 @@ function verdictOnSequence(report: SuiteReport): Verdict {
         ? [`FAILED supplements, ${NOT_OF_STANDARD}: ${failedSupplements.join(', ')}.`]
         : []),
       TEST_RULE,
-      ...(failed.length > FAILED_BY_CHANCE ? [] : [BY_CHANCE]),
+      ...(isChance && tests.length === TEST_NAMES.length ? [BY_CHANCE] : []),
       ONE_SAYS_LITTLE,
     ],
   };
+}
+
+function supplementsText(supplements: readonly { applicable: boolean }[], failed: number): string {
+  const applicable = supplements.filter((one) => one.applicable).length;
+  const text = `${applicable - failed} of ${applicable} applicable supplements passed`;
+  return failed > 0 ? `${text}, ${failed} FAILED` : text;
 }
 
 function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
@@ -103,10 +120,11 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
     return verdictOnTests(summary, size, secondLevel.reason);
   }
   const { passed, rows, rowsJudged, rowsFailed } = secondLevel;
-  const supplements = summary.supplements?.secondLevel;
+  const { supplements } = summary;
+  const ofTests = `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`;
   return {
     state: hasPassed(summary) ? 'passed' : 'failed',
-    title: `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`,
+    title: supplementsFailed(supplements) ? `${ofTests}; supplements FAILED` : ofTests,
     figures: [
       ...size,
       { value: `${secondLevel.rowsOutsideInterval}`, what: 'rows outside ±3σ' },
@@ -115,11 +133,25 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
     ],
     sentences: [
       ...failures(rows.filter((row) => row.judged && !row.passed).map(failureText)),
-      ...(supplements ? [`${supplementVerdict(supplements)} They are ${NOT_OF_STANDARD}.`] : []),
+      ...supplementTexts(supplements),
       verdictNotes(secondLevel).join(' '),
       ...notJudgedTexts(secondLevel),
     ],
   };
+}
+
+/** Reports whether the supplements fail the source, by the second level or by all sequences together. */
+function supplementsFailed(supplements: SupplementSummary | undefined): boolean {
+  if (!supplements) return false;
+  const { secondLevel, allSequences } = supplements;
+  return secondLevel.judged ? !secondLevel.passed : allSequences?.passed === false;
+}
+
+function supplementTexts(supplements: SupplementSummary | undefined): Content[] {
+  if (!supplements) return [];
+  const { secondLevel, allSequences } = supplements;
+  const verdict = `${supplementVerdict(secondLevel)} They are ${NOT_OF_STANDARD}.`;
+  return [verdict, ...allSequencesTexts(allSequences)];
 }
 
 /** Maximum number of failed rows that the text lists; the section below marks all of them. */
@@ -133,20 +165,33 @@ function failures(texts: readonly string[]): string[] {
     : listed;
 }
 
-/** Returns the verdict for too few sequences to judge their source: a count of all their tests. */
-function verdictOnTests(
-  { tests }: AssessSummary,
-  size: readonly Figure[],
-  reason: string,
-): Verdict {
+const STATES = new Map<boolean | null, Verdict['state']>([
+  [true, 'passed'],
+  [false, 'failed'],
+  [null, 'open'],
+]);
+
+/** Returns the verdict where the second level judges no test: a count of all single tests, and the supplements. */
+function verdictOnTests(summary: AssessSummary, size: readonly Figure[], reason: string): Verdict {
+  const { tests, allSequences, supplements } = summary;
   const passed = tests.reduce((sum, test) => sum + test.passed, 0);
   const applicable = tests.reduce((sum, test) => sum + test.applicable, 0);
+  const isFailed = allSequences?.passed === false;
+  const single = `${grouped(passed)} of ${grouped(applicable)} single tests passed`;
+  const ofTests = `${single}, source ${isFailed ? 'FAILED' : 'not judged'}`;
   return {
-    state: 'open',
-    title: `${grouped(passed)} of ${grouped(applicable)} single tests passed, source not judged`,
+    state: STATES.get(hasPassed(summary)) ?? 'open',
+    title: [
+      ...(tests.length > 0 ? [ofTests] : []),
+      ...(supplements && (tests.length === 0 || supplementsFailed(supplements))
+        ? [supplementVerdict(supplements.secondLevel).replace(/\.$/, '')]
+        : []),
+    ].join('; '),
     figures: [...size, { value: grouped(applicable - passed), what: 'single tests failed' }],
     sentences: [
-      `Second level (SP 800-22 §4.2): not judged, ${reason}.`,
+      ...(tests.length > 0 ? [`Second level (SP 800-22 §4.2): not judged, ${reason}.`] : []),
+      ...allSequencesTexts(allSequences),
+      ...supplementTexts(supplements),
       TEST_RULE,
       'For a sound source, about one single test in a hundred fails.',
     ],

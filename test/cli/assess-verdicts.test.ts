@@ -1,0 +1,109 @@
+/** Verdicts of `phm assess` where the second level cannot judge all: few sequences, very many, and other parameters. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { aesCtr } from '../support/aes-stream.ts';
+import { commandJson, runCommand } from '../support/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 9), length);
+
+let folder = '';
+before(() => {
+  folder = makeDataDir();
+});
+after(() => removeDataDir(folder));
+
+function write(name: string, bytes: Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+const assess = (file: string, ...flags: string[]) =>
+  runCommand(['assess', file, '--sequences', 'all', '--threads', '1', '--fail', ...flags]);
+
+describe('phm assess --fail on 2 to 54 sequences', () => {
+  it('fails a dead source by all sequences together', async () => {
+    const { code, stdout, stderr } = await assess(
+      write('dead.bin', Buffer.alloc(1250)),
+      ...['--bits', '1000'],
+    );
+    assert.deepEqual([code, stderr], [1, '']);
+    assert.match(stdout, /^All sequences together: FAILED\.$/m);
+    assert.match(stdout, /^Their smallest p, .* \(frequency, sequence 1\), times their number, /m);
+  });
+
+  it('does not fail a sound source, and warns that it is not judged', async () => {
+    const file = write('sound.bin', stream(1250));
+    const { code, stdout, stderr } = await assess(file, '--bits', '1000');
+    assert.equal(code, 0);
+    assert.match(stdout, /^All sequences together: no failure\.$/m);
+    assert.match(stderr, /the source is not judged: needs at least 55 sequences, got 10/);
+    const { summary } = await commandJson<{
+      summary: { passed: boolean | null; all_sequences: { passed: boolean } };
+    }>(['assess', file, '--bits', '1000', '--sequences', 'all']);
+    assert.deepEqual([summary.passed, summary.all_sequences.passed], [null, true]);
+  });
+});
+
+describe('phm assess on more sequences than a distribution is known for', () => {
+  const FLAGS = ['--bits', '128', '--test', 'longest_run'];
+
+  it('fails a source whose every sequence fails', async () => {
+    const { code, stdout } = await assess(write('zeros.bin', Buffer.alloc(16 * 1400)), ...FLAGS);
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /As of 1,300 sequences, with counts in proportion: proportion of longest_run/,
+    );
+  });
+
+  it('passes a sound one', async () => {
+    const { code } = await assess(write('many.bin', stream(16 * 1400)), ...FLAGS);
+    assert.equal(code, 0);
+  });
+});
+
+describe('phm assess with a parameter for which no distribution was measured', () => {
+  for (const [flag, value, bits] of [
+    ['--serial-m', '2', 100],
+    ['--approximate-entropy-m', '1', 128],
+  ] as const) {
+    it(`does not judge the rows of ${flag} ${value}, and says why`, async () => {
+      const file = write('short.bin', stream((1000 * bits) / 8));
+      const { code, stdout } = await assess(file, '--bits', String(bits), flag, value);
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, new RegExp(`known for m = \\d+ only, got ${value}`));
+    });
+  }
+});
+
+describe('the headline of the page', () => {
+  async function headline(file: string, ...flags: string[]): Promise<string> {
+    const page = join(folder, 'page.html');
+    await assess(file, ...flags, '--html', page);
+    const [, title = ''] =
+      /<h2><span class="sign"[^>]*>(.*?)<\/h2>/.exec(readFileSync(page, 'utf8')) ?? [];
+    return title.replace('</span>', ' ');
+  }
+
+  it('says FAILED if only the supplements fail', async () => {
+    // Every sequence repeats its first half: the lag of 5,120 bits.
+    const parts = Array.from({ length: 60 }, (_, i) => {
+      const half = aesCtr(Buffer.alloc(32, i), 640);
+      return Buffer.concat([half, half]);
+    });
+    const file = write('copies.bin', Buffer.concat(parts));
+    const supplements = ['--bits', '10240', '--supplements', '--test', 'frequency'];
+    assert.match(await headline(file, ...supplements), /^✗ .*; supplements FAILED$/);
+    const alone = ['--bits', '10240', '--test', 'autocorrelation'];
+    assert.match(await headline(file, ...alone), /^✗ Supplements: FAILED, /);
+  });
+
+  it('says FAILED if the sequences fail together', async () => {
+    const title = await headline(write('few.bin', Buffer.alloc(1250)), '--bits', '1000');
+    assert.match(title, /^✗ \d+ of \d+ single tests passed, source FAILED$/);
+  });
+});
