@@ -48,7 +48,7 @@ export function addCommands(
   addLogCommands(program, context);
   addAuditCommands(program, context);
   addAssessCommand(program, context, onExitCode);
-  addAssessEntropyCommand(program, context);
+  addAssessEntropyCommand(program, context, onExitCode);
   addAssessConditioningCommand(program, context);
   addAssessAisCommand(program, context, onExitCode);
   addSourcesCommands(program, context);

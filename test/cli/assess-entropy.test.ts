@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid, type RestartAssessment } from '#sp800-90b';
+import { claimJson, claimText } from '../../src/cli/assess/entropy-claim.ts';
 import { formatRestartText } from '../../src/cli/assess/entropy-report.ts';
 import { aesBits, aesBytes, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
@@ -110,6 +111,11 @@ describe('phm assess-entropy', () => {
     const empty = write('empty.bin', new Uint8Array(0));
     const equal = write('equal.bin', new Uint8Array(1_000));
     const matrix = write('bytes-matrix.bin', aesBytes());
+    const bits = write('bits.bin', aesBytes().subarray(0, 125_000));
+    const narrow = write(
+      'narrow.bin',
+      aesBytes().map((byte) => byte & 127),
+    );
     const failures: [string[], number, RegExp][] = [
       [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: there is no such file/],
       [[empty], 1, /empty\.bin contains fewer than 2 samples/],
@@ -124,7 +130,23 @@ describe('phm assess-entropy', () => {
       [[matrix, '--iid', '--seed', 'xyz'], 2, /1 to 32 hexadecimal digits/],
       [[matrix, '--packed', '--bits-per-symbol', '2'], 2, /--packed samples have 1 bit/],
       [[matrix, '--subset', '5'], 2, /use INDEX,SAMPLES/],
-      [[short, '--subset', '9,100'], 1, /contains fewer than 2 samples/],
+      [
+        [short, '--subset', '9,100'],
+        1,
+        /contains 0 of the 100 samples of --subset 9,100; name a part/,
+      ],
+      [[short, '--subset', '1,60'], 1, /contains 40 of the 60 samples of --subset 1,60/],
+      [
+        [bits, '--packed', '--restart', '--initial-entropy', '5'],
+        2,
+        /use at most 1, the bits of a/,
+      ],
+      [[narrow, '--restart', '--initial-entropy', '7.5'], 2, /use at most 7, the bits of a symbol/],
+      [
+        [matrix, '--restart', '--initial-entropy', '0.8', '--submitter-entropy', '0.3'],
+        2,
+        /--initial-entropy is H_I, at most --submitter-entropy, 0\.3 \(SP 800-90B §3\.1\.3\); got 0\.8/,
+      ],
     ];
     const results = await Promise.all(failures.map(([args]) => phm(...args)));
     for (const [i, { code, stdout, stderr }] of results.entries()) {
@@ -172,6 +194,7 @@ describe('phm assess-entropy', () => {
     const [line] = stdout.match(/^5\.1\.11 compression +\d+/m) ?? [];
     const [, length] = /(\d+)$/.exec(line ?? '') ?? [];
     assert.ok(html.includes(`<th scope="row">5.1.11 compression</th><td>${length}</td>`));
+    assert.doesNotMatch(html, /\ufffd/);
     const refused = await phm(file, '--html', file);
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
   });
@@ -197,6 +220,33 @@ describe('phm assess-entropy', () => {
     const bits = write('conditioned-bits.bin', aesBits().subarray(0, 1_000));
     const iid = await phm(bits, '--conditioned', ...args);
     assert.match(iid.stdout, /^h' +0\.\d{6} per bit/m);
+  });
+
+  it('exits with code 1 with --fail if a test of the IID track fails', async () => {
+    const rising = write(
+      'rising.bin',
+      Uint8Array.from({ length: 1_000 }, (_, i) => i >> 2),
+    );
+    const args = ['--iid', '--seed', '1', '--threads', '1'];
+    const failed = await phm(rising, ...args, '--fail');
+    assert.equal(failed.code, 1);
+    assert.match(failed.stdout, /FAILED/);
+    assert.equal((await phm(rising, ...args)).code, 0);
+    const sound = write('sound.bin', aesBits().subarray(0, 1_000));
+    assert.equal((await phm(sound, ...args, '--fail')).code, 0);
+  });
+
+  it('assesses nothing of restarts if an IID test failed', () => {
+    const claim = { hSubmitter: null, hInitial: 0.5, assessed: null };
+    assert.match(claimText(claim), /H_I 0\.500000 -> nothing assessed, because a test failed\n$/);
+    assert.equal(claimJson(claim).assessed, null);
+  });
+
+  it('warns of digits that it reads as samples', async () => {
+    const text = write('text.bin', Buffer.from([...aesBits().subarray(0, 2_000)].join('')));
+    const { code, stderr } = await phm(text);
+    assert.equal(code, 0);
+    assert.match(stderr, /^warning: .*looks like digits 0 and 1\. Each byte is read as a sample/m);
   });
 
   it('runs the IID track, and repeats it for a seed', async () => {

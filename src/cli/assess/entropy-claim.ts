@@ -6,8 +6,8 @@ export interface EntropyClaim {
   readonly hSubmitter: number | null;
   /** H_I: the least of H_submitter, H_original and n · H_bitstring, or as given with --restart. */
   readonly hInitial: number | null;
-  /** min(H_r, H_c, H_I); undefined before the restart tests. */
-  readonly assessed?: number | undefined;
+  /** min(H_r, H_c, H_I); null if an IID test of the restarts failed; undefined before the restart tests. */
+  readonly assessed?: number | null | undefined;
 }
 
 /** Returns H_I for an assessment of consecutive samples. */
@@ -31,9 +31,9 @@ function initialText(hInitial: number | null): string {
   return hInitial === null ? 'none' : figure(hInitial);
 }
 
-function assessedText({ hInitial }: EntropyClaim, assessed: number | undefined): string {
-  if (assessed !== undefined) return `assessed ${figure(assessed)} bits per symbol`;
-  if (hInitial === null) return 'nothing assessed, because a test failed';
+function assessedText({ hInitial }: EntropyClaim, assessed: number | null | undefined): string {
+  if (typeof assessed === 'number') return `assessed ${figure(assessed)} bits per symbol`;
+  if (hInitial === null || assessed === null) return 'nothing assessed, because a test failed';
   return `assessed after the restart tests with --initial-entropy ${figure(hInitial)}`;
 }
 

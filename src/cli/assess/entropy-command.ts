@@ -18,12 +18,14 @@ import {
   readSamples,
   type SampleFlags,
 } from './entropy-samples.ts';
+import { warnOfText } from './format-warning.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 
 interface EntropyFlags extends SampleFlags, EntropyRunFlags {
   readonly restart?: boolean;
   readonly json?: boolean;
   readonly html?: string;
+  readonly fail?: boolean;
 }
 
 /** More than any machine has cores. */
@@ -42,10 +44,15 @@ same result with any number of threads.
 --subset and --truncate are -l and -t of NIST's programs.
 
 --restart reads a matrix of 1000 x 1000 samples instead, restart by restart, and compares it with the entropy from
-an earlier assessment (SP 800-90B section 3.1.4). The exit code is 0 if the command worked, whatever the result.
+an earlier assessment (SP 800-90B section 3.1.4). The exit code is 0 if the command worked, whatever the result;
+--fail changes that.
 `;
 
-export function addAssessEntropyCommand(program: Command, context: CliContext): void {
+export function addAssessEntropyCommand(
+  program: Command,
+  context: CliContext,
+  onExitCode: (exitCode: number) => void,
+): void {
   program
     .command('assess-entropy <file>')
     .description('estimate the min-entropy of noise samples in a file or "-" (stdin) by SP 800-90B')
@@ -89,11 +96,20 @@ export function addAssessEntropyCommand(program: Command, context: CliContext): 
     )
     .option('--json', 'write the figures of every estimator as JSON')
     .option('--html <file>', 'also write the report as a web page')
+    .option('--fail', 'exit with code 1 if a test of --iid or --restart says FAILED')
     .addHelpText('after', HELP)
-    .action((file: string, flags: EntropyFlags) => run(file, flags, context));
+    .action(async (file: string, flags: EntropyFlags) => {
+      const passed = await run(file, flags, context);
+      if (flags.fail && passed === false) onExitCode(1);
+    });
 }
 
-async function run(file: string, flags: EntropyFlags, context: CliContext): Promise<void> {
+/** Returns whether the tests passed; null if there were none. */
+async function run(
+  file: string,
+  flags: EntropyFlags,
+  context: CliContext,
+): Promise<boolean | null> {
   const { restart = false, initialEntropy } = flags;
   if (restart !== (initialEntropy !== undefined)) {
     throw new CommandError('--restart and --initial-entropy need each other: use both or none', 2);
@@ -103,8 +119,9 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
   const samples = await readSamples(file, flags);
   const progress = terminalLine(context.err);
   try {
-    if (restart) assertMatrix(file, samples, flags);
+    if (restart) assertMatrix(file, samples, widthOf(samples, flags), flags);
     if (flags.iid) assertTestable(file, samples);
+    if (!flags.packed) warnOfText(file, samples, context);
     const warning = tooFewWarning(samples.length);
     if (warning) context.err(warning);
     const assessment = await assessSamples(samples, flags, progress);
@@ -113,7 +130,9 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
     const { claim } = assessment;
     if (flags.json) writeJson(context, { input, ...assessment.json(), ...claimJson(claim) });
     else context.out(`${assessment.text()}${inputText(input)}${claimText(claim)}`);
-    if (target !== null) replaceFile(target, formatEntropyPage(input, assessment.page(), claim));
+    const page = assessment.page();
+    if (target !== null) replaceFile(target, formatEntropyPage(input, page, claim));
+    return page.passed;
   } finally {
     progress.clear();
     wipe(samples);
@@ -135,6 +154,20 @@ function assertOptionsFit(flags: EntropyFlags): void {
   if (conditioned && flags.submitterEntropy !== undefined) {
     throw new CommandError("--conditioned computes h', which --submitter-entropy cannot limit", 2);
   }
+  const { initialEntropy = 0, submitterEntropy = Infinity } = flags;
+  if (initialEntropy > submitterEntropy) {
+    throw new CommandError(
+      `--initial-entropy is H_I, at most --submitter-entropy, ${submitterEntropy} (SP 800-90B §3.1.3); got ${initialEntropy}`,
+      2,
+    );
+  }
+}
+
+/** Bits of a symbol: 1 if packed, as given, or those of the greatest sample. */
+function widthOf(samples: Uint8Array, { packed, bitsPerSymbol }: EntropyFlags): number {
+  if (packed) return 1;
+  const greatest = samples.reduce((most, sample) => Math.max(most, sample), 1);
+  return bitsPerSymbol ?? 32 - Math.clz32(greatest);
 }
 
 function parseBitsPerSymbol(text: string): number {

@@ -91,10 +91,12 @@ export function restartPage(assessment: RestartAssessment): EntropyPageParts {
 export function iidRestartPage(assessment: IidRestartAssessment): EntropyPageParts {
   const { rowTests, columnTests } = assessment;
   const award = awardParts(assessment);
+  const isIid = rowTests.passed && columnTests.passed;
   return {
     ...award,
     title: 'Restart tests, IID track',
-    passed: award.passed && rowTests.passed && columnTests.passed,
+    passed: award.passed && isIid,
+    ...(!isIid && { verdict: 'Nothing assessed, because an IID test FAILED' }),
     facts: [...award.facts, ...permutationFacts(rowTests)],
     tables: [
       ...testTables(rowTests, ' of the rows'),

@@ -74,7 +74,7 @@ ${claim === null ? NOTHING : markup`<p>${claimText(claim).trim()}</p>`}
 ${tables.map(tableSection)}
 ${inputSection(input)}
 </main>
-<footer><p>${caveat}</p></footer>
+<footer><p>${caveat.replaceAll('\n', ' ')}</p></footer>
 </body>
 </html>
 `.text;

@@ -142,7 +142,9 @@ async function assessOnIidTrack(
   }
   const restarts = { ...options, initialMinEntropy: initialEntropy, onProgress };
   const result = await assessIidRestarts(samples, restarts);
-  const claim = restartClaim(flags, initialEntropy, result.minEntropyPerSymbol);
+  const isIid = result.rowTests.passed && result.columnTests.passed;
+  const assessed = isIid ? result.minEntropyPerSymbol : null;
+  const claim = restartClaim(flags, initialEntropy, assessed);
   return {
     text: () => formatIidRestartText(result),
     json: () => iidRestartJson(result),
@@ -154,7 +156,7 @@ async function assessOnIidTrack(
 function restartClaim(
   { submitterEntropy }: EntropyRunFlags,
   hInitial: number,
-  assessed: number,
+  assessed: number | null,
 ): EntropyClaim {
   return { hSubmitter: submitterEntropy ?? null, hInitial, assessed };
 }

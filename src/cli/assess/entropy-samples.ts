@@ -27,6 +27,7 @@ export interface SampleFlags {
 /** Reads the samples, one a byte, which the caller MUST wipe. Refuses those that are too wide or too many. */
 export async function readSamples(file: string, flags: SampleFlags): Promise<Uint8Array> {
   const samples = await read(file, flags);
+  assertComplete(file, samples, flags.subset);
   if (samples.length < 2)
     throw new CommandError(`${inputName(file)} contains fewer than 2 samples`, 1);
   try {
@@ -36,6 +37,17 @@ export async function readSamples(file: string, flags: SampleFlags): Promise<Uin
     wipe(samples);
     throw error;
   }
+}
+
+function assertComplete(file: string, samples: Uint8Array, subset: Subset | undefined): void {
+  if (!subset || samples.length === subset.samples) return;
+  const { index, samples: wanted } = subset;
+  const got = samples.length;
+  wipe(samples);
+  throw new CommandError(
+    `${inputName(file)} contains ${grouped(got)} of the ${grouped(wanted)} samples of --subset ${index},${wanted}; name a part that is complete`,
+    1,
+  );
 }
 
 async function read(
@@ -124,10 +136,8 @@ export function assertTestable(file: string, samples: Uint8Array): void {
 export function assertMatrix(
   file: string,
   samples: Uint8Array,
-  {
-    bitsPerSymbol = MAX_BITS_PER_SYMBOL,
-    initialEntropy = 0,
-  }: { bitsPerSymbol?: number; initialEntropy?: number },
+  bitsPerSymbol: number,
+  { initialEntropy = 0 }: { initialEntropy?: number },
 ): void {
   const wanted = RESTARTS * RESTARTS;
   if (samples.length !== wanted) {
@@ -138,7 +148,7 @@ export function assertMatrix(
   }
   if (initialEntropy > bitsPerSymbol) {
     throw new CommandError(
-      `--initial-entropy is in bits per symbol: use at most --bits-per-symbol, ${bitsPerSymbol}`,
+      `--initial-entropy is in bits per symbol: use at most ${bitsPerSymbol}, the bits of a symbol; got ${initialEntropy}`,
       2,
     );
   }

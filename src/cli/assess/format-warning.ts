@@ -1,4 +1,4 @@
-/** The warning for an input that is read as binary and does not look like it. */
+/** Warnings of an input that is read as binary and does not look like it. */
 import type { Command } from 'commander';
 import { guessFormat } from '#sp800-22';
 import type { CliContext } from '../context.ts';
@@ -13,10 +13,19 @@ export function warnOfFormat(
 ): void {
   const guess = command.getOptionValueSource('format') === 'default' ? guessFormat(head) : null;
   if (guess === null) return;
-  const name = inputName(file);
-  const what =
-    guess === 'gzip'
-      ? `${name} looks like gzip: decompress it first`
-      : `${name} looks like ${guess === 'hex' ? 'hexadecimal digits' : 'digits 0 and 1'}: use --format ${guess}`;
+  const remedy = guess === 'gzip' ? 'decompress it first' : `use --format ${guess}`;
+  const what = `${inputName(file)} looks like ${LOOKS[guess]}: ${remedy}`;
   context.err(`warning: ${what}. It is read as binary; --format binary omits this warning.\n`);
 }
+
+const LOOKS = { ascii: 'digits 0 and 1', hex: 'hexadecimal digits', gzip: 'gzip' } as const;
+
+/** Warns if samples, one a byte, are hardly anything but text or gzip. */
+export function warnOfText(file: string, samples: Uint8Array, context: CliContext): void {
+  const guess = guessFormat(samples.subarray(0, HEAD_BYTES));
+  if (guess === null) return;
+  const what = `${inputName(file)} looks like ${LOOKS[guess]}`;
+  context.err(`warning: ${what}. Each byte is read as a sample, so the estimate is of the text.\n`);
+}
+
+const HEAD_BYTES = 64;

@@ -96,7 +96,9 @@ export function formatIidRestartText(assessment: IidRestartAssessment): string {
         `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`,
       ],
       ['Validation', verdict(assessment.validationPassed), 'min(H_r, H_c) >= H_I / 2'],
-      ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)],
+      rowTests.passed && columnTests.passed
+        ? ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)]
+        : ['Assessed', 'nothing', 'use the non-IID track, without --iid'],
     ]),
     '',
   ];
