@@ -25,6 +25,7 @@ function write(name: string, content: Uint8Array): string {
 }
 
 interface DoublingJson {
+  readonly most_bits: number;
   readonly levels: readonly {
     readonly sequences: number;
     readonly compared: number;
@@ -66,8 +67,9 @@ describe('phm assess --doubling', () => {
   it('ends at the limit, and traces exactly the bytes of the sequences so far', async () => {
     const bytes = stream(8800);
     const file = write('limit.bin', bytes);
-    const { levels, end, input } = await doubling(file, '--most-bits', '9000', '--offset', '8');
-    assert.deepEqual([levels.length, end], [4, 'limit']);
+    const flags = ['--most-bits', '9000', '--offset', '8'];
+    const { levels, end, input, most_bits } = await doubling(file, ...flags);
+    assert.deepEqual([levels.length, end, most_bits], [4, 'limit', 9000]);
     const sha256 = createHash('sha256').update(bytes.subarray(0, 1001)).digest('hex');
     assert.deepEqual([input.bytes, input.sha256], [1001, sha256]);
   });
@@ -84,6 +86,14 @@ describe('phm assess --doubling', () => {
     assert.match(stdout, /^ {2}FAILED frequency, sequence 5: p = 1.80e-219$/m);
     assert.match(stdout, /^FAILED at 8,000 bits\. About 1 % of sound sources fail, or fewer\.$/m);
     assert.match(stdout, /^SHA-256 of the bytes read +[0-9a-f]{64}$/m);
+  });
+
+  it('fails runs that are not carried out because the share of ones is off', async () => {
+    const file = write('runs.bin', Buffer.alloc(1000));
+    const flags = ['--doubling', '--bits', '1000', '--test', 'runs', '--fail'];
+    const { code, stdout } = await runCommand(['assess', file, ...flags]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^ {2}FAILED runs, sequence 1: p = [0-9.]+e-21\d$/m);
   });
 
   it('finds by the second level what no sequence shows', async () => {

@@ -87,21 +87,27 @@ describe('parameters', () => {
     [{ blockFrequencyM: [] }, /at least 1 element/],
     [
       { templateM: 1 },
-      /"templateM" expected an integer from 2 to 16 \(SP 800-22 §2\.7\.7\), got 1$/,
+      /"templateM" expected an integer from 2 to 16 \(bounds of this suite; SP 800-22 §2\.7\.7 has .*\), got 1$/,
     ],
-    [{ overlappingM: 17 }, /§2\.8\.7/],
-    [{ serialM: 1 }, /§2\.11\.7/],
-    [{ approximateEntropyM: 0 }, /§2\.12\.7/],
+    [{ overlappingM: 17 }, /bounds of this suite; SP 800-22 §2\.8\.7/],
+    [{ serialM: 25 }, /bounds of this suite; SP 800-22 §2\.11\.7/],
+    [{ approximateEntropyM: 0 }, /bounds of this suite; SP 800-22 §2\.12\.7/],
     [{ linearComplexityM: 499 }, /from 500 to 5000 \(SP 800-22 §2\.10\.7\), got 499$/],
   ];
 
-  it('are refused outside the bounds of the standard, with the section', () => {
+  it('are refused outside their bounds, with who sets them', () => {
     for (const [parameters, message] of refused) {
       assert.throws(() => runPackedSuite(new Uint8Array(2 ** 17), { parameters }), {
         name: 'RangeError',
         message,
       });
     }
+  });
+
+  it('are checked without a length by the bounds that do not depend on it', () => {
+    assert.throws(() => resolveParameters(0, { blockFrequencyM: 19 }), {
+      message: /an integer M ≥ 20 \(SP 800-22 §2\.2\.7\), got 19$/,
+    });
   });
 
   it('set the shortest sequence of their tests', () => {

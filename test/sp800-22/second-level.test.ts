@@ -16,6 +16,7 @@ import {
   runSuite,
   type SecondLevelVerdict,
   type SuiteReport,
+  sequencePValues,
   TEST_NAMES,
   type TestName,
   uniformityPValue,
@@ -321,4 +322,73 @@ test('the probability of a proportion falls on either side of its middle', () =>
       }
     }),
   );
+});
+
+/** Returns a row of `dft` with these counts; its distribution at 1,000 bits is known for 5,400 and 14,000 sequences. */
+function dftRow(sequences: number, passes: number): RowCounts {
+  const histogram = new Array<number>(10).fill(sequences / 10);
+  return { test: 'dft', index: 1, label: '', sequences, passes, histogram };
+}
+
+test('above its limit a check has the counts in proportion, rounded towards those of a sound source', () => {
+  const judged = (sequences: number, passes: number) => {
+    const verdict = judgeSecondLevel(sequences, [dftRow(sequences, passes)], 1000);
+    assert.ok(verdict.judged && verdict.rows[0].judged);
+    return verdict.rows[0];
+  };
+  for (const [share, failures] of [
+    [0.98, 108],
+    [0.9800001, 107],
+    [1, 0],
+    [0, 5400],
+  ]) {
+    const { proportionCheck } = judged(54_000_000, Math.round(54_000_000 * share));
+    const same = judged(5400, 5400 - failures).proportionCheck;
+    assert.ok(proportionCheck.judged && same.judged);
+    assert.deepEqual([proportionCheck.p, proportionCheck.limit], [same.p, 5400]);
+    assert.equal(same.limit, undefined);
+  }
+  const { uniformityCheck } = judged(28_000, 27_720);
+  const same = judged(14_000, 13_860).uniformityCheck;
+  assert.deepEqual(uniformityCheck, { ...same, limit: 14_000 });
+});
+
+test('rows with another parameter than the measured one are not judged, nor overlapping templates by nist constants', () => {
+  const of = (name: TestName): RowCounts => ({ ...row(990, 1000), test: name });
+  const reasonOf = (...args: Parameters<typeof judgeSecondLevel>): string => {
+    const verdict = judgeSecondLevel(...args);
+    return verdict.judged ? 'judged' : verdict.reason;
+  };
+  const known = 'the distribution of its p-values is known for';
+  for (const [name, parameters, reason] of [
+    ['serial', { serialM: 2 }, `${known} m = 16 only, got 2`],
+    ['approximate_entropy', { approximateEntropyM: 1 }, `${known} m = 10 only, got 1`],
+    ['linear_complexity', { linearComplexityM: 5000 }, `${known} M = 500 only, got 5000`],
+    ['non_overlapping_template', { templateM: 10 }, `${known} m = 9 only, got 10`],
+    ['overlapping_template', { overlappingM: 5 }, `${known} m = 9 only, got 5`],
+  ] as const) {
+    assert.equal(reasonOf(1000, [of(name)], LONG, parameters), reason);
+    assert.equal(reasonOf(1000, [of(name)], LONG), 'judged');
+  }
+  const overlapping = [of('overlapping_template')];
+  assert.equal(reasonOf(1000, overlapping, LONG, {}, 'nist'), `${known} exact constants only`);
+  const both = [of('serial'), of('approximate_entropy')];
+  assert.equal(
+    reasonOf(1000, both, LONG, { serialM: 2, approximateEntropyM: 1 }),
+    'the distributions of the p-values are not known well enough',
+  );
+});
+
+test('runs that is not carried out has the probability of its share of ones, among such sequences', () => {
+  const ofOnes = (ones: number): number | undefined => {
+    const bits = new Uint8Array(10_000).fill(1, 0, ones);
+    const entered = sequencePValues(runSuite(bits, { only: ['runs'] }));
+    assert.equal(entered.length, 1);
+    return entered[0].p;
+  };
+  // 4 √n = 400: carried out at 5,199 ones, where the bits have two runs only.
+  assert.ok((ofOnes(5199) ?? 1) < 1e-300);
+  assert.equal(ofOnes(5200), 1);
+  close(ofOnes(5250) ?? 1, erfc(5 / Math.SQRT2) / erfc(4 / Math.SQRT2), 1e-12);
+  assert.equal(ofOnes(10_000), 0);
 });

@@ -1,5 +1,5 @@
 /**
- * The parameters that SP 800-22 leaves open: options, defaults and the standard's bounds.
+ * The parameters that SP 800-22 leaves open: options, defaults, and bounds of the standard or of this suite.
  *
  * The defaults are those of the NIST program, with one addition: the frequency test within a block also has a row
  * with the block length that §2.2.7 recommends.
@@ -47,20 +47,30 @@ export const NIST_PARAMETERS: TestParameters = { blockFrequencyM: 'nist' };
 
 type Single = Exclude<keyof SuiteParameters, 'blockFrequencyM'>;
 
-/** The section with the bounds, the bounds that do not depend on n, and the default. */
-const SINGLE: Readonly<Record<Single, readonly [section: string, ...bounds: number[]]>> = {
-  // The text has templates of 2 to 10 bits, the program of up to 21. Above 16, no sequence of 2^26 bits is long enough.
-  templateM: ['2.7.7', 2, 16, NON_OVERLAPPING_M],
+/** Who sets the bounds, the bounds that do not depend on n, and the default. */
+const SINGLE: Readonly<Record<Single, readonly [source: string, ...bounds: number[]]>> = {
+  // The program has templates of up to 21 bits. Above 16, no sequence of 2^26 bits is long enough.
+  templateM: [
+    'bounds of this suite; SP 800-22 §2.7.7 has templates of 2 to 10 bits',
+    2,
+    16,
+    NON_OVERLAPPING_M,
+  ],
   // m should be near log2 of the block length, which is above 2^(m + 1).
-  overlappingM: ['2.8.7', 2, 16, OVERLAPPING_m],
-  // m < ⌊log2 n⌋ − 2, and m < ⌊log2 n⌋ − 5; the upper bounds are those of our counters.
-  serialM: ['2.11.7', 2, 24, SERIAL_M],
-  approximateEntropyM: ['2.12.7', 1, 20, APPROXIMATE_ENTROPY_M],
-  linearComplexityM: ['2.10.7', 500, 5000, LINEAR_COMPLEXITY_M],
+  overlappingM: ['bounds of this suite; SP 800-22 §2.8.7 recommends 9 or 10', 2, 16, OVERLAPPING_m],
+  // The upper bounds are those of our counters.
+  serialM: ['bounds of this suite; SP 800-22 §2.11.7 has m < ⌊log2 n⌋ − 2', 2, 24, SERIAL_M],
+  approximateEntropyM: [
+    'bounds of this suite; SP 800-22 §2.12.7 has m < ⌊log2 n⌋ − 5',
+    1,
+    20,
+    APPROXIMATE_ENTROPY_M,
+  ],
+  linearComplexityM: ['SP 800-22 §2.10.7', 500, 5000, LINEAR_COMPLEXITY_M],
 };
 
 /**
- * Returns the parameters for sequences of `n` bits. Throws `RangeError` on a value outside the standard's bounds, or on an
+ * Returns the parameters for sequences of `n` bits. Throws `RangeError` on a value outside its bounds, or on an
  * `n` that is not a number of bits. A sequence that is too short for a value is no error: the test does not apply.
  */
 export function resolveParameters(n: number, given: TestParameters = {}): SuiteParameters {
@@ -76,9 +86,9 @@ export function resolveParameters(n: number, given: TestParameters = {}): SuiteP
 }
 
 function single(name: Single, given: TestParameters): number {
-  const [section, minimum, maximum, standard] = SINGLE[name];
+  const [source, minimum, maximum, standard] = SINGLE[name];
   const value = given[name] ?? standard;
-  assertInteger(name, value, minimum, maximum, `SP 800-22 §${section}`);
+  assertInteger(name, value, minimum, maximum, source);
   return value;
 }
 
@@ -96,8 +106,11 @@ function blockLengths(n: number, given: BlockLength | readonly BlockLength[]): n
 function blockLength(n: number, given: BlockLength): number {
   if (given === 'nist') return BLOCK_FREQUENCY_M;
   if (given === 'recommended') return recommendedBlockLength(n);
-  if (Number.isInteger(given) && given >= 20 && given > 0.01 * n) return given;
+  const isLong = given > 0.01 * n;
+  if (Number.isInteger(given) && given >= 20 && isLong) return given;
+  // Without a length, M ≥ 20 is all that can be checked.
+  const ofLength = isLong ? '' : `, M > 0.01 n = ${0.01 * n}`;
   throw new RangeError(
-    `"blockFrequencyM" expected "nist", "recommended" or an integer M ≥ 20, M > 0.01 n = ${0.01 * n} (SP 800-22 §2.2.7), got ${given}`,
+    `"blockFrequencyM" expected "nist", "recommended" or an integer M ≥ 20${ofLength} (SP 800-22 §2.2.7), got ${given}`,
   );
 }

@@ -188,7 +188,7 @@ export interface SuiteOptions {
  * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element.
  * Neither changes nor keeps the input; a caller with secret bits wipes it afterwards.
  * Throws `TypeError` unless `bits` is such a `Uint8Array`, `RangeError` on unknown constants
- * or tests, and on parameters outside the standard's bounds.
+ * or tests, and on parameters outside their bounds.
  */
 export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteReport {
   assertBits(bits);

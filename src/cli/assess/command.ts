@@ -27,8 +27,13 @@ import { assess } from './assess.ts';
 import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
 import { warnOfFormat } from './format-warning.ts';
 import { FORMAT_HELP, INPUT_FORMATS, inputName } from './input.ts';
-import { claimPagePath, replaceFile } from './page-file.ts';
-import { addParameterOptions, type ParameterFlags, toParameters } from './parameter-options.ts';
+import { claimPagePath, isSamePath, replaceFile } from './page-file.ts';
+import {
+  addParameterOptions,
+  type ParameterFlags,
+  toParameters,
+  withOptionName,
+} from './parameter-options.ts';
 import { ProgressBar } from './progress.ts';
 import { addReportOptions } from './report-options.ts';
 import type { AssessControl, AssessOptions, InputRead } from './run.ts';
@@ -56,8 +61,9 @@ const HELP = `
 Supplements are tests that are not part of SP 800-22. They have a verdict of their own, and take longer than the 15
 tests together.
 
-One sequence gets a report. 55 or more also get a result for their source (SP 800-22 §4.2). Sequences follow each
-other without a gap; a remainder shorter than --bits is not used.
+One sequence gets a report. 55 or more also get a result for their source (SP 800-22 §4.2). 2 to 54 fail together if
+their smallest p-value is too small for their number; else their source is not judged. Sequences follow each other
+without a gap; a remainder shorter than --bits is not used.
 
 The page of --html works without network or scripts. It shows bits of the input, so only its owner can read it.
 Ctrl-C reports the finished part. The exit code is 0 if the command worked, even if tests fail; --fail changes that.
@@ -110,22 +116,35 @@ export function addAssessCommand(
     .option('--fail', 'exit with code 1 if the report says FAILED')
     .addHelpText('after', HELP)
     .action(async (file: string, flags: AssessFlags, self: Command) => {
-      if (flags.doubling) {
-        const onStart = (head: Uint8Array): void => warnOfFormat(file, head, self, context);
-        const options = toOptions(file, { ...flags, sequences: 'all' });
-        const failed = await assessDoubling(options, flags, context, onStart);
-        if (flags.fail && failed) onExitCode(1);
-        return;
+      try {
+        if (await runCommand(file, flags, self, context)) onExitCode(1);
+      } catch (error) {
+        throw withOptionName(error);
       }
-      if (flags.mostBits !== undefined) throw new CommandError('--most-bits needs --doubling', 2);
-      const summary = await run(file, flags, self, context);
-      if (!flags.fail) return;
-      if (hasFailed(summary)) onExitCode(1);
-      else warnIfNotJudged(summary, context);
     });
   addDoublingOptions(command);
   addParameterOptions(command);
   addReportOptions(command);
+}
+
+/** Writes the report. Returns whether `--fail` ends the command with code 1. */
+async function runCommand(
+  file: string,
+  flags: AssessFlags,
+  command: Command,
+  context: CliContext,
+): Promise<boolean> {
+  if (flags.doubling) {
+    const onStart = (head: Uint8Array): void => warnOfFormat(file, head, command, context);
+    const options = toOptions(file, { ...flags, sequences: 'all' });
+    const failed = await assessDoubling(options, flags, context, onStart);
+    return failed && flags.fail === true;
+  }
+  if (flags.mostBits !== undefined) throw new CommandError('--most-bits needs --doubling', 2);
+  const summary = await run(file, flags, command, context);
+  if (!flags.fail) return false;
+  if (!hasFailed(summary)) warnIfNotJudged(summary, context);
+  return hasFailed(summary);
 }
 
 async function run(
@@ -145,6 +164,7 @@ async function run(
     report: checkFields(flags),
   });
   const page = openPage(file, flags, trace);
+  const nistReport = openNistReport(file, flags);
   const bar = progressBar(flags, context);
   const control: AssessControl = {
     onProgress: (progress) => bar?.update(progress),
@@ -160,28 +180,13 @@ async function run(
       if (signal.reason !== OUTPUT_GONE) context.out(text);
     };
     const output = makeOutput(outputKind(flags), write, trace);
-    return assess(options, page ? bothOutputs(output, page) : output, { ...control, signal });
+    return assess(options, allOutputs([output, page, nistReport]), { ...control, signal });
   };
-  return writeNistReport(file, flags, async () => {
-    try {
-      return await untilInterrupted(work);
-    } finally {
-      bar?.clear();
-    }
-  });
-}
-
-/** Writes the report of `--nist-report`, if it is wanted, after `work`. Refuses its path before. */
-async function writeNistReport(
-  file: string,
-  { nistReport }: AssessFlags,
-  work: () => Promise<AssessSummary>,
-): Promise<AssessSummary> {
-  if (nistReport === undefined) return work();
-  const target = claimPagePath(nistReport, file, '--nist-report');
-  const summary = await work();
-  replaceFile(target, formatNistReport(inputName(file), summary.rows));
-  return summary;
+  try {
+    return await untilInterrupted(work);
+  } finally {
+    bar?.clear();
+  }
 }
 
 function toOptions(file: string, flags: AssessFlags): AssessOptions {
@@ -228,16 +233,30 @@ function openPage(
   return new HtmlOutput(head, (page) => replaceFile(target, page));
 }
 
-/** Writes to standard output first, which gets its report even if the page cannot be written. */
-function bothOutputs(first: AssessOutput, second: AssessOutput): AssessOutput {
+/** Returns the output for the report of `--nist-report`, if it is wanted. Throws `CommandError` as `openPage`. */
+function openNistReport(file: string, { html, nistReport }: AssessFlags): AssessOutput | undefined {
+  if (nistReport === undefined) return undefined;
+  const target = claimPagePath(nistReport, file, '--nist-report');
+  if (html !== undefined && isSamePath(claimPagePath(html, file), target)) {
+    throw new CommandError(
+      `--nist-report ${nistReport} is also the file of --html; name another file`,
+      2,
+    );
+  }
+  return {
+    add: () => {},
+    end: ({ rows }) => replaceFile(target, formatNistReport(inputName(file), rows)),
+  };
+}
+
+/** Writes to standard output first, which gets its report even if a file cannot be written. */
+function allOutputs(outputs: readonly (AssessOutput | undefined)[]): AssessOutput {
   return {
     add: (report) => {
-      first.add(report);
-      second.add(report);
+      for (const output of outputs) output?.add(report);
     },
     end: (summary) => {
-      first.end(summary);
-      second.end(summary);
+      for (const output of outputs) output?.end(summary);
     },
   };
 }

@@ -10,7 +10,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import { STANDARD_INPUT } from './input.ts';
@@ -70,6 +70,17 @@ function assertReplaceable(
       2,
     );
   }
+}
+
+/** Reports whether two paths that were claimed name one file, which need not exist. */
+export function isSamePath(one: string, other: string): boolean {
+  const [first, second] = [statOf(one), statOf(other)];
+  if (first && second) return isSameFile(first, second);
+  return !first && !second && resolved(one) === resolved(other);
+}
+
+function resolved(path: string): string {
+  return join(realpathSync(dirname(path)), basename(path));
 }
 
 function isSameFile(one: BigIntStats, other: BigIntStats): boolean {

@@ -1,6 +1,7 @@
 /** The options of `phm assess` for the parameters that SP 800-22 leaves open. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type BlockLength, resolveParameters, type TestParameters } from '#sp800-22';
+import { CommandError } from '../command-error.ts';
 import { parseCount } from '../parse-count.ts';
 
 /** The options as commander names them. */
@@ -93,6 +94,26 @@ function assertParameters(parameters: TestParameters): void {
     resolveParameters(0, parameters);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new InvalidArgumentError(error.message);
+    throw new InvalidArgumentError(
+      error.message.replace(/^"\w+" expected (.*), got .*$/, 'use $1.'),
+    );
   }
+}
+
+/** The options by the parameters in messages of the package. */
+const OPTIONS: Readonly<Record<keyof TestParameters, string>> = {
+  blockFrequencyM: '--block-frequency-m',
+  templateM: '--template-length',
+  overlappingM: '--overlapping-template-length',
+  serialM: '--serial-m',
+  approximateEntropyM: '--approximate-entropy-m',
+  linearComplexityM: '--linear-complexity-m',
+};
+
+/** Returns an error about a parameter that does not suit the sequences with the name of its option, any other as it is. */
+export function withOptionName(error: unknown): unknown {
+  if (!(error instanceof RangeError || error instanceof CommandError)) return error;
+  const { message } = error;
+  const named = Object.entries(OPTIONS).find(([name]) => message.startsWith(`"${name}" expected`));
+  return named ? new CommandError(message.replace(/^"\w+"/, named[1]), 2) : error;
 }
