@@ -5,22 +5,19 @@
  *
  * Each source is an AES-256-CTR stream under a key of its own, so the same arguments give the same counts.
  */
-import { createCipheriv } from 'node:crypto';
 import { runPackedSuite, TEST_NAMES } from '#sp800-22';
 import { Doubling, levelAlpha } from '../src/cli/assess/doubling.ts';
+import { soundSource } from './rates/sound-source.ts';
 
 const [sources = 1000, levels = 7, bits = 2 ** 20] = process.argv.slice(2).map(Number);
 
 /** Returns the level at which source number `number` fails; `levels` if it passes. */
 function failingLevel(number: number): number {
-  const key = Buffer.alloc(32);
-  key.writeUInt32BE(number);
-  const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
-  const zeros = Buffer.alloc(Math.ceil(bits / 8));
+  const next = soundSource(number);
   const doubling = new Doubling(TEST_NAMES);
   for (let level = 0; level < levels; level++) {
     while (doubling.sequences < 2 ** level) {
-      doubling.add(runPackedSuite(cipher.update(zeros), { bits }));
+      doubling.add(runPackedSuite(next(Math.ceil(bits / 8)), { bits }));
     }
     if (doubling.judge().failed) return level;
   }

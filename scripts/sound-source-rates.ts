@@ -6,22 +6,19 @@
  * Each source is an AES-256-CTR stream under a key of its own, so the same arguments give the same counts. Without tests
  * it takes all of them.
  */
-import { createCipheriv } from 'node:crypto';
 import { runPackedSuite, TEST_NAMES } from '#sp800-22';
 import { hasFailed, RunCounts } from '#sp800-22/report';
+import { soundSource } from './rates/sound-source.ts';
 
 const [sources = 1000, sequences = 10, bits = 1000] = process.argv.slice(2, 5).map(Number);
 const named = process.argv.slice(5);
 const tests = TEST_NAMES.filter((name) => named.length === 0 || named.includes(name));
 
 function isFailed(number: number): boolean {
-  const key = Buffer.alloc(32);
-  key.writeUInt32BE(number);
-  const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
-  const zeros = Buffer.alloc(Math.ceil(bits / 8));
+  const next = soundSource(number);
   const counts = new RunCounts(tests);
   for (let i = 0; i < sequences; i++) {
-    counts.add(runPackedSuite(cipher.update(zeros), { bits, only: tests }));
+    counts.add(runPackedSuite(next(Math.ceil(bits / 8)), { bits, only: tests }));
   }
   return hasFailed(counts.summary(true));
 }

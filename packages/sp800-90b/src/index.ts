@@ -10,6 +10,7 @@ export {
   ASSESSMENT_SAMPLES,
   assessConditioned,
   assessNonIid,
+  bitsOfGreatest,
   type ConditionedAssessment,
   ESTIMATOR_NAMES,
   type Estimate,

@@ -143,8 +143,9 @@ async function runCommand(
   if (flags.mostBits !== undefined) throw new CommandError('--most-bits needs --doubling', 2);
   const summary = await run(file, flags, command, context);
   if (!flags.fail) return false;
-  if (!hasFailed(summary)) warnIfNotJudged(summary, context);
-  return hasFailed(summary);
+  const failed = hasFailed(summary);
+  if (!failed) warnIfNotJudged(summary, context);
+  return failed;
 }
 
 async function run(

@@ -119,7 +119,7 @@ async function run(
   const samples = await readSamples(file, flags);
   const progress = terminalLine(context.err);
   try {
-    if (restart) assertMatrix(file, samples, widthOf(samples, flags), flags);
+    if (restart) assertMatrix(file, samples, flags);
     if (flags.iid) assertTestable(file, samples);
     if (!flags.packed) warnOfText(file, samples, context);
     const warning = tooFewWarning(samples.length);
@@ -161,13 +161,6 @@ function assertOptionsFit(flags: EntropyFlags): void {
       2,
     );
   }
-}
-
-/** Bits of a symbol: 1 if packed, as given, or those of the greatest sample. */
-function widthOf(samples: Uint8Array, { packed, bitsPerSymbol }: EntropyFlags): number {
-  if (packed) return 1;
-  const greatest = samples.reduce((most, sample) => Math.max(most, sample), 1);
-  return bitsPerSymbol ?? 32 - Math.clz32(greatest);
 }
 
 function parseBitsPerSymbol(text: string): number {

@@ -2,7 +2,13 @@
 import { InvalidArgumentError } from 'commander';
 import type { SequenceReader } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
-import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
+import {
+  bitsOfGreatest,
+  firstTooWide,
+  IID_MINIMUM_SAMPLES,
+  MAX_ASSESSED_BITS,
+  RESTARTS,
+} from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 import { inputName, openInput } from './input.ts';
@@ -136,8 +142,11 @@ export function assertTestable(file: string, samples: Uint8Array): void {
 export function assertMatrix(
   file: string,
   samples: Uint8Array,
-  bitsPerSymbol: number,
-  { initialEntropy = 0 }: { initialEntropy?: number },
+  {
+    packed = false,
+    bitsPerSymbol = packed ? 1 : bitsOfGreatest(samples),
+    initialEntropy = 0,
+  }: SampleFlags & { readonly initialEntropy?: number },
 ): void {
   const wanted = RESTARTS * RESTARTS;
   if (samples.length !== wanted) {

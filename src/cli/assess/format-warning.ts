@@ -22,10 +22,8 @@ const LOOKS = { ascii: 'digits 0 and 1', hex: 'hexadecimal digits', gzip: 'gzip'
 
 /** Warns if samples, one a byte, are hardly anything but text or gzip. */
 export function warnOfText(file: string, samples: Uint8Array, context: CliContext): void {
-  const guess = guessFormat(samples.subarray(0, HEAD_BYTES));
+  const guess = guessFormat(samples);
   if (guess === null) return;
   const what = `${inputName(file)} looks like ${LOOKS[guess]}`;
   context.err(`warning: ${what}. Each byte is read as a sample, so the estimate is of the text.\n`);
 }
-
-const HEAD_BYTES = 64;

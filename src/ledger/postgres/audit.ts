@@ -22,13 +22,10 @@ export function auditStatement(audit: AuditRecord): Statement {
  * `change`.
  */
 export function withAudit(change: Statement, audit: AuditRecord | null): Statement {
-  const parts = [...(change.parts ?? []), `changed AS (${change.sql})`];
+  const parts = partsOf(change);
   const values = [...change.values];
-  if (change.also !== undefined) {
-    parts.push(`also_changed AS (${change.also} AND EXISTS (SELECT FROM changed))`);
-  }
   /** Adds a part that inserts `columns`, with values of these types, for a changed row. */
-  const insert = (table: string, columns: Readonly<Record<string, readonly [string, unknown]>>) => {
+  const insert = (table: string, columns: Columns) => {
     const selected = Object.values(columns).map(([type, value]) => {
       values.push(value);
       return `$${values.length}::${type}`;
@@ -48,11 +45,9 @@ export function withAudit(change: Statement, audit: AuditRecord | null): Stateme
  * rows name are written, and no others.
  */
 export function withAudits(change: Statement, audits: readonly AuditRecord[]): Statement {
-  const parts = [...(change.parts ?? []), `changed AS (${change.sql})`];
+  const parts = partsOf(change);
   const values = [...change.values];
-  if (change.also !== undefined) {
-    parts.push(`also_changed AS (${change.also} AND EXISTS (SELECT FROM changed))`);
-  }
+  /** Adds a part that inserts rows of these columns whose `id` a changed row names. */
   const insert = (table: string, id: string, rows: readonly Columns[]) => {
     const [first] = rows;
     if (first === undefined) return;
@@ -70,6 +65,14 @@ export function withAudits(change: Statement, audits: readonly AuditRecord[]): S
   insert('audit', 'audit_id', audits.map(auditColumns));
   insert('log_pending', 'entry_id', audits.filter(({ pending }) => pending).map(pendingColumns));
   return { sql: `WITH ${parts.join(', ')} SELECT * FROM changed`, values };
+}
+
+/** Returns the parts of the `WITH` clause that make a change, and call its rows `changed`. */
+function partsOf({ parts = [], sql, also }: Statement): string[] {
+  const changed = [...parts, `changed AS (${sql})`];
+  return also === undefined
+    ? changed
+    : [...changed, `also_changed AS (${also} AND EXISTS (SELECT FROM changed))`];
 }
 
 type Columns = Readonly<Record<string, readonly [string, unknown]>>;

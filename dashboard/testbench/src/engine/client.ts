@@ -34,7 +34,7 @@ export function startTask<Result, Progress = never>(
   };
   worker.postMessage(request);
   const result = promise.finally(() => worker.terminate());
-  // A task that is ended may have nobody who waits for it.
+  // A caller that ends a task need not wait for its result.
   result.catch(() => {});
   return {
     result,
