@@ -85,13 +85,15 @@ async function runShell(
   limitMs: number,
 ): Promise<Run> {
   const isGroup = process.platform !== 'win32';
-  const child = spawn(command, {
-    shell: true,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: isGroup,
-    windowsHide: true,
-  });
+  const start = () =>
+    spawn(command, {
+      shell: true,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: isGroup,
+      windowsHide: true,
+    });
+  const { child, release } = startBound(start, isGroup);
   let stopped: Run['stopped'] = null;
   const stop = (why: Run['stopped']): void => {
     stopped ??= why;
@@ -103,7 +105,6 @@ async function runShell(
   const output = collect(child.stdout, () => stop('long'));
   const said = collectEnd(child.stderr);
   const timer = setTimeout(() => stop(hasEnded(child) ? 'held' : 'late'), limitMs);
-  const release = killAtExit(() => kill(child, isGroup));
   try {
     const { code, signal } = await ended(child);
     const all = output.take();
@@ -180,18 +181,28 @@ function kill({ pid }: ChildProcess, isGroup: boolean): void {
   }
 }
 
-/** Ends the command with this process: a signal to this process's group does not reach it. Returns the way back. */
-function killAtExit(end: () => void): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Starts a child that ends with this process, until `release`: a signal to this process's group does not reach it. */
+function startBound<Child extends ChildProcess>(
+  start: () => Child,
+  isGroup: boolean,
+): { child: Child; release(): void } {
+  let child: Child | undefined;
+  const end = (): void => {
+    if (child) kill(child, isGroup);
+  };
   const onSignal = (signal: NodeJS.Signals): void => {
     end();
     // This listener has been removed. Without another one, the signal ends this process.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  // Before the start: a signal between the two would end this process alone.
   process.once('exit', end);
   for (const signal of signals) process.once(signal, onSignal);
-  return () => {
+  child = start();
+  const release = (): void => {
     process.off('exit', end);
     for (const signal of signals) process.off(signal, onSignal);
   };
+  return { child, release };
 }

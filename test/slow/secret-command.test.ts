@@ -22,6 +22,19 @@ import {
 
 const SECRET = 'c3'.repeat(32);
 
+/** A module that makes `spawn` return half a second after the start. */
+const SLOW_SPAWN = `data:text/javascript,${encodeURIComponent(`
+  import child from 'node:child_process';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { spawn } = child;
+  child.spawn = (...args) => {
+    const started = spawn(...args);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    return started;
+  };
+  syncBuiltinESMExports();
+`)}`;
+
 /** Returns why a program cannot be used, or false. */
 function lacks(program: string, argument: string): string | false {
   try {
@@ -146,11 +159,17 @@ describe('a server whose master secret comes from a command', { skip }, () => {
   it('ends the command with itself', async () => {
     rmSync(dataDir, { recursive: true, force: true });
     const file = join(folder, 'pid');
-    const env = { PHM_MASTER_KEY_COMMAND: `echo $$ > '${file}'; sleep 600 & wait` };
-    for (const args of [['serve'], ['secret', 'list']]) {
+    const env = { PHM_MASTER_KEY_COMMAND: `echo $$ > '${file}'; sleep 600 & wait`, PHM_PORT: '0' };
+    const starts = [
+      [MAIN, 'serve'],
+      [MAIN, 'secret', 'list'],
+      // The signal comes before the program goes on after the start of the command.
+      ['--import', SLOW_SPAWN, MAIN, 'secret', 'list'],
+    ];
+    for (const args of starts) {
       rmSync(file, { force: true });
-      const child = spawn(process.execPath, [MAIN, ...args], {
-        env: environment(dataDir, { ...env, PHM_PORT: '0' }),
+      const child = spawn(process.execPath, args, {
+        env: environment(dataDir, env),
         stdio: 'ignore',
       });
       const read = () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
