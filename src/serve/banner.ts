@@ -17,6 +17,8 @@ export interface Announcement {
   readonly metricsAddress: string | null;
   /** A demo API key that this server accepts, or null. */
   readonly demoApiKey: string | null;
+  /** True if the first API key that an operator issues ends the demo keys. */
+  readonly demoKeysEnd: boolean;
   /** True if demo keys have ended because an operator issued an API key. */
   readonly demoKeysEnded: boolean;
   /** Returns a complete command line for these words, in the form in which this server was started. */
@@ -91,9 +93,12 @@ ${rows.join('')}${about}
 }
 
 /** Returns the lines that say where an API key for the curl command comes from. */
-function aboutKeys({ demoApiKey, demoKeysEnded, commandLine, color }: Announcement): string {
+function aboutKeys(announcement: Announcement): string {
+  const { demoApiKey, demoKeysEnd, demoKeysEnded, commandLine, color } = announcement;
   if (demoApiKey) {
-    const text = 'public; ends when you issue an API key';
+    const text = demoKeysEnd
+      ? 'public; ends when you issue an API key'
+      : 'public; works for anyone who reaches this server';
     return paint('dim', `${' '.repeat(17)}${text}\n`, color);
   }
   if (demoKeysEnded) {

@@ -97,7 +97,7 @@ function startOnDatabase(
 
 /** Says where the server is: by a banner on a terminal, otherwise by a log line. */
 function sayReady(
-  { config, options, lifecycle, color, hasReader, logger }: ServerParts,
+  { config, options, demoPolicy, lifecycle, color, hasReader, logger }: ServerParts,
   { address, metricsServer }: Listeners,
 ): void {
   const announcement = {
@@ -105,6 +105,7 @@ function sayReady(
     json: options.json,
     dashboard: isBuilt(DASHBOARD_FOLDER),
     demoApiKey: lifecycle.demoApiKey,
+    demoKeysEnd: demoPolicy === 'admit-direct',
     demoKeysEnded: lifecycle.demoKeysEnded,
     data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
     commandLine: (words: string) => commandLine(options, words),

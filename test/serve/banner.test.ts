@@ -13,6 +13,7 @@ const ALL: Announcement = {
   requiresHybrid: true,
   metricsAddress: 'http://127.0.0.1:9464/metrics',
   demoApiKey: DEMO_KEY,
+  demoKeysEnd: true,
   demoKeysEnded: false,
   commandLine: (words) => `npm run -s phm -- ${words}`,
   color: false,
@@ -38,6 +39,13 @@ describe('the banner', () => {
     assert.doesNotMatch(bare, /Dashboard|TLS|OpenSSL|Metrics|phmsk_demo/);
     assert.match(bare, /account create .*\n.*key issue --account/);
     assert.match(bare, /X-API-Key: <API_KEY>/);
+  });
+
+  it('says whether an API key that is issued here ends the demo key', () => {
+    assert.match(bannerText(ALL), /^ +public; ends when you issue an API key$/m);
+    const lasting = bannerText({ ...ALL, demoKeysEnd: false });
+    assert.match(lasting, /^ +public; works for anyone who reaches this server$/m);
+    assert.doesNotMatch(lasting, /ends when/);
   });
 
   it('says that demo keys have ended', () => {

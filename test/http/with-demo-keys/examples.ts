@@ -122,6 +122,7 @@ describe('the first curl command', () => {
       requiresHybrid: false,
       metricsAddress: null,
       demoApiKey: DEMO_KEY,
+      demoKeysEnd: true,
       demoKeysEnded: false,
       commandLine: (words) => words,
       color: false,
