@@ -1,7 +1,7 @@
 /** The page: a file is dropped, recognised, tested by workers and reported. */
 import { grouped } from '../../../packages/sp800-22/src/grouped.ts';
 import { HEAD_BYTES, isGzip, recognise } from './decode/recognise.ts';
-import { PROGRAM, startTask, type Task } from './engine/client.ts';
+import { startTask, type Task } from './engine/client.ts';
 import type {
   EntropyProgress,
   EntropyRequest,
@@ -99,7 +99,7 @@ async function run(
     const { samples, ...options } = settings;
     if (!isPlain(options.recipe)) view.say('The SHA-256 of the file is being computed …');
     const digest = isPlain(options.recipe) ? null : await untilCancelled(sha256, cancelling.signal);
-    const request: RunRequest = { file, options, sha256: digest, program: PROGRAM };
+    const request: RunRequest = { file, options, sha256: digest };
     const suite = own.start<RunResult, RunProgress>('run', request, (state) => view.update(state));
     estimating = samples === null ? null : estimate(opened, settings, view, own);
     cancelling.signal.onabort = () => {

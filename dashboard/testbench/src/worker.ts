@@ -1,36 +1,50 @@
 /** The program of all workers of the page. The name of a worker says what it does. */
-import { serve } from '../../../packages/sp800-22/src/assess/worker.ts';
 import { Sha256 } from '../../../packages/sp800-22/src/sha256.ts';
 import { estimateEntropy } from './engine/entropy.ts';
-import type { EntropyProgress, EntropyRequest, Failure, RunRequest } from './engine/messages.ts';
+import type {
+  EntropyProgress,
+  EntropyRequest,
+  Failure,
+  RunRequest,
+  SuiteFailure,
+  SuiteOrder,
+} from './engine/messages.ts';
 import { runSuite } from './engine/run.ts';
+import { failUnread, SuiteWorkers, serveOrder } from './engine/suite-workers.ts';
 
 /** What a worker has: the types of the page are those of a window. */
 interface WorkerScope {
   readonly name: string;
   onmessage: (event: MessageEvent) => void;
-  postMessage(message: unknown): void;
+  onmessageerror: (event: MessageEvent) => void;
+  postMessage(message: unknown, transfer?: Transferable[]): void;
 }
 
 const scope = self as unknown as WorkerScope;
 
-/** Runs the suite on a file. A second message cancels the run. */
+/** Runs the suite on a file. Later messages cancel the run or say that a suite worker failed. */
 function testFile(): void {
   const ending = new AbortController();
-  scope.onmessage = ({ data }: MessageEvent<RunRequest | 'cancel'>) => {
-    if (data === 'cancel') {
-      ending.abort('cancelled');
-      return;
+  const workers = new SuiteWorkers((order) => scope.postMessage(order, [order.port]));
+  scope.onmessage = ({ data }: MessageEvent<RunRequest | SuiteFailure | 'cancel'>) => {
+    if (data === 'cancel') ending.abort('cancelled');
+    else if ('worker' in data) workers.fail(data);
+    else {
+      answer(
+        runSuite(data, {
+          startWorker: workers.start,
+          onProgress: (progress) => scope.postMessage(progress),
+          signal: ending.signal,
+        }),
+      );
     }
-    const address = URL.createObjectURL(data.program);
-    answer(
-      runSuite(data, {
-        startWorker: () => new Worker(address, { name: 'suite' }),
-        onProgress: (progress) => scope.postMessage(progress),
-        signal: ending.signal,
-      }),
-    );
   };
+}
+
+/** Tests sequences for the worker of a run. */
+function testSequences(): void {
+  scope.onmessageerror = failUnread;
+  scope.onmessage = ({ data }: MessageEvent<SuiteOrder>) => serveOrder(data);
 }
 
 async function hashFile(file: Blob): Promise<string> {
@@ -56,7 +70,7 @@ function messageOf(error: unknown): string {
 
 switch (scope.name) {
   case 'suite':
-    serve();
+    testSequences();
     break;
   case 'hash':
     scope.onmessage = ({ data }: MessageEvent<Blob>) => answer(hashFile(data));

@@ -44,8 +44,27 @@ export interface RunRequest {
   readonly options: RunOptions;
   /** Digest of the whole file, for reports on input that `phm assess` cannot read; else null. */
   readonly sha256: string | null;
-  /** The program of the workers. A worker of a page from a file cannot read blobs of the page by their address. */
-  readonly program: Blob;
+}
+
+/** From the worker of a run: the page starts a suite worker, which gets the order. */
+export interface SuiteOrder {
+  readonly kind: 'suite';
+  /** Counts from 0. */
+  readonly worker: number;
+  /** The end of the channel for the suite worker. */
+  readonly port: MessagePort;
+  /**
+   * The first message to the suite worker. It holds a WebAssembly module, which Chromium hands to workers, but not
+   * through a channel between two workers of a page from a file.
+   */
+  readonly first: unknown;
+}
+
+/** To the worker of a run: a suite worker failed. */
+export interface SuiteFailure {
+  readonly kind: 'suite failure';
+  readonly worker: number;
+  readonly message: string;
 }
 
 export interface TestProgress {

@@ -20,7 +20,7 @@ const HEAD_BYTES = 2 ** 18;
 const PROGRESS_MS = 100;
 
 export interface RunControl {
-  readonly startWorker: () => Worker;
+  readonly startWorker: NonNullable<AssessOptions['createWorker']>;
   readonly onProgress: (progress: RunProgress) => void;
   /** Ends the run. Its reason stands in the result. */
   readonly signal: AbortSignal;
@@ -41,7 +41,7 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
     const { summary } = await assess(sourceOf(file, options.recipe), {
       ...optionsOf(request),
       signal: control.signal,
-      createWorker: control.startWorker as NonNullable<AssessOptions['createWorker']>,
+      createWorker: control.startWorker,
       onSequence: (sequence, index) => index === 0 && shown.begin(sequence),
       onReport: (report) => shown.add(report),
       onProgress: ({ finished, expected }) => shown.progress(finished, expected ?? null),
