@@ -8,7 +8,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { aesCtr } from '../support/aes-stream.ts';
 import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
 import { runCommand } from '../support/run-command.ts';
-import { assertSameText } from '../support/same-text.ts';
+import { assertSameText, withoutTime } from '../support/same-text.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const SIZE_BYTES = 200_000_000;
@@ -48,9 +48,6 @@ const MEASURE = `(() => {
   }, 10);
   globalThis.felt = felt;
 })()`;
-
-const withoutTime = (text: string): string =>
-  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME');
 
 const summary = (values: readonly number[]): { median: number; most: number } => {
   const sorted = values.toSorted((a, b) => a - b);

@@ -12,7 +12,7 @@ import type { Browser, Page } from 'playwright-core';
 import { aesCtr } from '../support/aes-stream.ts';
 import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
 import { runCommand } from '../support/run-command.ts';
-import { assertSameText } from '../support/same-text.ts';
+import { assertSameText, withoutTime } from '../support/same-text.ts';
 import { MAIN, makeDataDir, removeDataDir } from '../support/server.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -22,9 +22,6 @@ const BYTES = aesCtr(Buffer.alloc(32, 23), 75_100);
 const OPTIONS = ['--bits', '10000', '--sequences', 'all'];
 
 const OTHER_FORMS = ['CSV', 'HTML', 'text'] as const;
-
-const withoutTime = (text: string): string =>
-  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME');
 
 /** What the identification of a report is computed from. */
 function traceOf(json: string): object {

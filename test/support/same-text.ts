@@ -1,3 +1,4 @@
+/** Compares reports. */
 import assert from 'node:assert/strict';
 
 /** Fails with the place of the first difference: reports are too long for a message. */
@@ -10,3 +11,7 @@ export function assertSameText(actual: string, expected: string, name: string): 
     `${name} differs at character ${at}: got ${near(actual)}, expected ${near(expected)}`,
   );
 }
+
+/** Returns a report without its time of creation. */
+export const withoutTime = (text: string): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME');
