@@ -38,6 +38,20 @@ describe('procedure A', () => {
 });
 
 describe('procedure B', () => {
+  it('says which step does not end on stuck and periodic bits', () => {
+    const stuck: [byte: number, reason: string][] = [
+      [0x00, 'step 2 does not end, because no group of 2 bits begins with 1'],
+      [0xff, 'step 2 does not end, because no group of 2 bits begins with 0'],
+      [0x55, 'step 2 does not end, because no group of 2 bits begins with 1'],
+    ];
+    for (const [byte, reason] of stuck) {
+      const { runs, verdict } = procedureB(new Uint8Array(50_000).fill(byte));
+      assert.deepEqual([runs.at(-1)?.reason, verdict], [reason, 'undecided']);
+    }
+    const [run] = procedureB(new Uint8Array(20_000)).runs;
+    assert.equal(run.reason, undefined);
+  });
+
   for (const [name, reference, stream] of [
     ['sound bits', REFERENCE.aes.b, aesStream],
     ['biased bits', REFERENCE.biased.b, biasedStream],

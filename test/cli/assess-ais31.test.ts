@@ -57,6 +57,18 @@ describe('phm assess-ais31', () => {
     assert.deepEqual(runs[0].tests[0].statistics, { ones: 53_245, deviation: 0.03244999999999998 });
   });
 
+  it('says that procedure B does not end on stuck noise', async () => {
+    const stuck = join(folder, 'stuck.bin');
+    writeFileSync(stuck, new Uint8Array(60_000));
+    const { stdout } = await phm(stuck, '--procedure', 'B');
+    assert.match(
+      stdout,
+      /^Procedure B: undecided: step 2 does not end, because no group of 2 bits/,
+    );
+    assert.match(stdout, /^First run: 100,000 bits, 1 failed; step 2 does not end/m);
+    assert.doesNotMatch(stdout, /too early|bits ended/);
+  });
+
   it('says how many bits procedure A needs', async () => {
     const { code, stderr } = await phm(biased, '--procedure', 'A');
     assert.equal(code, 1);

@@ -40,7 +40,7 @@ function runB(bits: Uint8Array): ProcedureRun {
   let used = SAMPLES;
   for (const startBits of [1, 2, 3]) {
     const counted = countFollowers(bits.subarray(used), startBits);
-    if (counted === null) return runOf(tests, used, false);
+    if (!counted.complete) return runOf(tests, used, false, whyEndless(counted, startBits));
     used += counted.bits;
     const { ones } = counted;
     tests.push(...(startBits === 1 ? [transition(ones)] : homogeneity(ones, startBits)));
@@ -93,21 +93,40 @@ function homogeneity(ones: readonly number[], startBits: number): ElementaryTest
   });
 }
 
+/** What a step has read. */
+interface Followers {
+  /** Tuples of each start, by its index, and ones that follow it. */
+  readonly counts: readonly number[];
+  readonly ones: readonly number[];
+  readonly bits: number;
+  /** False if the bits ended before each start had occurred 100,000 times. */
+  readonly complete: boolean;
+}
+
+/**
+ * Returns why the step does not end on bits of this kind: a start is missing among as many tuples as the step wants of
+ * it. Noise that is not stuck or periodic has every start among so many.
+ */
+function whyEndless({ counts, bits }: Followers, startBits: number): string | undefined {
+  const missing = counts.indexOf(0);
+  const length = startBits + 1;
+  if (missing < 0 || bits / length < SAMPLES) return undefined;
+  const start = missing.toString(2).padStart(startBits, '0');
+  return `step ${length} does not end, because no group of ${length} bits begins with ${start}`;
+}
+
 /**
  * Reads disjoint tuples of `startBits` + 1 bits until each start has occurred 100,000 times, and counts how often a 1
- * follows each start. The first bit of a start is the most significant of its index. Returns null if the bits end first.
+ * follows each start. The first bit of a start is the most significant of its index.
  */
-function countFollowers(
-  bits: Uint8Array,
-  startBits: number,
-): { readonly ones: readonly number[]; readonly bits: number } | null {
+function countFollowers(bits: Uint8Array, startBits: number): Followers {
   const starts = 2 ** startBits;
   const counts = new Array<number>(starts).fill(0);
   const ones = new Array<number>(starts).fill(0);
   let complete = 0;
   let at = 0;
   while (complete < starts) {
-    if (at + startBits >= bits.length) return null;
+    if (at + startBits >= bits.length) return { counts, ones, bits: at, complete: false };
     let start = 0;
     for (let i = 0; i < startBits; i++) start = 2 * start + bits[at + i];
     if (counts[start] < SAMPLES) {
@@ -116,5 +135,5 @@ function countFollowers(
     }
     at += startBits + 1;
   }
-  return { ones, bits: at };
+  return { counts, ones, bits: at, complete: true };
 }

@@ -26,6 +26,8 @@ export interface ProcedureRun {
   readonly bits: number;
   /** False if the input ended before the last test. */
   readonly complete: boolean;
+  /** Why more bits of this kind would not complete the run, such as "step 2 does not end, because …", if they would not. */
+  readonly reason?: string;
 }
 
 /**
@@ -65,6 +67,8 @@ export function runOf(
   tests: readonly ElementaryTest[],
   bits: number,
   complete: boolean = true,
+  reason?: string,
 ): ProcedureRun {
-  return { tests, failed: tests.filter(({ passed }) => !passed).length, bits, complete };
+  const failed = tests.filter(({ passed }) => !passed).length;
+  return { tests, failed, bits, complete, ...(reason !== undefined && { reason }) };
 }

@@ -1,6 +1,6 @@
 /** The output of `phm assess-ais31`: tables for people, JSON for machines. */
 import type { ElementaryTest, ProcedureResult, ProcedureRun, TestName, Verdict } from '#ais-20-31';
-import type { InputFormat } from '#sp800-22/assess';
+import { type InputFormat, MAXIMUM_BITS } from '#sp800-22/assess';
 import { alignColumns, grouped } from '#sp800-22/report';
 import { softwareName } from '../../version.ts';
 import type { InputRead } from './run.ts';
@@ -30,11 +30,19 @@ const TITLES: Readonly<Record<TestName, string>> = {
   T8: 'entropy',
 };
 
-const VERDICTS: Readonly<Record<Verdict, string>> = {
+const VERDICTS: Readonly<Record<Exclude<Verdict, 'undecided'>, string>> = {
   passed: 'passed',
   failed: 'FAILED',
-  undecided: 'undecided: the input ends too early',
 };
+
+function verdictText({ verdict, runs }: ProcedureResult, bits: number): string {
+  if (verdict !== 'undecided') return VERDICTS[verdict];
+  const ends =
+    bits === MAXIMUM_BITS
+      ? `more than the ${grouped(bits)} bits that are read would be needed`
+      : 'the input ends too early';
+  return `undecided: ${runs.at(-1)?.reason ?? ends}`;
+}
 
 /** Failed tests that the text lists; `--json` has all. */
 const LISTED_FAILURES = 20;
@@ -45,11 +53,11 @@ does not show entropy: output of a deterministic generator passes.
 
 export function formatAisText(result: ProcedureResult, facts: AisFacts): string {
   const { file, bits, width } = facts;
-  const { procedure, runs, verdict } = result;
+  const { procedure, runs } = result;
   const numbers =
     procedure === 'A' ? `, random numbers of ${width === 1 ? '1 bit' : `${width} bits`}` : '';
   const lines = [
-    `Procedure ${procedure}: ${VERDICTS[verdict]}`,
+    `Procedure ${procedure}: ${verdictText(result, bits)}`,
     `${file}: ${grouped(bits)} bits${numbers}`,
     ...runs.flatMap((run, i) => ['', runTitle(run, i), ...alignColumns(rowsOf(run, procedure))]),
     ...runs.flatMap(failureLines),
@@ -71,9 +79,10 @@ function traceRows({ input: { bytes, sha256, sizeBytes }, format, created }: Ais
   ];
 }
 
-function runTitle({ bits, failed, complete }: ProcedureRun, index: number): string {
+function runTitle({ bits, failed, complete, reason }: ProcedureRun, index: number): string {
   const name = index === 0 ? 'First run' : 'Repetition, because one test failed';
-  const end = complete ? `${failed} failed` : `${failed} failed before the input ended`;
+  const early = reason === undefined ? ' before the bits ended' : `; ${reason}`;
+  const end = `${failed} failed${complete ? '' : early}`;
   return `${name}: ${grouped(bits)} bits, ${end}`;
 }
 
