@@ -102,6 +102,18 @@ describe('the headline of the page', () => {
     assert.match(await headline(file, ...alone), /^✗ Supplements: FAILED, /);
   });
 
+  it('shows no test if only supplements were run, of any number of sequences', async () => {
+    const file = write('repeats.bin', Buffer.alloc(12_800, 'a period of 16 b'));
+    const alone = ['--bits', '10240', '--test', 'autocorrelation'];
+    assert.equal(await headline(file, ...alone), '✗ Supplements: FAILED');
+    const page = join(folder, 'sole.html');
+    const { code } = await runCommand(['assess', file, '--fail', ...alone, '--html', page]);
+    const html = readFileSync(page, 'utf8');
+    assert.equal(code, 1);
+    assert.match(html, /✗<\/span>0 of 1 applicable supplements passed, 1 FAILED<\/h2>/);
+    assert.doesNotMatch(html, /id="tests"|id="source"|#tests|tests passed|in eight/);
+  });
+
   it('says FAILED if the sequences fail together', async () => {
     const title = await headline(write('few.bin', Buffer.alloc(1250)), '--bits', '1000');
     assert.match(title, /^✗ \d+ of \d+ single tests passed, source FAILED$/);

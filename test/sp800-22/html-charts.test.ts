@@ -400,7 +400,10 @@ describe('FailingSequences', () => {
       failing.listed.map(({ index }) => index),
       [1, 3],
     );
-    const { text } = failingSection(failing, { sequences: 4, bits: 1000, offsetBits: 8 });
+    const layout = { sequences: 4, bits: 1000, offsetBits: 8, tests: 15 };
+    const { text } = failingSection(failing, layout);
+    assert.match(text, /one sound sequence in eight/);
+    assert.doesNotMatch(failingSection(failing, { ...layout, tests: 1 }).text, /in eight/);
     assert.match(text, /3 of 4 sequences failed.* The 2 worst are listed; 1 more failed\./);
     assert.match(text, />2<\/th><td class="number">1,008<\/td><td class="number">2,007<\/td>/);
   });

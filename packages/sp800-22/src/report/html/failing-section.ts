@@ -1,4 +1,5 @@
 /** The table of the failing sequences: where each is in the input, and what it failed. */
+import { TEST_NAMES } from '../../index.ts';
 import type { FailingSequences, SequenceResult } from '../failing-sequences.ts';
 import { pValueText } from '../format.ts';
 import { countText, grouped } from '../table.ts';
@@ -14,6 +15,8 @@ export interface Layout {
   readonly bits: number;
   /** Bits before the first sequence. */
   readonly offsetBits: number;
+  /** Tests and supplements that were run. */
+  readonly tests: number;
 }
 
 /** Returns the section, or nothing if no sequence failed. */
@@ -24,7 +27,7 @@ export function failingSection(failing: FailingSequences, layout: Layout): Marku
   const which =
     rest > 0 ? ` The ${listed.length} worst are listed; ${grouped(rest)} more failed.` : '';
   return markup`<section id="failing"><h2>Failing sequences</h2>
-<p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} About one sound sequence in eight fails one by chance, so this list is no verdict on the source.</p>
+<p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} ${byChance(layout)}, so this list is no verdict on the source.</p>
 <div class="scroll" tabindex="0"><table>
 <caption>Sequences with a failed test, and their place in the input</caption>
 <thead><tr><th scope="col" class="number">Sequence</th><th scope="col" class="number">From bit</th><th scope="col" class="number">To bit</th><th scope="col">Failed tests, corrected p-value</th></tr></thead>
@@ -32,6 +35,12 @@ export function failingSection(failing: FailingSequences, layout: Layout): Marku
 ${listed.map((result) => row(result, layout))}</tbody></table></div>
 </section>
 `;
+}
+
+function byChance({ tests }: Layout): string {
+  return tests === TEST_NAMES.length
+    ? 'About one sound sequence in eight fails one by chance'
+    : 'A sound sequence fails each test by chance with a probability of about 1 %';
 }
 
 function row({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Markup {

@@ -72,8 +72,8 @@ ${header(content)}
 <main>
 ${facts ? reportSection(facts, { ...first, sequences: summary.sequences }) : NOTHING}
 ${verdictSection(summary, first, sole)}
-${testsTable(summary, smallest, sole)}
-${supplementsSection(summary, sole)}${sourceSection(content)}
+${summary.tests.length > 0 ? testsTable(summary, smallest, sole) : NOTHING}
+${supplementsSection(summary, sole)}${summary.tests.length > 0 ? sourceSection(content) : NOTHING}
 ${sole ? NOTHING : failingSection(content.failing, layoutOf(content))}
 ${summary.secondLevel.judged ? distributionSection(content.classes, applicableOf(summary)) : NOTHING}
 ${picturesSection(content)}
@@ -91,12 +91,12 @@ function header({ input, summary, trace, failing, facts, first }: PageContent): 
   const { bits, constants } = first;
   const { sequences, complete, secondLevel, supplements } = summary;
   const many = `${countText(sequences)} of `;
-  const links: [id: string, text: string][] = [
-    ['verdict', 'Verdict'],
-    ['tests', 'Tests'],
-    ...(supplements ? [['supplements', 'Supplements'] as [string, string]] : []),
-    secondLevel.judged ? ['source', 'Proportions'] : ['source', 'p-values'],
-  ];
+  const links: [id: string, text: string][] = [['verdict', 'Verdict']];
+  if (summary.tests.length > 0) links.push(['tests', 'Tests']);
+  if (supplements) links.push(['supplements', 'Supplements']);
+  if (summary.tests.length > 0) {
+    links.push(['source', secondLevel.judged ? 'Proportions' : 'p-values']);
+  }
   if (sequences > 1 && failing.count > 0) links.push(['failing', 'Failing sequences']);
   if (secondLevel.judged) links.push(['distribution', 'Distribution']);
   links.push(['pictures', 'Pictures']);
@@ -133,7 +133,8 @@ ${figures}</div>
 
 function layoutOf({ facts, first, summary }: PageContent): Layout {
   const offsetBits = facts?.input.offset_bits ?? 0;
-  return { sequences: summary.sequences, bits: first.bits, offsetBits };
+  const tests = summary.tests.length + (summary.supplements?.tests.length ?? 0);
+  return { sequences: summary.sequences, bits: first.bits, offsetBits, tests };
 }
 
 function applicableOf({ tests }: AssessSummary): ReadonlyMap<TestName, number> {

@@ -88,9 +88,7 @@ function verdictOnSequence(report: SuiteReport): Verdict {
     ].join('; '),
     figures: [
       { value: grouped(bits), what: 'bits' },
-      { value: String(testsPassed), what: 'tests passed' },
-      { value: String(failed.length), what: 'tests failed' },
-      { value: String(tests.length - totalTests), what: 'not applicable' },
+      ...(tests.length > 0 ? testFigures(report, failed.length) : []),
     ],
     sentences: [
       ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
@@ -102,6 +100,14 @@ function verdictOnSequence(report: SuiteReport): Verdict {
       ONE_SAYS_LITTLE,
     ],
   };
+}
+
+function testFigures({ testsPassed, totalTests, tests }: SuiteReport, failed: number): Figure[] {
+  return [
+    { value: String(testsPassed), what: 'tests passed' },
+    { value: String(failed), what: 'tests failed' },
+    { value: String(tests.length - totalTests), what: 'not applicable' },
+  ];
 }
 
 function supplementsText(supplements: readonly { applicable: boolean }[], failed: number): string {
@@ -147,6 +153,11 @@ function supplementsFailed(supplements: SupplementSummary | undefined): boolean 
   return secondLevel.judged ? !secondLevel.passed : allSequences?.passed === false;
 }
 
+function supplementsTitle({ secondLevel, allSequences }: SupplementSummary): string {
+  if (!secondLevel.judged && allSequences?.passed === false) return 'Supplements: FAILED';
+  return supplementVerdict(secondLevel).replace(/\.$/, '');
+}
+
 function supplementTexts(supplements: SupplementSummary | undefined): Content[] {
   if (!supplements) return [];
   const { secondLevel, allSequences } = supplements;
@@ -184,10 +195,15 @@ function verdictOnTests(summary: AssessSummary, size: readonly Figure[], reason:
     title: [
       ...(tests.length > 0 ? [ofTests] : []),
       ...(supplements && (tests.length === 0 || supplementsFailed(supplements))
-        ? [supplementVerdict(supplements.secondLevel).replace(/\.$/, '')]
+        ? [supplementsTitle(supplements)]
         : []),
     ].join('; '),
-    figures: [...size, { value: grouped(applicable - passed), what: 'single tests failed' }],
+    figures: [
+      ...size,
+      ...(tests.length > 0
+        ? [{ value: grouped(applicable - passed), what: 'single tests failed' }]
+        : []),
+    ],
     sentences: [
       ...(tests.length > 0 ? [`Second level (SP 800-22 §4.2): not judged, ${reason}.`] : []),
       ...allSequencesTexts(allSequences),
