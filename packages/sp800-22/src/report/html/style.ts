@@ -77,8 +77,8 @@ const FIGURES = `
 figcaption{color:var(--muted);font-size:.88rem;max-width:80ch;margin-top:8px}
 .raster{display:block;width:100%;max-width:512px;height:auto;image-rendering:pixelated;border:1px solid var(--line)}
 svg{display:block}
-.chart{width:100%;height:auto;max-width:540px}
-.wide{max-width:none;min-width:760px}
+.chart{width:100%;height:auto;max-width:540px;overflow:visible}
+.wide{max-width:none;min-width:760px;overflow:hidden}
 .chart text{font-size:13px;fill:var(--muted)}
 .chart .middle{text-anchor:middle}
 .chart .end{text-anchor:end}
