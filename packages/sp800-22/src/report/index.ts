@@ -4,9 +4,17 @@
  */
 
 export { type Markup, markup, NOTHING } from './html/markup.ts';
+export { reportEnd, reportTable, runningHead, traceSection } from './html/report-section.ts';
 export { STYLE } from './html/style.ts';
 export { HtmlOutput, type PageHead } from './html-output.ts';
-export { checkFields, MAX_FIELD_LENGTH, REPORT_FIELDS, type ReportFields } from './identity.ts';
+export {
+  checkFields,
+  fieldRows,
+  MAX_FIELD_LENGTH,
+  REPORT_FIELDS,
+  type ReportFields,
+  reportId,
+} from './identity.ts';
 export { type AssessReport, toAssessReport } from './json.ts';
 export { formatNistReport } from './nist-report.ts';
 export { makeOutput, type OutputKind } from './output.ts';

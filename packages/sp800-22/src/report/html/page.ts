@@ -11,7 +11,7 @@ import { histogramsSection } from './histograms.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { pValueFigure, type TestPValues } from './p-value-plot.ts';
 import { proportionFigure } from './proportion-plot.ts';
-import { reportEnd, reportSection, runningHead } from './report-section.ts';
+import { reportEnd, reportSection, runningHead, traceSection } from './report-section.ts';
 import { STYLE } from './style.ts';
 import { supplementsSection } from './supplements.ts';
 import { type Smallest, testsTable } from './tests-table.ts';
@@ -78,7 +78,7 @@ ${sole ? NOTHING : failingSection(content.failing, layoutOf(content))}
 ${summary.secondLevel.judged ? distributionSection(content.classes, applicableOf(summary)) : NOTHING}
 ${picturesSection(content)}
 ${summary.secondLevel.judged ? histogramsSection(summary.secondLevel) : NOTHING}
-${traceSection(content)}
+${content.trace.length === 0 ? NOTHING : traceSection(content.trace)}
 </main>
 ${footer(content)}
 </body>
@@ -139,13 +139,6 @@ function layoutOf({ facts, first, summary }: PageContent): Layout {
 
 function applicableOf({ tests }: AssessSummary): ReadonlyMap<TestName, number> {
   return new Map(tests.map(({ name, applicable }) => [name, applicable]));
-}
-
-function traceSection({ trace }: PageContent): Markup {
-  if (trace.length === 0) return NOTHING;
-  return markup`<section id="trace"><h2>Input and settings</h2>
-<dl class="trace">${trace.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
-</section>`;
 }
 
 function footer({ program, facts }: PageContent): Markup {

@@ -3,7 +3,7 @@ import type { Constants } from '../../index.ts';
 import { fieldRows } from '../identity.ts';
 import { countText, grouped } from '../table.ts';
 import type { TraceJson } from '../trace.ts';
-import { Markup, markup } from './markup.ts';
+import { type Content, Markup, markup } from './markup.ts';
 
 /** What was tested: `sequences` sequences of `bits` bits. */
 export interface Tested {
@@ -11,6 +11,9 @@ export interface Tested {
   readonly bits: number;
   readonly constants: Constants;
 }
+
+/** What identifies a report and says whose it is. */
+type Identified = Pick<TraceJson, 'report'>;
 
 /** Returns the section at the head of the page. */
 export function reportSection({ report, input, created }: TraceJson, tested: Tested): Markup {
@@ -27,15 +30,31 @@ export function reportSection({ report, input, created }: TraceJson, tested: Tes
     ],
     ['Tested', created],
   ];
+  return reportTable(rows);
+}
+
+/** Returns the section at the head of any report. `rows` has the digest of the item. */
+export function reportTable(rows: readonly (readonly [name: string, value: Content])[]): Markup {
   return markup`<section id="report"><h2>Report</h2>
-<dl class="trace">${rows.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+${traceList(rows)}
 <p>The results relate only to the item with this digest.</p>
 </section>
 `;
 }
 
+/** Returns the section of everything that the report was made from and by. */
+export function traceSection(rows: readonly (readonly [name: string, value: string])[]): Markup {
+  return markup`<section id="trace"><h2>Input and settings</h2>
+${traceList(rows)}
+</section>`;
+}
+
+function traceList(rows: readonly (readonly [name: string, value: Content])[]): Markup {
+  return markup`<dl class="trace">${rows.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
 /** Returns the end of the report, with lines to sign it if it names anyone. */
-export function reportEnd({ report }: TraceJson): Markup {
+export function reportEnd({ report }: Identified): Markup {
   const lines = ['Authorised by (name, function)', 'Date and signature'];
   const named = fieldRows(report).length > 0;
   return markup`${named ? markup`<div class="signature">${lines.map((line) => markup`<p>${line}</p>`)}</div>` : ''}<p class="end">End of report ${report.id}</p>
@@ -46,7 +65,7 @@ export function reportEnd({ report }: TraceJson): Markup {
 const HEAD_LENGTH = 60;
 
 /** Returns the running head and the page numbers of the printed report. Browsers without margin boxes ignore them. */
-export function runningHead({ report }: TraceJson): Markup {
+export function runningHead({ report }: Identified): Markup {
   const { id, laboratory = '' } = report;
   return new Markup(
     `@page{@top-left{content:${cssText([...laboratory].slice(0, HEAD_LENGTH).join(''))}}@top-right{content:${cssText(`Report ${id}`)}}` +
