@@ -13,7 +13,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assessIidRestarts, assessRestarts, type RestartAward } from '#sp800-90b';
+import { assessIidRestarts, assessRestarts } from '#sp800-90b';
 
 /** Half a unit of the last digit that the program prints, and a little. */
 const TOLERANCE = 5.1e-7;
@@ -25,7 +25,8 @@ interface Figures {
   readonly maxCount: number;
   readonly rows: number | null;
   readonly columns: number | null;
-  readonly award: number;
+  /** Null here, not there, after a failed test of §5. */
+  readonly award: number | null;
   /** Results of the tests of §5 on rows and columns; `null` on the other track. */
   readonly iidPassed: boolean | null;
 }
@@ -50,14 +51,14 @@ function printedBy(program: string, words: readonly string[]): Figures {
 async function oursOf(matrix: Uint8Array, hInitial: number, isIid: boolean): Promise<Figures> {
   const options = { initialMinEntropy: hInitial };
   const iid = isIid ? await assessIidRestarts(matrix, { ...options, seed: SEED }) : null;
-  const award: RestartAward = iid ?? assessRestarts(matrix, options);
+  const award = iid ?? assessRestarts(matrix, options);
   return {
     cutoff: award.sanityCheck.cutoff,
     maxCount: award.sanityCheck.maxCount,
     rows: award.hRows,
     columns: award.hColumns,
     award: award.minEntropyPerSymbol,
-    iidPassed: iid === null ? null : iid.rowTests.passed && iid.columnTests.passed,
+    iidPassed: iid?.isIid ?? null,
   };
 }
 

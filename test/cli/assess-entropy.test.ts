@@ -239,6 +239,8 @@ describe('phm assess-entropy', () => {
   it('assesses nothing of restarts if an IID test failed', () => {
     const claim = { hSubmitter: null, hInitial: 0.5, assessed: null };
     assert.match(claimText(claim), /H_I 0\.500000 -> nothing assessed, because a test failed\n$/);
+    const unawarded = claimText({ ...claim, assessed: 0 });
+    assert.match(unawarded, /H_I 0\.500000 -> no entropy awarded, because a check failed\n$/);
     assert.equal(claimJson(claim).assessed, null);
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import {
   assessIid,
+  assessIidRestarts,
   type PermutationJob,
   type PermutationRunner,
   Permuter,
@@ -15,7 +16,7 @@ import { chiSquareTail } from '../../packages/sp800-90b/src/iid/_chi-square-tail
 import { nextState, seededState, shuffle } from '../../packages/sp800-90b/src/iid/_shuffle.ts';
 import { DecimalCompressor } from '../../packages/sp800-90b/src/iid/compression.ts';
 import { PermutationTally } from '../../packages/sp800-90b/src/iid/permutation-tests.ts';
-import { aesBytes } from './ea-non-iid.ts';
+import { aesBits, aesBytes } from './ea-non-iid.ts';
 import { iidSamples, SAMPLE_NAMES } from './iid-samples.ts';
 
 type Figures = Readonly<Record<string, number | boolean>>;
@@ -101,6 +102,15 @@ describe('the IID track', () => {
       openRunner: alwaysLess,
     });
     assert.deepEqual([tests.passed, minEntropyPerSymbol], [false, null]);
+  });
+
+  it('awards no figure for restarts if a test fails, though both checks pass (§3.1.2)', async () => {
+    const options = { initialMinEntropy: 0.75, seed: '1' };
+    const failed = await assessIidRestarts(aesBits(), { ...options, openRunner: alwaysLess });
+    assert.deepEqual([failed.sanityCheck.passed, failed.validationPassed], [true, true]);
+    assert.deepEqual([failed.isIid, failed.minEntropyPerSymbol], [false, null]);
+    const passed = await assessIidRestarts(aesBits(), { ...options, openRunner: bothSides });
+    assert.deepEqual([passed.isIid, passed.minEntropyPerSymbol], [true, 0.75]);
   });
 
   it('counts the same for a seed, however many jobs run at once and whichever ends first', async () => {

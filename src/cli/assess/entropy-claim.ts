@@ -6,7 +6,10 @@ export interface EntropyClaim {
   readonly hSubmitter: number | null;
   /** H_I: the least of H_submitter, H_original and n · H_bitstring, or as given with --restart. */
   readonly hInitial: number | null;
-  /** min(H_r, H_c, H_I); null if an IID test of the restarts failed; undefined before the restart tests. */
+  /**
+   * min(H_r, H_c, H_I), 0 if the sanity check or the validation failed; null if an IID test of the restarts failed;
+   * undefined before the restart tests.
+   */
   readonly assessed?: number | null | undefined;
 }
 
@@ -32,6 +35,7 @@ function initialText(hInitial: number | null): string {
 }
 
 function assessedText({ hInitial }: EntropyClaim, assessed: number | null | undefined): string {
+  if (assessed === 0) return 'no entropy awarded, because a check failed';
   if (typeof assessed === 'number') return `assessed ${figure(assessed)} bits per symbol`;
   if (hInitial === null || assessed === null) return 'nothing assessed, because a test failed';
   return `assessed after the restart tests with --initial-entropy ${figure(hInitial)}`;

@@ -91,12 +91,9 @@ export function restartPage(assessment: RestartAssessment): EntropyPageParts {
 export function iidRestartPage(assessment: IidRestartAssessment): EntropyPageParts {
   const { rowTests, columnTests } = assessment;
   const award = awardParts(assessment);
-  const isIid = rowTests.passed && columnTests.passed;
   return {
     ...award,
     title: 'Restart tests, IID track',
-    passed: award.passed && isIid,
-    ...(!isIid && { verdict: 'Nothing assessed, because an IID test FAILED' }),
     facts: [...award.facts, ...permutationFacts(rowTests)],
     tables: [
       ...testTables(rowTests, ' of the rows'),
@@ -106,11 +103,13 @@ export function iidRestartPage(assessment: IidRestartAssessment): EntropyPagePar
   };
 }
 
-function awardParts(award: RestartAward): Pick<EntropyPageParts, 'passed' | 'verdict' | 'facts'> {
+function awardParts(
+  award: RestartAward | IidRestartAssessment,
+): Pick<EntropyPageParts, 'passed' | 'verdict' | 'facts'> {
   const { sanityCheck, validationPassed, minEntropyPerSymbol } = award;
   return {
-    passed: sanityCheck.passed && validationPassed,
-    verdict: `Assessed: ${figure(minEntropyPerSymbol)} bits per symbol`,
+    passed: sanityCheck.passed && validationPassed && minEntropyPerSymbol !== null,
+    verdict: awardVerdict(award),
     facts: [
       ['H_I', figure(award.initialMinEntropy)],
       ['H_r', figure(award.hRows)],
@@ -119,6 +118,17 @@ function awardParts(award: RestartAward): Pick<EntropyPageParts, 'passed' | 'ver
       ['validation', validationPassed ? 'passed' : 'FAILED'],
     ],
   };
+}
+
+function awardVerdict({
+  sanityCheck,
+  validationPassed,
+  minEntropyPerSymbol,
+}: RestartAward | IidRestartAssessment): string {
+  if (minEntropyPerSymbol === null) return 'IID tests FAILED: nothing assessed';
+  return sanityCheck.passed && validationPassed
+    ? `Assessed: ${figure(minEntropyPerSymbol)} bits per symbol`
+    : 'Restart tests FAILED: no entropy awarded';
 }
 
 function sizes(assessment: {

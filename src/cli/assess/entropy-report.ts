@@ -102,7 +102,10 @@ export function formatRestartText(assessment: RestartAssessment): string {
   return `${lines.join('\n')}\n${CAVEAT}`;
 }
 
-export function awardText({ sanityCheck, validationPassed }: RestartAward): string {
+export function awardText({
+  sanityCheck,
+  validationPassed,
+}: Pick<RestartAward, 'sanityCheck' | 'validationPassed'>): string {
   return sanityCheck.passed && validationPassed
     ? 'min(H_r, H_c, H_I)'
     : '0, because a check failed';

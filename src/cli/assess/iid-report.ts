@@ -77,6 +77,7 @@ function assessedText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment): st
 
 export function formatIidRestartText(assessment: IidRestartAssessment): string {
   const { sanityCheck, hRows, hColumns, initialMinEntropy, rowTests, columnTests } = assessment;
+  const { isIid, minEntropyPerSymbol } = assessment;
   const { maxCount, cutoff } = sanityCheck;
   const lines = [
     'Rows: restart by restart',
@@ -89,16 +90,16 @@ export function formatIidRestartText(assessment: IidRestartAssessment): string {
       ['H_I', figure(initialMinEntropy), 'as given'],
       ['H_r', figure(hRows), 'most common value in the rows'],
       ['H_c', figure(hColumns), 'most common value in the columns'],
-      ['IID tests', verdict(rowTests.passed && columnTests.passed), 'of rows and columns'],
+      ['IID tests', verdict(isIid), 'of rows and columns'],
       [
         'Sanity check',
         verdict(sanityCheck.passed),
         `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`,
       ],
       ['Validation', verdict(assessment.validationPassed), 'min(H_r, H_c) >= H_I / 2'],
-      rowTests.passed && columnTests.passed
-        ? ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)]
-        : ['Assessed', 'nothing', 'use the non-IID track, without --iid'],
+      minEntropyPerSymbol === null
+        ? ['Assessed', 'nothing', 'use the non-IID track, without --iid']
+        : ['Assessed', figure(minEntropyPerSymbol), awardText(assessment)],
     ]),
     '',
   ];

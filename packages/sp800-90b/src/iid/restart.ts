@@ -21,16 +21,20 @@ import {
   testIid,
 } from './track.ts';
 
-export interface IidRestartAssessment extends RestartAward {
+export interface IidRestartAssessment extends Omit<RestartAward, 'minEntropyPerSymbol'> {
   /** The most common value estimates. They are equal, because rows and columns hold the same samples. */
   readonly rows: MostCommonValueEstimate | NotApplicable;
   readonly columns: MostCommonValueEstimate | NotApplicable;
-  /**
-   * §3.1.2: the tests of §5 on the matrix by rows and by columns. As in NIST's program, they do not
-   * change the award; if one fails, the samples are not IID, and the other track applies.
-   */
+  /** §3.1.2: the tests of §5 on the matrix by rows and by columns. */
   readonly rowTests: IidTests;
   readonly columnTests: IidTests;
+  /** True if no test contradicts the claim that the samples are IID. */
+  readonly isIid: boolean;
+  /**
+   * min(H_r, H_c, H_I), 0 if a check failed, and `null` if the samples are not IID. §3.1.2 then asks
+   * for the other track, and H_I has no basis either. NIST's program computes the figure all the same.
+   */
+  readonly minEntropyPerSymbol: number | null;
 }
 
 export interface IidRestartOptions
@@ -62,7 +66,9 @@ export async function assessIidRestarts(
     const rowTests = await test(matrix, 'rows');
     const columnTests = await test(columnSamples, 'columns');
     const award = awardOf(restarts, entropyOf(rows), entropyOf(columns));
-    return { ...award, rows, columns, rowTests, columnTests };
+    const isIid = rowTests.passed && columnTests.passed;
+    const minEntropyPerSymbol = isIid ? award.minEntropyPerSymbol : null;
+    return { ...award, rows, columns, rowTests, columnTests, isIid, minEntropyPerSymbol };
   } finally {
     wipeRestarts(restarts);
     columnSamples.fill(0);
