@@ -222,16 +222,18 @@ describe('phm assess-entropy', () => {
     assert.match(iid.stdout, /^h' +0\.\d{6} per bit/m);
   });
 
-  it('exits with code 1 with --fail if a test of the IID track fails', async () => {
+  it("exits with code 1 with --fail if a test of the IID track fails, and then computes no h'", async () => {
     const rising = write(
       'rising.bin',
       Uint8Array.from({ length: 1_000 }, (_, i) => i >> 2),
     );
-    const args = ['--iid', '--seed', '1', '--threads', '1'];
+    const args = ['--iid', '--seed', '1', '--threads', '1', '--conditioned'];
     const failed = await phm(rising, ...args, '--fail');
     assert.equal(failed.code, 1);
     assert.match(failed.stdout, /FAILED/);
-    assert.equal((await phm(rising, ...args)).code, 0);
+    assert.match(failed.stdout, /^h' +nothing: use the non-IID track/m);
+    const { code, stdout } = await phm(rising, ...args, '--json');
+    assert.deepEqual([code, JSON.parse(stdout).h_prime], [0, null]);
     const sound = write('sound.bin', aesBits().subarray(0, 1_000));
     assert.equal((await phm(sound, ...args, '--fail')).code, 0);
   });

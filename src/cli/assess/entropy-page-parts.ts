@@ -10,7 +10,7 @@ import type {
   RestartAward,
 } from '#sp800-90b';
 import { bitsText, CAVEAT, estimatorRows, figure, valuesText } from './entropy-report.ts';
-import { IID_CAVEAT, type IidForm, permutationRows, testRows } from './iid-report.ts';
+import { hPrimeOf, IID_CAVEAT, type IidForm, permutationRows, testRows } from './iid-report.ts';
 
 export interface EntropyPageParts {
   readonly title: string;
@@ -60,8 +60,11 @@ export function conditionedPage(assessment: ConditionedAssessment): EntropyPageP
 export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): EntropyPageParts {
   const { hOriginal, hBitstring, minEntropyPerSymbol, tests } = assessment;
   const assessed =
-    minEntropyPerSymbol === null ? 'nothing assessed' : `${figure(minEntropyPerSymbol)} bits`;
-  const result = conditioned ? `h' ${figure(hBitstring ?? 1)}` : `${assessed} per symbol`;
+    minEntropyPerSymbol === null
+      ? 'nothing assessed'
+      : `${figure(minEntropyPerSymbol)} bits per symbol`;
+  const hPrime = hPrimeOf(assessment);
+  const result = !conditioned || hPrime === null ? assessed : `h' ${figure(hPrime)}`;
   return {
     title: conditioned ? 'Conditioned output, IID track' : 'IID track',
     passed: tests.passed,

@@ -55,7 +55,7 @@ export function formatIidText(assessment: IidAssessment, { conditioned }: IidFor
       conditioned
         ? [
             ['IID tests', verdict(tests.passed)],
-            ["h'", `${figure(hBitstring ?? 1)} per bit, for phm assess-conditioning --h-prime`],
+            ["h'", hPrimeText(assessment)],
           ]
         : [
             ['H_original', `${figure(hOriginal)} per symbol`],
@@ -69,8 +69,21 @@ export function formatIidText(assessment: IidAssessment, { conditioned }: IidFor
   return `${lines.join('\n')}\n${IID_CAVEAT}`;
 }
 
+/** Returns h' of conditioned output: bits of entropy per bit, null if a test failed. */
+export function hPrimeOf({ hBitstring, tests }: IidAssessment): number | null {
+  return tests.passed ? hBitstring : null;
+}
+
+function hPrimeText(assessment: IidAssessment): string {
+  const hPrime = hPrimeOf(assessment);
+  if (hPrime === null) return NOTHING_IID;
+  return `${figure(hPrime)} per bit, for phm assess-conditioning --h-prime`;
+}
+
+const NOTHING_IID = 'nothing: use the non-IID track, without --iid';
+
 function assessedText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment): string {
-  if (minEntropyPerSymbol === null) return 'nothing: use the non-IID track, without --iid';
+  if (minEntropyPerSymbol === null) return NOTHING_IID;
   const perBit = minEntropyPerSymbol / bitsPerSymbol;
   return `${figure(minEntropyPerSymbol)} per symbol, ${figure(perBit)} per bit`;
 }
@@ -172,7 +185,7 @@ export function iidJson(
     iid_tests: testsJson(assessment.tests),
     literal: snakeCase(assessment.literal),
     bitstring: assessment.bitstring && snakeCase(assessment.bitstring),
-    ...(conditioned && { h_prime: assessment.hBitstring }),
+    ...(conditioned && { h_prime: hPrimeOf(assessment) }),
     h_original: assessment.hOriginal,
     h_bitstring: assessment.hBitstring,
     min_entropy_per_symbol: minEntropyPerSymbol,
