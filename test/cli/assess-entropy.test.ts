@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { assessNonIid, type RestartAssessment } from '#sp800-90b';
 import { claimJson, claimText } from '../../src/cli/assess/entropy-claim.ts';
 import { formatRestartText } from '../../src/cli/assess/entropy-report.ts';
+import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
 import { aesBits, aesBytes, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
@@ -23,7 +24,8 @@ function write(name: string, content: Uint8Array): string {
   return path;
 }
 
-const phm = (...args: string[]) => runCommand(['assess-entropy', ...args]);
+const phm = (...args: string[]) =>
+  runCommand(['assess-entropy', ...args], { SOURCE_DATE_EPOCH: '1700000000' });
 
 describe('phm assess-entropy', () => {
   it('writes every figure as JSON, and nothing to stderr, for enough samples', async () => {
@@ -33,7 +35,11 @@ describe('phm assess-entropy', () => {
     const report = JSON.parse(stdout);
     const { literal, bitstring, ...rest } = report;
     assert.deepEqual(Object.keys(rest), [
+      'report',
       'input',
+      'options',
+      'software',
+      'created',
       'samples',
       'enough_samples',
       'bits_per_symbol',
@@ -133,7 +139,7 @@ describe('phm assess-entropy', () => {
       [
         [short, '--subset', '9,100'],
         1,
-        /contains 0 of the 100 samples of --subset 9,100; name a part/,
+        /contains 0 of the 100 samples of --subset 9,100: it has 100 samples in all; name/,
       ],
       [[short, '--subset', '1,60'], 1, /contains 40 of the 60 samples of --subset 1,60/],
       [
@@ -167,7 +173,7 @@ describe('phm assess-entropy', () => {
     const stream = aesBytes();
     const part = stream.subarray(3 * 4_100, 4 * 4_100);
     const figures = async (...args: string[]): Promise<unknown> => {
-      const { input, ...rest } = JSON.parse((await phm(...args, '--json')).stdout);
+      const { report, input, options, ...rest } = JSON.parse((await phm(...args, '--json')).stdout);
       return { ...rest, sha256: input.sha256 };
     };
     const file = write('stream.bin', stream);
@@ -184,17 +190,28 @@ describe('phm assess-entropy', () => {
     const file = write('<page>.bin', samples);
     const page = join(folder, 'page.html');
     const args = ['--iid', '--seed', '1', '--threads', '1', '--html', page];
-    const { code, stdout } = await phm(file, ...args);
+    const texts = ['--laboratory', 'Lab <1>', '--device', 'D & Co'];
+    const { code, stdout } = await phm(file, ...args, ...texts);
     assert.equal(code, 0);
     const html = readFileSync(page, 'utf8');
     const sha256 = createHash('sha256').update(samples).digest('hex');
     for (const text of [stdout, html]) assert.ok(text.includes(sha256));
-    assert.match(html, /<title>SP 800-90B report on .*&lt;page&gt;\.bin<\/title>/);
+    assert.match(
+      html,
+      /<title>Report [0-9a-f]{12}-[0-9a-f]{8}: SP 800-90B report on .*&lt;page&gt;\.bin<\/title>/,
+    );
     assert.match(html, /default-src &#39;none&#39;/);
     const [line] = stdout.match(/^5\.1\.11 compression +\d+/m) ?? [];
     const [, length] = /(\d+)$/.exec(line ?? '') ?? [];
     assert.ok(html.includes(`<th scope="row">5.1.11 compression</th><td>${length}</td>`));
     assert.doesNotMatch(html, /\ufffd/);
+    assert.match(html, /<h1><bdi>D &amp; Co<\/bdi><\/h1>/);
+    assert.match(html, /<dt>Laboratory<\/dt><dd>Lab &lt;1&gt;<\/dd>/);
+    assert.match(html, /@top-left\{content:"Lab \\3c 1\\3e "\}/);
+    assert.match(html, /<dt>Created<\/dt><dd>2023-11-14T22:13:20Z<\/dd>/);
+    const [, id] = /<dt>Report<\/dt><dd>([0-9a-f-]{21})<\/dd>/.exec(html) ?? [];
+    assert.ok(html.includes(`End of report ${id}</p>`));
+    assert.match(stdout, new RegExp(`^Report +${id}$`, 'm'));
     const refused = await phm(file, '--html', file);
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
   });
@@ -244,6 +261,37 @@ describe('phm assess-entropy', () => {
     const unawarded = claimText({ ...claim, assessed: 0 });
     assert.match(unawarded, /H_I 0\.500000 -> no entropy awarded, because a check failed\n$/);
     assert.equal(claimJson(claim).assessed, null);
+  });
+
+  it('can be traced to its input, options and program', async () => {
+    const bytes = aesBytes().subarray(0, 4_000);
+    const file = write('traced.bin', bytes);
+    const digest = (part: Uint8Array): string => createHash('sha256').update(part).digest('hex');
+    const args = [file, '--subset', '1,1500', '--truncate', '--bits-per-symbol', '8'];
+    const { stdout } = await phm(...args, '--operator', 'A. B.');
+    for (const line of [
+      /^Operator +A\. B\.$/m,
+      /^Size +4000 bytes$/m,
+      /^Bytes read +3000$/m,
+      new RegExp(`^SHA-256 of the bytes read +${digest(bytes.subarray(0, 3_000))}$`, 'm'),
+      new RegExp(`^SHA-256 of the samples +${digest(bytes.subarray(1_500, 3_000))}$`, 'm'),
+      /^Subset +part 1, counted from 0, of 1,500 samples$/m,
+      /^Options +--truncate$/m,
+      /^Bits per symbol +8$/m,
+      new RegExp(`^Program +phm ${PROJECT_VERSION}, ${softwareName().replace('+', '\\+')}$`, 'm'),
+      /^Created +2023-11-14T22:13:20Z$/m,
+    ]) {
+      assert.match(stdout, line);
+    }
+    const report = JSON.parse((await phm(...args, '--operator', 'A. B.', '--json')).stdout);
+    const { input, options, software, created } = report;
+    assert.equal(report.report.operator, 'A. B.');
+    assert.match(stdout, new RegExp(`^Report +${report.report.id}$`, 'm'));
+    assert.deepEqual([input.size, input.bytes, input.samples], [4_000, 3_000, 1_500]);
+    assert.deepEqual([options.truncate, options.bits_per_symbol, options.seed], [true, 8, null]);
+    assert.deepEqual([software, created], [{ build: softwareName() }, '2023-11-14T22:13:20Z']);
+    const other = JSON.parse((await phm(...args.slice(0, 3), '--json')).stdout);
+    assert.notEqual(other.report.id, report.report.id);
   });
 
   it('warns of digits that it reads as samples', async () => {

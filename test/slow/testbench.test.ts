@@ -1,6 +1,7 @@
 /** The test bench in Chromium: its reports against those of the command line, and that no request leaves it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
+import { type EntropyInput, entropyTrace } from '../../src/cli/assess/entropy-trace.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -28,6 +30,21 @@ function traceOf(json: string): object {
   const { input, options, software } = JSON.parse(json);
   return { input, options, software };
 }
+
+/** Returns estimates of the command line as if they were of another input with the same samples. */
+function ofInput(json: string, other: Partial<EntropyInput>): string {
+  const { report, input, options, software, created, ...figures } = JSON.parse(json);
+  const trace = entropyTrace({
+    report: {},
+    input: { ...input, ...other },
+    flags: { bitsPerSymbol: options.bits_per_symbol ?? undefined },
+    build: software.build,
+    created,
+  });
+  return `${JSON.stringify({ ...trace, ...figures })}\n`;
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Opens the page, cuts the network, and records what the page asks for from then on. */
 async function openBench(browser: Browser, address: string) {
@@ -117,8 +134,14 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
       for (const form of OTHER_FORMS) {
         assertSameText(withoutTime(await save(page, form)), withoutTime(expected[form]), form);
       }
-      const { stdout } = await runCommand(['assess-entropy', name, '--json']);
-      assertSameText(await save(page, 'estimates as JSON'), stdout, 'the estimates');
+      const estimates = {
+        JSON: (await runCommand(['assess-entropy', name, '--json'])).stdout,
+        text: (await runCommand(['assess-entropy', name])).stdout,
+      };
+      const json = await save(page, 'estimates as JSON');
+      assertSameText(withoutTime(json), withoutTime(estimates.JSON), 'the estimates');
+      const text = (await page.locator('#entropy pre').textContent()) ?? '';
+      assertSameText(withoutTime(text), withoutTime(estimates.text), 'the text of the estimates');
     } finally {
       process.chdir(cwd);
     }
@@ -162,7 +185,8 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
   it('measures the chosen column, and again when another is chosen', async () => {
     const table = join(folder, 'table.csv');
     const lines = [...BYTES].map((byte, i) => `${1_700_000_000 + i},${byte & 31},${byte}`);
-    writeFileSync(table, ['time,part,value', ...lines].join('\n'));
+    const content = Buffer.from(['time,part,value', ...lines].join('\n'));
+    writeFileSync(table, content);
     const { page } = await openBench(browser, pathToFileURL(built).href);
     await drop(page, table);
     const measured = async (column: string): Promise<string> => {
@@ -180,8 +204,15 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     );
     const options = ['assess-entropy', values, '--bits-per-symbol', '5', '--json'];
     const { stdout } = await runCommand(options);
-    const named = stdout.replaceAll(values, 'table.csv');
-    assertSameText(await save(page, 'estimates as JSON'), named, 'the estimates of values');
+    const expected = ofInput(stdout, {
+      name: 'table.csv',
+      size: content.length,
+      bytes: content.length,
+      bytes_sha256: sha256(content),
+      format: 'csv, column 2, 5 bits per value',
+    });
+    const estimates = await save(page, 'estimates as JSON');
+    assertSameText(withoutTime(estimates), withoutTime(expected), 'the estimates of values');
     await page.getByLabel('Bits per value').fill('12');
     await page.getByText('no estimate: its samples have at most 8 bits').waitFor();
     await run(page);
@@ -198,9 +229,10 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     writeFileSync(long, bytes);
     const rest = join(folder, 'rest.bin');
     writeFileSync(rest, bytes.subarray(100));
+    const name = basename(long);
     const expected = async (path: string, ...options: string[]): Promise<string> => {
       const { stdout } = await runCommand(['assess-entropy', path, ...options, '--json']);
-      return stdout.replaceAll(path, basename(long));
+      return withoutTime(stdout);
     };
     const { page } = await openBench(browser, pathToFileURL(built).href);
     await drop(page, long);
@@ -208,17 +240,28 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     const estimates = async (skipped: string): Promise<string> => {
       await page.getByLabel('Bits to skip').fill(skipped);
       await run(page);
-      return save(page, 'estimates as JSON');
+      return withoutTime(await save(page, 'estimates as JSON'));
     };
     const part = ['--packed', '--subset', '0,1000000'];
-    assertSameText(await estimates('0'), await expected(long, ...part), 'the estimates of a part');
-    const afterSkipping = async (...options: string[]): Promise<object> => {
-      const { input, ...figures } = JSON.parse(await expected(rest, ...options));
-      return { input: { ...input, offset_bits: 800 }, ...figures };
-    };
-    assert.deepEqual(JSON.parse(await estimates('800')), await afterSkipping(...part));
+    assertSameText(
+      await estimates('0'),
+      ofInput(await expected(long, ...part), { name }),
+      'the estimates of a part',
+    );
+    const afterSkipping = async (read: Uint8Array, ...options: string[]): Promise<string> =>
+      ofInput(await expected(rest, ...options), {
+        name,
+        size: bytes.length,
+        bytes: read.length,
+        bytes_sha256: sha256(read),
+        offset_bits: 800,
+      });
+    const upToMillion = bytes.subarray(0, 100 + 125_000);
+    const ofBits = await afterSkipping(upToMillion, ...part);
+    assertSameText(await estimates('800'), ofBits, 'the estimates of bits after others');
     await page.getByLabel('Min-entropy').selectOption('whole');
-    assert.deepEqual(JSON.parse(await estimates('800')), await afterSkipping());
+    const ofBytes = await afterSkipping(bytes);
+    assertSameText(await estimates('800'), ofBytes, 'the estimates of bytes after others');
     await page.getByLabel('Bits to skip').fill('13');
     await run(page);
     assert.match(await page.locator('#entropy').innerText(), /must be a multiple of 8/);

@@ -1,27 +1,37 @@
 /** `phm assess-entropy`: runs either track of SP 800-90B, or its restart tests, on a file of samples. */
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { checkFields, type ReportFields } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
+import { softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { terminalLine } from '../status-line.ts';
 import { claimJson, claimText } from './entropy-claim.ts';
-import { describeInput, formatEntropyPage, inputText } from './entropy-page.ts';
+import { formatEntropyPage } from './entropy-page.ts';
 import { tooFewWarning } from './entropy-report.ts';
-import { assessSamples, type EntropyRunFlags } from './entropy-run.ts';
+import { assessSamples, drawSeed, type EntropyRunFlags } from './entropy-run.ts';
 import {
   assertMatrix,
   assertTestable,
   MAX_BITS_PER_SYMBOL,
   parseSubset,
+  type ReadSamples,
   readSamples,
   type SampleFlags,
 } from './entropy-samples.ts';
+import { type EntropyTrace, entropyTrace, traceText } from './entropy-trace.ts';
 import { warnOfText } from './format-warning.ts';
+import { inputName } from './input.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
+import { addReportOptions } from './report-options.ts';
+import { creationTime, PROGRAM } from './trace.ts';
 
-interface EntropyFlags extends SampleFlags, EntropyRunFlags {
+interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
+  /** Drawn if it is not given. */
+  readonly seed?: string;
   readonly restart?: boolean;
   readonly json?: boolean;
   readonly html?: string;
@@ -53,7 +63,7 @@ export function addAssessEntropyCommand(
   context: CliContext,
   onExitCode: (exitCode: number) => void,
 ): void {
-  program
+  const command = program
     .command('assess-entropy <file>')
     .description('estimate the min-entropy of noise samples in a file or "-" (stdin) by SP 800-90B')
     .option(
@@ -98,45 +108,74 @@ export function addAssessEntropyCommand(
     .option('--html <file>', 'also write the report as a web page')
     .option('--fail', 'exit with code 1 if a test of --iid or --restart says FAILED')
     .addHelpText('after', HELP)
-    .action(async (file: string, flags: EntropyFlags) => {
-      const passed = await run(file, flags, context);
-      if (flags.fail && passed === false) onExitCode(1);
+    .action(async (file: string, given: EntropyFlags) => {
+      const passed = await run(file, given, context);
+      if (given.fail && passed === false) onExitCode(1);
     });
+  addReportOptions(command);
 }
 
 /** Returns whether the tests passed; null if there were none. */
 async function run(
   file: string,
-  flags: EntropyFlags,
+  given: EntropyFlags,
   context: CliContext,
 ): Promise<boolean | null> {
-  const { restart = false, initialEntropy } = flags;
-  if (restart !== (initialEntropy !== undefined)) {
+  if ((given.restart ?? false) !== (given.initialEntropy !== undefined)) {
     throw new CommandError('--restart and --initial-entropy need each other: use both or none', 2);
   }
-  assertOptionsFit(flags);
+  assertOptionsFit(given);
+  const flags = { ...given, seed: given.seed ?? drawSeed() };
+  const created = creationTime(context);
   const target = flags.html === undefined ? null : claimPagePath(flags.html, file);
-  const samples = await readSamples(file, flags);
+  const read = await readSamples(file, flags);
+  const { samples } = read;
   const progress = terminalLine(context.err);
   try {
-    if (restart) assertMatrix(file, samples, flags);
+    if (flags.restart) assertMatrix(file, samples, flags);
     if (flags.iid) assertTestable(file, samples);
     if (!flags.packed) warnOfText(file, samples, context);
     const warning = tooFewWarning(samples.length);
     if (warning) context.err(warning);
     const assessment = await assessSamples(samples, flags, progress);
     progress.clear();
-    const input = describeInput(file, samples, flags);
+    const trace = traceOf(file, read, flags, created);
     const { claim } = assessment;
-    if (flags.json) writeJson(context, { input, ...assessment.json(), ...claimJson(claim) });
-    else context.out(`${assessment.text()}${inputText(input)}${claimText(claim)}`);
+    if (flags.json) writeJson(context, { ...trace, ...assessment.json(), ...claimJson(claim) });
+    else context.out(`${assessment.text()}${traceText(trace)}${claimText(claim)}`);
     const page = assessment.page();
-    if (target !== null) replaceFile(target, formatEntropyPage(input, page, claim));
+    if (target !== null) replaceFile(target, formatEntropyPage(trace, page, claim));
     return page.passed;
   } finally {
     progress.clear();
     wipe(samples);
   }
+}
+
+function traceOf(
+  file: string,
+  { samples, input }: ReadSamples,
+  flags: EntropyFlags,
+  created: string,
+): EntropyTrace {
+  return entropyTrace({
+    report: checkFields(flags),
+    input: {
+      name: inputName(file),
+      size: input.sizeBytes ?? null,
+      bytes: input.bytes,
+      bytes_sha256: input.sha256,
+      format: 'binary',
+      samples: samples.length,
+      sha256: createHash('sha256').update(samples).digest('hex'),
+      subset: flags.subset ?? null,
+      packed: flags.packed ?? false,
+      program: PROGRAM,
+    },
+    flags,
+    build: softwareName(),
+    created,
+  });
 }
 
 function assertOptionsFit(flags: EntropyFlags): void {

@@ -40,7 +40,8 @@ export interface EntropyRunFlags {
   readonly submitterEntropy?: number;
   readonly initialEntropy?: number;
   readonly iid?: boolean;
-  readonly seed?: string;
+  /** Of the permutations. Only the IID track makes any. */
+  readonly seed: string;
   readonly threads: number;
 }
 
@@ -58,6 +59,11 @@ const TRUNCATED_BITS = 1_000_000;
 
 /** 128 bits, all that the generator of the permutations takes. */
 const SEED_BYTES = 16;
+
+/** Returns a random seed of the permutations. */
+export function drawSeed(): string {
+  return randomBytes(SEED_BYTES).toString('hex');
+}
 
 export function assessSamples(
   samples: Uint8Array,
@@ -122,8 +128,7 @@ async function assessOnIidTrack(
   flags: EntropyRunFlags,
   progress: StatusLine,
 ): Promise<EntropyResult> {
-  const { threads, initialEntropy, submitterEntropy, conditioned = false } = flags;
-  const { seed = randomBytes(SEED_BYTES).toString('hex') } = flags;
+  const { seed, threads, initialEntropy, submitterEntropy, conditioned = false } = flags;
   const openRunner = (data: Uint8Array): PermutationPool => new PermutationPool(data, threads);
   const onProgress = (state: IidProgress, input = 'samples'): void =>
     progress.show(iidProgressText(state, input));

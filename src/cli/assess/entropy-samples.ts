@@ -1,6 +1,6 @@
 /** Reads the samples of `phm assess-entropy`: one a byte, or packed bits; all of them, or a subset. */
 import { InvalidArgumentError } from 'commander';
-import type { SequenceReader } from '#sp800-22/assess';
+import { type SequenceReader, skipBits } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
 import {
   bitsOfGreatest,
@@ -12,11 +12,9 @@ import {
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 import { inputName, openInput } from './input.ts';
+import type { InputRead } from './run.ts';
 
 export const MAX_BITS_PER_SYMBOL = 8;
-
-/** Bits of samples that are skipped at once. */
-const SKIPPED_BITS = 2 ** 23;
 
 /** The `index`th part of `samples` samples, counted from 0. */
 export interface Subset {
@@ -30,43 +28,56 @@ export interface SampleFlags {
   readonly subset?: Subset;
 }
 
-/** Reads the samples, one a byte, which the caller MUST wipe. Refuses those that are too wide or too many. */
-export async function readSamples(file: string, flags: SampleFlags): Promise<Uint8Array> {
-  const samples = await read(file, flags);
-  assertComplete(file, samples, flags.subset);
-  if (samples.length < 2)
-    throw new CommandError(`${inputName(file)} contains fewer than 2 samples`, 1);
+/** Samples, and what was read to get them. */
+export interface ReadSamples {
+  /** One a byte. */
+  readonly samples: Uint8Array;
+  readonly input: InputRead;
+}
+
+/** Reads the samples, which the caller MUST wipe. Refuses those that are too wide or too many. */
+export async function readSamples(file: string, flags: SampleFlags): Promise<ReadSamples> {
+  const read = await readAll(file, flags);
   try {
-    refuseTooWide(file, samples, flags.bitsPerSymbol);
-    return samples;
+    assertComplete(file, read, flags);
+    if (read.samples.length < 2) {
+      throw new CommandError(`${inputName(file)} contains fewer than 2 samples`, 1);
+    }
+    refuseTooWide(file, read.samples, flags.bitsPerSymbol);
+    return read;
   } catch (error) {
-    wipe(samples);
+    wipe(read.samples);
     throw error;
   }
 }
 
-function assertComplete(file: string, samples: Uint8Array, subset: Subset | undefined): void {
+/** Refuses a part that the input does not contain as a whole. */
+function assertComplete(
+  file: string,
+  { samples, input }: ReadSamples,
+  { subset, packed = false }: SampleFlags,
+): void {
   if (!subset || samples.length === subset.samples) return;
   const { index, samples: wanted } = subset;
-  const got = samples.length;
-  wipe(samples);
+  const part = `${grouped(samples.length)} of the ${grouped(wanted)} samples of --subset ${index},${wanted}`;
+  const all = grouped(input.bytes * (packed ? 8 : 1));
   throw new CommandError(
-    `${inputName(file)} contains ${grouped(got)} of the ${grouped(wanted)} samples of --subset ${index},${wanted}; name a part that is complete`,
+    `${inputName(file)} contains ${part}: it has ${all} samples in all; name a part that is complete`,
     1,
   );
 }
 
-async function read(
+async function readAll(
   file: string,
   { bitsPerSymbol = MAX_BITS_PER_SYMBOL, packed = false, subset }: SampleFlags,
-): Promise<Uint8Array> {
+): Promise<ReadSamples> {
   const width = packed ? 1 : bitsPerSymbol;
   const limit = Math.floor(MAX_ASSESSED_BITS / width);
   const inputBits = packed ? 1 : 8;
   if (subset && subset.samples > limit) throw tooMany('--subset', limit);
   const reader = await openInput(file, 'binary');
   try {
-    if (subset) await skip(reader, subset.index * subset.samples * inputBits);
+    if (subset) await skipBits(reader, subset.index * subset.samples * inputBits);
     const size = subset?.samples ?? samplesIn(reader, inputBits, limit);
     // Without a subset, one extra sample reveals an input that is too long.
     const sequence = await reader.readSequence((subset ? size : size + 1) * inputBits);
@@ -75,7 +86,10 @@ async function read(
       wipe(bytes);
       throw tooMany(inputName(file), limit);
     }
-    return packed ? unpack(bytes, offsetBits, bits) : bytes.subarray(0, bits / 8);
+    return {
+      samples: packed ? unpack(bytes, offsetBits, bits) : bytes.subarray(0, bits / 8),
+      input: { ...reader.consumed(), sizeBytes: reader.sizeBytes },
+    };
   } finally {
     await reader.close();
   }
@@ -90,16 +104,6 @@ function tooMany(name: string, limit: number): CommandError {
     `${name} contains more than ${grouped(limit)} samples; assess a part with --subset 0,${limit}`,
     1,
   );
-}
-
-async function skip(reader: SequenceReader, bits: number): Promise<void> {
-  let left = bits;
-  while (left > 0) {
-    const sequence = await reader.readSequence(Math.min(left, SKIPPED_BITS));
-    wipe(sequence.bytes);
-    if (sequence.bits === 0) return;
-    left -= sequence.bits;
-  }
 }
 
 /** Returns one bit a byte, and wipes the packed ones. */

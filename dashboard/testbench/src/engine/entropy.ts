@@ -1,6 +1,7 @@
-/** Estimates the min-entropy of a file's samples, as `phm assess-entropy` does. */
+/** Estimates the min-entropy of a file's samples, as `phm assess-entropy` does, and writes the same report. */
 
 import {
+  type ConsumedInput,
   type InputSequence,
   openReader,
   type SequenceReader,
@@ -15,10 +16,22 @@ import {
   formatEntropyText,
   tooFewWarning,
 } from '../../../../src/cli/assess/entropy-report.ts';
-import { PROGRAM } from './build-facts.ts';
-import { type EntropyRequest, type EntropyResult, MAX_SAMPLES, MAX_WIDTH } from './messages.ts';
+import {
+  type EntropyInput,
+  entropyTrace,
+  traceText,
+} from '../../../../src/cli/assess/entropy-trace.ts';
+import { PROGRAM, SOFTWARE } from './build-facts.ts';
+import { hashFile } from './hash.ts';
+import {
+  type EntropyRequest,
+  type EntropyResult,
+  MAX_SAMPLES,
+  MAX_WIDTH,
+  type Recipe,
+} from './messages.ts';
 import { formatOf } from './run.ts';
-import { hasNumbers, openNumbers, openSource } from './source.ts';
+import { formatName, hasNumbers, isPlain, openNumbers, openSource } from './source.ts';
 
 /** How samples are found in the input. */
 interface Sampling {
@@ -30,33 +43,56 @@ interface Sampling {
   readonly bitsPerSymbol?: number;
 }
 
+interface ReadSamples {
+  /** One in each byte. */
+  readonly samples: Uint8Array;
+  /** True if the input has more. */
+  readonly isPart: boolean;
+  /** The input up to the last of the samples. */
+  readonly consumed: ConsumedInput;
+}
+
 export async function estimateEntropy(
   request: EntropyRequest,
   onProgress: (progress: EstimatorProgress) => void,
 ): Promise<EntropyResult> {
+  const created = `${new Date().toISOString().slice(0, 19)}Z`;
   const sampling = samplingOf(request);
-  const { reader, readBits, bitsPerSymbol } = sampling;
+  const { reader, bitsPerSymbol } = sampling;
   const read = await readSamples(sampling, request.offset).finally(() => reader.close());
-  const samples = read.subarray(0, MAX_SAMPLES);
+  const { samples, isPart } = read;
   if (samples.length < 2) throw new Error('the file contains fewer than 2 samples.');
-  const isPart = read.length > MAX_SAMPLES;
-  const options = bitsPerSymbol === undefined ? {} : { bitsPerSymbol };
-  const result = assessNonIid(samples, { ...options, onProgress });
+  const input = await describeInput(request, sampling, read);
+  const flags = bitsPerSymbol === undefined ? {} : { bitsPerSymbol };
+  const result = assessNonIid(samples, { ...flags, onProgress });
   const claim = initialClaim(undefined, result.minEntropyPerSymbol);
+  const trace = entropyTrace({ report: {}, input, flags, build: SOFTWARE, created });
+  const json = `${JSON.stringify({ ...trace, ...entropyJson(result), ...claimJson(claim) })}\n`;
+  const text = `${formatEntropyText(result)}${traceText(trace)}${claimText(claim)}`;
+  return { kind: 'entropy', notes: notesOn(samples.length, isPart), text, json };
+}
+
+/** Names the file as a whole if only the page can decode it: no other program could find the part that was read. */
+async function describeInput(
+  { file, recipe, offset }: EntropyRequest,
+  { readBits }: Sampling,
+  { samples, isPart, consumed }: ReadSamples,
+): Promise<EntropyInput> {
   const hash = new Sha256();
   hash.update(samples);
-  const input = {
-    name: request.file.name,
+  return {
+    name: file.name,
+    size: file.size,
+    bytes: isPlain(recipe) ? consumed.bytes : file.size,
+    bytes_sha256: isPlain(recipe) ? consumed.sha256 : await hashFile(file),
+    format: formatName(recipe),
     samples: samples.length,
     sha256: hash.hex(),
     subset: isPart ? { index: 0, samples: MAX_SAMPLES } : null,
     packed: readBits === 1,
     program: PROGRAM,
-    ...(request.offset > 0 && { offset_bits: request.offset }),
+    ...(offset > 0 && { offset_bits: offset }),
   };
-  const json = `${JSON.stringify({ input, ...entropyJson(result), ...claimJson(claim) })}\n`;
-  const text = `${formatEntropyText(result)}${claimText(claim)}`;
-  return { kind: 'entropy', notes: notesOn(samples.length, isPart), text, json };
 }
 
 function notesOn(samples: number, isPart: boolean): string[] {
@@ -69,12 +105,7 @@ function notesOn(samples: number, isPart: boolean): string[] {
 
 /** Throws if the samples are too wide, or if the skipped bits end within one. */
 function samplingOf({ file, recipe, offset, samples }: EntropyRequest): Sampling {
-  if (samples === 'bits') {
-    return {
-      reader: openReader(openSource(file, recipe), formatOf(recipe)),
-      ...{ width: 1, readBits: 1, bitsPerSymbol: 1 },
-    };
-  }
+  if (samples === 'bits') return { reader: openBits(file, recipe), width: 1, readBits: 1 };
   const isOfNumbers = hasNumbers(recipe.encoding);
   const width = isOfNumbers ? recipe.bitsPerValue : 8;
   if (width > MAX_WIDTH) throw new Error(tooWideText(width));
@@ -83,9 +114,7 @@ function samplingOf({ file, recipe, offset, samples }: EntropyRequest): Sampling
       `the bits to skip must be a multiple of ${width}, the bits of a sample; they are ${offset}.`,
     );
   }
-  const reader = isOfNumbers
-    ? openReader(openNumbers(file, recipe))
-    : openReader(openSource(file, recipe), formatOf(recipe));
+  const reader = isOfNumbers ? openReader(openNumbers(file, recipe)) : openBits(file, recipe);
   return { reader, width, readBits: 8, ...(isOfNumbers && { bitsPerSymbol: width }) };
 }
 
@@ -94,14 +123,22 @@ function tooWideText(width: number): string {
   return `SP 800-90B estimates samples of at most ${MAX_WIDTH} bits, and these values have ${width}. Reduce them as in section 6.4.`;
 }
 
-/** Reads one sample more than the estimators get, if there is one. Returns one in each byte. */
+/** Opens a file as it is if the package reads it: its digest is then that of the bytes read. */
+function openBits(file: File, recipe: Recipe): SequenceReader {
+  return openReader(isPlain(recipe) ? file : openSource(file, recipe), formatOf(recipe));
+}
+
 async function readSamples(
   { reader, width, readBits }: Sampling,
   offset: number,
-): Promise<Uint8Array> {
+): Promise<ReadSamples> {
   await skipBits(reader, (offset / width) * readBits);
-  const sequence = await reader.readSequence((MAX_SAMPLES + 1) * readBits);
-  return readBits === 1 ? unpack(sequence) : sequence.bytes.subarray(0, sequence.bits >>> 3);
+  const sequence = await reader.readSequence(MAX_SAMPLES * readBits);
+  const consumed = reader.consumed();
+  const isPart = (await reader.readSequence(readBits)).bits === readBits;
+  const { bytes, bits } = sequence;
+  const samples = readBits === 1 ? unpack(sequence) : bytes.subarray(0, bits >>> 3);
+  return { samples, isPart, consumed };
 }
 
 function unpack({ bytes, offsetBits, bits }: InputSequence): Uint8Array {
