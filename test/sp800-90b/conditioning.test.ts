@@ -65,11 +65,14 @@ describe('phm assess-conditioning', () => {
     assert.equal(code, 0);
     assert.match(stdout, /^epsilon +2\^-71\.\d{3}, for \(1 - epsilon\) n_out$/m);
     assert.match(stdout, /^h_out +256\.000000 bits, 1\.000000 per bit \(vetted\)$/m);
+    assert.match(stdout, /^Program +phm \d+\.\d+\.\d+, phm-key-service\/\d\S+$/m);
+    assert.match(stdout, /^Created +\d{4}-\d\d-\d\dT[\d:]{8}Z$/m);
   });
 
   it('limits a component that is not vetted', async () => {
     const { stdout } = await phm(...sizes, '--non-vetted', '--h-prime', '0.9', '--json');
     const report = JSON.parse(stdout);
+    assert.match(report.software.build, /^phm-key-service\/.*\+[0-9a-f]{16}$/);
     assert.deepEqual([report.vetted, report.h_prime, report.h_out], [false, 0.9, 230.4]);
   });
 

@@ -2,9 +2,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { alignColumns } from '#sp800-22/report';
 import { assessConditioning, type Conditioning, type ConditioningInput } from '#sp800-90b';
+import { softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
+import { creationTime, PROGRAM } from './trace.ts';
 
 interface ConditioningFlags {
   readonly nIn: number;
@@ -57,8 +59,18 @@ function run(flags: ConditioningFlags, context: CliContext): void {
   }
   const input = { inputBits: nIn, outputBits: nOut, narrowestWidth: nw, inputEntropy: hIn };
   const result = assessConditioning(input, hPrime);
-  if (flags.json) writeJson(context, conditioningJson(input, hPrime, result));
-  else context.out(conditioningText(input, hPrime, result));
+  const created = creationTime(context);
+  if (flags.json) {
+    const trace = { program: PROGRAM, software: { build: softwareName() }, created };
+    writeJson(context, { ...conditioningJson(input, hPrime, result), ...trace });
+    return;
+  }
+  context.out(conditioningText(input, hPrime, result));
+  const rows = [
+    ['Program', `${PROGRAM}, ${softwareName()}`],
+    ['Created', created],
+  ];
+  context.out(`\n${alignColumns(rows).join('\n')}\n`);
 }
 
 function isNearlyFull({ outputBits }: ConditioningInput, { outputEntropy }: Conditioning): boolean {
