@@ -136,6 +136,10 @@ describe('phm assess-entropy', () => {
       [[matrix, '--iid', '--seed', 'xyz'], 2, /1 to 32 hexadecimal digits/],
       [[matrix, '--packed', '--bits-per-symbol', '2'], 2, /--packed samples have 1 bit/],
       [[matrix, '--subset', '5'], 2, /use INDEX,SAMPLES/],
+      [[matrix, '--threads', '2'], 2, /--threads needs --iid/],
+      [[matrix, '--fail'], 2, /--fail needs --iid or --restart/],
+      [[bits, '--packed', '--truncate'], 2, /--truncate shortens the bit string, which is not/],
+      [[bits, '--packed', '--submitter-entropy', '3'], 2, /use at most 1, the bits of a symbol/],
       [
         [short, '--subset', '9,100'],
         1,

@@ -2,25 +2,23 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { checkFields, type ReportFields } from '#sp800-22/report';
+import { checkFields } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
 import { softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { terminalLine } from '../status-line.ts';
+import { assertOptionsFit, assertSamplesFit, type EntropyFlags } from './entropy-checks.ts';
 import { claimJson, claimText } from './entropy-claim.ts';
 import { formatEntropyPage } from './entropy-page.ts';
 import { tooFewWarning } from './entropy-report.ts';
-import { assessSamples, drawSeed, type EntropyRunFlags } from './entropy-run.ts';
+import { assessSamples, drawSeed } from './entropy-run.ts';
 import {
-  assertMatrix,
-  assertTestable,
   MAX_BITS_PER_SYMBOL,
   parseSubset,
   type ReadSamples,
   readSamples,
-  type SampleFlags,
 } from './entropy-samples.ts';
 import { type EntropyTrace, entropyTrace, traceText } from './entropy-trace.ts';
 import { warnOfText } from './format-warning.ts';
@@ -28,15 +26,6 @@ import { inputName } from './input.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';
 import { creationTime, PROGRAM } from './trace.ts';
-
-interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
-  /** Drawn if it is not given. */
-  readonly seed?: string;
-  readonly restart?: boolean;
-  readonly json?: boolean;
-  readonly html?: string;
-  readonly fail?: boolean;
-}
 
 /** More than any machine has cores. */
 const MAX_THREADS = 256;
@@ -108,7 +97,10 @@ export function addAssessEntropyCommand(
     .option('--html <file>', 'also write the report as a web page')
     .option('--fail', 'exit with code 1 if a test of --iid or --restart says FAILED')
     .addHelpText('after', HELP)
-    .action(async (file: string, given: EntropyFlags) => {
+    .action(async (file: string, given: EntropyFlags, self: Command) => {
+      if (!given.iid && self.getOptionValueSource('threads') === 'cli') {
+        throw new CommandError('--threads needs --iid', 2);
+      }
       const passed = await run(file, given, context);
       if (given.fail && passed === false) onExitCode(1);
     });
@@ -121,9 +113,6 @@ async function run(
   given: EntropyFlags,
   context: CliContext,
 ): Promise<boolean | null> {
-  if ((given.restart ?? false) !== (given.initialEntropy !== undefined)) {
-    throw new CommandError('--restart and --initial-entropy need each other: use both or none', 2);
-  }
   assertOptionsFit(given);
   const flags = { ...given, seed: given.seed ?? drawSeed() };
   const created = creationTime(context);
@@ -132,8 +121,7 @@ async function run(
   const { samples } = read;
   const progress = terminalLine(context.err);
   try {
-    if (flags.restart) assertMatrix(file, samples, flags);
-    if (flags.iid) assertTestable(file, samples);
+    assertSamplesFit(file, samples, flags);
     if (!flags.packed) warnOfText(file, samples, context);
     const warning = tooFewWarning(samples.length);
     if (warning) context.err(warning);
@@ -176,30 +164,6 @@ function traceOf(
     build: softwareName(),
     created,
   });
-}
-
-function assertOptionsFit(flags: EntropyFlags): void {
-  const { seed, iid, packed, bitsPerSymbol = 1, conditioned, restart, truncate } = flags;
-  if (seed !== undefined && !iid) throw new CommandError('--seed needs --iid', 2);
-  if (packed && bitsPerSymbol !== 1) {
-    throw new CommandError('--packed samples have 1 bit: leave out --bits-per-symbol', 2);
-  }
-  if (restart && (conditioned || truncate)) {
-    throw new CommandError(
-      '--restart reads raw symbols: leave out --conditioned and --truncate',
-      2,
-    );
-  }
-  if (conditioned && flags.submitterEntropy !== undefined) {
-    throw new CommandError("--conditioned computes h', which --submitter-entropy cannot limit", 2);
-  }
-  const { initialEntropy = 0, submitterEntropy = Infinity } = flags;
-  if (initialEntropy > submitterEntropy) {
-    throw new CommandError(
-      `--initial-entropy is H_I, at most --submitter-entropy, ${submitterEntropy} (SP 800-90B §3.1.3); got ${initialEntropy}`,
-      2,
-    );
-  }
 }
 
 function parseBitsPerSymbol(text: string): number {

@@ -2,13 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { type SequenceReader, skipBits } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
-import {
-  bitsOfGreatest,
-  firstTooWide,
-  IID_MINIMUM_SAMPLES,
-  MAX_ASSESSED_BITS,
-  RESTARTS,
-} from '#sp800-90b';
+import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 import { inputName, openInput } from './input.ts';
@@ -143,14 +137,22 @@ export function assertTestable(file: string, samples: Uint8Array): void {
   }
 }
 
+/** Refuses `--truncate` where no bit string is assessed that it could shorten. */
+export function assertTruncatable(samples: Uint8Array): void {
+  const [first] = samples;
+  const second = samples.find((sample) => sample !== first);
+  if (samples.some((sample) => sample !== first && sample !== second)) return;
+  throw new CommandError(
+    '--truncate shortens the bit string, which is not assessed for samples of one or two values: leave it out',
+    2,
+  );
+}
+
 export function assertMatrix(
   file: string,
   samples: Uint8Array,
-  {
-    packed = false,
-    bitsPerSymbol = packed ? 1 : bitsOfGreatest(samples),
-    initialEntropy = 0,
-  }: SampleFlags & { readonly initialEntropy?: number },
+  bitsPerSymbol: number,
+  initialEntropy: number = 0,
 ): void {
   const wanted = RESTARTS * RESTARTS;
   if (samples.length !== wanted) {

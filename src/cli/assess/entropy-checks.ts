@@ -1,0 +1,71 @@
+/** What `phm assess-entropy` refuses before it assesses. */
+import type { ReportFields } from '#sp800-22/report';
+import { bitsOfGreatest } from '#sp800-90b';
+import { CommandError } from '../command-error.ts';
+import type { EntropyRunFlags } from './entropy-run.ts';
+import {
+  assertMatrix,
+  assertTestable,
+  assertTruncatable,
+  type SampleFlags,
+} from './entropy-samples.ts';
+
+export interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
+  /** Drawn if it is not given. */
+  readonly seed?: string;
+  readonly restart?: boolean;
+  readonly json?: boolean;
+  readonly html?: string;
+  readonly fail?: boolean;
+}
+
+/** Refuses options that contradict each other, or that would have no effect. */
+export function assertOptionsFit(flags: EntropyFlags): void {
+  const { seed, iid, packed, bitsPerSymbol = 1, conditioned, restart = false, truncate } = flags;
+  if (restart !== (flags.initialEntropy !== undefined)) {
+    throw new CommandError('--restart and --initial-entropy need each other: use both or none', 2);
+  }
+  if (seed !== undefined && !iid) throw new CommandError('--seed needs --iid', 2);
+  if (packed && bitsPerSymbol !== 1) {
+    throw new CommandError('--packed samples have 1 bit: leave out --bits-per-symbol', 2);
+  }
+  if (restart && (conditioned || truncate)) {
+    throw new CommandError(
+      '--restart reads raw symbols: leave out --conditioned and --truncate',
+      2,
+    );
+  }
+  if (flags.fail && !iid && !restart) {
+    throw new CommandError('--fail needs --iid or --restart: nothing else can fail', 2);
+  }
+  if (conditioned && flags.submitterEntropy !== undefined) {
+    throw new CommandError("--conditioned computes h', which --submitter-entropy cannot limit", 2);
+  }
+  const { initialEntropy = 0, submitterEntropy = Infinity } = flags;
+  if (initialEntropy > submitterEntropy) {
+    throw new CommandError(
+      `--initial-entropy is H_I, at most --submitter-entropy, ${submitterEntropy} (SP 800-90B §3.1.3); got ${initialEntropy}`,
+      2,
+    );
+  }
+}
+
+/** Refuses samples for which an option cannot work or has no effect. */
+export function assertSamplesFit(file: string, samples: Uint8Array, flags: EntropyFlags): void {
+  const width = widthOf(samples, flags);
+  if (flags.restart) assertMatrix(file, samples, width, flags.initialEntropy);
+  if (flags.iid) assertTestable(file, samples);
+  if (flags.truncate && !flags.conditioned) assertTruncatable(samples);
+  const { submitterEntropy = 0 } = flags;
+  if (submitterEntropy > width) {
+    throw new CommandError(
+      `--submitter-entropy is in bits per symbol: use at most ${width}, the bits of a symbol; got ${submitterEntropy}`,
+      2,
+    );
+  }
+}
+
+/** Bits of a symbol: 1 if packed, as given, or those of the greatest sample. */
+function widthOf(samples: Uint8Array, { packed, bitsPerSymbol }: EntropyFlags): number {
+  return packed ? 1 : (bitsPerSymbol ?? bitsOfGreatest(samples));
+}
