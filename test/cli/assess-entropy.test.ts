@@ -210,6 +210,7 @@ describe('phm assess-entropy', () => {
     assert.ok(html.includes(`<th scope="row">5.1.11 compression</th><td>${length}</td>`));
     assert.doesNotMatch(html, /\ufffd/);
     assert.match(html, /<h1><bdi>D &amp; Co<\/bdi><\/h1>/);
+    assert.match(html, /<b>Warning<\/b>: 1,000 samples; SP 800-90B section 3\.1\.1 requires/);
     assert.match(html, /<dt>Laboratory<\/dt><dd>Lab &lt;1&gt;<\/dd>/);
     assert.match(html, /@top-left\{content:"Lab \\3c 1\\3e "\}/);
     assert.match(html, /<dt>Created<\/dt><dd>2023-11-14T22:13:20Z<\/dd>/);
@@ -298,11 +299,24 @@ describe('phm assess-entropy', () => {
     assert.notEqual(other.report.id, report.report.id);
   });
 
+  it('warns if there are too few samples for the chi-square test of independence', async () => {
+    const file = write('few.bin', aesBytes().subarray(0, 2_000));
+    const args = ['--iid', '--seed', '1', '--threads', '1'];
+    const { stderr } = await phm(file, ...args);
+    assert.match(stderr, /of independence says little .* pair of values 0\.015 times/);
+    assert.match(stderr, /256 values need 655,360 samples/);
+    const bits = write('few-bits.bin', aesBits().subarray(0, 1_000));
+    assert.doesNotMatch((await phm(bits, ...args)).stderr, /chi-square/);
+  });
+
   it('warns of digits that it reads as samples', async () => {
     const text = write('text.bin', Buffer.from([...aesBits().subarray(0, 2_000)].join('')));
     const { code, stderr } = await phm(text);
     assert.equal(code, 0);
     assert.match(stderr, /^warning: .*looks like digits 0 and 1\. Each byte is read as a sample/m);
+    assert.match((await phm(text, '--packed')).stderr, /digits 0 and 1\. Each bit of it is read/);
+    const short = write('short-text.bin', Buffer.from('01101001110001011010'));
+    assert.match((await phm(short)).stderr, /^warning: .*looks like digits 0 and 1/m);
   });
 
   it('runs the IID track, and repeats it for a seed', async () => {

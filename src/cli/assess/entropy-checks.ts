@@ -1,14 +1,18 @@
-/** What `phm assess-entropy` refuses before it assesses. */
+/** What `phm assess-entropy` refuses and warns of before it assesses. */
 import type { ReportFields } from '#sp800-22/report';
 import { bitsOfGreatest } from '#sp800-90b';
 import { CommandError } from '../command-error.ts';
+import { tooFewWarning } from './entropy-report.ts';
 import type { EntropyRunFlags } from './entropy-run.ts';
 import {
   assertMatrix,
   assertTestable,
   assertTruncatable,
+  type ReadSamples,
   type SampleFlags,
 } from './entropy-samples.ts';
+import { textWarning } from './format-warning.ts';
+import { fewPairsWarning } from './iid-report.ts';
 
 export interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
   /** Drawn if it is not given. */
@@ -63,6 +67,19 @@ export function assertSamplesFit(file: string, samples: Uint8Array, flags: Entro
       2,
     );
   }
+}
+
+/** Returns warnings of samples that are text, and of too few. */
+export function sampleWarnings(
+  file: string,
+  { samples, looksLike }: ReadSamples,
+  { packed = false, iid }: EntropyFlags,
+): string[] {
+  return [
+    looksLike && textWarning(file, looksLike, packed),
+    tooFewWarning(samples.length),
+    iid ? fewPairsWarning(samples) : null,
+  ].filter((warning) => warning !== null);
 }
 
 /** Bits of a symbol: 1 if packed, as given, or those of the greatest sample. */

@@ -9,10 +9,14 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { terminalLine } from '../status-line.ts';
-import { assertOptionsFit, assertSamplesFit, type EntropyFlags } from './entropy-checks.ts';
+import {
+  assertOptionsFit,
+  assertSamplesFit,
+  type EntropyFlags,
+  sampleWarnings,
+} from './entropy-checks.ts';
 import { claimJson, claimText } from './entropy-claim.ts';
 import { formatEntropyPage } from './entropy-page.ts';
-import { tooFewWarning } from './entropy-report.ts';
 import { assessSamples, drawSeed } from './entropy-run.ts';
 import {
   MAX_BITS_PER_SYMBOL,
@@ -21,7 +25,6 @@ import {
   readSamples,
 } from './entropy-samples.ts';
 import { type EntropyTrace, entropyTrace, traceText } from './entropy-trace.ts';
-import { warnOfText } from './format-warning.ts';
 import { inputName } from './input.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';
@@ -122,9 +125,8 @@ async function run(
   const progress = terminalLine(context.err);
   try {
     assertSamplesFit(file, samples, flags);
-    if (!flags.packed) warnOfText(file, samples, context);
-    const warning = tooFewWarning(samples.length);
-    if (warning) context.err(warning);
+    const warnings = sampleWarnings(file, read, flags);
+    for (const warning of warnings) context.err(warning);
     const assessment = await assessSamples(samples, flags, progress);
     progress.clear();
     const trace = traceOf(file, read, flags, created);
@@ -132,7 +134,7 @@ async function run(
     if (flags.json) writeJson(context, { ...trace, ...assessment.json(), ...claimJson(claim) });
     else context.out(`${assessment.text()}${traceText(trace)}${claimText(claim)}`);
     const page = assessment.page();
-    if (target !== null) replaceFile(target, formatEntropyPage(trace, page, claim));
+    if (target !== null) replaceFile(target, formatEntropyPage(trace, page, { claim, warnings }));
     return page.passed;
   } finally {
     progress.clear();

@@ -22,7 +22,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 export function formatEntropyPage(
   trace: EntropyTrace,
   parts: EntropyPageParts,
-  claim: EntropyClaim | null,
+  { claim, warnings }: { claim: EntropyClaim | null; warnings: readonly string[] },
 ): string {
   const { title, tables, caveat } = parts;
   const { report, input } = trace;
@@ -46,7 +46,8 @@ export function formatEntropyPage(
 <main>
 ${reportTable(reportRows(trace, title))}
 ${verdictSection(parts, claim)}
-<section class="limits"><h2>What this does not prove</h2><p>${caveat.trim().replaceAll('\n', ' ')}</p></section>
+<section class="limits"><h2>What this does not prove</h2><p>${caveat.trim().replaceAll('\n', ' ')}</p>
+${warnings.map((warning) => markup`<p><b>Warning</b>${warning.trim().replace(/^warning/, '')}.</p>`)}</section>
 ${tables.map(tableSection)}
 ${traceSection(entropyTraceRows(trace))}
 </main>

@@ -1,5 +1,6 @@
 /** Reads the samples of `phm assess-entropy`: one a byte, or packed bits; all of them, or a subset. */
 import { InvalidArgumentError } from 'commander';
+import { guessFormat } from '#sp800-22';
 import { type SequenceReader, skipBits } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
 import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
@@ -26,6 +27,8 @@ export interface SampleFlags {
 export interface ReadSamples {
   /** One a byte. */
   readonly samples: Uint8Array;
+  /** What the first bytes read as samples look like if they are hardly noise. */
+  readonly looksLike: ReturnType<typeof guessFormat>;
   readonly input: InputRead;
 }
 
@@ -81,6 +84,7 @@ async function readAll(
       throw tooMany(inputName(file), limit);
     }
     return {
+      looksLike: guessFormat(bytes.subarray(0, Math.ceil((offsetBits + bits) / 8))),
       samples: packed ? unpack(bytes, offsetBits, bits) : bytes.subarray(0, bits / 8),
       input: { ...reader.consumed(), sizeBytes: reader.sizeBytes },
     };

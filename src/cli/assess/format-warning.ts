@@ -20,10 +20,17 @@ export function warnOfFormat(
 
 const LOOKS = { ascii: 'digits 0 and 1', hex: 'hexadecimal digits', gzip: 'gzip' } as const;
 
-/** Warns if samples, one a byte, are hardly anything but text or gzip. */
-export function warnOfText(file: string, samples: Uint8Array, context: CliContext): void {
-  const guess = guessFormat(samples);
-  if (guess === null) return;
+/** Returns the warning that samples are text or gzip, by a guess on their first bytes. */
+export function textWarning(
+  file: string,
+  guess: NonNullable<ReturnType<typeof guessFormat>>,
+  packed: boolean,
+): string {
   const what = `${inputName(file)} looks like ${LOOKS[guess]}`;
-  context.err(`warning: ${what}. Each byte is read as a sample, so the estimate is of the text.\n`);
+  const how = packed ? 'Each bit of it' : 'Each byte';
+  const remedy =
+    guess === 'gzip'
+      ? 'estimate is of the compressed data: decompress it first'
+      : 'estimate is of the text: convert it first';
+  return `warning: ${what}. ${how} is read as a sample, so the ${remedy}\n`;
 }

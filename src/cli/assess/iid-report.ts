@@ -39,6 +39,23 @@ neither that they are nor that there is entropy: the output of a deterministic g
 needs an argument from the source (SP 800-90B section 3.1.2).
 `;
 
+/** §5.2.1.1: the least expected count of a bin of the chi-square test of independence. */
+const LEAST_EXPECTED = 5;
+
+/**
+ * Returns the warning that there are too few samples for the chi-square test of independence, or `null`. Bins then hold
+ * several pairs, and the degrees of freedom of §5.2.1 are too few by up to the number of values: the test fails sound
+ * samples, or with none left passes all.
+ */
+export function fewPairsWarning(samples: Uint8Array): string | null {
+  const values = new Set(samples).size;
+  const needed = 2 * LEAST_EXPECTED * values ** 2;
+  if (values <= 2 || samples.length >= needed) return null;
+  const expected = samples.length / 2 / values ** 2;
+  return `warning: the verdict of the chi-square test of independence says little (SP 800-90B section 5.2.1): the test expects each pair of values ${expected.toPrecision(2)} times, and should expect it ${LEAST_EXPECTED} times. ${grouped(values)} values need ${grouped(needed)} samples
+`;
+}
+
 /** `conditioned`: the samples are conditioned output, of which h' is wanted. */
 export interface IidForm {
   readonly conditioned: boolean;
