@@ -1,5 +1,6 @@
 /** A sample of docs/evidence/second-level.md: sound files of three lengths. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,15 @@ describe('sound files', () => {
       assert.ok(counts.failed <= 1 + files / 40, `${counts.failed} of ${files} failed`);
     });
   }
+});
+
+describe('sound sources', () => {
+  it('fail as often as it is published, with the default parameters', () => {
+    const script = ['scripts/sound-source-rates.ts', '1000', '55', '128'];
+    const line = execFileSync(process.execPath, script, { cwd: ROOT, encoding: 'utf8' });
+    const published = read('docs/evidence/second-level/sources.txt').split('\n');
+    assert.ok(published.includes(line.trim()), line);
+  });
 });
 
 describe('the table of limits', () => {
