@@ -2,7 +2,7 @@
  * The facts by which a report of `phm assess-entropy` can be traced to its input, options and program. The page of
  * `phm testbench` writes them too, so that both write the same bytes.
  */
-import { alignColumns, fieldRows, grouped, type ReportFields, reportId } from '#sp800-22/report';
+import { alignColumns, grouped, identityRows, type ReportFields, reportId } from '#sp800-22/report';
 
 /** Says which samples were assessed, of which bytes. The members have the names of the JSON. */
 export interface EntropyInput {
@@ -101,13 +101,7 @@ export function entropyTraceRows({
 }: EntropyTrace): [name: string, value: string][] {
   const { offset_bits: offsetBits } = input;
   return [
-    ['Report', report.id],
-    ...fieldRows(report),
-    ['Input', input.name.replace(/\p{Cc}/gu, '\ufffd')],
-    ['Size', input.size === null ? 'not known' : `${input.size} bytes`],
-    ['Bytes read', String(input.bytes)],
-    ['SHA-256 of the bytes read', input.bytes_sha256],
-    ['Format', input.format],
+    ...identityRows(report, { ...input, sha256: input.bytes_sha256 }),
     ...(offsetBits === undefined ? [] : [['Offset', `${offsetBits} bits`] as [string, string]]),
     ['Samples', String(input.samples)],
     ['SHA-256 of the samples', input.sha256],

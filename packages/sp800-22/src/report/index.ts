@@ -27,4 +27,4 @@ export {
 } from './summary.ts';
 export { alignColumns, countText, grouped } from './table.ts';
 export type { RunTrace, TraceSource } from './trace.ts';
-export { type Finished, traceJson, traceRows } from './trace.ts';
+export { type Finished, identityRows, traceJson, traceRows } from './trace.ts';

@@ -83,13 +83,7 @@ export function traceRows(
   const length = bits === null ? 'the whole input' : `${bits} bits`;
   const count = bits === null ? 1 : (sequences ?? 'all');
   return [
-    ['Report', report.id],
-    ...fieldRows(report),
-    ['Input', input.name.replace(/\p{Cc}/gu, '\ufffd')],
-    ['Size', input.size === null ? 'not known' : `${input.size} bytes`],
-    ['Bytes read', String(input.bytes)],
-    ['SHA-256 of the bytes read', input.sha256],
-    ['Format', input.format],
+    ...identityRows(report, input),
     ['Offset', `${input.offset_bits} bits`],
     ['Sequence', length],
     ['Sequences', String(count)],
@@ -100,6 +94,22 @@ export function traceRows(
     ['Program', `${input.program}, ${software.build}`],
     ['Kernels', `SHA-256 ${software.kernels_sha256.join(' or ')}`],
     ['Created', created],
+  ];
+}
+
+/** Returns the rows with which every trace begins: what names the report, and its input. */
+export function identityRows(
+  report: TraceJson['report'],
+  { name, size, bytes, sha256, format }: Omit<RunTrace['input'], 'offset_bits' | 'program'>,
+): [name: string, value: string][] {
+  return [
+    ['Report', report.id],
+    ...fieldRows(report),
+    ['Input', name.replace(/\p{Cc}/gu, '\ufffd')],
+    ['Size', size === null ? 'not known' : `${size} bytes`],
+    ['Bytes read', String(bytes)],
+    ['SHA-256 of the bytes read', sha256],
+    ['Format', format],
   ];
 }
 
