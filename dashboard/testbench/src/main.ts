@@ -101,7 +101,10 @@ async function run(
     const digest = isPlain(options.recipe) ? null : await untilCancelled(sha256, cancelling.signal);
     const request: RunRequest = { file, options, sha256: digest };
     const suite = own.start<RunResult, RunProgress>('run', request, (state) => view.update(state));
-    estimating = samples === null ? null : estimate(opened, settings, view, own);
+    if (samples !== null) {
+      const { recipe, offset } = options;
+      estimating = estimate({ file, recipe, offset, samples, sha256: digest }, view, own);
+    }
     cancelling.signal.onabort = () => {
       suite.send('cancel');
       estimating?.end('cancelled.');
@@ -129,13 +132,7 @@ function untilCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function estimate(
-  { file }: Opened,
-  { recipe, offset, samples }: Settings,
-  view: ProgressView,
-  own: Session,
-): Task<EntropyResult> {
-  const request: EntropyRequest = { file, recipe, offset, samples: samples ?? 'whole' };
+function estimate(request: EntropyRequest, view: ProgressView, own: Session): Task<EntropyResult> {
   return own.start<EntropyResult, EntropyProgress>(
     'entropy',
     request,

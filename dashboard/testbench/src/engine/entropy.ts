@@ -22,7 +22,6 @@ import {
   traceText,
 } from '../../../../src/cli/assess/entropy-trace.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
-import { hashFile } from './hash.ts';
 import {
   type EntropyRequest,
   type EntropyResult,
@@ -62,7 +61,7 @@ export async function estimateEntropy(
   const read = await readSamples(sampling, request.offset).finally(() => reader.close());
   const { samples, isPart } = read;
   if (samples.length < 2) throw new Error('the file contains fewer than 2 samples.');
-  const input = await describeInput(request, sampling, read);
+  const input = describeInput(request, sampling, read);
   const flags = bitsPerSymbol === undefined ? {} : { bitsPerSymbol };
   const result = assessNonIid(samples, { ...flags, onProgress });
   const claim = initialClaim(undefined, result.minEntropyPerSymbol);
@@ -73,18 +72,18 @@ export async function estimateEntropy(
 }
 
 /** Names the file as a whole if only the page can decode it: no other program could find the part that was read. */
-async function describeInput(
-  { file, recipe, offset }: EntropyRequest,
+function describeInput(
+  { file, recipe, offset, sha256 }: EntropyRequest,
   { readBits }: Sampling,
   { samples, isPart, consumed }: ReadSamples,
-): Promise<EntropyInput> {
+): EntropyInput {
   const hash = new Sha256();
   hash.update(samples);
   return {
     name: file.name,
     size: file.size,
-    bytes: isPlain(recipe) ? consumed.bytes : file.size,
-    bytes_sha256: isPlain(recipe) ? consumed.sha256 : await hashFile(file),
+    bytes: sha256 === null ? consumed.bytes : file.size,
+    bytes_sha256: sha256 ?? consumed.sha256,
     format: formatName(recipe),
     samples: samples.length,
     sha256: hash.hex(),

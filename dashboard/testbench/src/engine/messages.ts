@@ -114,6 +114,8 @@ export interface EntropyRequest {
   /** Bits of the input before the first sample. */
   readonly offset: number;
   readonly samples: Samples;
+  /** As in a `RunRequest`. */
+  readonly sha256: string | null;
 }
 
 export interface EntropyProgress {
