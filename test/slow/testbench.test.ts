@@ -34,8 +34,9 @@ function traceOf(json: string): object {
 /** Returns estimates of the command line as if they were of another input with the same samples. */
 function ofInput(json: string, other: Partial<EntropyInput>): string {
   const { report, input, options, software, created, ...figures } = JSON.parse(json);
+  const { id: _, ...texts } = report;
   const trace = entropyTrace({
-    report: {},
+    report: texts,
     input: { ...input, ...other },
     flags: { bitsPerSymbol: options.bits_per_symbol ?? undefined },
     build: software.build,
@@ -134,12 +135,16 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
       for (const form of OTHER_FORMS) {
         assertSameText(withoutTime(await save(page, form)), withoutTime(expected[form]), form);
       }
+      const entropyPage = join(folder, 'cli.entropy.html');
       const estimates = {
-        JSON: (await runCommand(['assess-entropy', name, '--json'])).stdout,
+        JSON: (await runCommand(['assess-entropy', name, '--json', '--html', entropyPage])).stdout,
+        HTML: readFileSync(entropyPage, 'utf8'),
         text: (await runCommand(['assess-entropy', name])).stdout,
       };
-      const json = await save(page, 'estimates as JSON');
-      assertSameText(withoutTime(json), withoutTime(estimates.JSON), 'the estimates');
+      for (const form of ['JSON', 'HTML'] as const) {
+        const saved = await save(page, `estimates as ${form}`);
+        assertSameText(withoutTime(saved), withoutTime(estimates[form]), `estimates as ${form}`);
+      }
       const text = (await page.locator('#entropy pre').textContent()) ?? '';
       assertSameText(withoutTime(text), withoutTime(estimates.text), 'the text of the estimates');
     } finally {
@@ -265,6 +270,36 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     await page.getByLabel('Bits to skip').fill('13');
     await run(page);
     assert.match(await page.locator('#entropy').innerText(), /must be a multiple of 8/);
+    await page.context().close();
+  });
+
+  it('estimates from a text read as it is, with the texts of a laboratory', async () => {
+    const name = 'digits.txt';
+    writeFileSync(join(folder, name), aesCtr(Buffer.alloc(32, 26), 1_000).toString('hex'));
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, join(folder, name), '');
+    await page.getByLabel('Format', { exact: true }).selectOption('binary');
+    await page.getByText('Texts in the report').click();
+    await page.getByLabel('Laboratory').fill('Laboratory <5>');
+    await page.getByLabel('Note').fill('22 °C, 3.3 V');
+    await run(page);
+    const html = join(folder, 'digits.html');
+    const texts = ['--laboratory', 'Laboratory <5>', '--note', '22 °C, 3.3 V'];
+    const cwd = process.cwd();
+    process.chdir(folder);
+    try {
+      const options = ['assess-entropy', name, ...texts, '--json', '--html', html];
+      const { stdout } = await runCommand(options);
+      const json = await save(page, 'estimates as JSON');
+      assertSameText(withoutTime(json), withoutTime(stdout), 'JSON');
+    } finally {
+      process.chdir(cwd);
+    }
+    const saved = await save(page, 'estimates as HTML');
+    for (const text of ['looks like hexadecimal digits', 'Laboratory &lt;5&gt;']) {
+      assert.ok(saved.includes(text), text);
+    }
+    assertSameText(withoutTime(saved), withoutTime(readFileSync(html, 'utf8')), 'HTML');
     await page.context().close();
   });
 

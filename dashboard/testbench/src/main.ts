@@ -102,8 +102,8 @@ async function run(
     const request: RunRequest = { file, options, sha256: digest };
     const suite = own.start<RunResult, RunProgress>('run', request, (state) => view.update(state));
     if (samples !== null) {
-      const { recipe, offset } = options;
-      estimating = estimate({ file, recipe, offset, samples, sha256: digest }, view, own);
+      const { recipe, offset, report } = options;
+      estimating = estimate({ file, recipe, offset, samples, report, sha256: digest }, view, own);
     }
     cancelling.signal.onabort = () => {
       suite.send('cancel');

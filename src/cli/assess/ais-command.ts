@@ -78,7 +78,7 @@ async function run(
   const created = creationTime(context);
   const { bytes, bits, input } = await readBits(file, flags.format);
   try {
-    warnOfFormat(file, bytes.subarray(0, bits >>> 3), command, context);
+    warnOfFormat(inputName(file), bytes.subarray(0, bits >>> 3), command, context);
     refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
     const result =
       procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });

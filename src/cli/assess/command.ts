@@ -135,7 +135,8 @@ async function runCommand(
   context: CliContext,
 ): Promise<boolean> {
   if (flags.doubling) {
-    const onStart = (head: Uint8Array): void => warnOfFormat(file, head, command, context);
+    const onStart = (head: Uint8Array): void =>
+      warnOfFormat(inputName(file), head, command, context);
     const options = toOptions(file, { ...flags, sequences: 'all' });
     const failed = await assessDoubling(options, flags, context, onStart);
     return failed && flags.fail === true;
@@ -169,7 +170,7 @@ async function run(
   const bar = progressBar(flags, context);
   const control: AssessControl = {
     onProgress: (progress) => bar?.update(progress),
-    onStart: (head) => warnOfFormat(file, head, command, context),
+    onStart: (head) => warnOfFormat(inputName(file), head, command, context),
     onInputRead: (input) => {
       read = input;
     },

@@ -13,6 +13,7 @@ import {
 } from './entropy-samples.ts';
 import { textWarning } from './format-warning.ts';
 import { fewPairsWarning } from './iid-report.ts';
+import { inputName } from './input.ts';
 
 export interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
   /** Drawn if it is not given. */
@@ -76,7 +77,7 @@ export function sampleWarnings(
   { packed = false, iid }: EntropyFlags,
 ): string[] {
   return [
-    looksLike && textWarning(file, looksLike, packed),
+    looksLike && textWarning(inputName(file), looksLike, packed),
     tooFewWarning(samples.length),
     iid ? fewPairsWarning(samples) : null,
   ].filter((warning) => warning !== null);

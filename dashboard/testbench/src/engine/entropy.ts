@@ -8,9 +8,12 @@ import {
   skipBits,
 } from '../../../../packages/sp800-22/src/assess/index.ts';
 import { grouped } from '../../../../packages/sp800-22/src/grouped.ts';
+import { guessFormat } from '../../../../packages/sp800-22/src/index.ts';
 import { Sha256 } from '../../../../packages/sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../packages/sp800-90b/src/index.ts';
 import { claimJson, claimText, initialClaim } from '../../../../src/cli/assess/entropy-claim.ts';
+import { formatEntropyPage } from '../../../../src/cli/assess/entropy-page.ts';
+import { nonIidPage } from '../../../../src/cli/assess/entropy-page-parts.ts';
 import {
   entropyJson,
   formatEntropyText,
@@ -21,6 +24,7 @@ import {
   entropyTrace,
   traceText,
 } from '../../../../src/cli/assess/entropy-trace.ts';
+import { textWarning } from '../../../../src/cli/assess/format-warning.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
 import {
   type EntropyRequest,
@@ -47,6 +51,8 @@ interface ReadSamples {
   readonly samples: Uint8Array;
   /** True if the input has more. */
   readonly isPart: boolean;
+  /** The bytes read, by whose first ones a text is recognised. */
+  readonly head: Uint8Array;
   /** The input up to the last of the samples. */
   readonly consumed: ConsumedInput;
 }
@@ -59,16 +65,19 @@ export async function estimateEntropy(
   const sampling = samplingOf(request);
   const { reader, bitsPerSymbol } = sampling;
   const read = await readSamples(sampling, request.offset).finally(() => reader.close());
-  const { samples, isPart } = read;
+  const { samples } = read;
   if (samples.length < 2) throw new Error('the file contains fewer than 2 samples.');
   const input = describeInput(request, sampling, read);
+  const warnings = warningsOn(request, sampling, read);
   const flags = bitsPerSymbol === undefined ? {} : { bitsPerSymbol };
   const result = assessNonIid(samples, { ...flags, onProgress });
   const claim = initialClaim(undefined, result.minEntropyPerSymbol);
-  const trace = entropyTrace({ report: {}, input, flags, build: SOFTWARE, created });
+  const { report } = request;
+  const trace = entropyTrace({ report, input, flags, build: SOFTWARE, created });
   const json = `${JSON.stringify({ ...trace, ...entropyJson(result), ...claimJson(claim) })}\n`;
   const text = `${formatEntropyText(result)}${traceText(trace)}${claimText(claim)}`;
-  return { kind: 'entropy', notes: notesOn(samples.length, isPart), text, json };
+  const html = formatEntropyPage(trace, nonIidPage(result), { claim, warnings });
+  return { kind: 'entropy', notes: notesOn(read, warnings), text, json, html };
 }
 
 /** Names the file as a whole if only the page can decode it: no other program could find the part that was read. */
@@ -94,11 +103,23 @@ function describeInput(
   };
 }
 
-function notesOn(samples: number, isPart: boolean): string[] {
-  const warning = tooFewWarning(samples);
+/** Returns the warnings of the command line. Numbers of a file are no text, whatever their values look like. */
+function warningsOn(
+  { file, recipe }: EntropyRequest,
+  { readBits }: Sampling,
+  { samples, head }: ReadSamples,
+): string[] {
+  const guess = hasNumbers(recipe.encoding) ? null : guessFormat(head);
   return [
-    ...(isPart ? [`From the first ${grouped(samples)} samples.`] : []),
-    ...(warning === null ? [] : [`${warning.trim().replace(/^warning: /, '')}.`]),
+    guess && textWarning(file.name, guess, readBits === 1),
+    tooFewWarning(samples.length),
+  ].filter((warning) => warning !== null);
+}
+
+function notesOn({ samples, isPart }: ReadSamples, warnings: readonly string[]): string[] {
+  return [
+    ...(isPart ? [`From the first ${grouped(samples.length)} samples.`] : []),
+    ...warnings.map((warning) => `${warning.trim().replace(/^warning: /, '')}.`),
   ];
 }
 
@@ -135,9 +156,10 @@ async function readSamples(
   const sequence = await reader.readSequence(MAX_SAMPLES * readBits);
   const consumed = reader.consumed();
   const isPart = (await reader.readSequence(readBits)).bits === readBits;
-  const { bytes, bits } = sequence;
+  const { bytes, offsetBits, bits } = sequence;
+  const head = bytes.subarray(0, Math.ceil((offsetBits + bits) / 8));
   const samples = readBits === 1 ? unpack(sequence) : bytes.subarray(0, bits >>> 3);
-  return { samples, isPart, consumed };
+  return { samples, isPart, head, consumed };
 }
 
 function unpack({ bytes, offsetBits, bits }: InputSequence): Uint8Array {

@@ -114,6 +114,8 @@ export interface EntropyRequest {
   /** Bits of the input before the first sample. */
   readonly offset: number;
   readonly samples: Samples;
+  /** Texts of a laboratory. */
+  readonly report: ReportFields;
   /** As in a `RunRequest`. */
   readonly sha256: string | null;
 }
@@ -131,4 +133,5 @@ export interface EntropyResult {
   readonly notes: readonly string[];
   readonly text: string;
   readonly json: string;
+  readonly html: string;
 }

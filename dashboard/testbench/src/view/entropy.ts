@@ -14,12 +14,14 @@ export function entropySection(result: EntropyResult | string, name: string): HT
     return section;
   }
   const json = new Blob([result.json], { type: 'application/json' });
+  const html = new Blob([result.html], { type: 'text/html' });
   section.append(
     ...result.notes.map((note) => element('p', {}, note)),
     element('pre', { tabindex: 0 }, result.text),
     element(
       'div',
       { class: 'buttons' },
+      download(html, `${name}.entropy.html`, 'Save estimates as HTML'),
       download(json, `${name}.entropy.json`, 'Save estimates as JSON'),
     ),
   );
