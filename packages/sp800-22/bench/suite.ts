@@ -7,7 +7,7 @@
  * To use one core, pin it: taskset -c 1 node packages/sp800-22/bench/suite.ts --threads 1. The benchmark
  * compares the outputs first. Figures are medians of N runs (at least 50) after the engine has fully
  * optimised the code; plain and kernels alternate. The total of one core includes everything from
- * packed bytes to the report: copying in, counting, 188 p-values, wiping.
+ * packed bytes to the report: copying in, counting, 189 p-values, wiping.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,6 +16,7 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { machine, saveResult } from '../../../bench/results.ts';
 import {
+  NIST_PARAMETERS,
   resolveParameters,
   runPackedSuite,
   runSuite,
@@ -23,6 +24,7 @@ import {
   type SuiteReport,
   TEST_NAMES,
   type TestName,
+  type TestParameters,
   unpackBits,
 } from '../src/index-node.ts';
 import { KernelCounts } from '../src/kernels/counts.ts';
@@ -92,6 +94,16 @@ function timeTotal(n: number, runs: number): Row {
   ];
   const [plainUs, kernelsUs] = medians(works, runs);
   return { name: 'all, from bytes to report', plainUs, kernelsUs };
+}
+
+/** Times the suite with the rows of the default parameters against that with the rows of the NIST program. */
+function timeAdditionalRows(n: number, runs: number): string {
+  const bytes = sample(n);
+  const rows = (parameters: TestParameters): number =>
+    pValues(runPackedSuite(bytes, { bits: n, parameters })).length;
+  const works = [NIST_PARAMETERS, {}].map((parameters) => () => void rows(parameters));
+  const [nistUs, allUs] = medians(works, runs);
+  return `${rows({})} p-values, ${rows(NIST_PARAMETERS)} with NIST_PARAMETERS: ratio of times ${(allUs / nistUs).toFixed(3)}`;
 }
 
 /** Times the whole suite with each supplement, as what it adds to the suite without any. */
@@ -205,7 +217,7 @@ async function run(runs: number, seconds: number, threads: number): Promise<stri
     lines.push(
       `p-values from counts, included above: ${timePValues(n, runs, module).toFixed(1)} µs`,
     );
-    lines.push(...timeSupplements(n, runs));
+    lines.push(timeAdditionalRows(n, runs), ...timeSupplements(n, runs));
     const perSecond = await throughput(n, threads, seconds);
     lines.push(`${threads} threads together: ${perSecond.toFixed(0)} sequences/s`);
     process.stderr.write(`${n} bits done\n`);
