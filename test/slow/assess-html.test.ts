@@ -54,7 +54,7 @@ async function pageOf(file: string, ...args: string[]): Promise<string> {
   return page;
 }
 
-const VOID = new Set(['meta', 'link', 'img', 'wbr']);
+const VOID = new Set(['meta', 'link', 'img', 'wbr', 'br']);
 
 /** Asserts that the elements of the page are nested and closed correctly. */
 function assertWellFormed(page: string): void {
@@ -137,16 +137,16 @@ describe('the page of phm assess --html', () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const page = await pageOf(write('sixty.bin', bytes), ...MANY);
     assert.match(page, /✗<\/span>Second level FAILED: \d of 8 rows failed<\/h2>/);
-    assert.match(
-      page,
-      /<p>FAILED: frequency: \d+\/60 with p &gt;= 0\.01, binomial p = [0-9.]+e-\d+; uniformity p = /,
-    );
+    assert.match(page, /<caption>Rows that FAILED: a check is below 0\.000625<\/caption>/);
+    assert.match(page, /divided by 16 checks of 8 rows/);
     assert.match(page, /Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\./);
     assert.match(page, /distributed as those of a sound source at this length/);
-    // Eight rows, and six tests.
-    assert.equal(countOf(page, 'class="histogram"'), 14);
+    const failed = Number(/FAILED: (\d) of 8 rows/.exec(page)?.[1]);
+    // Six tests, eight rows, and those that failed once more in the verdict.
+    assert.equal(countOf(page, 'class="histogram"'), 14 + failed);
+    assert.equal(countOf(page, '<tr class="failed">'), 2 * failed);
     assert.equal(countOf(page, 'class="histogram ecdf"'), 6);
-    assert.match(page, /<li class="failed"><p><b>frequency<\/b> <span class="failed">✗ FAILED/);
+    assert.match(page, /<tr class="failed"><th scope="row">frequency<\/th>/);
     assert.match(page, /<h2>Proportion of sequences with p ≥ 0\.01<\/h2>/);
     assert.doesNotMatch(page, /<h2>p-values<\/h2>/);
   });
@@ -179,11 +179,48 @@ describe('the page of phm assess --html', () => {
   it('names what a laboratory says, and ends with its identification', async () => {
     const texts = ['--laboratory', 'Lab <1>', '--device', 'D & Co'];
     const page = await pageOf(write('lab.bin', stream(7500)), ...MANY, ...texts);
-    assert.match(page, /<h1><bdi>D &amp; Co<\/bdi><\/h1>/);
+    assert.match(page, /<h1><bdi>lab\.bin<\/bdi><\/h1>/);
+    assert.match(page, /<dt>Device under test<\/dt><dd>D &amp; Co<\/dd>/);
+    assert.match(page, /except in full without written approval of the laboratory/);
     assert.match(page, /<dt>Laboratory<\/dt><dd>Lab &lt;1&gt;<\/dd>/);
     const [, id] = /<dt>Report<\/dt><dd>([0-9a-f-]{21})<\/dd>/.exec(page) ?? [];
     assert.ok(page.includes(`End of report ${id}</p>`));
     assert.match(page, /<p>Authorised by/);
+  });
+
+  it('has no picture of the bits with --omit-bits', async () => {
+    const file = write('secret.bin', stream(7500));
+    const [shown, omitted] = [
+      await pageOf(file, ...MANY),
+      await pageOf(file, ...MANY, '--omit-bits'),
+    ];
+    assert.match(shown, /<img class="raster"/);
+    assert.match(shown, /content:"[^"]*Contains bits of the item/);
+    assert.doesNotMatch(omitted, /<img |Contains bits|as secret as/);
+    assert.match(omitted, /The picture of the bits is left out\./);
+    assert.match(omitted, /<h3>Random walk of sequence 1<\/h3>/);
+    const { code, stderr } = await assess(file, ...MANY, '--omit-bits');
+    assert.deepEqual([code, stderr], [2, 'phm: --omit-bits needs --html\n']);
+  });
+
+  it('says which bits were tested, and which were not', async () => {
+    const page = await pageOf(write('rest.bin', stream(1001)), ...MANY, '--offset', '3');
+    assert.match(page, /<dt>Bits tested<\/dt><dd>3 to 8002; 5 after them are not tested<\/dd>/);
+    assert.match(
+      await pageOf(write('whole.bin', stream(1000)), ...MANY),
+      /<dd>0 to 7999, the end of the input<\/dd>/,
+    );
+  });
+
+  it('states the decision rule, and where it differs from the standard', async () => {
+    const one = ['--test', 'block_frequency'];
+    const ofMany = await pageOf(write('rule.bin', stream(2 ** 17)), '--bits', '16384', ...one);
+    assert.match(ofMany, /<p>A test passes if its smallest p-value, corrected for their number,/);
+    assert.match(ofMany, /block_frequency also runs with M = 128, the value of the NIST program/);
+    assert.doesNotMatch(ofMany, /class probabilities/);
+    const short = await pageOf(write('ten.bin', stream(1250)), ...MANY, ...one);
+    assert.doesNotMatch(short, /Differences from SP 800-22/);
+    assert.match(short, /The source fails if the smallest p-value of all sequences, times the/);
   });
 
   it('lists failing sequences and shows the worst beside the first', async () => {
@@ -245,7 +282,7 @@ describe('phm assess --html after an interrupt', () => {
     assert.match(page, /3 sequences of 1,000 bits, exact constants; <strong[^>]*>ended early/);
     assert.match(
       page,
-      /<strong>Ended early:<\/strong> this page covers only what was finished: 3 sequences\./,
+      /<strong>Ended early:<\/strong> this report covers only what was finished: 3 sequences\./,
     );
   });
 

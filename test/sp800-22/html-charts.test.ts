@@ -27,16 +27,14 @@ import {
   PValueClasses,
 } from '../../packages/sp800-22/src/report/html/distribution.ts';
 import { failingSection } from '../../packages/sp800-22/src/report/html/failing-section.ts';
-import {
-  histogram,
-  histogramsSection,
-} from '../../packages/sp800-22/src/report/html/histograms.ts';
+import { histogram } from '../../packages/sp800-22/src/report/html/histogram.ts';
 import { Markup, markup } from '../../packages/sp800-22/src/report/html/markup.ts';
 import { pValueFigure, testLimit } from '../../packages/sp800-22/src/report/html/p-value-plot.ts';
 import { encodePng } from '../../packages/sp800-22/src/report/html/png.ts';
 import { proportionFigure } from '../../packages/sp800-22/src/report/html/proportion-plot.ts';
 import { rasterFigure, rasterSize } from '../../packages/sp800-22/src/report/html/raster.ts';
 import { runningHead } from '../../packages/sp800-22/src/report/html/report-section.ts';
+import { rowsSection } from '../../packages/sp800-22/src/report/html/rows-table.ts';
 import {
   measureSpectrum,
   SPECTRUM_MAX_BITS,
@@ -353,15 +351,34 @@ describe('the second level', () => {
     assert.match(histogram(verdict.rows[0]).text, /class="expected" d="M0 15h100"/);
   });
 
-  it('shows P-value_T, proportion and verdict of each row, or that the row is not judged', () => {
-    const { text } = histogramsSection(verdict);
-    const cards = text.split('<li').slice(1);
-    assert.equal(cards.length, 4);
-    assert.match(cards[0], /<b>cumulative_<wbr>sums forward<\/b>.*✓.*P_T 1\.000000.*99 of 100/);
-    assert.doesNotMatch(cards[0], /class="outside"/);
-    assert.match(cards[1], /96 of 100 <b class="outside"/);
-    assert.match(cards[2], /^ class="failed">.*✗ FAILED.*P_T \d\.\d{3}e-\d+ <b class="outside"/);
-    assert.match(cards[3], /rank<\/b> <span>not judged<\/span>.*20 of 20/);
+  it('shows classes, proportion, both checks, P-value_T and verdict of each row', () => {
+    const { text } = rowsSection(verdict);
+    const rows = text.split('<tr').filter((row) => row.includes('scope="row"'));
+    assert.equal(rows.length, 4);
+    const cells = rows.map((row) =>
+      row
+        .split(/<\/t[dh]>/)
+        .map((cell) => cell.replace(/<svg.*<\/svg>|<[^>]*>|^[^<]*>/g, '').trim()),
+    );
+    const [inside, outside, failed, unjudged] = cells;
+    assert.deepEqual(inside.slice(0, 4), [
+      'cumulative_sums forward',
+      '',
+      verdict.rows[0].histogram.join(' '),
+      '99 of 100',
+    ]);
+    assert.equal(inside[6], '1.000000');
+    assert.equal(inside[7], '✓ passed');
+    assert.equal(outside[3], '96 of 100 *');
+    assert.match(rows[2], /^ class="failed">/);
+    assert.match(failed[6], /^\d\.\d{3}e-\d+ \*$/);
+    assert.equal(failed[7], '✗ FAILED');
+    assert.deepEqual(unjudged.slice(3, 8), ['20 of 20', '–', '–', '–', 'not judged']);
+    // The check that failed the row, and no other.
+    assert.deepEqual(
+      rows.map((row) => row.split('<b class="failed">').length - 1),
+      [0, 0, 3, 0],
+    );
   });
 });
 
@@ -402,7 +419,7 @@ describe('FailingSequences', () => {
     );
     const layout = { sequences: 4, bits: 1000, offsetBits: 8, tests: 15 };
     const { text } = failingSection(failing, layout);
-    assert.match(text, /one sound sequence in eight/);
+    assert.match(text, /By chance, about 1 of 4 sound sequences fail one\./);
     assert.doesNotMatch(failingSection(failing, { ...layout, tests: 1 }).text, /in eight/);
     assert.match(text, /3 of 4 sequences failed.* The 2 worst are listed; 1 more failed\./);
     assert.match(text, />2<\/th><td class="number">1,008<\/td><td class="number">2,007<\/td>/);

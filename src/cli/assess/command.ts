@@ -26,7 +26,7 @@ import { parseCount } from '../parse-count.ts';
 import { assess } from './assess.ts';
 import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
 import { warnOfFormat } from './format-warning.ts';
-import { FORMAT_HELP, INPUT_FORMATS, inputName } from './input.ts';
+import { FORMAT_HELP, INPUT_FORMATS, inputName, itemName } from './input.ts';
 import { claimPagePath, isSamePath, replaceFile } from './page-file.ts';
 import {
   addParameterOptions,
@@ -50,6 +50,7 @@ interface AssessFlags extends ParameterFlags, ReportFields, DoublingFlags {
   readonly threads: number;
   readonly csv?: boolean;
   readonly html?: string;
+  readonly omitBits?: boolean;
   readonly fail?: boolean;
   readonly nistReport?: string;
 }
@@ -65,7 +66,8 @@ One sequence gets a report. 55 or more also get a result for their source (SP 80
 their smallest p-value is too small for their number; else their source is not judged. Sequences follow each other
 without a gap; a remainder shorter than --bits is not used.
 
-The page of --html works without network or scripts. It shows bits of the input, so only its owner can read it.
+The page of --html works without network or scripts. It shows bits of the input, unless --omit-bits is given, so only
+its owner can read the file.
 Ctrl-C reports the finished part. The exit code is 0 if the command worked, even if tests fail; --fail changes that.
 `;
 
@@ -109,6 +111,7 @@ export function addAssessCommand(
     .option('--json', 'write the report as JSON')
     .addOption(new Option('--csv', 'write one line for each p-value').conflicts('json'))
     .option('--html <file>', 'also write the report as a web page with diagrams')
+    .option('--omit-bits', 'leave the picture of the bits out of --html')
     .option(
       '--nist-report <file>',
       "also write the counts as the NIST program's finalAnalysisReport.txt",
@@ -226,12 +229,13 @@ function warnIfNotJudged(summary: AssessSummary, context: CliContext): void {
 /** Returns the output for the page, if there is one. Throws `CommandError` if it cannot be written to its path. */
 function openPage(
   file: string,
-  { html, constants }: AssessFlags,
+  { html, constants, omitBits = false }: AssessFlags,
   trace: TraceSource,
 ): HtmlOutput | undefined {
+  if (html === undefined && omitBits) throw new CommandError('--omit-bits needs --html', 2);
   if (html === undefined) return undefined;
   const target = claimPagePath(html, file);
-  const head = { input: inputName(file), program: PROGRAM, constants, trace };
+  const head = { input: itemName(file), program: PROGRAM, constants, omitBits, trace };
   return new HtmlOutput(head, (page) => replaceFile(target, page));
 }
 
@@ -247,7 +251,7 @@ function openNistReport(file: string, { html, nistReport }: AssessFlags): Assess
   }
   return {
     add: () => {},
-    end: ({ rows }) => replaceFile(target, formatNistReport(inputName(file), rows)),
+    end: ({ rows }) => replaceFile(target, formatNistReport(itemName(file), rows)),
   };
 }
 

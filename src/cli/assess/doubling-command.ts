@@ -8,7 +8,7 @@ import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
 import { parseCount } from '../parse-count.ts';
 import { doublingEnd, doublingHead, doublingJson, levelLines } from './doubling-report.ts';
 import { type DoublingResult, runDoubling } from './doubling-run.ts';
-import { inputName } from './input.ts';
+import { itemName } from './input.ts';
 import type { AssessControl, AssessOptions } from './run.ts';
 import { creationTime, toTrace } from './trace.ts';
 
@@ -60,7 +60,7 @@ export async function assessDoubling(
       if (!json && signal.reason !== OUTPUT_GONE) context.out(text);
     };
     const control: AssessControl = { signal, onStart };
-    let heading = doublingHead(inputName(options.file), bits);
+    let heading = doublingHead(itemName(options.file), bits);
     const result = await runDoubling(all, control, (level) => {
       write(heading + levelLines(level));
       heading = '';

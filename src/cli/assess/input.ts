@@ -1,5 +1,6 @@
 /** The input of the commands that assess: a file or standard input, read by the package. */
 import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import {
   AssessError,
   type ByteSource,
@@ -24,6 +25,11 @@ export const STANDARD_INPUT = '-';
 /** Returns the name of the input for messages. */
 export function inputName(file: string): string {
   return file === STANDARD_INPUT ? 'standard input' : file;
+}
+
+/** Returns the name of the input for reports, without the folders, which are the operator's own. */
+export function itemName(file: string): string {
+  return file === STANDARD_INPUT ? inputName(file) : basename(file);
 }
 
 /**

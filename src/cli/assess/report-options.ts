@@ -7,6 +7,7 @@ const OPTIONS: readonly (readonly [flag: `--${keyof ReportFields}`, description:
   ['--customer', 'the customer who gets it'],
   ['--reference', 'number of the order, or another reference'],
   ['--device', 'the device under test'],
+  ['--received', 'when the item was received'],
   ['--operator', 'the person who runs the tests'],
   ['--note', 'a remark, such as the conditions of the sample'],
 ];

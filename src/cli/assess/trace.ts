@@ -4,7 +4,7 @@ import type { RunTrace } from '#sp800-22/report';
 import { PROJECT_VERSION, softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { inputName } from './input.ts';
+import { itemName } from './input.ts';
 import type { AssessOptions, InputRead } from './run.ts';
 
 export const PROGRAM = `phm ${PROJECT_VERSION}`;
@@ -20,7 +20,7 @@ export function toTrace(
 ): RunTrace {
   return {
     input: {
-      name: inputName(file),
+      name: itemName(file),
       size: sizeBytes ?? null,
       bytes,
       sha256,

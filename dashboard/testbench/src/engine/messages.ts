@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly supplements: boolean;
   /** Texts of a laboratory. */
   readonly report: ReportFields;
+  /** Leaves the picture of the bits out of the HTML. */
+  readonly omitBits: boolean;
   /** Bits of the input before the first sequence. */
   readonly offset: number;
   /** Null: the whole input is one sequence. */

@@ -75,8 +75,8 @@ export function formatOf({ encoding }: Recipe): InputFormat {
 }
 
 function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
-  const { recipe, offset, bits, sequences, constants, supplements, workers, report } = options;
-  const { tests, parameters } = options;
+  const { recipe, offset, bits, sequences, constants, supplements, workers } = options;
+  const { tests, parameters, report, omitBits } = options;
   // `phm assess` cannot read the file: the reports name it, and its digest as a whole.
   const { size } = file;
   const original = sha256 !== null && { size, bytes: size, sha256, format: formatName(recipe) };
@@ -92,6 +92,7 @@ function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
     supplements: supplements ? 'all' : [],
     workers,
     report,
+    omitBits,
     ...(original && { input: () => original }),
     software: { program: PROGRAM, build: SOFTWARE },
   };

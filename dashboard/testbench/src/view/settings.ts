@@ -198,6 +198,15 @@ function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
     parameterFields(),
     folded(
       'Texts in the report',
+      select(
+        'pictures',
+        'Pictures in the HTML',
+        [
+          ['', 'with the first bits'],
+          ['omit', 'without bits'],
+        ],
+        '',
+      ),
       element('div', { class: 'texts' }, ...REPORT_FIELDS.map(textField)),
     ),
     element(
@@ -234,6 +243,7 @@ function settingsOf({ gzip }: Opened, form: HTMLFormElement): Settings {
     parameters: chosenParameters(form),
     supplements: read(form, 'supplements') !== '',
     report: checkFields(Object.fromEntries(textsOf(form))),
+    omitBits: read(form, 'pictures') === 'omit',
     offset: count(form, 'offset') ?? 0,
     bits,
     sequences: bits === null ? 1 : count(form, 'sequences'),
@@ -263,6 +273,7 @@ function commandFor({ file, gzip }: Opened, form: HTMLFormElement): string {
   words.push(...parameterWords(form));
   if (read(form, 'supplements') !== '') words.push('--supplements');
   for (const [name, text] of textsOf(form)) words.push(`--${name}`, shellWord(text));
+  if (read(form, 'pictures') === 'omit') words.push('--html report.html --omit-bits');
   return words.join(' ');
 }
 

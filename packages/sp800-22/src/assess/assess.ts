@@ -67,6 +67,8 @@ export interface AssessOptions extends ReadyOptions {
   readonly onSequence?: (sequence: InputSequence, index: number) => void;
   readonly onReport?: (report: SuiteReport) => void;
   readonly write?: Writers;
+  /** Leaves the picture of the input's bits out of the page. */
+  readonly omitBits?: boolean;
   /** What the caller says about the report. */
   readonly report?: RunTrace['report'];
   /** Members of the trace on the original input, if it was decoded before. Called at the end. */
@@ -234,7 +236,8 @@ class Recorder {
 
   #head(trace: () => RunTrace): ConstructorParameters<typeof HtmlOutput>[0] {
     const { name, program } = this.#input();
-    return { input: name, program, constants: this.#options.constants ?? 'exact', trace };
+    const { constants = 'exact', omitBits = false } = this.#options;
+    return { input: name, program, constants, omitBits, trace };
   }
 
   #trace(): RunTrace {

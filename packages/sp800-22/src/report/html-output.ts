@@ -6,6 +6,7 @@ import {
   type SuiteReport,
   TEST_NAMES,
   type TestName,
+  testLevelP,
 } from '../index.ts';
 import { FailingSequences, resultOf, type SequenceResult } from './failing-sequences.ts';
 import { pValueText } from './format.ts';
@@ -34,6 +35,8 @@ const PLOTTED_SEQUENCES = SECOND_LEVEL_MINIMUM_SEQUENCES - 1;
 /** The input and the program that the page names. */
 export type PageHead = Pick<PageContent, 'input' | 'program'> & {
   readonly constants: Constants;
+  /** Leaves out the picture of the bits. */
+  readonly omitBits?: boolean;
   readonly trace?: TraceSource;
 };
 
@@ -73,7 +76,7 @@ export class HtmlOutput implements AssessOutput {
   #figures({ bytes, bits }: AlignedSequence, name: string): readonly Markup[] {
     const spectrum = measureSpectrum(bytes, bits, this.#head.constants);
     return [
-      rasterFigure(bytes, bits, name),
+      ...(this.#head.omitBits ? [] : [rasterFigure(bytes, bits, name)]),
       walkFigure(walkEnvelope(bytes, bits), name),
       spectrumFigure(spectrum, bits, name),
     ];
@@ -90,8 +93,12 @@ export class HtmlOutput implements AssessOutput {
   }
 
   #addTest({ name, pValues }: ApplicableOutcome, plot: boolean): void {
-    const { p, count } = this.#smallest.get(name) ?? { p: 1, count: 0 };
-    const smallest = { p: Math.min(p, ...pValues), count: count + pValues.length };
+    const { p, correctedP, count } = this.#smallest.get(name) ?? { p: 1, correctedP: 1, count: 0 };
+    const smallest = {
+      p: Math.min(p, ...pValues),
+      correctedP: Math.min(correctedP, testLevelP(pValues)),
+      count: count + pValues.length,
+    };
     this.#smallest.set(name, smallest);
     this.#classes.add(name, pValues);
     if (!plot) return;
@@ -106,6 +113,7 @@ export class HtmlOutput implements AssessOutput {
     const trace = this.#head.trace?.();
     const page = formatPage({
       input: this.#head.input,
+      omitBits: this.#head.omitBits ?? false,
       program: this.#head.program,
       trace: trace ? traceRows(trace, this.#first, summary) : [],
       facts: trace && traceJson(trace, this.#first, summary),
@@ -124,7 +132,7 @@ export class HtmlOutput implements AssessOutput {
   #drawWorst(sequence: AlignedSequence, { index, smallest }: SequenceResult): Pictures['worst'] {
     if (index === 0 || !smallest) return undefined;
     const number = index + 1;
-    const text = `Sequence ${grouped(number)} has the smallest corrected p-value of all, ${pValueText(smallest.correctedP)} of ${smallest.name}. Even a sound source has such a sequence.`;
+    const text = `Sequence ${grouped(number)} has the smallest corrected p-value of all, ${pValueText(smallest.correctedP)} of ${smallest.name}. Some sequence always has the smallest.`;
     return { number, text, figures: this.#figures(sequence, `sequence ${grouped(number)}`) };
   }
 

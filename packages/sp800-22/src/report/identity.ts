@@ -8,6 +8,8 @@ export interface ReportFields {
   /** The customer's or the laboratory's own number of the order. */
   readonly reference?: string;
   readonly device?: string;
+  /** Date of receipt of the item. */
+  readonly received?: string;
   readonly operator?: string;
   readonly note?: string;
 }
@@ -17,12 +19,13 @@ export const REPORT_FIELDS: readonly (readonly [name: keyof ReportFields, title:
   ['customer', 'Customer'],
   ['reference', 'Reference'],
   ['device', 'Device under test'],
+  ['received', 'Item received'],
   ['operator', 'Operator'],
   ['note', 'Note'],
 ];
 
 /** Longest field, in characters. */
-export const MAX_FIELD_LENGTH = 200;
+export const MAX_FIELD_LENGTH = 500;
 
 /** Control characters and line ends. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;

@@ -87,12 +87,13 @@ export function traceRows(
     ['Offset', `${input.offset_bits} bits`],
     ['Sequence', length],
     ['Sequences', String(count)],
+    ['Bits tested', testedText(input, suiteReport.bits * finished.sequences)],
     ['Tests', namesText(tests, TEST_NAMES)],
     ['Supplements', namesText(supplements, SUPPLEMENT_NAMES)],
     ['Constants', suiteReport.constants],
     ['Parameters', parametersText(suiteReport)],
     ['Program', `${input.program}, ${software.build}`],
-    ['Kernels', `SHA-256 ${software.kernels_sha256.join(' or ')}`],
+    ['Kernels', `SHA-256 ${software.kernels_sha256.join(' or ')}, which give the same results`],
     ['Created', created],
   ];
 }
@@ -111,6 +112,19 @@ export function identityRows(
     ['SHA-256 of the bytes read', sha256],
     ['Format', format],
   ];
+}
+
+/** Returns the range of the tested bits in the input. What follows them is known of binary input only. */
+export function testedText(
+  { format, size, bytes, offset_bits: from }: RunTrace['input'],
+  tested: number,
+): string {
+  const range = `${from} to ${from + tested - 1}`;
+  const rest = 8 * (size ?? bytes) - from - tested;
+  if (format !== 'binary') return range;
+  return rest === 0
+    ? `${range}, the end of the input`
+    : `${range}; ${rest} after them are not tested`;
 }
 
 function namesText(names: readonly string[], all: readonly string[]): string {

@@ -2,7 +2,7 @@
 import { TEST_NAMES, type TestName } from '../../index.ts';
 import { countText } from '../table.ts';
 import { drawing, linearScale, linePath, type Point } from './chart.ts';
-import { breakable, histogram } from './histograms.ts';
+import { histogram } from './histogram.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 
 /** Classes of the counts. A function drawn from more would look the same. */
@@ -40,7 +40,7 @@ export function distributionSection(
   });
   return markup`<section id="distribution"><h2>Distribution of the p-values</h2>
 <p>All p-values of each test: their counts in ten classes, and the share of p-values up to p (the empirical distribution function), which follows the diagonal for a sound source. D is the largest distance from it, in steps of 0.01. The band is ±${KOLMOGOROV_99}/√m for m sequences: the function of a test with one p-value leaves it in at most 1 of 100 sound sources. No verdict rests on it.</p>
-<ul class="rows wide-rows">
+<ul class="rows">
 ${cards}</ul>
 </section>
 `;
@@ -55,6 +55,13 @@ function card(name: TestName, counts: readonly number[], sequences: number): Mar
   return markup`<li><p><b>${breakable(name)}</b></p><div class="pair">${histogram({ histogram: inBars(counts), sequences: total })}${functionPicture(shares, limit, D)}</div><span>${countText(total, 'p-value')}</span><span>D ${D.toFixed(3)}, ${side} ±${limit.toFixed(3)}</span></li>
 `;
 }
+
+/** Allows a line break after each underscore of a long name. */
+function breakable(name: string): Markup[] {
+  return name.split(/(?<=_)/).map((part, i) => markup`${i === 0 ? '' : WORD_BREAK}${part}`);
+}
+
+const WORD_BREAK = markup`<wbr>`;
 
 function cumulated(counts: readonly number[]): number[] {
   let sum = 0;

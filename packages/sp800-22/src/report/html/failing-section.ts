@@ -1,5 +1,5 @@
 /** The table of the failing sequences: where each is in the input, and what it failed. */
-import { TEST_NAMES } from '../../index.ts';
+import { ALPHA, TEST_NAMES } from '../../index.ts';
 import type { FailingSequences, SequenceResult } from '../failing-sequences.ts';
 import { pValueText } from '../format.ts';
 import { countText, grouped } from '../table.ts';
@@ -27,7 +27,7 @@ export function failingSection(failing: FailingSequences, layout: Layout): Marku
   const which =
     rest > 0 ? ` The ${listed.length} worst are listed; ${grouped(rest)} more failed.` : '';
   return markup`<section id="failing"><h2>Failing sequences</h2>
-<p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} ${byChance(layout)}, so this list is no verdict on the source.</p>
+<p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} ${byChance(layout)} The verdict on the source does not rest on this list.</p>
 <div class="scroll" tabindex="0"><table>
 <caption>Sequences with a failed test, and their place in the input</caption>
 <thead><tr><th scope="col" class="number">Sequence</th><th scope="col" class="number">From bit</th><th scope="col" class="number">To bit</th><th scope="col">Failed tests, corrected p-value</th></tr></thead>
@@ -37,10 +37,12 @@ ${listed.map((result) => row(result, layout))}</tbody></table></div>
 `;
 }
 
-function byChance({ tests }: Layout): string {
-  return tests === TEST_NAMES.length
-    ? 'About one sound sequence in eight fails one by chance'
-    : 'A sound sequence fails each test by chance with a probability of about 1 %';
+/** Of the 15 tests, one sound sequence in eight fails one or more; the dependence of fewer tests is not known. */
+function byChance({ tests, sequences }: Layout): string {
+  const isWhole = tests === TEST_NAMES.length;
+  const share = isWhole ? 1 / 8 : Math.min(1, ALPHA * tests);
+  const count = Math.round(share * sequences);
+  return `By chance, ${isWhole ? '' : 'at most '}about ${grouped(count)} of ${grouped(sequences)} sound sequences fail one.`;
 }
 
 function row({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Markup {

@@ -87,9 +87,10 @@ function logScale(start: number, below: boolean): Scale {
   return (p) => (p < start ? STRIPS_LEFT + BELOW_WIDTH / 2 : scale(log(p)));
 }
 
-/** Returns the powers of ten from 1 down to `start`. */
+/** Returns the powers of ten from 1 down to `start`, which need not be one. */
 function powersOfTen(start: number): number[] {
-  const count = 1 - decimalExponent(start);
+  const lowest = decimalExponent(start);
+  const count = (powerOfTen(lowest) < start ? 0 : 1) - lowest;
   return Array.from({ length: count }, (_, i) => powerOfTen(-i));
 }
 

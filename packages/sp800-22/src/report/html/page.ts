@@ -1,25 +1,28 @@
 /** The page of `phm assess --html`: one file that loads nothing and runs no script. */
 import { ALPHA, type SuiteReport, type TestName } from '../../index.ts';
 import type { FailingSequences } from '../failing-sequences.ts';
-import { CONSTANTS_NOTE, heading } from '../format.ts';
+import { heading } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
 import { countText, grouped } from '../table.ts';
 import type { TraceJson } from '../trace.ts';
 import { distributionSection, type PValueClasses } from './distribution.ts';
 import { failingSection, type Layout } from './failing-section.ts';
-import { histogramsSection } from './histograms.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { pValueFigure, type TestPValues } from './p-value-plot.ts';
 import { proportionFigure } from './proportion-plot.ts';
 import { reportEnd, reportSection, runningHead, traceSection } from './report-section.ts';
+import { rowsSection } from './rows-table.ts';
+import { ruleSection } from './rule-section.ts';
 import { STYLE } from './style.ts';
 import { supplementsSection } from './supplements.ts';
 import { type Smallest, testsTable } from './tests-table.ts';
-import { verdictSection } from './verdict-section.ts';
+import { LIMITS, verdictSection } from './verdict-section.ts';
 
 export interface PageContent {
   /** Name of the input. */
   readonly input: string;
+  /** Whether the picture of the bits is left out. */
+  readonly omitBits: boolean;
   /** The program that writes the page, and its version. */
   readonly program: string;
   /** Names and values of what the report was made from and by. */
@@ -48,12 +51,14 @@ export interface Pictures {
   };
 }
 
+const CONTAINS_BITS = ' Contains bits of the item: as secret as the item.';
+
 /** Forbids the page to load, run or send anything: its text, styles and pictures are all in it. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /** Returns the page as text. */
 export function formatPage(content: PageContent): string {
-  const { input, summary, first, smallest, facts } = content;
+  const { input, summary, first, smallest, facts, omitBits } = content;
   const sole = summary.sequences === 1 && summary.complete ? first : undefined;
   const page = markup`<!DOCTYPE html>
 <html lang="en">
@@ -65,33 +70,40 @@ export function formatPage(content: PageContent): string {
 <meta name="referrer" content="no-referrer">
 <title>${facts ? `Report ${facts.report.id}: ` : ''}SP 800-22 report on ${input}</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}${facts ? runningHead(facts) : NOTHING}</style>
+<style>${STYLE}${facts ? runningHead(facts, omitBits ? '' : CONTAINS_BITS) : NOTHING}</style>
 </head>
 <body>
 ${header(content)}
 <main>
-${facts ? reportSection(facts, { ...first, sequences: summary.sequences }) : NOTHING}
+${facts ? reportSection(facts, first, summary) : NOTHING}
 ${verdictSection(summary, first, sole)}
+${ruleSection(summary, first)}
+${LIMITS}
 ${summary.tests.length > 0 ? testsTable(summary, smallest, sole) : NOTHING}
 ${supplementsSection(summary, sole)}${summary.tests.length > 0 ? sourceSection(content) : NOTHING}
 ${sole ? NOTHING : failingSection(content.failing, layoutOf(content))}
 ${summary.secondLevel.judged ? distributionSection(content.classes, applicableOf(summary)) : NOTHING}
 ${picturesSection(content)}
-${summary.secondLevel.judged ? histogramsSection(summary.secondLevel) : NOTHING}
+${summary.secondLevel.judged ? rowsSection(summary.secondLevel) : NOTHING}
+<div class="closing">
 ${content.trace.length === 0 ? NOTHING : traceSection(content.trace)}
-</main>
 ${footer(content)}
+</div>
+</main>
 </body>
 </html>
 `;
   return page.text;
 }
 
-function header({ input, summary, trace, failing, facts, first }: PageContent): Markup {
+function header({ input, summary, trace, failing, first }: PageContent): Markup {
   const { bits, constants } = first;
   const { sequences, complete, secondLevel, supplements } = summary;
   const many = `${countText(sequences)} of `;
-  const links: [id: string, text: string][] = [['verdict', 'Verdict']];
+  const links: [id: string, text: string][] = [
+    ['verdict', 'Verdict'],
+    ['rule', 'Decision rule'],
+  ];
   if (summary.tests.length > 0) links.push(['tests', 'Tests']);
   if (supplements) links.push(['supplements', 'Supplements']);
   if (summary.tests.length > 0) {
@@ -100,14 +112,13 @@ function header({ input, summary, trace, failing, facts, first }: PageContent): 
   if (sequences > 1 && failing.count > 0) links.push(['failing', 'Failing sequences']);
   if (secondLevel.judged) links.push(['distribution', 'Distribution']);
   links.push(['pictures', 'Pictures']);
-  if (secondLevel.judged) links.push(['rows', `All ${grouped(secondLevel.rowsJudged)} rows`]);
+  if (secondLevel.judged) links.push(['rows', 'All rows']);
   if (trace.length > 0) links.push(['trace', 'Input and settings']);
   return markup`<header>
-<p class="kicker">Test report: statistical tests of random bits</p>
-<h1><bdi>${facts?.report.device ?? input}</bdi></h1>
+<p class="kicker">Report: statistical tests of random bits</p>
+<h1><bdi>${input}</bdi></h1>
 <p>${heading(bits, constants, sequences === 1 && complete ? '' : many)}${complete ? '' : markup`; <strong class="failed">ended early</strong>`}</p>
-<p>${CONSTANTS_NOTE[constants]}</p>
-<nav aria-label="Parts of this page"><ul>${links.map(([id, text]) => markup`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>
+<nav aria-label="Parts of this report"><ul>${links.map(([id, text]) => markup`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>
 </header>`;
 }
 
@@ -120,11 +131,11 @@ function sourceSection({ summary, pValues, plotted }: PageContent): Markup {
 ${plot}</section>`;
 }
 
-function picturesSection({ pictures: { first, worst } }: PageContent): Markup {
+function picturesSection({ pictures: { first, worst }, omitBits }: PageContent): Markup {
   const title = worst ? `Sequences 1 and ${grouped(worst.number)}` : 'Sequence 1';
   const figures = first.flatMap((one, i) => [one, worst?.figures[i] ?? NOTHING]);
   return markup`<section id="pictures"><h2>${title} in pictures</h2>
-<p>The pictures show structure that the eye sees at a glance; the verdict does not rest on them. They contain bits of the input and are as secret as the input.</p>
+<p>The pictures show structure that the eye sees at a glance; the verdict does not rest on them. ${omitBits ? 'The picture of the bits is left out.' : 'The picture of the bits makes this report as secret as the input.'}</p>
 ${worst ? markup`<p>${worst.text}</p>` : NOTHING}
 <div class="pictures${worst ? ' two' : ''}">
 ${figures}</div>

@@ -1,34 +1,31 @@
 /** What a printed report needs besides results: whose it is, of what, and where it ends (ISO/IEC 17025 §7.8.2). */
-import type { Constants } from '../../index.ts';
+import type { SuiteReport } from '../../index.ts';
 import { fieldRows } from '../identity.ts';
 import { countText, grouped } from '../table.ts';
-import type { TraceJson } from '../trace.ts';
+import { type Finished, type TraceJson, testedText } from '../trace.ts';
 import { type Content, Markup, markup } from './markup.ts';
 
-/** What was tested: `sequences` sequences of `bits` bits. */
-export interface Tested {
-  readonly sequences: number;
-  readonly bits: number;
-  readonly constants: Constants;
-}
-
 /** What identifies a report and says whose it is. */
-type Identified = Pick<TraceJson, 'report'>;
+type Identified = Pick<TraceJson, 'report' | 'created'>;
 
 /** Returns the section at the head of the page. */
-export function reportSection({ report, input, created }: TraceJson, tested: Tested): Markup {
-  const { sequences, bits, constants } = tested;
+export function reportSection(
+  { report, input, created }: TraceJson,
+  { bits, constants }: SuiteReport,
+  { sequences, complete }: Finished,
+): Markup {
   const size = `${grouped(input.bytes)} bytes${input.size === null || input.size === input.bytes ? '' : ` of ${grouped(input.size)}`}`;
   const rows: [string, string | Markup][] = [
     ['Report', report.id],
     ...fieldRows(report),
     ['Item', markup`<bdi>${input.name}</bdi>, ${size} read, ${input.format}`],
     ['SHA-256', markup`<span class="digest">${input.sha256}</span>`],
+    ['Bits tested', testedText(input, sequences * bits)],
     [
       'Method',
-      `SP 800-22 Rev. 1a, ${countText(sequences)} of ${grouped(bits)} bits, ${constants} constants`,
+      `NIST SP 800-22 Rev. 1a (April 2010), ${countText(sequences)} of ${grouped(bits)} bits, ${constants} constants${complete ? '' : '; ended early'}`,
     ],
-    ['Tested', created],
+    ['Tests begun', created],
   ];
   return reportTable(rows);
 }
@@ -37,7 +34,7 @@ export function reportSection({ report, input, created }: TraceJson, tested: Tes
 export function reportTable(rows: readonly (readonly [name: string, value: Content])[]): Markup {
   return markup`<section id="report"><h2>Report</h2>
 ${traceList(rows)}
-<p>The results relate only to the item with this digest.</p>
+<p>The results relate only to the item with this digest, as received. The program has not checked what it was told of the laboratory, the customer, the device and the operator.</p>
 </section>
 `;
 }
@@ -55,21 +52,34 @@ function traceList(rows: readonly (readonly [name: string, value: Content])[]): 
 
 /** Returns the end of the report, with lines to sign it if it names anyone. */
 export function reportEnd({ report }: Identified): Markup {
-  const lines = ['Authorised by (name, function)', 'Date and signature'];
+  const lines = ['Authorised by (name, function)', 'Date of issue and signature'];
   const named = fieldRows(report).length > 0;
-  return markup`${named ? markup`<div class="signature">${lines.map((line) => markup`<p>${line}</p>`)}</div>` : ''}<p class="end">End of report ${report.id}</p>
+  return markup`${
+    report.laboratory === undefined
+      ? ''
+      : markup`<p>Not to be reproduced except in full without written approval of the laboratory.</p>
+`
+  }${named ? markup`<div class="signature">${lines.map((line) => markup`<p>${line}</p>`)}</div>` : ''}<p class="end">End of report ${report.id}</p>
 `;
 }
 
 /** Longest name of a laboratory in the running head, in characters. */
 const HEAD_LENGTH = 60;
 
-/** Returns the running head and the page numbers of the printed report. Browsers without margin boxes ignore them. */
-export function runningHead({ report }: Identified): Markup {
+function cut(text: string): string {
+  const characters = [...text];
+  return characters.length > HEAD_LENGTH ? `${characters.slice(0, HEAD_LENGTH).join('')}…` : text;
+}
+
+/**
+ * Returns the running head and the page numbers of the printed report; `note` is at the foot of every page. Browsers
+ * without margin boxes ignore them.
+ */
+export function runningHead({ report, created }: Identified, note = ''): Markup {
   const { id, laboratory = '' } = report;
   return new Markup(
-    `@page{@top-left{content:${cssText([...laboratory].slice(0, HEAD_LENGTH).join(''))}}@top-right{content:${cssText(`Report ${id}`)}}` +
-      `@bottom-left{content:"The results relate only to the item tested."}` +
+    `@page{@top-left{content:${cssText(cut(laboratory))}}@top-right{content:${cssText(`Report ${id}, ${created}`)}}` +
+      `@bottom-left{content:"The results relate only to the item tested.${note}"}` +
       `@bottom-right{content:"Page " counter(page) " of " counter(pages)}}`,
   );
 }

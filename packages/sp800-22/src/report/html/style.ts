@@ -50,12 +50,12 @@ font-size:.8em;line-height:1;color:var(--panel);background:var(--muted)}
 .verdict.failed .sign{background:var(--bad)}
 dl{display:flex;flex-wrap:wrap;gap:8px 36px;margin:12px 0}
 dl div{display:flex;flex-direction:column-reverse}
-.trace{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}
+.trace{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;align-items:baseline}
 .trace dd{overflow-wrap:anywhere;font-size:.9rem;font-weight:400}
 dd{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
 dt{color:var(--muted);font-size:.85rem}
-.limits ul{padding-left:1.1em;max-width:90ch}
-.limits li+li{margin-top:4px}`;
+.limits ul,#rule ul{padding-left:1.1em;max-width:90ch}
+.limits li+li,#rule li+li{margin-top:4px}`;
 
 const TABLES = `
 .scroll{overflow-x:auto}
@@ -101,15 +101,21 @@ svg{display:block}
 .chart .clipped{fill:var(--bad)}`;
 
 const ROWS = `
-.rows{display:grid;grid-template-columns:repeat(auto-fill,minmax(148px,1fr));gap:10px;padding:0;margin:8px 0 24px;list-style:none}
-.rows li{display:flex;flex-direction:column;padding:8px 10px;border:1px solid var(--line);border-radius:8px;
+.rows{display:grid;grid-template-columns:repeat(auto-fill,minmax(208px,1fr));gap:10px;padding:0;margin:8px 0 24px;list-style:none}
+.rows li{display:flex;flex-direction:column;min-width:0;padding:8px 10px;border:1px solid var(--line);border-radius:8px;
 font-size:.78rem;line-height:1.45;color:var(--muted);font-variant-numeric:tabular-nums}
-.rows li.failed{border:2px solid var(--bad);padding:7px 9px}
-.rows p{display:flex;gap:6px;justify-content:space-between;margin-bottom:auto;padding-bottom:4px}
-.rows p b{color:var(--ink);min-width:0}
-.rows p span{flex:none}
-.rows span.failed{font-weight:600}
+.rows p{margin-bottom:auto;padding-bottom:4px}
+.rows p b{color:var(--ink)}
 .histogram{width:100%;height:auto;margin-bottom:4px}
+.checks{font-size:.85rem}
+.checks th,.checks td{padding-right:10px;vertical-align:middle}
+.checks .histogram{width:56px;margin:0}
+.checks .classes{color:var(--muted);white-space:nowrap}
+.checks .group th{padding-top:14px;color:var(--ink);font-family:inherit}
+.checks .group span{margin-left:8px;color:var(--muted);font-weight:400}
+.checks thead th{font-size:inherit}
+.checks tr.failed{color:inherit;outline:2px solid var(--bad);outline-offset:-1px}
+.scroll+p{margin-top:8px}
 .bars{fill:var(--core)}
 .expected{stroke:var(--ink);stroke-width:.8;fill:none}`;
 
@@ -117,7 +123,6 @@ const REPORT = `
 .digest{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.85em}
 caption{text-align:left;color:var(--muted);font-size:.85rem;padding-bottom:4px}
 .two figure:first-child{grid-row:auto}
-.wide-rows{grid-template-columns:repeat(auto-fill,minmax(208px,1fr))}
 .pair{display:grid;grid-template-columns:3fr 2fr;gap:10px;align-items:end}
 .ecdf path{fill:none}
 .ecdf .area{fill:var(--soft)}
@@ -136,31 +141,38 @@ body{max-width:none;padding:0;background:#fff;font-size:10pt}
 header{padding-top:0}
 nav{display:none}
 section{border:0;border-radius:0;padding:0;margin-bottom:7mm}
-section>p,.limits ul,footer p,figcaption{max-width:none}
+section>p,.limits ul,#rule ul,footer p,figcaption{max-width:none}
 .verdict{padding:3mm 5mm;border:.4mm solid var(--ink);border-left-width:2mm}
-figure,tr,dl,.rows li,.limits,.verdict,#report,.signature{break-inside:avoid}
-h2,h3,caption,thead,.note{break-after:avoid}
+figure,tr,dl,.rows li,.limits,.verdict,#report,#tests,#supplements,#distribution,.closing{break-inside:avoid}
+#pictures{break-before:page}
+h2,h3,caption,thead,.group,section>p:has(+.scroll,+figure){break-after:avoid}
 thead{display:table-header-group}
 p,li{orphans:3;widows:3}
 .scroll{overflow:visible}
 table{min-width:0;font-size:9pt}
 .wide{min-width:0}
-tbody th{font-size:8pt}
-th,td{padding-block:2px}
+thead th,caption,.note{font-size:8pt}
+tbody th{font-size:7.5pt}
+dt{font-size:8pt}
+th,td{padding:2px 3mm 2px 0}
+.number{padding-right:3mm}
 .share{display:none}
-dl{gap:2mm 9mm}
-dd{font-size:14pt}
+dl{gap:2mm 7mm}
+dd{font-size:13pt}
 .trace{gap:.5mm 5mm}
 .trace dd,.trace dt{font-size:9pt}
 .trace .digest{font-size:7.5pt}
 figcaption{font-size:8pt}
-.rows li{font-size:7pt;padding:1.5mm 2mm}
-.rows li.failed{border:.6mm solid var(--ink)}
+.rows li{font-size:7.5pt;padding:1.5mm 2mm}
+.checks{font-size:7.5pt}
+.checks th,.checks td{padding-right:1.5mm}
+.checks tbody th{font-size:7.5pt}
+.checks .histogram{width:12mm}
+.checks tr.failed{outline:.4mm solid var(--ink)}
 .pictures{grid-template-columns:1fr 1fr;gap:5mm}
 .pictures figure{min-width:0}
 .raster{max-width:76mm}
-.rows{grid-template-columns:repeat(7,1fr);gap:1.5mm}
-.wide-rows{grid-template-columns:repeat(4,1fr)}
+.rows{grid-template-columns:repeat(4,1fr);gap:1.5mm}
 .sign,.verdict,.ground{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .signature{display:grid;grid-template-columns:1fr 1fr;gap:10mm;margin-top:16mm}
 .signature p{border-top:.3mm solid var(--ink);padding-top:1mm;font-size:8pt}

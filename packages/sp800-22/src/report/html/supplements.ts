@@ -1,10 +1,11 @@
 /** The section of the supplements: their results, and that they are not part of the standard. */
-import { NOT_OF_STANDARD, type SuiteReport } from '../../index.ts';
-import { failureText, pValueText } from '../format.ts';
+import { NOT_OF_STANDARD, type SecondLevelVerdict, type SuiteReport } from '../../index.ts';
+import { pValueText, rowName } from '../format.ts';
 import type { AssessSummary, SupplementCounts } from '../summary.ts';
 import { findingText, SUPPLEMENT_DETECTS, supplementVerdict } from '../supplements.ts';
 import { grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+import { rowsTable } from './rows-table.ts';
 
 /** Returns the section, or nothing without supplements. `sole` is the report if there is a single sequence. */
 export function supplementsSection(
@@ -13,12 +14,8 @@ export function supplementsSection(
 ): Markup {
   if (!supplements) return NOTHING;
   const { tests, secondLevel } = supplements;
-  const failed = secondLevel.judged
-    ? secondLevel.rows.filter((row) => row.judged && !row.passed)
-    : [];
   return markup`<section id="supplements"><h2>Supplements, ${NOT_OF_STANDARD}</h2>
 <p>${sole ? 'They are not counted with the tests.' : supplementVerdict(secondLevel)}</p>
-${failed.map((row) => markup`<p>FAILED: ${failureText(row).trim()}.</p>`)}
 <div class="scroll" tabindex="0"><table>
 <caption>Results of the supplements</caption>
 <thead><tr><th scope="col">Supplement</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col">Detects</th></tr></thead>
@@ -29,8 +26,17 @@ ${tests.map(
   ) => markup`<tr><th scope="row">${counts.name}</th><td>${sole ? soleResult(counts, sole) : passes(counts)}</td><td class="number">${counts.smallest === null ? '–' : pValueText(counts.smallest)}</td><td>${SUPPLEMENT_DETECTS[counts.name]}</td></tr>
 `,
 )}</tbody></table></div>
+${secondLevel.judged ? checksOf(secondLevel) : NOTHING}
 </section>
 `;
+}
+
+function checksOf({ rows, checkAlpha }: SecondLevelVerdict): Markup {
+  return rowsTable(
+    `Checks of the supplements: one fails below ${pValueText(checkAlpha)}`,
+    checkAlpha,
+    [{ heading: '', rows, nameOf: rowName }],
+  );
 }
 
 function passes({ applicable, passed }: SupplementCounts): Content {

@@ -1,6 +1,6 @@
 /** The table of the tests: what each detects, and the results of the sequences. */
 import type { ApplicableOutcome, SuiteReport, TestName } from '../../index.ts';
-import { pValueText, TEST_RULE } from '../format.ts';
+import { pValueText } from '../format.ts';
 import type { AssessSummary, TestCounts } from '../summary.ts';
 import { grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
@@ -27,41 +27,53 @@ export const DETECTS: Readonly<Record<TestName, readonly [section: string, what:
 /** The smallest p-value of a test over all sequences, and the number of its p-values. */
 export interface Smallest {
   readonly p: number;
+  /** The smallest p-value of each sequence, corrected for the number of the test's p-values; the smallest of all. */
+  readonly correctedP: number;
   readonly count: number;
 }
 
 /** Returns the table. `sole` is the report if there is a single sequence; the table then shows verdicts and reasons. */
 export function testsTable(
-  { tests, secondLevel }: AssessSummary,
+  { tests, secondLevel, sequences }: AssessSummary,
   smallest: ReadonlyMap<TestName, Smallest>,
   sole: SuiteReport | undefined,
 ): Markup {
   const result = (counts: TestCounts): Content =>
-    sole ? soleResult(counts, sole) : passes(counts);
+    sole ? soleResult(counts, sole) : passes(counts, sequences);
   return markup`<section id="tests"><h2>Tests</h2>
-${secondLevel.judged ? markup`<p>${TEST_RULE} These counts are no verdict on the source, which is judged row by row.</p>` : NOTHING}
+${secondLevel.judged ? markup`<p>A sequence passes a test by the corrected p-value. These counts are no verdict on the source, which is judged row by row.</p>` : NOTHING}
 <div class="scroll" tabindex="0"><table>
 <caption>Results of the tests</caption>
-<thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">p-values</th><th scope="col">Detects</th><th scope="col">§</th></tr></thead>
+<thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">Corrected</th><th scope="col" class="number">p-values</th><th scope="col">Detects (section)</th></tr></thead>
 <tbody>
 ${tests.map(
   (
     counts,
-  ) => markup`<tr><th scope="row">${counts.name}</th><td>${result(counts)}</td>${smallestCells(smallest.get(counts.name))}<td>${DETECTS[counts.name][1]}</td><td>${DETECTS[counts.name][0]}</td></tr>
+  ) => markup`<tr><th scope="row">${counts.name}</th><td>${result(counts)}</td>${smallestCells(smallest.get(counts.name))}<td>${detectsText(counts.name)}</td></tr>
 `,
 )}</tbody></table></div>
 </section>
 `;
 }
 
-function smallestCells(smallest: Smallest | undefined): Markup {
-  if (!smallest) return markup`<td class="number">–</td><td class="number">–</td>`;
-  return markup`<td class="number">${pValueText(smallest.p)}</td><td class="number">${grouped(smallest.count)}</td>`;
+function detectsText(name: TestName): string {
+  const [section, what] = DETECTS[name];
+  return `${what} (§${section})`;
 }
 
-function passes({ applicable, passed }: TestCounts): Content {
+const NO_FIGURE = markup`<td class="number">–</td>`;
+
+function smallestCells(smallest: Smallest | undefined): Markup {
+  if (!smallest) return markup`${NO_FIGURE}${NO_FIGURE}${NO_FIGURE}`;
+  return markup`<td class="number">${pValueText(smallest.p)}</td><td class="number">${pValueText(smallest.correctedP)}</td><td class="number">${grouped(smallest.count)}</td>`;
+}
+
+function passes({ applicable, passed }: TestCounts, sequences: number): Content {
   if (applicable === 0) return 'not applicable';
-  return markup`<span class="share"><i style="width:${((100 * passed) / applicable).toFixed(1)}%"></i></span><span class="counts">${grouped(passed)} of ${grouped(applicable)}</span>`;
+  const rest = sequences - applicable;
+  const others =
+    rest > 0 ? markup`<br><span class="note">${grouped(rest)} not applicable</span>` : NOTHING;
+  return markup`<span class="share"><i style="width:${((100 * passed) / applicable).toFixed(1)}%"></i></span><span class="counts">${grouped(passed)} of ${grouped(applicable)}${others}</span>`;
 }
 
 function soleResult({ name }: TestCounts, { tests }: SuiteReport): Content {

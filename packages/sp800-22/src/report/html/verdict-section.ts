@@ -1,23 +1,26 @@
 /** The verdict of the run in words and counts, and what it does not prove. */
-import { NOT_OF_STANDARD, type SuiteReport, TEST_NAMES, testLevelP } from '../../index.ts';
 import {
-  allSequencesTexts,
-  failureText,
-  NO_CERTIFICATE,
-  passedText,
-  TEST_RULE,
-  verdictNotes,
-} from '../format.ts';
+  NOT_OF_STANDARD,
+  type SecondLevelRow,
+  type SuiteReport,
+  TEST_NAMES,
+  testLevelP,
+  UNIFORMITY_ALPHA,
+} from '../../index.ts';
+import { allSequencesTexts, NO_CERTIFICATE, passedText, pValueText, rowName } from '../format.ts';
 import { notJudgedTexts } from '../not-judged.ts';
 import { type AssessSummary, hasPassed, type SupplementSummary } from '../summary.ts';
 import { supplementVerdict } from '../supplements.ts';
 import { countText, grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+import { rowsTable } from './rows-table.ts';
 
 interface Verdict {
   readonly state: 'passed' | 'failed' | 'open';
   readonly title: string;
   readonly figures: readonly Figure[];
+  /** The rows that failed the source, if any. */
+  readonly failures?: Markup;
   readonly sentences: readonly Content[];
 }
 
@@ -34,24 +37,27 @@ export function verdictSection(
   sole: SuiteReport | undefined,
 ): Markup {
   const verdict = sole ? verdictOnSequence(sole) : verdictOnSource(summary, first.bits);
-  const { state, title, figures, sentences } = verdict;
+  const { state, title, figures, failures = NOTHING, sentences } = verdict;
   const early = summary.complete
     ? NOTHING
-    : markup`<p><strong>Ended early:</strong> this page covers only what was finished: ${countText(summary.sequences)}.</p>`;
+    : markup`<p><strong>Ended early:</strong> this report covers only what was finished: ${countText(summary.sequences)}.</p>`;
   return markup`<section id="verdict" class="verdict ${state}">
 <h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${title}</h2>
 ${early}
 <dl>${figures.map(({ value, what }) => markup`<div><dt>${what}</dt><dd>${value}</dd></div>`)}</dl>
+${failures}
 ${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
-</section>
-<section class="limits"><h2>What this does not prove</h2>
+</section>`;
+}
+
+/** The section that says what no result shows. */
+export const LIMITS: Markup = markup`<section class="limits"><h2>What this does not prove</h2>
 <ul>
-<li><b>Not unpredictability.</b> The output of a generator whose seed is known passes, and so does any block cipher in counter mode under a key that an attacker knows. These tests find gross defects.</li>
-<li><b>Not entropy.</b> Nothing on this page shows how much entropy the input has.</li>
+<li><b>Not unpredictability.</b> The output of a generator whose seed is known passes, and so does a sound block cipher in counter mode under a key that an attacker knows. These tests find gross defects.</li>
+<li><b>Not entropy.</b> Nothing in this report shows how much entropy the input has.</li>
 <li><b>Not a certificate.</b> ${NO_CERTIFICATE.join(' ')} In April 2022 NIST <a href="https://csrc.nist.gov/news/2022/decision-to-revise-nist-sp-800-22-rev-1a" rel="noreferrer">decided to revise SP 800-22</a>, in particular to reject its use for assessing cryptographic random number generators.</li>
 </ul>
 </section>`;
-}
 
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
 
@@ -61,7 +67,8 @@ const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15
 const FAILED_BY_CHANCE = 2;
 const SMALLEST_BY_CHANCE = 1e-4;
 
-const ONE_SAYS_LITTLE = markup`One sequence says little about its source. The standard judges a source by many (§4.2): run <code>phm assess</code> with <code>--sequences</code>.`;
+const ONE_SAYS_LITTLE =
+  'One sequence says little about its source. The standard judges a source by many (§4.2), which were not tested here.';
 
 function verdictOnSequence(report: SuiteReport): Verdict {
   const { tests, testsPassed, totalTests, bits, supplements = [] } = report;
@@ -95,7 +102,6 @@ function verdictOnSequence(report: SuiteReport): Verdict {
       ...(failedSupplements.length > 0
         ? [`FAILED supplements, ${NOT_OF_STANDARD}: ${failedSupplements.join(', ')}.`]
         : []),
-      TEST_RULE,
       ...(isChance && tests.length === TEST_NAMES.length ? [BY_CHANCE] : []),
       ONE_SAYS_LITTLE,
     ],
@@ -125,24 +131,26 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
   if (!secondLevel.judged) {
     return verdictOnTests(summary, size, secondLevel.reason);
   }
-  const { passed, rows, rowsJudged, rowsFailed } = secondLevel;
+  const { passed, rows, rowsJudged, rowsFailed, checkAlpha } = secondLevel;
   const { supplements } = summary;
   const ofTests = `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`;
+  const failed = rows.filter((row) => row.judged && !row.passed);
   return {
     state: hasPassed(summary) ? 'passed' : 'failed',
     title: supplementsFailed(supplements) ? `${ofTests}; supplements FAILED` : ofTests,
     figures: [
       ...size,
-      { value: `${secondLevel.rowsOutsideInterval}`, what: 'rows outside ±3σ' },
-      { value: secondLevel.expectedOutsideInterval.toFixed(2), what: 'expected outside' },
-      { value: `${secondLevel.rowsNotUniform}`, what: 'rows not uniform' },
+      {
+        value: `${secondLevel.rowsOutsideInterval}`,
+        what: `rows outside ±3σ; ${secondLevel.expectedOutsideInterval.toFixed(2)} expected`,
+      },
+      {
+        value: `${secondLevel.rowsNotUniform}`,
+        what: `rows with P-value_T below ${UNIFORMITY_ALPHA}`,
+      },
     ],
-    sentences: [
-      ...failures(rows.filter((row) => row.judged && !row.passed).map(failureText)),
-      ...supplementTexts(supplements),
-      verdictNotes(secondLevel).join(' '),
-      ...notJudgedTexts(secondLevel),
-    ],
+    failures: failed.length > 0 ? failedRows(failed, checkAlpha) : NOTHING,
+    sentences: [...supplementTexts(supplements), ...notJudgedTexts(secondLevel)],
   };
 }
 
@@ -165,15 +173,15 @@ function supplementTexts(supplements: SupplementSummary | undefined): Content[] 
   return [verdict, ...allSequencesTexts(allSequences)];
 }
 
-/** Maximum number of failed rows that the text lists; the section below marks all of them. */
-const LISTED_FAILURES = 5;
+/** Maximum number of failed rows in the verdict; the section of all rows marks every one. */
+const LISTED_FAILURES = 10;
 
-function failures(texts: readonly string[]): string[] {
-  const listed = texts.slice(0, LISTED_FAILURES).map((text) => `FAILED: ${text.trim()}.`);
-  const more = texts.length - listed.length;
-  return more > 0
-    ? [...listed, `${grouped(more)} more rows FAILED; all are marked below.`]
-    : listed;
+function failedRows(rows: readonly SecondLevelRow[], checkAlpha: number): Markup {
+  const more = rows.length - LISTED_FAILURES;
+  const which = more > 0 ? `; ${grouped(more)} more are in the section of all rows` : '';
+  const caption = `Rows that FAILED: a check is below ${pValueText(checkAlpha)}${which}`;
+  const listed = rows.slice(0, LISTED_FAILURES);
+  return rowsTable(caption, checkAlpha, [{ heading: '', rows: listed, nameOf: rowName }]);
 }
 
 const STATES = new Map<boolean | null, Verdict['state']>([
@@ -208,7 +216,6 @@ function verdictOnTests(summary: AssessSummary, size: readonly Figure[], reason:
       ...(tests.length > 0 ? [`Second level (SP 800-22 §4.2): not judged, ${reason}.`] : []),
       ...allSequencesTexts(allSequences),
       ...supplementTexts(supplements),
-      TEST_RULE,
       'For a sound source, about one single test in a hundred fails.',
     ],
   };
