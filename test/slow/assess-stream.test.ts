@@ -361,7 +361,7 @@ describe('the trace of phm assess', () => {
     const args = [...ASSESS, file, '--test', 'runs', '--test', 'block_frequency'];
     const report = await commandJson(args, AT);
     assert.deepEqual(report.input, {
-      name: file,
+      name: 'trace.bin',
       size: 250,
       bytes: 250,
       sha256: sha256(bytes),
@@ -385,7 +385,8 @@ describe('the trace of phm assess', () => {
       const { stdout } = await runCommand([...args, ...(kind ? [kind] : [])], AT);
       const facts = stdout.slice(stdout.lastIndexOf('Input'));
       for (const fact of [
-        file,
+        'trace.bin',
+        '0 to 1999, the end of the input',
         '250',
         sha256(bytes),
         'block_frequency, runs',

@@ -251,7 +251,7 @@ function openNistReport(file: string, { html, nistReport }: AssessFlags): Assess
   }
   return {
     add: () => {},
-    end: ({ rows }) => replaceFile(target, formatNistReport(itemName(file), rows)),
+    end: ({ rows }) => replaceFile(target, formatNistReport(inputName(file), rows)),
   };
 }
 
