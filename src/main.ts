@@ -10,7 +10,7 @@ import { dropWebCryptoWarnings } from './experimental-warnings.ts';
 import { isJsonLog, jsonLines, logWarnings } from './process-log.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
-process.umask(0o077);
+const umask = process.umask(0o077);
 // Without the cache, each start strips the types of every module and compiles it again. Enabled before anything else is
 // loaded. NODE_COMPILE_CACHE takes precedence. If the folder is not writable, the cache is incomplete or missing.
 enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
@@ -98,6 +98,7 @@ const launcher = findLauncher(process.env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   launcher,
+  umask,
   out: (text) => process.stdout.write(text),
   outBytes: writeOut,
   leaveOutput: () => {

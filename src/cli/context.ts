@@ -9,6 +9,8 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How the user started this program, such as `phm`. Messages name commands in this form. */
   readonly launcher: string;
+  /** The user's mask of file permissions. The program's own is stricter. */
+  readonly umask: number;
   /** Data: results and JSON. */
   readonly out: (text: string) => void;
   /** Data in bytes. Resolves when more may be written. Rejects when the output has no reader any more. */

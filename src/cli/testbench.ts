@@ -1,12 +1,12 @@
 /** `phm testbench`: serves the page that tests a file in the browser on loopback, or writes it to a file. */
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CommandError, unwritable } from './command-error.ts';
+import { claimFile, replaceFile } from './assess/page-file.ts';
+import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
 import { untilStopped } from './interruption.ts';
 
@@ -42,7 +42,7 @@ export function addTestbenchCommand(program: Command, context: CliContext): void
     .action(async ({ port = 0, output }: { port?: number; output?: string }) => {
       const page = readPage();
       if (output === undefined) await serve(page, port, context);
-      else write(page, output);
+      else write(page, output, context);
     });
 }
 
@@ -54,16 +54,9 @@ function readPage(): string {
   }
 }
 
-/** Replaces the file as a whole. Its mode is that of the umask, because a web server under another user may read it. */
-function write(page: string, path: string): void {
-  const temporary = `${path}.${randomBytes(8).toString('hex')}.new`;
-  try {
-    writeFileSync(temporary, page, { flag: 'wx' });
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw unwritable(path, error);
-  }
+/** The mode is that of the user's mask, because a web server under another user may read the page. */
+function write(page: string, path: string, { umask }: CliContext): void {
+  replaceFile(claimFile(path, '--output'), page, 0o666 & ~umask);
 }
 
 async function serve(page: string, port: number, { out }: CliContext): Promise<void> {

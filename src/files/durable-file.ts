@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  fchmodSync,
   fchownSync,
   fsyncSync,
   linkSync,
@@ -38,6 +39,8 @@ export interface Placement {
    * does not support it or this user may not read the directory. Loss of power may then remove the file.
    */
   readonly mayBeLost?: boolean;
+  /** Permissions of a file without secrets. Default: only its owner may read and write it. */
+  readonly mode?: number;
 }
 
 /** Errors which mean that a directory cannot be synced at all, not that a sync failed. */
@@ -73,6 +76,11 @@ export class DurableFile {
   /** Gives the file to a user, through the open file as well. */
   giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }): void {
     fchownSync(this.#descriptor, uid, gid);
+  }
+
+  /** Gives the file other permissions, through the open file as well. */
+  allow(mode: number): void {
+    fchmodSync(this.#descriptor, mode);
   }
 
   /** Syncs the content and gives the file its final name, which is durable after a sync of the directory. */
@@ -122,6 +130,7 @@ export function writeDurably(
   const file = new DurableFile(path);
   try {
     file.write(content);
+    if (placement.mode !== undefined) file.allow(placement.mode);
     file.putInPlace(placement);
   } finally {
     file.discard();

@@ -114,6 +114,12 @@ describe('phm assess --doubling', () => {
       stdout,
       /^No failure up to 2,000 bits\. The input ended before 4,000 bits\. About 1 %/m,
     );
+    // Five sequences: the last level is cut, and should have had eight.
+    const five = await runCommandOn(stream(625), ['assess', '-', ...FLAGS]);
+    assert.match(
+      five.stdout,
+      /^No failure up to 5,000 bits\. The input ended before 8,000 bits\./m,
+    );
   });
 
   it('refuses options that it does not use, and too short an input', async () => {

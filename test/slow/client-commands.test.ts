@@ -65,6 +65,7 @@ async function phm(args: readonly string[], env: Environment = {}): Promise<Resu
     env: { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, ...env },
     log: null,
     launcher: 'phm',
+    umask: 0o022,
     leaveOutput: () => {},
     outputIsShared: () => false,
     out: (data) => output.push(Buffer.from(data)),

@@ -39,6 +39,7 @@ async function runWith(
   const code = await runCli(args, {
     env: { PHM_PORT: '0', ...env },
     launcher: 'bin/phm',
+    umask: 0o022,
     out: (text) => output.push(Buffer.from(text)),
     // A copy, because the bytes are wiped after they are written.
     outBytes: async (bytes) => {

@@ -48,13 +48,20 @@ export function doublingEnd(result: DoublingResult, bits: number, trace: RunTrac
 function verdictText({ levels, end, error }: DoublingResult, bits: number): string {
   const last = levels[levels.length - 1];
   const size = `${grouped(last.bits)} bits`;
-  const next = `${grouped(2 ** levels.length * bits)} bits`;
+  const next = `${grouped(nextLevel(last.sequences) * bits)} bits`;
   const rate = `About ${100 * DOUBLING_ALPHA} % of sound sources fail, or fewer.`;
   if (end === 'failure') return `FAILED at ${size}. ${rate}`;
   const nothing = `No failure up to ${size}.`;
   if (end === 'limit') return `${nothing} The limit is reached. ${rate}`;
   if (end === 'input') return `${nothing} The input ended before ${next}. ${rate}`;
   return `${nothing} The run ended early: ${error?.message}.`;
+}
+
+/** Returns the sequences of the level after one of so many, which is cut if the input ended. */
+function nextLevel(sequences: number): number {
+  let next = 1;
+  while (next <= sequences) next *= 2;
+  return next;
 }
 
 /** Returns the result as plain JSON. */

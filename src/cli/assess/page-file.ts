@@ -1,5 +1,5 @@
 /**
- * The file of `phm assess --html`. Foreseeable problems are reported before the run. After the run the page
+ * Files that a command writes for people, such as that of `phm assess --html`. Foreseeable problems are reported before the run. After the run the page
  * replaces an older one in one step, so that no incomplete page is ever visible.
  */
 import {
@@ -29,12 +29,27 @@ export function claimPagePath(path: string, input: string, option = '--html'): s
       2,
     );
   }
-  if (basename(path) === '' || path.endsWith('/')) {
+  return claimFile(path, option, (existing) => assertNotInUse(path, existing, input, option));
+}
+
+/**
+ * Returns the path for `replaceFile`, with links resolved. Throws `CommandError` if `path` cannot be written or is not a
+ * regular file, and what `assertUnused` throws of a file that exists.
+ */
+export function claimFile(
+  path: string,
+  option: string,
+  assertUnused: (existing: BigIntStats) => void = () => {},
+): string {
+  if (basename(path) === '' || path.endsWith('/') || path === '-') {
     throw new CommandError(`${option} needs the name of a file, got "${path}"`, 2);
   }
   try {
     const existing = statOf(path);
-    if (existing) assertReplaceable(path, existing, input, option);
+    if (existing) {
+      assertRegular(path, existing);
+      assertUnused(existing);
+    }
     const target = existing ? realpathSync(path) : path;
     // The slash causes an error if the parent is a file.
     accessSync(`${dirname(target)}/`, constants.W_OK);
@@ -49,17 +64,14 @@ function statOf(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Throws `CommandError` unless the page may replace the file. A rename would replace even a device. */
-function assertReplaceable(
-  path: string,
-  existing: BigIntStats,
-  input: string,
-  option: string,
-): void {
-  if (!existing.isFile()) {
-    const kind = existing.isDirectory() ? 'a directory' : 'not a regular file';
-    throw new CommandError(`${path} cannot be written: it is ${kind}`, 1);
-  }
+/** A rename would replace even a device. */
+function assertRegular(path: string, existing: BigIntStats): void {
+  if (existing.isFile()) return;
+  const kind = existing.isDirectory() ? 'a directory' : 'not a regular file';
+  throw new CommandError(`${path} cannot be written: it is ${kind}`, 1);
+}
+
+function assertNotInUse(path: string, existing: BigIntStats, input: string, option: string): void {
   const read = input === STANDARD_INPUT ? fstatSync(STDIN, { bigint: true }) : statOf(input);
   if (read && isSameFile(existing, read)) {
     throw new CommandError(`${option} ${path} would replace the input; name another file`, 2);
@@ -88,12 +100,13 @@ function isSameFile(one: BigIntStats, other: BigIntStats): boolean {
 }
 
 /**
- * Writes a file beside `path`, then renames it. Only the owner can read the page, because it shows bits of the input,
- * which may be key material. Throws `CommandError` and leaves an old file unchanged.
+ * Writes a file beside `path`, then renames it. By default only the owner can read it, because a page of `--html` shows
+ * bits of the input, which may be key material. Throws `CommandError` and leaves an old file unchanged.
  */
-export function replaceFile(path: string, text: string): void {
+export function replaceFile(path: string, text: string, mode?: number): void {
   try {
-    writeDurably(path, text, { replace: true, mayBeLost: true });
+    const permissions = mode === undefined ? {} : { mode };
+    writeDurably(path, text, { replace: true, mayBeLost: true, ...permissions });
   } catch (error) {
     throw unwritable(path, error);
   }

@@ -84,10 +84,10 @@ export function runningHead({ report, created }: Identified, note = ''): Markup 
   );
 }
 
-/** Returns a CSS string. It escapes all but letters, digits and spaces, so it can end neither itself nor the element. */
+/** Returns a CSS string. It escapes all that could end something, so it can end neither itself nor the element. */
 function cssText(text: string): string {
   const escaped = text.replace(
-    /[^A-Za-z0-9 -]/gu,
+    /[^A-Za-z0-9 :,.-]/gu,
     (character) => `\\${(character.codePointAt(0) as number).toString(16)} `,
   );
   return `"${escaped}"`;
