@@ -2,8 +2,14 @@
 import { InvalidArgumentError } from 'commander';
 
 export function parseCount(text: string): number {
-  if (!/^[1-9][0-9]{0,14}$/.test(text))
-    throw new InvalidArgumentError('use a whole number of 1 or more.');
+  return parseCountAs('a whole number of 1 or more', text);
+}
+
+/** Reads a whole number of 1 or more. `wanted` says what the option takes. */
+export function parseCountAs(wanted: string, text: string): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) {
+    throw new InvalidArgumentError(`use ${wanted}, in at most 15 digits, such as 1048576.`);
+  }
   return Number(text);
 }
 

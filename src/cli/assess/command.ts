@@ -22,7 +22,7 @@ import {
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
-import { parseCount } from '../parse-count.ts';
+import { parseCount, parseCountAs } from '../parse-count.ts';
 import { assess } from './assess.ts';
 import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
 import { warnOfFormat } from './format-warning.ts';
@@ -30,6 +30,7 @@ import { FORMAT_HELP, INPUT_FORMATS, inputName, itemName } from './input.ts';
 import { claimPagePath, isSamePath, replaceFile } from './page-file.ts';
 import {
   addParameterOptions,
+  assertParametersUsed,
   type ParameterFlags,
   toParameters,
   withOptionName,
@@ -196,6 +197,9 @@ async function run(
 
 function toOptions(file: string, flags: AssessFlags): AssessOptions {
   const { bits, offset, format, constants, threads } = flags;
+  const parameters = toParameters(flags);
+  const selected = selection(flags);
+  assertParametersUsed(parameters, selected.tests);
   return {
     file,
     format,
@@ -204,8 +208,8 @@ function toOptions(file: string, flags: AssessFlags): AssessOptions {
     offsetBits: offset,
     ...(bits !== undefined && { bits }),
     ...howMany(flags),
-    ...selection(flags),
-    parameters: toParameters(flags),
+    ...selected,
+    parameters,
   };
 }
 
@@ -268,7 +272,7 @@ function allOutputs(outputs: readonly (AssessOutput | undefined)[]): AssessOutpu
 }
 
 function parseSequences(text: string): number | 'all' {
-  return text === 'all' ? text : parseCount(text);
+  return text === 'all' ? text : parseCountAs('"all" or a whole number of 1 or more', text);
 }
 
 /** Returns the number of sequences; left out for as many as the input contains. */
@@ -277,7 +281,7 @@ function howMany({ sequences, bits }: AssessFlags): { sequences?: number } {
 }
 
 function parseOffset(text: string): number {
-  return text === '0' ? 0 : parseCount(text);
+  return text === '0' ? 0 : parseCountAs('a whole number of 0 or more', text);
 }
 
 function parseThreads(text: string): number {

@@ -1,8 +1,8 @@
 /** The options of `phm assess` for the parameters that SP 800-22 leaves open. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type BlockLength, resolveParameters, type TestParameters } from '#sp800-22';
+import { type BlockLength, resolveParameters, type TestName, type TestParameters } from '#sp800-22';
 import { CommandError } from '../command-error.ts';
-import { parseCount } from '../parse-count.ts';
+import { parseCount, parseCountAs } from '../parse-count.ts';
 
 /** The options as commander names them. */
 export interface ParameterFlags {
@@ -57,6 +57,29 @@ export function addParameterOptions(command: Command): void {
     );
 }
 
+/** The test of each parameter. */
+const TESTS: Readonly<Record<keyof TestParameters, TestName>> = {
+  blockFrequencyM: 'block_frequency',
+  templateM: 'non_overlapping_template',
+  overlappingM: 'overlapping_template',
+  serialM: 'serial',
+  approximateEntropyM: 'approximate_entropy',
+  linearComplexityM: 'linear_complexity',
+};
+
+/** Refuses a parameter of a test that is not run. */
+export function assertParametersUsed(
+  parameters: TestParameters,
+  tests: readonly TestName[] | undefined,
+): void {
+  if (!tests) return;
+  for (const name of Object.keys(parameters) as (keyof TestParameters)[]) {
+    const test = TESTS[name];
+    if (tests.includes(test)) continue;
+    throw new CommandError(`${OPTIONS[name]} needs --test ${test}, or no --test at all`, 2);
+  }
+}
+
 /** Returns the suite's parameters. */
 export function toParameters(flags: ParameterFlags): TestParameters {
   const { blockFrequencyM, templateLength, overlappingTemplateLength } = flags;
@@ -84,7 +107,8 @@ function collectBlockLengths(
   text: string,
   before: readonly BlockLength[] = [],
 ): readonly BlockLength[] {
-  const length = text === 'nist' || text === 'recommended' ? text : parseCount(text);
+  const isNamed = text === 'nist' || text === 'recommended';
+  const length = isNamed ? text : parseCountAs('"nist", "recommended" or a whole number', text);
   assertParameters({ blockFrequencyM: length });
   return [...before, length];
 }
