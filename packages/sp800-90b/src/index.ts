@@ -26,6 +26,7 @@ export {
 } from './estimators/non-iid.ts';
 export {
   assessRestarts,
+  FALSE_ALARM as RESTART_FALSE_ALARM,
   RESTARTS,
   type RestartAssessment,
   type RestartAward,
@@ -33,7 +34,9 @@ export {
   type SanityCheck,
 } from './estimators/restart.ts';
 export { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
+export { ALPHA as IID_TEST_ALPHA } from './iid/chi-square.ts';
 export {
+  FAILING_RANK,
   PERMUTATIONS,
   type PermutationCounts,
   type PermutationJob,

@@ -65,6 +65,8 @@ export interface NonIidAssessment {
    * two values.
    */
   readonly bitstring: Outcomes | null;
+  /** Assessed bits of the bit string; `null` without one. */
+  readonly bitstringBits: number | null;
   /** Bits per symbol: the smallest estimate of `literal`. */
   readonly hOriginal: number;
   /** Bits per bit: the smallest estimate of `bitstring`. */
@@ -117,6 +119,7 @@ export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): 
       alphabetSize,
       literal,
       bitstring,
+      bitstringBits: bits?.length ?? null,
       hOriginal,
       hBitstring,
       minEntropyPerSymbol,

@@ -19,7 +19,7 @@ import {
 export const RESTARTS = 1_000;
 
 /** §3.1.4.3: probability that sound samples fail, over all rows and columns. */
-const FALSE_ALARM = 0.01;
+export const FALSE_ALARM = 0.01;
 
 /** The same probability for one row or column. The text rounds it to 0.000005. */
 const ALPHA = -expm1(log1p(-FALSE_ALARM) / (2 * RESTARTS));

@@ -2,8 +2,8 @@
 import { power, square } from '../../../sp800-22/src/elementary.ts';
 import { chiSquareTail } from './_chi-square-tail.ts';
 
-/** Probability that sound samples fail. */
-const ALPHA = 0.001;
+/** §5.2: p-values below this fail. Each test fails sound samples with about this probability. */
+export const ALPHA = 0.001;
 
 /** Smallest expected count of a bin. */
 const LEAST_EXPECTED = 5;

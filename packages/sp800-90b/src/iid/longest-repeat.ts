@@ -1,10 +1,7 @@
 /** The length of the longest repeated substring test: SP 800-90B §5.2.5. */
 import { expm1, log1p, power, square } from '../../../sp800-22/src/elementary.ts';
 import { sharedPrefixes } from '../estimators/_suffix-array.ts';
-import { proportionsOf } from './chi-square.ts';
-
-/** Probability that sound samples fail. */
-const ALPHA = 0.001;
+import { ALPHA, proportionsOf } from './chi-square.ts';
 
 export interface LongestRepeatResult {
   /** Probability that two samples are equal. */

@@ -13,7 +13,7 @@ import { STATISTIC_NAMES, type StatisticName, Statistics } from './statistics.ts
 export const PERMUTATIONS = 10_000;
 
 /** §5.1 step 5: a statistic fails if at most this many permutations reach it from one side. */
-const FAILING_RANK = 5;
+export const FAILING_RANK = 5;
 
 /** Milliseconds that a job should take, so that its message costs little and its result is soon counted. */
 const JOB_MS = 40;

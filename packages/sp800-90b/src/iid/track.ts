@@ -46,6 +46,8 @@ export interface IidAssessment {
   readonly literal: MostCommonValueEstimate | NotApplicable;
   /** The same on their bits; `null` for samples of one bit or two values. */
   readonly bitstring: MostCommonValueEstimate | NotApplicable | null;
+  /** Assessed bits of the bit string; `null` without one. */
+  readonly bitstringBits: number | null;
   /** Bits per symbol. */
   readonly hOriginal: number;
   /** Bits per bit. */
@@ -103,6 +105,7 @@ export async function assessIid(samples: Uint8Array, options: IidOptions): Promi
       alphabetSize,
       literal,
       bitstring,
+      bitstringBits: bits?.length ?? null,
       hOriginal,
       hBitstring,
       minEntropyPerSymbol: tests.passed ? minEntropy : null,
