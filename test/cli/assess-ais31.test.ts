@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
 import { biasedStream } from '../ais-20-31/reference.ts';
@@ -44,7 +44,7 @@ describe('phm assess-ais31', () => {
     const { software, created } = trace;
     assert.equal(standard, 'AIS 20/31 version 2.0 (KS2011)');
     assert.deepEqual(input, {
-      file: biased,
+      file: basename(biased),
       bits: 8 * BIASED_BYTES,
       size: BIASED_BYTES,
       bytes: BIASED_BYTES,

@@ -10,7 +10,7 @@ import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { aisJson, formatAisText } from './ais-report.ts';
 import { warnOfFormat } from './format-warning.ts';
-import { FORMAT_HELP, INPUT_FORMATS, inputName, openInput } from './input.ts';
+import { FORMAT_HELP, INPUT_FORMATS, inputName, itemName, openInput } from './input.ts';
 import type { InputRead } from './run.ts';
 import { creationTime } from './trace.ts';
 
@@ -82,7 +82,7 @@ async function run(
     refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
     const result =
       procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });
-    const facts = { file: inputName(file), bits, width, format: flags.format, input, created };
+    const facts = { file: itemName(file), bits, width, format: flags.format, input, created };
     if (flags.json) writeJson(context, aisJson(result, facts));
     else context.out(formatAisText(result, facts));
     return result.verdict === 'passed';

@@ -13,7 +13,6 @@ import {
 } from './entropy-samples.ts';
 import { textWarning } from './format-warning.ts';
 import { fewPairsWarning } from './iid-report.ts';
-import { inputName } from './input.ts';
 
 export interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
   /** Drawn if it is not given. */
@@ -70,14 +69,14 @@ export function assertSamplesFit(file: string, samples: Uint8Array, flags: Entro
   }
 }
 
-/** Returns warnings of samples that are text, and of too few. */
+/** Returns warnings of samples that are text, and of too few. `name` is that of the input. */
 export function sampleWarnings(
-  file: string,
+  name: string,
   { samples, looksLike }: ReadSamples,
   { packed = false, iid }: EntropyFlags,
 ): string[] {
   return [
-    looksLike && textWarning(inputName(file), looksLike, packed),
+    looksLike && textWarning(name, looksLike, packed),
     tooFewWarning(samples.length),
     iid ? fewPairsWarning(samples) : null,
   ].filter((warning) => warning !== null);

@@ -25,7 +25,7 @@ import {
   readSamples,
 } from './entropy-samples.ts';
 import { type EntropyTrace, entropyTrace, traceText } from './entropy-trace.ts';
-import { inputName } from './input.ts';
+import { inputName, itemName } from './input.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';
 import { creationTime, PROGRAM } from './trace.ts';
@@ -125,8 +125,7 @@ async function run(
   const progress = terminalLine(context.err);
   try {
     assertSamplesFit(file, samples, flags);
-    const warnings = sampleWarnings(file, read, flags);
-    for (const warning of warnings) context.err(warning);
+    for (const warning of sampleWarnings(inputName(file), read, flags)) context.err(warning);
     const assessment = await assessSamples(samples, flags, progress);
     progress.clear();
     const trace = traceOf(file, read, flags, created);
@@ -134,6 +133,7 @@ async function run(
     if (flags.json) writeJson(context, { ...trace, ...assessment.json(), ...claimJson(claim) });
     else context.out(`${assessment.text()}${traceText(trace)}${claimText(claim)}`);
     const page = assessment.page();
+    const warnings = sampleWarnings(itemName(file), read, flags);
     if (target !== null) replaceFile(target, formatEntropyPage(trace, page, { claim, warnings }));
     return page.passed;
   } finally {
@@ -151,7 +151,7 @@ function traceOf(
   return entropyTrace({
     report: checkFields(flags),
     input: {
-      name: inputName(file),
+      name: itemName(file),
       size: input.sizeBytes ?? null,
       bytes: input.bytes,
       bytes_sha256: input.sha256,
