@@ -44,6 +44,7 @@ describe('phm assess-entropy', () => {
       'enough_samples',
       'bits_per_symbol',
       'alphabet_size',
+      'bitstring_bits',
       'h_original',
       'h_bitstring',
       'min_entropy_per_symbol',
@@ -69,7 +70,7 @@ describe('phm assess-entropy', () => {
       assert.match(stdout, new RegExp(`^6\\.3\\.${section} +\\S`, 'm'));
     }
     assert.match(stdout, /^6\.3\.2 +collision +- +0\.\d{6}$/m);
-    assert.match(stdout, /^Assessed +\d\.\d{6} per symbol, 0\.\d{6} per bit$/m);
+    assert.match(stdout, /^Estimate +\d\.\d{6} bits per symbol, 0\.\d{6} bits per bit$/m);
     assert.match(stdout, /does not prove entropy/);
   });
 
@@ -241,7 +242,7 @@ describe('phm assess-entropy', () => {
     const args = ['--iid', '--seed', '1', '--threads', '1'];
     const bits = write('conditioned-bits.bin', aesBits().subarray(0, 1_000));
     const iid = await phm(bits, '--conditioned', ...args);
-    assert.match(iid.stdout, /^h' +0\.\d{6} per bit/m);
+    assert.match(iid.stdout, /^h' +0\.\d{6} bits per bit/m);
   });
 
   it("exits with code 1 with --fail if a test of the IID track fails, and then computes no h'", async () => {
@@ -281,6 +282,9 @@ describe('phm assess-entropy', () => {
       new RegExp(`^SHA-256 of the bytes read +${digest(bytes.subarray(0, 3_000))}$`, 'm'),
       new RegExp(`^SHA-256 of the samples +${digest(bytes.subarray(1_500, 3_000))}$`, 'm'),
       /^Subset +part 1, counted from 0, of 1,500 samples$/m,
+      /^Assessed part +1,500 of 4,000 samples: 1,500 to 2,999, counted from 0$/m,
+      /^Not assessed +the first 1,500 samples; the last 1,000 samples$/m,
+      /^Input +traced\.bin$/m,
       /^Options +--truncate$/m,
       /^Bits per symbol +8$/m,
       new RegExp(`^Program +phm ${PROJECT_VERSION}, ${softwareName().replace('+', '\\+')}$`, 'm'),
@@ -325,7 +329,7 @@ describe('phm assess-entropy', () => {
     const { code, stdout } = await phm(file, ...args);
     assert.equal(code, 0);
     assert.match(stdout, /^5\.2\.5 +longest repeated substring +\d+ +- +\d\.\d+ +passed$/m);
-    assert.match(stdout, /^\d+ permutations, seed abc$/m);
+    assert.match(stdout, /^\d+ permutations made, of at most 10,000, seed abc$/m);
     assert.equal((await phm(file, ...args)).stdout, stdout);
     const report = JSON.parse((await phm(file, ...args, '--json')).stdout);
     assert.equal(report.iid_tests.permutation.seed, 'abc');

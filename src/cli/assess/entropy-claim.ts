@@ -1,4 +1,4 @@
-/** The last line of an assessment: from the designer's claim to the assessed entropy (SP 800-90B §3.1.3, §3.1.4). */
+/** How the designer's claim and the estimates lead to the assessed entropy (SP 800-90B §3.1.3, §3.1.4). */
 import { figure } from './entropy-report.ts';
 
 /** Figures in bits per symbol; `null` if unknown or, for the last two, if a test failed. */
@@ -21,6 +21,28 @@ export function initialClaim(
   const hInitial =
     minEntropyPerSymbol === null ? null : Math.min(hSubmitter ?? Infinity, minEntropyPerSymbol);
   return { hSubmitter: hSubmitter ?? null, hInitial };
+}
+
+/** Estimates from consecutive samples, in bits per symbol; `hBitstring` in bits per bit, null without a bit string. */
+export interface InitialFigures {
+  readonly hOriginal: number;
+  readonly hBitstring: number | null;
+  readonly bitsPerSymbol: number;
+}
+
+/** Returns the formula of §3.1.3 with its numbers. */
+export function initialFormula(figures: InitialFigures, claim: EntropyClaim): string {
+  const { hOriginal, hBitstring, bitsPerSymbol } = figures;
+  const { hSubmitter, hInitial } = claim;
+  const others = [
+    ...(hBitstring === null
+      ? []
+      : [`${bitsPerSymbol} × H_bitstring ${figure(bitsPerSymbol * hBitstring)}`]),
+    ...(hSubmitter === null ? [] : [`H_submitter ${figure(hSubmitter)}`]),
+  ];
+  if (others.length === 0) return `H_I = H_original = ${initialText(hInitial)}`;
+  const parts = [`H_original ${figure(hOriginal)}`, ...others];
+  return `H_I = min(${parts.join(', ')}) = ${initialText(hInitial)}`;
 }
 
 export function claimText(claim: EntropyClaim | null): string {

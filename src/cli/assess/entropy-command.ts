@@ -130,9 +130,11 @@ async function run(
     progress.clear();
     const trace = traceOf(file, read, flags, created);
     const { claim } = assessment;
-    if (flags.json) writeJson(context, { ...trace, ...assessment.json(), ...claimJson(claim) });
-    else context.out(`${assessment.text()}${traceText(trace)}${claimText(claim)}`);
     const page = assessment.page();
+    if (flags.json) writeJson(context, { ...trace, ...assessment.json(), ...claimJson(claim) });
+    else {
+      context.out(`${assessment.text()}${traceText(trace, page.bitstring)}${claimText(claim)}`);
+    }
     const warnings = sampleWarnings(itemName(file), read, flags);
     if (target !== null) replaceFile(target, formatEntropyPage(trace, page, { claim, warnings }));
     return page.passed;

@@ -11,12 +11,17 @@ import {
   STYLE,
   traceSection,
 } from '#sp800-22/report';
-import { claimText, type EntropyClaim } from './entropy-claim.ts';
+import { type EntropyClaim, initialFormula } from './entropy-claim.ts';
+import { coverageRows } from './entropy-coverage.ts';
 import type { EntropyPageParts } from './entropy-page-parts.ts';
+import { figure } from './entropy-report.ts';
+import { DIGITS_NOTE } from './entropy-rules.ts';
 import { type EntropyTrace, entropyTraceRows } from './entropy-trace.ts';
 
 /** Forbids the page to load, run or send anything: its text and styles are all in it. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+const STANDARD = 'NIST SP 800-90B (January 2018)';
 
 /** Returns the page as text. Only its date differs for the same input, options and seed. */
 export function formatEntropyPage(
@@ -24,7 +29,7 @@ export function formatEntropyPage(
   parts: EntropyPageParts,
   { claim, warnings }: { claim: EntropyClaim | null; warnings: readonly string[] },
 ): string {
-  const { title, tables, caveat } = parts;
+  const { title, tables, rule, signs, caveat } = parts;
   const { report, input } = trace;
   return markup`<!DOCTYPE html>
 <html lang="en">
@@ -41,18 +46,20 @@ export function formatEntropyPage(
 <body>
 <header><p class="kicker">Test report: entropy assessment</p>
 <h1><bdi>${report.device ?? input.name}</bdi></h1>
-<p>SP 800-90B: ${title}</p>
+<p>${STANDARD}: ${title}</p>
 </header>
 <main>
-${reportTable(reportRows(trace, title))}
+${reportTable(reportRows(trace, parts))}
 ${verdictSection(parts, claim)}
 <section class="limits"><h2>What this does not prove</h2><p>${caveat.trim().replaceAll('\n', ' ')}</p>
 ${warnings.map((warning) => markup`<p><b>Warning</b>${warning.trim().replace(/^warning/, '')}.</p>`)}</section>
+${rule.length === 0 ? NOTHING : textSection('Decision rule', rule)}
 ${tables.map(tableSection)}
-${traceSection(entropyTraceRows(trace))}
+${textSection('How to read the figures', [...signs, DIGITS_NOTE])}
+${traceSection(entropyTraceRows(trace, parts.bitstring))}
 </main>
 <footer>
-<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-90B" rel="noreferrer">SP 800-90B</a>, “Recommendation for the Entropy Sources Used for Random Bit Generation”. Written by ${input.program}.</p>
+<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-90B" rel="noreferrer">SP 800-90B</a> (January 2018), “Recommendation for the Entropy Sources Used for Random Bit Generation”. Written by ${input.program}.</p>
 ${reportEnd(trace)}</footer>
 </body>
 </html>
@@ -61,7 +68,7 @@ ${reportEnd(trace)}</footer>
 
 function reportRows(
   { report, input, created }: EntropyTrace,
-  title: string,
+  { title, bitstring }: EntropyPageParts,
 ): [name: string, value: string | Markup][] {
   const { size, bytes } = input;
   const read = `${grouped(bytes)} bytes${size === null || size === bytes ? '' : ` of ${grouped(size)}`} read`;
@@ -70,21 +77,52 @@ function reportRows(
     ...fieldRows(report),
     ['Item', markup`<bdi>${input.name}</bdi>, ${read}`],
     ['SHA-256', markup`<span class="digest">${input.bytes_sha256}</span>`],
-    ['Method', `SP 800-90B, ${title}, ${grouped(input.samples)} samples`],
+    ...coverageRows(input, bitstring),
+    ['Method', `${STANDARD}, ${title}`],
     ['Tested', created],
   ];
 }
 
-function verdictSection(
-  { passed, verdict, facts }: EntropyPageParts,
-  claim: EntropyClaim | null,
-): Markup {
+function verdictSection(parts: EntropyPageParts, claim: EntropyClaim | null): Markup {
+  const { passed, facts, remarks } = parts;
   const state = passed === null ? '' : passed ? 'passed' : 'failed';
   const sign = passed === null ? 'i' : passed ? '✓' : '✗';
-  return markup`<section class="verdict ${state}"><h2><span class="sign" aria-hidden="true">${sign}</span>${verdict}</h2>
+  return markup`<section class="verdict ${state}"><h2><span class="sign" aria-hidden="true">${sign}</span>${headline(parts, claim)}</h2>
 <dl>${facts.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${claim === null ? NOTHING : markup`<p>${claimText(claim).trim()}</p>`}
+${[...initialRemarks(parts, claim), ...remarks].map(paragraph)}
 </section>`;
+}
+
+/** H_I counts the designer's claim in, which no assessment knows. */
+function headline({ verdict, initial }: EntropyPageParts, claim: EntropyClaim | null): string {
+  const hInitial = initial === null ? null : (claim?.hInitial ?? null);
+  const estimate =
+    hInitial === null ? [] : [`Initial entropy estimate H_I = ${figure(hInitial)} bits per symbol`];
+  return [...(verdict === null ? [] : [verdict]), ...estimate].join('. ');
+}
+
+function initialRemarks({ initial }: EntropyPageParts, claim: EntropyClaim | null): string[] {
+  if (initial === null || claim === null) return [];
+  const claimed = claim.hSubmitter === null ? [NO_CLAIM_REMARK] : [];
+  return [
+    `${initialFormula(initial, claim)} bits per symbol (§3.1.3).`,
+    ...claimed,
+    RESTARTS_REMARK,
+  ];
+}
+
+const NO_CLAIM_REMARK =
+  "H_submitter, the designer's claim, was not given. If it is lower than this figure, H_I is H_submitter (§3.1.3).";
+
+const RESTARTS_REMARK =
+  'Not a final assessment: the restart tests (SP 800-90B §3.1.4) are not part of this report.';
+
+function textSection(title: string, sentences: readonly string[]): Markup {
+  return markup`<section><h2>${title}</h2>${sentences.map(paragraph)}</section>`;
+}
+
+function paragraph(text: string): Markup {
+  return markup`<p>${text}</p>`;
 }
 
 function tableSection({ title, rows }: EntropyPageParts['tables'][number]): Markup {

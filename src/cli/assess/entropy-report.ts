@@ -30,26 +30,41 @@ export const CAVEAT = `This is an estimate by the non-IID track of SP 800-90B, f
 the output of a deterministic generator scores as high.
 `;
 
+/** The figure of restart tests rests on two data sets. */
+export const RESTART_CAVEAT = `The assessed figure rests on these restarts and on H_I as given. It does not prove entropy: the output of a
+deterministic generator scores as high.
+`;
+
 export function formatEntropyText(assessment: NonIidAssessment): string {
   const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, minEntropyPerSymbol } =
     assessment;
-  const perBit = minEntropyPerSymbol / bitsPerSymbol;
   const lines = [
     `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
     '',
     ...outcomeTable(
-      ['min-entropy', 'per symbol', 'per bit of bit string'],
+      ['min-entropy', 'bits per symbol', 'bits per bit of bit string'],
       [assessment.literal, assessment.bitstring],
     ),
     '',
     ...alignColumns([
-      ['H_original', `${figure(hOriginal)} per symbol`],
-      ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} per bit`],
-      ['Assessed', `${figure(minEntropyPerSymbol)} per symbol, ${figure(perBit)} per bit`],
+      ['H_original', `${figure(hOriginal)} bits per symbol`],
+      ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} bits per bit`],
+      ['Estimate', estimateText(minEntropyPerSymbol, bitsPerSymbol)],
     ]),
     '',
   ];
   return `${lines.join('\n')}\n${CAVEAT}`;
+}
+
+/** Returns min(H_original, bits · H_bitstring), which the restart tests may still lower. */
+export function estimateText(minEntropyPerSymbol: number, bitsPerSymbol: number): string {
+  const perBit = minEntropyPerSymbol / bitsPerSymbol;
+  return `${figure(minEntropyPerSymbol)} bits per symbol, ${figure(perBit)} bits per bit`;
+}
+
+/** Names the estimate divided by the bits of a symbol. */
+export function perBitName(hBitstring: number | null): string {
+  return `${hBitstring === null ? 'H_original' : 'estimate'}, bits per bit of a symbol`;
 }
 
 export function formatConditionedText(assessment: ConditionedAssessment): string {
@@ -57,9 +72,9 @@ export function formatConditionedText(assessment: ConditionedAssessment): string
   const lines = [
     `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${grouped(bits)} bits assessed`,
     '',
-    ...outcomeTable(['min-entropy', 'per bit'], [bitstring]),
+    ...outcomeTable(['min-entropy', 'bits per bit'], [bitstring]),
     '',
-    `h'  ${figure(hPrime)} per bit, for phm assess-conditioning --h-prime`,
+    `h'  ${figure(hPrime)} bits per bit, for phm assess-conditioning --h-prime`,
     '',
   ];
   return `${lines.join('\n')}\n${CAVEAT}`;
@@ -81,7 +96,7 @@ export function formatRestartText(assessment: RestartAssessment): string {
   const { maxCount, cutoff, passed } = sanityCheck;
   const lines = [
     ...outcomeTable(
-      ['min-entropy per symbol', 'rows', 'columns'],
+      ['min-entropy, bits per symbol', 'rows', 'columns'],
       [assessment.rows, assessment.columns],
     ),
     '',
@@ -99,7 +114,7 @@ export function formatRestartText(assessment: RestartAssessment): string {
     ]),
     '',
   ];
-  return `${lines.join('\n')}\n${CAVEAT}`;
+  return `${lines.join('\n')}\n${RESTART_CAVEAT}`;
 }
 
 export function awardText({
@@ -127,6 +142,17 @@ function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]):
   });
   const table = alignColumns([heading, ...rows]);
   return reasons.length === 0 ? table : [...table, '', 'Without a figure:', ...reasons];
+}
+
+/** Returns why estimators have no figure in one of the columns: their names, and the reason. */
+export function absenceReasons(columns: readonly (Outcomes | null)[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const name of ESTIMATOR_NAMES) {
+    const absent = columns.map((outcomes) => outcomes?.[name]).find((o) => o?.applicable === false);
+    if (absent?.applicable !== false) continue;
+    names.set(absent.reason, [...(names.get(absent.reason) ?? []), TITLES[name].slice(7)]);
+  }
+  return Array.from(names, ([reason, titles]) => `${titles.join(', ')} (${reason})`);
 }
 
 /** True if the result is missing for another reason than that the estimator is for binary input only. */
@@ -168,6 +194,7 @@ export function entropyJson(assessment: NonIidAssessment): Record<string, unknow
     alphabet_size: assessment.alphabetSize,
     literal: outcomesJson(assessment.literal),
     bitstring: assessment.bitstring && outcomesJson(assessment.bitstring),
+    bitstring_bits: assessment.bitstringBits,
     h_original: assessment.hOriginal,
     h_bitstring: assessment.hBitstring,
     min_entropy_per_symbol: minEntropyPerSymbol,

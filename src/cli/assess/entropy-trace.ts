@@ -3,6 +3,7 @@
  * `phm testbench` writes them too, so that both write the same bytes.
  */
 import { alignColumns, grouped, identityRows, type ReportFields, reportId } from '#sp800-22/report';
+import { type BitstringPart, coverageRows } from './entropy-coverage.ts';
 
 /** Says which samples were assessed, of which bytes. The members have the names of the JSON. */
 export interface EntropyInput {
@@ -86,19 +87,17 @@ function optionsOf(flags: DecidingFlags): EntropyOptions {
   };
 }
 
-/** Returns the trace for people, after an empty line. */
-export function traceText(trace: EntropyTrace): string {
-  return `\n${alignColumns(entropyTraceRows(trace)).join('\n')}\n`;
+/** Returns the trace for people, after an empty line. `bitstring` is the assessed part of the bit string. */
+export function traceText(trace: EntropyTrace, bitstring: BitstringPart | null = null): string {
+  return `\n${alignColumns(entropyTraceRows(trace, bitstring)).join('\n')}\n`;
 }
 
 /** Returns the trace as names and values, each on one line. */
-export function entropyTraceRows({
-  report,
-  input,
-  options,
-  software,
-  created,
-}: EntropyTrace): [name: string, value: string][] {
+export function entropyTraceRows(
+  trace: EntropyTrace,
+  bitstring: BitstringPart | null,
+): [name: string, value: string][] {
+  const { report, input, options, software, created } = trace;
   const { offset_bits: offsetBits } = input;
   return [
     ...identityRows(report, { ...input, sha256: input.bytes_sha256 }),
@@ -106,6 +105,7 @@ export function entropyTraceRows({
     ['Samples', String(input.samples)],
     ['SHA-256 of the samples', input.sha256],
     ['Subset', subsetText(input.subset)],
+    ...coverageRows(input, bitstring),
     ['Bits per symbol', widthText(input, options)],
     ['Options', optionsText(input, options)],
     ['Program', `${input.program}, ${software.build}`],

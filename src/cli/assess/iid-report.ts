@@ -5,11 +5,20 @@ import {
   type IidAssessment,
   type IidRestartAssessment,
   type IidTests,
+  PERMUTATIONS,
   type PermutationCounts,
   STATISTIC_NAMES,
   type StatisticName,
 } from '#sp800-90b';
-import { awardText, bitsText, figure, snakeCase, valuesText } from './entropy-report.ts';
+import {
+  awardText,
+  bitsText,
+  estimateText,
+  figure,
+  snakeCase,
+  valuesText,
+} from './entropy-report.ts';
+import { iidRule } from './entropy-rules.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<StatisticName, string>> = {
@@ -68,6 +77,10 @@ export function formatIidText(assessment: IidAssessment, { conditioned }: IidFor
     '',
     ...testLines(tests),
     '',
+    ...iidRule([tests]),
+    '',
+    ...alignColumns(mostCommonRows(assessment)),
+    '',
     ...alignColumns(
       conditioned
         ? [
@@ -75,10 +88,10 @@ export function formatIidText(assessment: IidAssessment, { conditioned }: IidFor
             ["h'", hPrimeText(assessment)],
           ]
         : [
-            ['H_original', `${figure(hOriginal)} per symbol`],
-            ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} per bit`],
+            ['H_original', `${figure(hOriginal)} bits per symbol`],
+            ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} bits per bit`],
             ['IID tests', verdict(tests.passed)],
-            ['Assessed', assessedText(assessment)],
+            ['Estimate', iidEstimateText(assessment)],
           ],
     ),
     '',
@@ -94,15 +107,14 @@ export function hPrimeOf({ hBitstring, tests }: IidAssessment): number | null {
 function hPrimeText(assessment: IidAssessment): string {
   const hPrime = hPrimeOf(assessment);
   if (hPrime === null) return NOTHING_IID;
-  return `${figure(hPrime)} per bit, for phm assess-conditioning --h-prime`;
+  return `${figure(hPrime)} bits per bit, for phm assess-conditioning --h-prime`;
 }
 
 const NOTHING_IID = 'nothing: use the non-IID track, without --iid';
 
-function assessedText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment): string {
+function iidEstimateText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment): string {
   if (minEntropyPerSymbol === null) return NOTHING_IID;
-  const perBit = minEntropyPerSymbol / bitsPerSymbol;
-  return `${figure(minEntropyPerSymbol)} per symbol, ${figure(perBit)} per bit`;
+  return estimateText(minEntropyPerSymbol, bitsPerSymbol);
 }
 
 export function formatIidRestartText(assessment: IidRestartAssessment): string {
@@ -115,6 +127,10 @@ export function formatIidRestartText(assessment: IidRestartAssessment): string {
     '',
     'Columns: the same sample of every restart',
     ...testLines(columnTests),
+    '',
+    ...iidRule([rowTests, columnTests]),
+    '',
+    ...alignColumns(restartMostCommonRows(assessment)),
     '',
     ...alignColumns([
       ['H_I', figure(initialMinEntropy), 'as given'],
@@ -142,8 +158,51 @@ function testLines(tests: IidTests): string[] {
     ...alignColumns(testRows(tests)),
     '',
     ...alignColumns(permutationRows(tests)),
-    `${grouped(permutations)} permutations, seed ${seed}`,
+    `${grouped(permutations)} permutations made, of at most ${grouped(PERMUTATIONS)}, seed ${seed}`,
   ];
+}
+
+/** Returns a heading, and a row for each estimate that H_original and H_bitstring rest on. */
+export function mostCommonRows(assessment: IidAssessment): string[][] {
+  const { samples, literal, bitstring, bitstringBits } = assessment;
+  return [
+    MOST_COMMON_HEADING,
+    mostCommonRow('samples', literal, samples, 'symbol'),
+    ...(bitstring && bitstringBits !== null
+      ? [mostCommonRow('bit string', bitstring, bitstringBits, 'bit')]
+      : []),
+  ];
+}
+
+/** Returns the same for H_r and H_c. */
+export function restartMostCommonRows({ rows, columns }: IidRestartAssessment): string[][] {
+  return [
+    MOST_COMMON_HEADING,
+    mostCommonRow('rows', rows, ASSESSMENT_SAMPLES, 'symbol'),
+    mostCommonRow('columns', columns, ASSESSMENT_SAMPLES, 'symbol'),
+  ];
+}
+
+const MOST_COMMON_HEADING = [
+  'most common value, 6.3.1',
+  'count',
+  'of',
+  'proportion',
+  '99 % upper bound',
+  'estimate',
+];
+
+function mostCommonRow(
+  name: string,
+  estimate: IidAssessment['literal'],
+  of: number,
+  unit: string,
+): string[] {
+  if (!estimate.applicable) return [name, '-', grouped(of), '-', '-', estimate.reason];
+  const { modeCount, pHat, pUpper, minEntropy } = estimate;
+  const counts = [grouped(modeCount), grouped(of)];
+  const shares = [pHat, pUpper].map((share) => share.toPrecision(7));
+  return [name, ...counts, ...shares, `${figure(minEntropy)} bits per ${unit}`];
 }
 
 /** Returns a heading, and a row for each test of §5.2. */
@@ -156,7 +215,7 @@ export function testRows({ independence, goodnessOfFit, longestRepeat }: IidTest
     verdict(result.passed),
   ];
   return [
-    ['test', 'statistic', 'degrees', 'p-value', 'result'],
+    ['test', 'statistic', 'degrees of freedom', 'p-value', 'result'],
     chiSquare('5.2    chi-square, independence', independence),
     chiSquare('5.2    chi-square, goodness of fit', goodnessOfFit),
     [
@@ -172,7 +231,7 @@ export function testRows({ independence, goodnessOfFit, longestRepeat }: IidTest
 /** Returns a heading, and a row for each statistic of §5.1. */
 export function permutationRows({ permutation }: IidTests): string[][] {
   return [
-    ['permutation statistic', 'of the samples', 'greater', 'equal', 'less', 'result'],
+    ['permutation statistic', 'of the samples', 'C0: greater', 'C1: equal', 'C2: less', 'result'],
     ...STATISTIC_NAMES.map((name) => countCells(TITLES[name], permutation.statistics[name])),
   ];
 }
@@ -202,6 +261,7 @@ export function iidJson(
     iid_tests: testsJson(assessment.tests),
     literal: snakeCase(assessment.literal),
     bitstring: assessment.bitstring && snakeCase(assessment.bitstring),
+    bitstring_bits: assessment.bitstringBits,
     ...(conditioned && { h_prime: hPrimeOf(assessment) }),
     h_original: assessment.hOriginal,
     h_bitstring: assessment.hBitstring,
@@ -242,6 +302,7 @@ function testsJson(tests: IidTests): Record<string, unknown> {
       generator: 'xoshiro128**',
       seed: permutation.seed,
       permutations: permutation.permutations,
+      permutations_limit: PERMUTATIONS,
       passed: permutation.passed,
       statistics: permutation.statistics,
     },
