@@ -33,10 +33,13 @@ export function iidRule(tests: readonly IidTests[]): string[] {
   const [made, ofColumns] = tests.map(({ permutation }) => grouped(permutation.permutations));
   const here =
     ofColumns === undefined ? made : `${made} for the rows and ${ofColumns} for the columns`;
+  // The verdict of a statistic that fails is that of exactly 10,000 permutations.
+  const isEarly = tests.every(({ permutation }) => permutation.permutations < PERMUTATIONS);
+  const early = isEarly ? ' More would not change a verdict.' : '';
   return [
     `The chi-square tests (§5.2.1 to §5.2.4) and the longest repeated substring test (§5.2.5) fail if the p-value is below ${IID_TEST_ALPHA}.`,
     `A permutation statistic (§5.1) fails if C0 + C1 or C1 + C2 is at most ${FAILING_RANK} of ${grouped(PERMUTATIONS)} permutations. C0, C1 and C2 count the permutations whose statistic is greater than, equal to and less than that of the samples.`,
-    `Each statistic is counted until it cannot fail any more. Counting ends as soon as no statistic can fail any more, at most after ${grouped(PERMUTATIONS)} permutations: here after ${here}. More would not change a verdict.`,
+    `Each statistic is counted until it cannot fail any more. Counting ends as soon as no statistic can fail any more, at most after ${grouped(PERMUTATIONS)} permutations: here after ${here}.${early}`,
     'If one test fails, the IID track gives no estimate (§3.1.2).',
     chanceText(tests.length),
   ];
