@@ -107,9 +107,16 @@ describe('the headline of the page', () => {
     const alone = ['--bits', '10240', '--test', 'autocorrelation'];
     assert.equal(await headline(file, ...alone), '✗ Supplements: FAILED');
     const page = join(folder, 'sole.html');
-    const { code } = await runCommand(['assess', file, '--fail', ...alone, '--html', page]);
+    const sole = await runCommand(['assess', file, '--fail', ...alone, '--html', page]);
     const html = readFileSync(page, 'utf8');
-    assert.equal(code, 1);
+    assert.equal(sole.code, 1);
+    const title = 'Supplements, not part of SP 800-22: 10,240 bits';
+    const [text, trace] = sole.stdout.split('\nReport ');
+    assert.match(text, new RegExp(`^${title}\n\nSupplements, not part of SP 800-22:\nsupplement `));
+    assert.doesNotMatch(text, /SP 800-22 Rev|0 of 0|A test passes|Exact constants/);
+    assert.match(trace, /^Parameters +none$/m);
+    assert.ok(html.includes(`<p>${title}</p>`));
+    assert.doesNotMatch(html, /SP 800-22 Rev\. 1a \(April|counted with the tests/);
     assert.match(html, /✗<\/span>0 of 1 applicable supplements passed, 1 FAILED<\/h2>/);
     assert.doesNotMatch(html, /id="tests"|id="source"|href="#tests"|tests passed|in eight/);
   });

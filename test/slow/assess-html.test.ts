@@ -118,7 +118,7 @@ describe('the page of phm assess --html', () => {
       assert.ok(page.includes(`<figure><h3>${heading} of sequence 1</h3>`), heading);
     }
     assert.match(page, /<dt>SHA-256 of the bytes read<\/dt><dd>[0-9a-f]{64}<\/dd>/);
-    assert.equal(countOf(page, '2023-11-14T22:13:20Z'), 2);
+    assert.equal(countOf(page, '2023-11-14T22:13:20Z'), 3);
     assert.doesNotMatch(page, /class="histogram"|ended early/i);
   });
 

@@ -98,9 +98,10 @@ export const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
   nist: 'nist constants are those of the NIST program, some of them approximations.',
 };
 
-/** The text report on one sequence, with a final line end. */
+/** The text report on the tests of one sequence, with a final line end. */
 export function formatSequenceText(report: SuiteReport): string {
-  const { bits, constants, tests, tests_passed, total_tests } = toAssessReport(report);
+  if (report.tests.length === 0) return joinLines([heading(report, 1)]);
+  const { constants, tests, tests_passed, total_tests } = toAssessReport(report);
   const rows = tests.map((test) => [
     test.name,
     smallestText(test),
@@ -109,7 +110,7 @@ export function formatSequenceText(report: SuiteReport): string {
   ]);
   const failed = tests.filter(({ passed }) => passed === false).map(({ name }) => name);
   return joinLines([
-    heading(bits, constants),
+    heading(report, 1),
     '',
     ...alignColumns([['test', 'p-value', 'corrected p', 'result'], ...rows]),
     '',
@@ -128,16 +129,17 @@ export function passedText(passed: number, applicable: number, tests: number, no
   return `${passed} of ${applicable} applicable tests passed${note}; ${rest}`;
 }
 
-/** The text report on several sequences of `bits` bits, with a final line end. */
+/** The text report on the tests of several sequences, with a final line end. `first` is the report on the first one. */
 export function formatSummaryText(
-  bits: number,
-  constants: Constants,
+  first: SuiteReport,
   { sequences, complete, tests, secondLevel, allSequences }: AssessSummary,
 ): string {
-  const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   const early = complete ? '' : '; ended early';
+  const title = `${heading(first, sequences)}${early}`;
+  if (tests.length === 0) return joinLines([title]);
+  const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   return joinLines([
-    `${heading(bits, constants, `${countText(sequences)} of `)}${early}`,
+    title,
     '',
     ...(secondLevel.judged ? [...finalAnalysis(secondLevel), ''] : []),
     ...alignColumns([['test', 'sequences passed'], ...rows]),
@@ -145,14 +147,17 @@ export function formatSummaryText(
     ...verdictLines(secondLevel),
     ...allSequencesTexts(allSequences),
     TEST_RULE,
-    CONSTANTS_NOTE[constants],
+    CONSTANTS_NOTE[first.constants],
     ...NO_CERTIFICATE,
   ]);
 }
 
-/** Returns the first line of a report. `sequences` is their number with a final "of ", or empty for a single one. */
-export function heading(bits: number, constants: Constants, sequences = ''): string {
-  return `SP 800-22 Rev. 1a: ${sequences}${grouped(bits)} bits, ${constants} constants`;
+/** Returns the first line of a report on so many sequences. It names no standard if only supplements were run. */
+export function heading({ bits, constants, tests }: SuiteReport, sequences: number): string {
+  const size = `${sequences === 1 ? '' : `${countText(sequences)} of `}${grouped(bits)} bits`;
+  return tests.length === 0
+    ? `Supplements, ${NOT_OF_STANDARD}: ${size}`
+    : `SP 800-22 Rev. 1a: ${size}, ${constants} constants`;
 }
 
 function joinLines(lines: readonly string[]): string {

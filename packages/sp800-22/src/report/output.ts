@@ -143,7 +143,7 @@ function isSole({ sequences, complete }: AssessSummary): boolean {
 
 function sequenceOrSource(first: SuiteReport, summary: AssessSummary): string {
   if (isSole(summary)) return formatSequenceText(first);
-  return formatSummaryText(first.bits, first.constants, summary);
+  return formatSummaryText(first, summary);
 }
 
 function supplementText({ supplements }: SuiteReport, summary: AssessSummary): string {

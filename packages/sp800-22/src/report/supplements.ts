@@ -38,7 +38,7 @@ export function formatSupplements(outcomes: readonly SupplementOutcome[]): strin
     return [one.name, pValueText(one.pValues[0]), result, findingText(one)];
   });
   return joined([
-    `Supplements, ${NOT_OF_STANDARD} and not counted above:`,
+    `Supplements, ${NOT_OF_STANDARD}:`,
     ...alignColumns([['supplement', 'p-value', 'result', 'largest deviation'], ...rows]),
     ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
   ]);

@@ -142,8 +142,8 @@ function parametersText(report: SuiteReport): string {
       ...values.map(([symbol, value]) => `${symbol} = ${[value].flat().join(' and ')}`),
     ];
   });
-  return texts
+  const named = texts
     .filter((words) => words.length > 1)
-    .map(([name, ...values]) => `${name} ${values.join(', ')}`)
-    .join('; ');
+    .map(([name, ...values]) => `${name} ${values.join(', ')}`);
+  return named.length === 0 ? 'none' : named.join('; ');
 }

@@ -97,9 +97,7 @@ ${footer(content)}
 }
 
 function header({ input, summary, trace, failing, first }: PageContent): Markup {
-  const { bits, constants } = first;
   const { sequences, complete, secondLevel, supplements } = summary;
-  const many = `${countText(sequences)} of `;
   const links: [id: string, text: string][] = [
     ['verdict', 'Verdict'],
     ['rule', 'Decision rule'],
@@ -117,7 +115,7 @@ function header({ input, summary, trace, failing, first }: PageContent): Markup 
   return markup`<header>
 <p class="kicker">Report: statistical tests of random bits</p>
 <h1><bdi>${input}</bdi></h1>
-<p>${heading(bits, constants, sequences === 1 && complete ? '' : many)}${complete ? '' : markup`; <strong class="failed">ended early</strong>`}</p>
+<p>${heading(first, sequences)}${complete ? '' : markup`; <strong class="failed">ended early</strong>`}</p>
 <nav aria-label="Parts of this report"><ul>${links.map(([id, text]) => markup`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>
 </header>`;
 }

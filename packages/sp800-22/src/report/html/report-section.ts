@@ -1,5 +1,5 @@
 /** What a printed report needs besides results: whose it is, of what, and where it ends (ISO/IEC 17025 §7.8.2). */
-import type { SuiteReport } from '../../index.ts';
+import { NOT_OF_STANDARD, type SuiteReport } from '../../index.ts';
 import { fieldRows } from '../identity.ts';
 import { countText, grouped } from '../table.ts';
 import { type Finished, type TraceJson, testedText } from '../trace.ts';
@@ -11,7 +11,7 @@ type Identified = Pick<TraceJson, 'report' | 'created'>;
 /** Returns the section at the head of the page. */
 export function reportSection(
   { report, input, created }: TraceJson,
-  { bits, constants }: SuiteReport,
+  first: SuiteReport,
   { sequences, complete }: Finished,
 ): Markup {
   const size = `${grouped(input.bytes)} bytes${input.size === null || input.size === input.bytes ? '' : ` of ${grouped(input.size)}`}`;
@@ -20,14 +20,20 @@ export function reportSection(
     ...fieldRows(report),
     ['Item', markup`<bdi>${input.name}</bdi>, ${size} read, ${input.format}`],
     ['SHA-256', markup`<span class="digest">${input.sha256}</span>`],
-    ['Bits tested', testedText(input, sequences * bits)],
+    ['Bits tested', testedText(input, sequences * first.bits)],
     [
       'Method',
-      `NIST SP 800-22 Rev. 1a (April 2010), ${countText(sequences)} of ${grouped(bits)} bits, ${constants} constants${complete ? '' : '; ended early'}`,
+      `${methodText(first)}, ${countText(sequences)} of ${grouped(first.bits)} bits${complete ? '' : '; ended early'}`,
     ],
     ['Tests begun', created],
   ];
   return reportTable(rows);
+}
+
+function methodText({ tests, constants }: SuiteReport): string {
+  return tests.length === 0
+    ? `Supplements, ${NOT_OF_STANDARD}`
+    : `NIST SP 800-22 Rev. 1a (April 2010), ${constants} constants`;
 }
 
 /** Returns the section at the head of any report. `rows` has the digest of the item. */

@@ -13,9 +13,10 @@ import { type Markup, markup, NOTHING } from './markup.ts';
 
 /** Returns the section. `first` is the report on the first sequence. */
 export function ruleSection(summary: AssessSummary, first: SuiteReport): Markup {
+  const { tests } = summary;
   const differences = [...constantsTexts(first), ...blockTexts(first)];
   return markup`<section id="rule"><h2>Decision rule</h2>
-<p>SP 800-22 leaves the verdict to its reader. The rule is that of this program.</p>
+<p>The rule is that of this program: SP 800-22 ${tests.length === 0 ? 'has no supplements' : 'leaves the verdict to its reader'}.</p>
 ${rulesOf(summary).map((text) => markup`<p>${text}</p>`)}
 ${differences.length === 0 ? NOTHING : markup`<h3>Differences from SP 800-22</h3>\n<ul>${differences.map((text) => markup`<li>${text}</li>`)}</ul>`}
 </section>

@@ -9,13 +9,13 @@ import { rowsTable } from './rows-table.ts';
 
 /** Returns the section, or nothing without supplements. `sole` is the report if there is a single sequence. */
 export function supplementsSection(
-  { supplements }: AssessSummary,
+  { supplements, tests: ofStandard }: AssessSummary,
   sole: SuiteReport | undefined,
 ): Markup {
   if (!supplements) return NOTHING;
   const { tests, secondLevel } = supplements;
   return markup`<section id="supplements"><h2>Supplements, ${NOT_OF_STANDARD}</h2>
-<p>${sole ? 'They are not counted with the tests.' : supplementVerdict(secondLevel)}</p>
+<p>${sole ? (ofStandard.length === 0 ? '' : 'They are not counted with the tests.') : supplementVerdict(secondLevel)}</p>
 <div class="scroll" tabindex="0"><table>
 <caption>Results of the supplements</caption>
 <thead><tr><th scope="col">Supplement</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col">Detects</th></tr></thead>
