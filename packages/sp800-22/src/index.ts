@@ -61,6 +61,7 @@ export {
   type ApplicableOutcome,
   type InapplicableOutcome,
   minimumBits,
+  PARAMETER_TESTS,
   runSuite,
   type SuiteOptions,
   type SuiteReport,

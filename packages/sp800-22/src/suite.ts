@@ -65,6 +65,16 @@ export const TEST_NAMES = [
 
 export type TestName = (typeof TEST_NAMES)[number];
 
+/** The test that each parameter belongs to. */
+export const PARAMETER_TESTS: Readonly<Record<keyof TestParameters, TestName>> = {
+  blockFrequencyM: 'block_frequency',
+  templateM: 'non_overlapping_template',
+  overlappingM: 'overlapping_template',
+  serialM: 'serial',
+  approximateEntropyM: 'approximate_entropy',
+  linearComplexityM: 'linear_complexity',
+};
+
 /** The outcome of a test that applies. */
 export interface ApplicableOutcome {
   readonly name: TestName;

@@ -1,6 +1,12 @@
 /** The options of `phm assess` for the parameters that SP 800-22 leaves open. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type BlockLength, resolveParameters, type TestName, type TestParameters } from '#sp800-22';
+import {
+  type BlockLength,
+  PARAMETER_TESTS,
+  resolveParameters,
+  type TestName,
+  type TestParameters,
+} from '#sp800-22';
 import { CommandError } from '../command-error.ts';
 import { parseCount, parseCountAs } from '../parse-count.ts';
 
@@ -57,16 +63,6 @@ export function addParameterOptions(command: Command): void {
     );
 }
 
-/** The test of each parameter. */
-const TESTS: Readonly<Record<keyof TestParameters, TestName>> = {
-  blockFrequencyM: 'block_frequency',
-  templateM: 'non_overlapping_template',
-  overlappingM: 'overlapping_template',
-  serialM: 'serial',
-  approximateEntropyM: 'approximate_entropy',
-  linearComplexityM: 'linear_complexity',
-};
-
 /** Refuses a parameter of a test that is not run. */
 export function assertParametersUsed(
   parameters: TestParameters,
@@ -74,7 +70,7 @@ export function assertParametersUsed(
 ): void {
   if (!tests) return;
   for (const name of Object.keys(parameters) as (keyof TestParameters)[]) {
-    const test = TESTS[name];
+    const test = PARAMETER_TESTS[name];
     if (tests.includes(test)) continue;
     throw new CommandError(`${OPTIONS[name]} needs --test ${test}, or no --test at all`, 2);
   }
