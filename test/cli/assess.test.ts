@@ -160,6 +160,16 @@ test('phm assess shows an unprintable byte of ASCII input in hexadecimal', async
   assert.match(message, /line 1, column 2: found byte 0x07, .*--format binary/);
 });
 
+test('phm assess refuses hexadecimal numbers without leading zeros', async () => {
+  const file = write('uneven.txt', '0x1f 0x1c\n0x7 0x12\n');
+  const { message, exitCode } = await failure(run(file, { format: 'hex' }));
+  assert.equal(
+    message,
+    `${file}, line 2, column 1: found 1 digit after 0x, expected 2 as in the first number: write leading zeros, such as with "0x%02x"`,
+  );
+  assert.equal(exitCode, 1);
+});
+
 test('phm assess rejects --bits above the length of the file', async () => {
   const file = write('ten.bin', new Uint8Array(10));
   const { message, exitCode } = await failure(run(file, { bits: 1000 }));

@@ -52,6 +52,20 @@ describe('assess', () => {
     });
   });
 
+  it('refuses hexadecimal numbers without leading zeros, also at the end of the input', async () => {
+    const numbers = [...BYTES].map((byte) => `0x${byte.toString(16).padStart(2, '0')}`);
+    const read = (changed: readonly string[]) =>
+      assess(Buffer.from(changed.join(' ')), { ...OPTIONS, format: 'hex' });
+    assert.equal((await read(numbers)).summary.sequences, 7);
+    for (const at of [1, 500, BYTES.length - 1]) {
+      await assert.rejects(read(numbers.with(at, '0x7')), {
+        code: 'uneven-numbers',
+        message: `line 1, column ${1 + at * 5}: found 1 digit after 0x, expected 2 as in the first number: write leading zeros, such as with "0x%02x"`,
+      });
+    }
+    await assert.rejects(read(numbers.with(3, '0000')), /numbers with and without 0x/);
+  });
+
   it('ends an aborted run with the finished part', async () => {
     const abort = new AbortController();
     let written = '';

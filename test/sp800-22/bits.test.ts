@@ -130,6 +130,44 @@ test('recognises digits and gzip by their first bytes, and nothing in random byt
   }
 });
 
+test('refuses numbers with 0x of different lengths, and some without 0x', () => {
+  const faults: [text: string, column: number, kind: string][] = [
+    ['0x1f 0x7 0x1c', 6, 'uneven'],
+    ['0x7,0x1f', 5, 'uneven'],
+    ['0x7:0x1f:', 5, 'uneven'],
+    ['0x1f_0x7', 6, 'uneven'],
+    ['0x1f 0x1c 0x0', 11, 'uneven'],
+    ['0x1f 0x', 6, 'uneven'],
+    ['0x1f 0000 0x07', 11, 'mixed'],
+    ['0000 0x1f 0x07', 11, 'mixed'],
+    ['0x1f 0x07 0', 11, 'mixed'],
+  ];
+  for (const [text, column, kind] of faults) {
+    for (const size of [1, 3, text.length]) {
+      const chunks = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      const fault = readText('hex', chunks, 1000);
+      assert.ok(typeof fault !== 'string', text);
+      assert.deepEqual([fault.line, fault.column, fault.number?.kind], [1, column, kind], text);
+    }
+  }
+  assert.deepEqual(readText('hex', ['0x1f\n0x1c\n 0x', '123'], 1000), {
+    line: 3,
+    column: 2,
+    byte: 0x30,
+    number: { kind: 'uneven', digits: 3, expected: 2 },
+  });
+});
+
+test('reads a single 0x before wrapped digits, and joints within numbers', () => {
+  const bits = (text: string) => readText('hex', [text], 1000);
+  assert.equal(bits('0x5c3f\n99\n1'), bits('5c3f991'));
+  assert.equal(bits('0x5c_3f, 0x99_1a'), bits('5c3f991a'));
+  // Without 0x, the end of a line may be shorter.
+  assert.equal(bits('5c3f\n99\n1a2b'), bits('5c3f991a2b'));
+  // Digits after the last bit are not read.
+  assert.equal(readText('hex', ['0x1f 0x7'], 8), '00011111');
+});
+
 test('leaves the rest of a digit to the next sequence', () => {
   const reader = new TextBitReader('hex');
   reader.feed(ascii('5c3'));

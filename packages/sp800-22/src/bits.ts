@@ -4,12 +4,14 @@
  * As in SP 800-22 and the NIST program's binary files, the most significant bit of the first byte comes
  * first. Every bit counts. (The NIST program's reader drops bits if the length is not a multiple of 32.)
  */
+import { type NumberFault, PrefixedNumbers } from './prefixed-numbers.ts';
 import { assertInteger } from './result.ts';
 
 /** Longest unpacked sequence: an array of 4 GiB. */
 const MAX_BITS = 2 ** 32 - 8;
 
 const LINE_FEED = 0x0a;
+const DIGIT_0 = 0x30;
 
 /** The UTF-8 byte order mark. */
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
@@ -19,18 +21,21 @@ const INVALID = -1;
 const SEPARATOR = -2;
 /** The x of a prefix 0x. */
 const PREFIX = -3;
+/** Separates digits of one number. */
+const JOINT = -4;
 
 const WHITESPACE = '\t\n\v\f\r ';
 
 const CHARACTER_VALUES: Readonly<Record<TextFormat, Int8Array>> = {
   ascii: characterValues('01', WHITESPACE),
-  hex: characterValues('0123456789abcdef', `${WHITESPACE},:-_`, 'xX'),
+  hex: characterValues('0123456789abcdef', `${WHITESPACE},:-`, 'xX', '_'),
 };
 
-function characterValues(digits: string, separators: string, prefix = ''): Int8Array {
+function characterValues(digits: string, separators: string, prefix = '', joints = ''): Int8Array {
   const values = new Int8Array(256).fill(INVALID);
   for (const character of separators) values[character.charCodeAt(0)] = SEPARATOR;
   for (const character of prefix) values[character.charCodeAt(0)] = PREFIX;
+  for (const character of joints) values[character.charCodeAt(0)] = JOINT;
   for (const [value, digit] of [...digits].entries()) {
     values[digit.charCodeAt(0)] = value;
     values[digit.toUpperCase().charCodeAt(0)] = value;
@@ -86,16 +91,18 @@ export function withUnpacked<T>(
 /** Format of a text: one bit per character, or four, most significant first. */
 export type TextFormat = 'ascii' | 'hex';
 
-/** The first character of a text that its format does not allow. */
+/** The first character of a text that its format does not allow, or of a number that does not suit those before it. */
 export interface TextFault {
   readonly line: number;
   readonly column: number;
   readonly byte: number;
+  /** Why the number does not suit. */
+  readonly number?: NumberFault;
 }
 
 /**
  * Reads the bits of a text that arrives in chunks. Ignores whitespace and a byte order mark; in hex also commas, colons,
- * dashes, underscores, and 0x at the start of a number.
+ * dashes, underscores, and 0x at the start of a number. Numbers with 0x must have as many digits as the first of them.
  *
  * It writes packed bits into the caller's buffer, and reads a character only when it needs a bit of it. (After a 0 that
  * starts a hexadecimal number it also needs the next character.) Lines and columns count from 1, columns in bytes.
@@ -116,6 +123,12 @@ export class TextBitReader {
   #atStart = true;
   /** True after a 0 that may begin a prefix 0x. */
   #zeroHeld = false;
+  readonly #numbers = new PrefixedNumbers();
+  /** Place of the first digit of the number. */
+  #numberLine = 1;
+  #numberColumn = 1;
+  /** Fault of the last number of the text. */
+  #lastFault: TextFault | null = null;
 
   constructor(format: TextFormat) {
     this.#values = CHARACTER_VALUES[format];
@@ -133,9 +146,10 @@ export class TextBitReader {
     this.#position = 0;
   }
 
-  /** Ends the text: a 0 that might have begun a prefix is a digit. `read` then returns its bits. */
+  /** Ends the text: a 0 that might have begun a prefix is a digit. `read` then returns its bits, or a fault. */
   end(): void {
     if (this.#zeroHeld) this.#takeDigit(0);
+    this.#lastFault ??= this.#endNumber();
   }
 
   /**
@@ -150,7 +164,8 @@ export class TextBitReader {
         into[bit >>> 3] |= ((this.#digit >>> this.#digitBits) & 1) << (7 - (bit & 7));
         bit++;
       }
-      if (bit === to || this.#position === this.#chunk.length) return bit;
+      if (bit === to) return bit;
+      if (this.#position === this.#chunk.length) return this.#lastFault ?? bit;
       const byte = this.#chunk[this.#position];
       const value = this.#values[byte];
       if (this.#zeroHeld && value !== PREFIX) {
@@ -158,7 +173,8 @@ export class TextBitReader {
         continue;
       }
       this.#position++;
-      if (!this.#accept(value, byte)) return { line: this.#line, column: this.#column, byte };
+      const fault = this.#accept(value, byte);
+      if (fault) return fault;
       this.#column++;
       if (byte === LINE_FEED) {
         this.#line++;
@@ -167,29 +183,47 @@ export class TextBitReader {
     }
   }
 
-  /** Returns false if the character is not allowed here. */
-  #accept(value: number, byte: number): boolean {
+  /** Returns the fault if the character is not allowed here, or ends a number that is not. */
+  #accept(value: number, byte: number): TextFault | null {
     if (value >= 0) {
-      this.#zeroHeld = this.#atStart && value === 0 && this.#bitsPerDigit === 4;
-      if (!this.#zeroHeld) this.#takeDigit(value);
-      this.#atStart = false;
-      return true;
+      this.#acceptDigit(value);
+      return null;
     }
-    if (value === SEPARATOR) {
+    if (value === SEPARATOR || value === JOINT) {
       this.#atStart = true;
-      return true;
+      return value === JOINT ? null : this.#endNumber();
     }
     if (value === PREFIX && this.#zeroHeld) {
       this.#zeroHeld = false;
-      return true;
+      // After a joint, another number has not ended yet.
+      const fault = this.#endNumber();
+      this.#numbers.addPrefix();
+      return fault;
     }
-    return this.#isMark(byte);
+    return this.#isMark(byte) ? null : { line: this.#line, column: this.#column, byte };
+  }
+
+  #acceptDigit(value: number): void {
+    if (this.#atStart) {
+      this.#numberLine = this.#line;
+      this.#numberColumn = this.#column;
+    }
+    this.#zeroHeld = this.#atStart && value === 0 && this.#bitsPerDigit === 4;
+    if (!this.#zeroHeld) this.#takeDigit(value);
+    this.#atStart = false;
+  }
+
+  #endNumber(): TextFault | null {
+    const number = this.#numbers.end();
+    if (!number) return null;
+    return { line: this.#numberLine, column: this.#numberColumn, byte: DIGIT_0, number };
   }
 
   #takeDigit(value: number): void {
     this.#zeroHeld = false;
     this.#digit = value;
     this.#digitBits = this.#bitsPerDigit;
+    this.#numbers.addDigit();
   }
 
   /** Returns whether the byte continues a byte order mark at the start of the text. */

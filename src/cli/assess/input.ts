@@ -72,8 +72,8 @@ class NamedReader implements SequenceReader {
       return await this.#reader.readSequence(limitBits);
     } catch (error) {
       if (!(error instanceof AssessError)) throw error;
-      const hint = '(for a binary file use --format binary)';
-      throw new CommandError(`${this.#name}, ${error.message} ${hint}`, 1);
+      const hint = error.code === 'not-text' ? ' (for a binary file use --format binary)' : '';
+      throw new CommandError(`${this.#name}, ${error.message}${hint}`, 1);
     }
   }
 

@@ -8,6 +8,7 @@ export type AssessFault =
   | 'too-few-sequences'
   | 'too-many-bits'
   | 'not-text'
+  | 'uneven-numbers'
   | 'unreadable'
   | 'worker';
 

@@ -6,6 +6,7 @@
  */
 import { TextBitReader, type TextFault, type TextFormat } from '../bits.ts';
 import { platform } from '../platform.ts';
+import type { NumberFault } from '../prefixed-numbers.ts';
 import { AssessError } from './errors.ts';
 import { type ByteSource, type Source, toByteSource } from './source.ts';
 
@@ -134,7 +135,7 @@ class TextReader implements SequenceReader {
     let bits = 0;
     for (;;) {
       const reached = this.#bits.read(bytes, bits, limitBits);
-      if (typeof reached !== 'number') throw notText(this.#format, reached);
+      if (typeof reached !== 'number') throw textError(this.#format, reached);
       bits = reached;
       if (bits === limitBits) break;
       this.#hashConsumed();
@@ -171,7 +172,25 @@ class TextReader implements SequenceReader {
   }
 }
 
-function notText(format: TextFormat, { line, column, byte }: TextFault): AssessError {
+function textError(format: TextFormat, fault: TextFault): AssessError {
+  const { line, column, byte, number } = fault;
+  const place = `line ${line}, column ${column}`;
+  return number
+    ? new AssessError('uneven-numbers', `${place}: ${unevenText(number)}`)
+    : new AssessError('not-text', `${place}: ${notTextText(format, byte)}`);
+}
+
+function unevenText(fault: NumberFault): string {
+  if (fault.kind === 'mixed') {
+    return 'found numbers with and without 0x: write 0x and leading zeros in all, such as with "0x%02x"; "%#x" leaves 0x out for 0';
+  }
+  const { digits, expected } = fault;
+  const found = `${digits} ${digits === 1 ? 'digit' : 'digits'}`;
+  const all = Math.max(digits, expected);
+  return `found ${found} after 0x, expected ${expected} as in the first number: write leading zeros, such as with "0x%0${all}x"`;
+}
+
+function notTextText(format: TextFormat, byte: number): string {
   const printable = byte > 0x20 && byte < 0x7f;
   const found = printable
     ? `"${String.fromCharCode(byte)}"`
@@ -180,8 +199,5 @@ function notText(format: TextFormat, { line, column, byte }: TextFault): AssessE
     format === 'hex'
       ? 'a hexadecimal digit, whitespace, 0x before a number or one of ,:-_'
       : '0, 1 or whitespace';
-  return new AssessError(
-    'not-text',
-    `line ${line}, column ${column}: found ${found}, expected ${allowed}`,
-  );
+  return `found ${found}, expected ${allowed}`;
 }
