@@ -11,6 +11,7 @@ import { assess } from '../../src/cli/assess/assess.ts';
 import type { AssessOptions, InputRead } from '../../src/cli/assess/run.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 import { aesCtr } from '../support/aes-stream.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-assess-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -270,3 +271,32 @@ for (const bits of [1_000_003, 2 ** 20, 2 ** 23 + 1]) {
     );
   });
 }
+
+test('phm assess and assess-entropy warn of decimal numbers and other texts', async () => {
+  const bytes = aesCtr(Buffer.alloc(32, 11), 2_000);
+  const texts = [
+    ['decimal.txt', [...bytes].join('\n'), 'decimal numbers', / testbench", which reads numbers/],
+    ['base64.txt', bytes.toString('base64'), 'text', / testbench", which reads .*base64/],
+    ['hex.txt', bytes.toString('hex'), 'hexadecimal digits', /use --format hex/],
+  ] as const;
+  for (const [name, text, looks, remedy] of texts) {
+    const file = write(name, text);
+    const { stderr } = await runCommand(['assess', file, '--test', 'frequency']);
+    assert.ok(stderr.startsWith(`warning: ${file} looks like ${looks}: `), stderr);
+    assert.match(stderr, remedy);
+    const estimate = await runCommand(['assess-entropy', file]);
+    assert.ok(
+      estimate.stderr.startsWith(`warning: ${file} looks like ${looks}. Each byte is read`),
+    );
+  }
+  const file = write('decimal.txt', [...bytes].join('\n'));
+  const { stderr } = await runCommand([
+    'assess',
+    file,
+    '--test',
+    'frequency',
+    '--format',
+    'binary',
+  ]);
+  assert.equal(stderr, '');
+});

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { guessFormat, TextBitReader, type TextFault, type TextFormat, unpackBits } from '#sp800-22';
-import { aesCtr } from '../support/aes-stream.ts';
+import { TextBitReader, type TextFault, type TextFormat, unpackBits } from '#sp800-22';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -109,24 +108,6 @@ test('refuses a prefix within a number, a mark within the text, and separators i
   for (const [format, text, column] of faults) {
     const fault = readText(format, [text], 100);
     assert.equal(typeof fault !== 'string' && fault.column, column, text);
-  }
-});
-
-test('recognises digits and gzip by their first bytes, and nothing in random bytes', () => {
-  const gzip = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3);
-  assert.equal(guessFormat(gzip), 'gzip');
-  assert.equal(guessFormat(ascii('0110 01101\n010110')), 'ascii');
-  assert.equal(guessFormat(ascii('\ufeff0110011010101')), 'ascii');
-  assert.equal(guessFormat(ascii('0x00, 0x12, 0xAB, 0XC0')), 'hex');
-  assert.equal(guessFormat(ascii(`${'00ff'.repeat(16)} the rest is not looked at`)), 'hex');
-  // Too few, no digit, one other character, another method of compression.
-  assert.equal(guessFormat(ascii('0110')), null);
-  assert.equal(guessFormat(ascii('\n'.repeat(64))), null);
-  assert.equal(guessFormat(ascii('0110011001100110g')), null);
-  assert.equal(guessFormat(gzip.with(2, 7)), null);
-  const random = aesCtr(Buffer.alloc(32, 9), 64 * 1000);
-  for (let i = 0; i < random.length; i += 64) {
-    assert.equal(guessFormat(random.subarray(i, i + 64)), null);
   }
 });
 

@@ -45,6 +45,7 @@ describe('recognise', () => {
     ['decimal digits', '3141592653589793238462643383279'.repeat(5), null],
     ['hexadecimal digits one by one', 'a 0 f 3 '.repeat(20), null],
     ['numbers without leading zeros', '1a 0 f2 3 4c 12 7 8 '.repeat(20), null],
+    ['a shorter number among many', `${'1a f2 4c 12 '.repeat(50)}7 `.repeat(2), null],
     ['a few hexadecimal digits', 'deadbeef', null],
     ['hexadecimal bytes', BYTES.toString('hex').replace(/../g, '$&:'), 'hex'],
     ['a text', 'The quick brown fox; it jumps. '.repeat(5), null],
@@ -56,6 +57,15 @@ describe('recognise', () => {
     });
   }
 
+  it('says what to do about numbers with 0x that lack leading zeros', () => {
+    for (const odd of ['0x7', '0000']) {
+      const head = Buffer.from(`${'0x1f, 0x4c, '.repeat(50)}${odd}, 0x12, `);
+      const { encoding, reason } = recognise(head);
+      assert.equal(encoding, null);
+      assert.match(reason, /different lengths.*leading zeros/);
+    }
+  });
+
   it('knows gzip', () => {
     assert.deepEqual([isGzip(gzipSync(BYTES)), isGzip(BYTES)], [true, false]);
   });
@@ -64,9 +74,10 @@ describe('recognise', () => {
 describe('guessFormat', () => {
   it('takes nothing for hexadecimal that may be decimal, or may lack leading zeros', () => {
     const guess = (text: string) => guessFormat(Buffer.from(text));
+    for (const text of ['1,0,1,1,0,1,0,0,1,1,0,1', '12 200 33 12 200 33']) {
+      assert.equal(guess(text), 'decimal', text);
+    }
     for (const text of [
-      '1,0,1,1,0,1,0,0,1,1,0,1',
-      '12 200 33 12 200 33',
       '31415926535897932384',
       'a,b,0,1,f,a,b,0',
       '1a 0 f2 3 4c 12 7 8',

@@ -49,11 +49,18 @@ export function recognise(head: Uint8Array): Recognised {
     return isOneLine(text) ? unsure('It looks like numbers on one line.') : certain('csv');
   }
   if (guess === 'hex') return certain('hex');
-  if (HEX_TEXT.test(text)) return unsure('It may be hexadecimal digits, or numbers of any length.');
+  if (HEX_TEXT.test(text)) return unsure(hexReason(text));
   if (BASE64.test(text.trim())) return certain('base64');
   return isPrintable(text)
     ? unsure('It looks like a text, not like random bits.')
     : certain('binary');
+}
+
+/** The package refuses numbers with 0x and of different lengths, and reads those without 0x. */
+function hexReason(text: string): string {
+  return /0x/i.test(text)
+    ? 'It looks like hexadecimal numbers of different lengths. Write leading zeros, such as with "0x%02x".'
+    : 'It may be hexadecimal digits, or numbers of any length.';
 }
 
 function certain(encoding: Encoding): Recognised {

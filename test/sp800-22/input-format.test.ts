@@ -1,0 +1,78 @@
+/** What `guessFormat` says of texts, compressed data, random bytes and noise. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { guessFormat } from '#sp800-22';
+import { aesCtr } from '../support/aes-stream.ts';
+
+const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+test('recognises digits and gzip by their first bytes, and nothing in random bytes', () => {
+  const gzip = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3);
+  assert.equal(guessFormat(gzip), 'gzip');
+  assert.equal(guessFormat(ascii('0110 01101\n010110')), 'ascii');
+  assert.equal(guessFormat(ascii('\ufeff0110011010101')), 'ascii');
+  assert.equal(guessFormat(ascii('0x00, 0x12, 0xAB, 0XC0')), 'hex');
+  assert.equal(guessFormat(ascii(`${'00ff'.repeat(1024)} the rest is not looked at`)), 'hex');
+  // Too few, no digit, one other character, another method of compression.
+  assert.equal(guessFormat(ascii('0110')), null);
+  assert.equal(guessFormat(ascii('\n'.repeat(64))), null);
+  assert.equal(guessFormat(ascii('0110011001100110g')), null);
+  assert.equal(guessFormat(gzip.with(2, 7)), null);
+  const random = aesCtr(Buffer.alloc(32, 9), 64 * 1000);
+  for (const length of [13, 64]) {
+    for (let i = 0; i < random.length; i += length) {
+      assert.equal(guessFormat(random.subarray(i, i + length)), null);
+    }
+  }
+});
+
+test('advises hexadecimal only if no later number of the head is shorter', () => {
+  const bytes = [...aesCtr(Buffer.alloc(32, 10), 1000)].map((byte) => byte | 0x10);
+  const even = bytes.map((byte) => byte.toString(16));
+  const uneven = even.with(600, '7');
+  for (const [prefix, separator] of [
+    ['0x', ' '],
+    ['0x', ',\n'],
+    ['', ':'],
+  ] as const) {
+    const text = (numbers: readonly string[]): Uint8Array =>
+      ascii(numbers.map((number) => `${prefix}${number}`).join(separator));
+    assert.equal(guessFormat(text(even)), 'hex');
+    assert.equal(guessFormat(text(uneven)), 'text');
+  }
+  assert.equal(guessFormat(ascii('0x1f 0000 0x07 0x1e 0x03 0000 0x11 0x13')), 'text');
+  assert.equal(guessFormat(ascii('0x5c3f99a1\n07d4ab12\n99')), 'hex', 'one prefix, wrapped');
+});
+
+test('recognises decimal numbers and other texts', () => {
+  const bytes = aesCtr(Buffer.alloc(32, 11), 600);
+  const dump = bytes.toString('hex').replace(/.{32}/g, '00000010: $&\n');
+  const texts: [string | Uint8Array, ReturnType<typeof guessFormat>][] = [
+    [[...bytes].join('\n'), 'decimal'],
+    [[...bytes].join(', '), 'decimal'],
+    [`[${[...bytes].join(', ')}]\n`, 'decimal'],
+    ['0.25;-1\n0.75;12\n', 'decimal'],
+    [`value\n${[...bytes].join('\n')}`, 'text'],
+    [bytes.toString('base64'), 'text'],
+    [bytes.toString('base64').replace(/.{76}/g, '$&\r\n'), 'text'],
+    [dump, 'text'],
+    [Buffer.from(`\ufeff${bytes.toString('hex')}`, 'utf16le'), 'text'],
+    [Buffer.from(`\ufeff${bytes.toString('hex')}`, 'utf16le').swap16(), 'text'],
+  ];
+  for (const [text, guess] of texts) {
+    const head = typeof text === 'string' ? ascii(text) : text;
+    assert.equal(guessFormat(head), guess, String(text).slice(0, 40));
+  }
+});
+
+test('takes no samples of a byte for a text, whatever value their noise is around', () => {
+  const steps = aesCtr(Buffer.alloc(32, 12), 1000);
+  for (const width of [2, 3, 5, 9, 20, 60]) {
+    for (let mean = 0; mean + width <= 256; mean++) {
+      const samples = steps.map((step) => mean + (step % width));
+      const guess = guessFormat(samples);
+      // Samples that are 48 or 49 are digits 0 and 1 also by their codes.
+      assert.equal(guess, width === 2 && mean === 48 ? 'ascii' : null, `${mean}, ${width} values`);
+    }
+  }
+});
