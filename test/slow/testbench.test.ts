@@ -9,9 +9,10 @@ import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { type EntropyInput, entropyTrace } from '../../src/cli/assess/entropy-trace.ts';
 import { aesCtr } from '../support/aes-stream.ts';
+import { drop, openBench, run, save } from '../support/bench-page.ts';
 import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
 import { runCommand } from '../support/run-command.ts';
 import { assertSameText, withoutTime } from '../support/same-text.ts';
@@ -46,41 +47,6 @@ function ofInput(json: string, other: Partial<EntropyInput>): string {
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
-/** Opens the page, cuts the network, and records what the page asks for from then on. */
-async function openBench(browser: Browser, address: string) {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(address);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await context.setOffline(true);
-  context.on('request', (request) => {
-    if (!request.url().startsWith('blob:')) complaints.push(`request to ${request.url()}`);
-  });
-  return { page, complaints };
-}
-
-/** Drops a file on the page and fills in the length of its sequences. */
-async function drop(page: Page, path: string, bits = '10000'): Promise<void> {
-  await page.setInputFiles('#file', path);
-  await page.locator('#start').waitFor();
-  await page.getByLabel('Bits in a sequence').fill(bits);
-}
-
-async function run(page: Page): Promise<void> {
-  await page.locator('#start').click();
-  await page.locator('#entropy').waitFor();
-}
-
-/** Saves a file of the page and returns its text. */
-async function save(page: Page, form: string): Promise<string> {
-  const link = page.getByRole('link', { name: `Save ${form}`, exact: true });
-  const [file] = await Promise.all([page.waitForEvent('download'), link.click()]);
-  return readFileSync(await file.path(), 'utf8');
-}
 
 async function command(file: string, ...options: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCommand(['assess', file, ...OPTIONS, ...options]);
