@@ -2,26 +2,46 @@
 import {
   type BlockLength,
   resolveParameters,
+  SUPPLEMENT_NAMES,
   TEST_NAMES,
   type TestName,
   type TestParameters,
 } from '../../../../packages/sp800-22/src/index.ts';
 import { element } from './dom.ts';
-import { control, folded, input, number, read } from './fields.ts';
+import { control, count, folded, input, number, read } from './fields.ts';
 
-/** Option of `phm assess`, member of the parameters, and label. */
+/** Option of `phm assess`, member of the parameters, test, label and default. */
 const SINGLE = [
-  ['template-length', 'templateM', 'Non-overlapping templates: bits m (§2.7)', 9],
-  ['overlapping-template-length', 'overlappingM', 'Overlapping template: ones m (§2.8)', 9],
-  ['linear-complexity-m', 'linearComplexityM', 'Linear complexity: block length M (§2.10)', 500],
-  ['serial-m', 'serialM', 'Serial: bits of a pattern m (§2.11)', 16],
+  [
+    'template-length',
+    'templateM',
+    'non_overlapping_template',
+    'Non-overlapping templates: bits m (§2.7)',
+    9,
+  ],
+  [
+    'overlapping-template-length',
+    'overlappingM',
+    'overlapping_template',
+    'Overlapping template: ones m (§2.8)',
+    9,
+  ],
+  [
+    'linear-complexity-m',
+    'linearComplexityM',
+    'linear_complexity',
+    'Linear complexity: block length M (§2.10)',
+    500,
+  ],
+  ['serial-m', 'serialM', 'serial', 'Serial: bits of a pattern m (§2.11)', 16],
   [
     'approximate-entropy-m',
     'approximateEntropyM',
+    'approximate_entropy',
     'Approximate entropy: bits of a pattern m (§2.12)',
     10,
   ],
-] as const;
+] as const satisfies readonly (readonly [string, keyof TestParameters, TestName, string, number])[];
 
 const BLOCKS = 'block-frequency-m';
 
@@ -51,7 +71,7 @@ export function parameterFields(): HTMLElement {
         { type: 'text' },
         'empty: nist, recommended',
       ),
-      ...SINGLE.map(([name, , label, standard]) => number(name, label, {}, `empty: ${standard}`)),
+      ...SINGLE.map(([name, , , label, standard]) => number(name, label, {}, `empty: ${standard}`)),
     ),
   );
 }
@@ -64,9 +84,9 @@ export function chosenTests(form: HTMLFormElement): TestName[] {
 
 export function chosenParameters(form: HTMLFormElement): TestParameters {
   const blocks = blockLengths(form);
-  const singles = SINGLE.map(([name, member]) => [member, read(form, name)] as const)
-    .filter(([, text]) => text !== '')
-    .map(([member, text]) => [member, Number(text)]);
+  const singles = SINGLE.map(([name, member]) => [member, count(form, name)] as const).filter(
+    ([, value]) => value !== null,
+  );
   return { ...(blocks.length > 0 && { blockFrequencyM: blocks }), ...Object.fromEntries(singles) };
 }
 
@@ -77,8 +97,11 @@ function blockLengths(form: HTMLFormElement): BlockLength[] {
   return words.map((word) => (word === 'nist' || word === 'recommended' ? word : Number(word)));
 }
 
-/** Marks the fields that the suite refuses for sequences of `bits` bits. */
+/** Marks the fields that the suite refuses for sequences of `bits` bits. Fields of tests that do not run are left out. */
 export function checkParameters(form: HTMLFormElement, bits: number): void {
+  const tests = chosenTests(form);
+  control(form, BLOCKS).disabled = !tests.includes('block_frequency');
+  for (const [name, , test] of SINGLE) control(form, name).disabled = !tests.includes(test);
   const { blockFrequencyM, ...singles } = chosenParameters(form);
   mark(form, BLOCKS, bits, blockFrequencyM ? { blockFrequencyM } : {});
   for (const [name, member] of SINGLE) {
@@ -86,7 +109,7 @@ export function checkParameters(form: HTMLFormElement, bits: number): void {
     mark(form, name, bits, value === undefined ? {} : { [member]: value });
   }
   const [first] = form.querySelectorAll<HTMLInputElement>('[name="test"]');
-  const isNone = chosenTests(form).length === 0 && read(form, 'supplements') === '';
+  const isNone = tests.length === 0 && read(form, 'supplements') === '';
   first?.setCustomValidity(isNone ? 'Choose a test.' : '');
 }
 
@@ -102,13 +125,21 @@ function mark(form: HTMLFormElement, name: string, bits: number, parameters: Tes
 
 /** Returns the options of `phm assess` for what was changed. */
 export function parameterWords(form: HTMLFormElement): string[] {
-  const tests = chosenTests(form);
   return [
-    ...(tests.length === TEST_NAMES.length ? [] : tests.map((name) => `--test ${name}`)),
+    ...testWords(form),
     ...blockLengths(form).map((length) => `--${BLOCKS} ${length}`),
     ...SINGLE.flatMap(([name]) => {
-      const text = read(form, name);
-      return text === '' ? [] : [`--${name} ${text}`];
+      const value = count(form, name);
+      return value === null ? [] : [`--${name} ${value}`];
     }),
   ];
+}
+
+/** Without `--test` the command runs all tests, so that supplements alone must be named. */
+function testWords(form: HTMLFormElement): string[] {
+  const tests = chosenTests(form);
+  const all = read(form, 'supplements') === '' ? [] : ['--supplements'];
+  if (tests.length === TEST_NAMES.length) return all;
+  const named = (names: readonly string[]): string[] => names.map((name) => `--test ${name}`);
+  return tests.length === 0 ? named(SUPPLEMENT_NAMES) : [...named(tests), ...all];
 }

@@ -36,7 +36,8 @@ export type Settings = RunOptions & {
 };
 
 const DEFAULT_BITS = 2 ** 20;
-const MAXIMUM_OFFSET = Number.MAX_SAFE_INTEGER;
+/** The command line takes 15 digits. */
+const MAXIMUM_OFFSET = 10 ** 15 - 1;
 
 /** Of values that cannot be measured. */
 const DEFAULT_WIDTH = 8;
@@ -259,19 +260,20 @@ function textsOf(form: HTMLFormElement): [name: string, text: string][] {
   );
 }
 
-/** Returns the command that gives the same files; empty for input that it cannot read. */
+/** Returns the command that gives the same files; empty for input that it cannot read, and for settings that do not run. */
 function commandFor({ file, gzip }: Opened, form: HTMLFormElement): string {
   const encoding = read(form, 'encoding');
-  if (encoding === '' || !isPlain({ gzip, encoding: encoding as Encoding })) return '';
-  const bits = read(form, 'bits');
+  // Not `checkValidity`, which would open the folded fields.
+  if (!form.matches(':valid') || !isPlain({ gzip, encoding: encoding as Encoding })) return '';
+  // The numbers and not the texts of the fields, which may be 1e4 or 010000.
+  const bits = count(form, 'bits');
   const words = ['phm assess', shellWord(file.name.startsWith('-') ? `./${file.name}` : file.name)];
   if (encoding !== 'binary') words.push('--format', encoding);
-  const offset = read(form, 'offset');
-  if (Number(offset) > 0) words.push('--offset', offset);
-  if (bits !== '') words.push('--bits', bits, '--sequences', read(form, 'sequences') || 'all');
+  const offset = count(form, 'offset') ?? 0;
+  if (offset > 0) words.push(`--offset ${offset}`);
+  if (bits !== null) words.push(`--bits ${bits} --sequences ${count(form, 'sequences') ?? 'all'}`);
   if (read(form, 'constants') === 'nist') words.push('--constants nist');
   words.push(...parameterWords(form));
-  if (read(form, 'supplements') !== '') words.push('--supplements');
   for (const [name, text] of textsOf(form)) words.push(`--${name}`, shellWord(text));
   if (read(form, 'pictures') === 'omit') words.push('--html report.html --omit-bits');
   return words.join(' ');

@@ -1,0 +1,108 @@
+/** The form of the test bench in Chromium: the command that it shows, and what it says of files and settings. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { aesCtr } from '../support/aes-stream.ts';
+import { drop, openBench, save } from '../support/bench-page.ts';
+import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
+import { runCommand } from '../support/run-command.ts';
+import { assertSameText, withoutTime } from '../support/same-text.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const BYTES = aesCtr(Buffer.alloc(32, 31), 75_100);
+
+describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, () => {
+  const folder = makeDataDir();
+  const built = join(folder, 'testbench.html');
+  let browser: Browser;
+  before(async () => {
+    await runCommand(['testbench', '--output', built]);
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    removeDataDir(folder);
+  });
+
+  /** Drops a new file on a new page. */
+  async function open(name: string, content: Uint8Array | string, bits = '10000'): Promise<Page> {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    await drop(page, path, bits);
+    return page;
+  }
+
+  /** Runs the tests to their end or failure, without an estimate, and returns what the page says of them. */
+  async function outcome(page: Page): Promise<string> {
+    await page.getByLabel('Min-entropy').selectOption('');
+    await page.locator('#start').click();
+    await page.locator('#raster, #run .problem').first().waitFor();
+    return page.locator('#run p').first().innerText();
+  }
+
+  /** Runs the command that the page shows, in the folder of the file, and compares all that it writes. */
+  async function compareWithCommand(page: Page): Promise<void> {
+    const words = (await page.locator('#command').innerText()).split(' ').slice(1);
+    const html = join(folder, 'command.html');
+    const cwd = process.cwd();
+    process.chdir(folder);
+    try {
+      for (const [form, option] of [
+        ['JSON', ['--json', '--html', html]],
+        ['CSV', ['--csv']],
+        ['text', []],
+      ] as const) {
+        const { code, stdout, stderr } = await runCommand([...words, ...option]);
+        assert.equal(code, 0, stderr);
+        assertSameText(withoutTime(await save(page, form)), withoutTime(stdout), form);
+      }
+    } finally {
+      process.chdir(cwd);
+    }
+    const expected = withoutTime(readFileSync(html, 'utf8'));
+    assertSameText(withoutTime(await save(page, 'HTML')), expected, 'HTML');
+  }
+
+  it('shows numbers as the command line takes them, and the reports are equal', async () => {
+    const page = await open('-x.bin', BYTES, '1e4');
+    await page.getByLabel('Number of sequences').fill('05');
+    await page.getByLabel('Bits to skip').fill('1e1');
+    await page.getByText('Tests and parameters of SP 800-22').click();
+    await page.getByLabel('Serial:').fill('1e1');
+    await page.getByLabel('Block frequency:').fill('2e2');
+    assert.equal(
+      await page.locator('#command').innerText(),
+      'phm assess ./-x.bin --offset 10 --bits 10000 --sequences 5 --block-frequency-m 200 --serial-m 10',
+    );
+    await outcome(page);
+    await compareWithCommand(page);
+    await page.context().close();
+  });
+
+  it('names the supplements in the command if no test is chosen', async () => {
+    const page = await open('supplements.bin', BYTES, '20000');
+    await page.getByLabel('Number of sequences').fill('5');
+    await page.getByLabel('Supplements').selectOption('all');
+    await page.getByText('Tests and parameters of SP 800-22').click();
+    for (const box of await page.locator('[name="test"]').all()) await box.uncheck();
+    assert.equal(
+      await page.locator('#command').innerText(),
+      'phm assess supplements.bin --bits 20000 --sequences 5 --test autocorrelation --test spectral_peak --test byte_distribution',
+    );
+    await outcome(page);
+    await compareWithCommand(page);
+    // The command refuses a parameter of a test that does not run.
+    assert.equal(await page.getByLabel('Serial:').isEnabled(), false);
+    await page.getByLabel('serial', { exact: true }).check();
+    await page.getByLabel('Serial:').fill('5');
+    assert.match(await page.locator('#command').innerText(), / --serial-m 5$/);
+    await page.getByLabel('serial', { exact: true }).uncheck();
+    await page.getByLabel('runs', { exact: true }).check();
+    assert.match(await page.locator('#command').innerText(), / 5 --test runs --supplements$/);
+    await page.context().close();
+  });
+});
