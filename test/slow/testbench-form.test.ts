@@ -105,4 +105,67 @@ describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, 
     assert.match(await page.locator('#command').innerText(), / 5 --test runs --supplements$/);
     await page.context().close();
   });
+
+  it('marks the field at fault alone, in words of the form', async () => {
+    const page = await open('marks.bin', BYTES, '-5');
+    const invalid = () =>
+      page.evaluate<string[]>(
+        '[...document.querySelectorAll("#form :is(input, select):invalid")].map(({ name }) => name)',
+      );
+    assert.deepEqual(await invalid(), ['bits']);
+    assert.equal(await page.locator('#command').innerText(), '');
+    await page.getByLabel('Bits in a sequence').fill('10000');
+    await page.getByText('Tests and parameters of SP 800-22').click();
+    await page.getByLabel('Serial:').fill('99');
+    await page.getByLabel('Block frequency:').fill('foo');
+    assert.deepEqual(await invalid(), ['block-frequency-m', 'serial-m']);
+    const message = (id: string) =>
+      page.evaluate<string>(`document.getElementById('${id}').validationMessage`);
+    assert.match(await message('serial-m'), /^Use an integer from 2 to 24 \(.*§2\.11\.7.*\)\.$/);
+    assert.match(
+      await message('block-frequency-m'),
+      /^Use "nist", "recommended" or an integer M ≥/,
+    );
+    // The length of a whole file is known at its end only.
+    await page.getByLabel('Bits in a sequence').fill('');
+    await page.getByLabel('Serial:').fill('');
+    await page.getByLabel('Block frequency:').fill('25');
+    assert.match(
+      await outcome(page),
+      /^"Block frequency: block lengths M .*" expected .*, got 25$/,
+    );
+    await page.context().close();
+  });
+
+  it('says that no bits are left after the skipped ones', async () => {
+    const page = await open('short.bin', BYTES.subarray(0, 2_000));
+    await page.getByLabel('Bits to skip').fill('16000');
+    assert.equal(await outcome(page), 'expected bits after the 16,000 that are skipped, got none');
+    await page.context().close();
+  });
+
+  it('says what to do about wide values and holes', async () => {
+    const wide = await open('wide.csv', [...BYTES].map((byte) => `${byte + 2 ** 39}\n`).join(''));
+    const hint = (page: Page): Promise<string> => page.locator('#bitsPerValue-hint').innerText();
+    await wide.getByLabel('Format', { exact: true }).selectOption('csv');
+    assert.match(await hint(wide), /need more than 32 bits, the maximum/);
+    assert.match(await outcome(wide), /^line 1 has \d+, which needs more than 32 bits, the most/);
+    await wide.context().close();
+    const page = await open('hole.csv', [...BYTES].map((byte) => `1,${byte}\n`).join(''));
+    await page.getByLabel('Format', { exact: true }).selectOption('csv');
+    assert.equal(await hint(page), 'measured at the start of the file');
+    await page.getByLabel('Bits per value').fill('2');
+    assert.match(await outcome(page), /which needs more than 2 bits: raise "Bits per value"$/);
+    await page.context().close();
+  });
+
+  it('says what to write instead of numbers with 0x of different lengths', async () => {
+    const text = [...BYTES].map((byte) => `0x${byte.toString(16)}`).join(' ');
+    const page = await open('uneven.txt', text);
+    const said = await page.locator('#recognised').innerText();
+    assert.match(said, /hexadecimal numbers of different lengths\. Write leading zeros/);
+    await page.getByLabel('Format', { exact: true }).selectOption('hex');
+    assert.match(await outcome(page), /^line 1, column \d+: found 1 digit after 0x.*"0x%02x"$/);
+    await page.context().close();
+  });
 });

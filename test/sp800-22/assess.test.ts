@@ -66,6 +66,15 @@ describe('assess', () => {
     await assert.rejects(read(numbers.with(3, '0000')), /numbers with and without 0x/);
   });
 
+  it('tells an empty input from one that ends within the skipped bits', async () => {
+    const message = async (source: Uint8Array, offset: number): Promise<unknown> =>
+      assess(source, { ...OPTIONS, offset }).catch(({ code, message }) => [code, message]);
+    const none = ['empty', 'expected bits, got an empty input'];
+    assert.deepEqual(await message(new Uint8Array(0), 0), none);
+    const skipped = ['empty', 'expected bits after the 8,000 that are skipped, got none'];
+    assert.deepEqual(await message(BYTES, 8_000), skipped);
+  });
+
   it('ends an aborted run with the finished part', async () => {
     const abort = new AbortController();
     let written = '';

@@ -130,11 +130,15 @@ describe('CsvDecoder', () => {
     assert.equal(words.toString('hex'), 'abcdef');
   });
 
-  it('names the line of a value that is no whole number, too large or missing', () => {
+  it('names the line of a value that is no whole number, too large or missing, and what to do', () => {
     for (const line of ['x', '256', '-1', '1.5']) {
       assert.throws(() => decode(new CsvDecoder({ column: 1, bits: 8 }), `1\n${line}\n`), /line 2/);
     }
-    assert.throws(() => decode(new CsvDecoder({ column: 2, bits: 8 }), '1,2\n1\n'), /no column 2/);
+    const second = (text: string) => decode(new CsvDecoder({ column: 2, bits: 8 }), text);
+    assert.throws(() => second('1,2\n1\n'), /line 2 has no column 2: choose another column/);
+    assert.throws(() => second('1,2\n1,\n'), /line 2 has nothing in column 2: choose another/);
+    assert.throws(() => second('1,256\n'), /needs more than 8 bits: raise "Bits per value"/);
+    assert.throws(() => second('1,4294967296\n'), /needs more than 32 bits, the most/);
   });
 
   it('reads carriage returns as line ends, wherever the chunks end', () => {
@@ -176,6 +180,9 @@ describe('CsvDecoder', () => {
     assert.deepEqual(proposeCsv('1,5,\n2,6,\n3,7,'), { widths: [2, 3, null], column: 2 });
     assert.deepEqual(proposeCsv('1.5\n2.5'), { widths: [null], column: 1 });
     assert.deepEqual(proposeCsv(''), { widths: [null], column: 1 });
+    // Wider than a sample may be: another column is proposed, if there is one.
+    assert.deepEqual(proposeCsv('1,4294967296'), { widths: [1, 33], column: 1 });
+    assert.deepEqual(proposeCsv('a,4294967296'), { widths: [null, 33], column: 2 });
   });
 });
 
@@ -199,6 +206,7 @@ describe('NumbersDecoder', () => {
   });
 
   it('measures the numbers', () => {
-    assert.deepEqual(['1 0 1', '12 200 33 9', '1 x 3', ''].map(proposeNumbers), [1, 8, null, null]);
+    const texts = ['1 0 1', '12 200 33 9', '11920045597 1', '1 x 3', ''];
+    assert.deepEqual(texts.map(proposeNumbers), [1, 8, 34, null, null]);
   });
 });

@@ -13,6 +13,7 @@ import type {
 import { isPlain, readHead } from './engine/source.ts';
 import { byId, pairs } from './view/dom.ts';
 import { entropySection } from './view/entropy.ts';
+import { withFieldNames } from './view/parameters.ts';
 import { ProgressView } from './view/progress.ts';
 import { showReport } from './view/report.ts';
 import { type Opened, type Settings, showSettings } from './view/settings.ts';
@@ -116,7 +117,7 @@ async function run(
     byId('files').querySelector('h2')?.focus();
     if (estimating) await showEstimate(results, estimating, view, opened, own);
   } catch (error) {
-    view.fail((error as Error).message);
+    view.fail(withFieldNames((error as Error).message));
   } finally {
     estimating?.end('the tests failed');
     view.end();

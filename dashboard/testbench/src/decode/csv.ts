@@ -1,6 +1,6 @@
 /** Decodes a column of whole numbers: one sample in each line. */
 import { DecodeError, type Decoder } from './decoder.ts';
-import { type SampleOptions, SamplePacker, widthOf } from './samples.ts';
+import { MAX_SAMPLE_BITS, type SampleOptions, SamplePacker, widthOf } from './samples.ts';
 
 export interface CsvOptions extends SampleOptions {
   /** Counts from 1. */
@@ -57,7 +57,12 @@ export class CsvDecoder implements Decoder {
     const field = fieldsOf(line)[this.#column - 1];
     if (this.#line === 1 && isTitle(field)) return null;
     const place = (): string => `line ${this.#line}`;
-    if (field === undefined) throw new DecodeError(`${place()} has no column ${this.#column}`);
+    if (field === undefined || field === '') {
+      const found = field === '' ? 'nothing in column' : 'no column';
+      throw new DecodeError(
+        `${place()} has ${found} ${this.#column}: choose another column, or fill in or remove the line`,
+      );
+    }
     return this.#packer.parse(field, place);
   }
 }
@@ -92,9 +97,9 @@ function splitQuoted(line: string, separator: string): string[] {
 
 /** The columns at the start of a text. */
 export interface ProposedColumns {
-  /** Bits of the largest number of each column; null if it is no column of samples. */
+  /** Bits of the largest number of each column; null if not all are whole numbers. */
   readonly widths: readonly (number | null)[];
-  /** The last column of samples, from 1; else the last column. */
+  /** The last column whose numbers can be samples, from 1; else the last of whole numbers, else the last. */
   readonly column: number;
 }
 
@@ -106,6 +111,7 @@ export function proposeCsv(text: string): ProposedColumns {
   const widths = Array.from({ length: columns }, (_, at) =>
     widthOf(body.map((fields) => fields[at] ?? '')),
   );
-  const last = widths.findLastIndex((width) => width !== null);
+  const narrow = widths.findLastIndex((width) => width !== null && width <= MAX_SAMPLE_BITS);
+  const last = narrow < 0 ? widths.findLastIndex((width) => width !== null) : narrow;
   return { widths, column: last < 0 ? columns : last + 1 };
 }

@@ -33,7 +33,11 @@ export class SamplePacker {
     }
     const sample = Number(field);
     if (sample < this.#limit) return sample;
-    throw new DecodeError(`${place()} has ${field}, which needs more than ${this.#bits} bits`);
+    const remedy =
+      sample < 2 ** MAX_SAMPLE_BITS
+        ? `needs more than ${this.#bits} bits: raise "Bits per value"`
+        : `needs more than ${MAX_SAMPLE_BITS} bits, the most that a value may have`;
+    throw new DecodeError(`${place()} has ${field}, which ${remedy}`);
   }
 
   /** Keeps the bits of an incomplete byte for the next call. */
@@ -58,11 +62,13 @@ export function isWhole(field: string): boolean {
 }
 
 /**
- * Returns the bits of the largest of these numbers. A wider sample would get bits that are always 0. Returns null if one is
- * no sample, or if there are none.
+ * Returns the bits of the largest of these numbers, which may be more than a sample may have. A wider sample would get bits
+ * that are always 0. Returns null if one is no whole number, or if there are none.
  */
 export function widthOf(fields: readonly string[]): number | null {
   if (fields.length === 0 || !fields.every(isWhole)) return null;
   const largest = fields.reduce((most, field) => Math.max(most, Number(field)), 0);
-  return largest < 2 ** MAX_SAMPLE_BITS ? largest.toString(2).length : null;
+  return largest < 2 ** MAX_SAMPLE_BITS
+    ? largest.toString(2).length
+    : Math.floor(Math.log2(largest)) + 1;
 }

@@ -44,6 +44,7 @@ const SINGLE = [
 ] as const satisfies readonly (readonly [string, keyof TestParameters, TestName, string, number])[];
 
 const BLOCKS = 'block-frequency-m';
+const BLOCKS_LABEL = 'Block frequency: block lengths M (§2.2)';
 
 export function parameterFields(): HTMLElement {
   const tests = TEST_NAMES.map((name) =>
@@ -65,12 +66,7 @@ export function parameterFields(): HTMLElement {
     element(
       'div',
       { class: 'texts' },
-      input(
-        BLOCKS,
-        'Block frequency: block lengths M (§2.2)',
-        { type: 'text' },
-        'empty: nist, recommended',
-      ),
+      input(BLOCKS, BLOCKS_LABEL, { type: 'text' }, 'empty: nist, recommended'),
       ...SINGLE.map(([name, , , label, standard]) => number(name, label, {}, `empty: ${standard}`)),
     ),
   );
@@ -119,8 +115,26 @@ function mark(form: HTMLFormElement, name: string, bits: number, parameters: Tes
   try {
     resolveParameters(bits, parameters);
   } catch (error) {
-    field.setCustomValidity((error as Error).message);
+    field.setCustomValidity(remedyOf((error as Error).message));
   }
+}
+
+/** Returns what the field may hold: the package names its own option, and the reader sees what the field holds. */
+function remedyOf(message: string): string {
+  return message.replace(/^"\w+" expected (.*), got .*$/, 'Use $1.');
+}
+
+/** Returns a message of the package with the name of the field that it is about. */
+export function withFieldNames(message: string): string {
+  const labels: Readonly<Record<string, string>> = {
+    bits: 'Bits in a sequence',
+    blockFrequencyM: BLOCKS_LABEL,
+    ...Object.fromEntries(SINGLE.map(([, member, , label]) => [member, label])),
+  };
+  return message.replace(/^"\w+"(?= expected)|(?<=: give )"\w+"$/, (word) => {
+    const label = labels[word.slice(1, -1)];
+    return label === undefined ? word : `"${label}"`;
+  });
 }
 
 /** Returns the options of `phm assess` for what was changed. */

@@ -88,13 +88,22 @@ function unfold({ target }: Event): void {
   (target as HTMLElement).closest('details')?.setAttribute('open', '');
 }
 
-/** Fills in the bits of the largest value at the start of the file. */
+/** Fills in the bits of the largest value at the start of the file, and says so. */
 function proposeWidth(form: HTMLFormElement, text: string): void {
   const encoding = read(form, 'encoding');
   if (encoding !== 'csv' && encoding !== 'numbers') return;
   const column = count(form, 'column') ?? 1;
-  const width = encoding === 'csv' ? proposeCsv(text).widths[column - 1] : proposeNumbers(text);
-  control(form, 'bitsPerValue').value = String(width ?? DEFAULT_WIDTH);
+  const measured = encoding === 'csv' ? proposeCsv(text).widths[column - 1] : proposeNumbers(text);
+  const width = Math.min(measured ?? DEFAULT_WIDTH, MAX_SAMPLE_BITS);
+  control(form, 'bitsPerValue').value = String(width);
+  byId('bitsPerValue-hint').textContent = widthHint(measured ?? null);
+}
+
+function widthHint(measured: number | null): string {
+  if (measured === null) return 'not measured: the file does not begin with whole numbers';
+  return measured > MAX_SAMPLE_BITS
+    ? `numbers at the start of the file need more than ${MAX_SAMPLE_BITS} bits, the maximum`
+    : 'measured at the start of the file';
 }
 
 /** Chooses the samples of the format, unless the reader wants no estimate. */
@@ -115,7 +124,9 @@ function update(opened: Opened, form: HTMLFormElement): void {
   const whole = control<HTMLSelectElement>(form, 'samples').options[0];
   if (whole) whole.text = hasNumbers(encoding) ? `of values of ${width} bits` : 'of bytes';
   byId('samples-hint').textContent = hintOn(form, encoding, width);
-  checkParameters(form, count(form, 'bits') ?? 0);
+  // A length that is no number of bits marks its own field only.
+  const { validity } = control(form, 'bits');
+  checkParameters(form, validity.valid ? (count(form, 'bits') ?? 0) : 0);
   byId('command').textContent = commandFor(opened, form);
 }
 
@@ -151,7 +162,7 @@ function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
         'bitsPerValue',
         'Bits per value',
         { min: 1, max: MAX_SAMPLE_BITS, value: DEFAULT_WIDTH },
-        'measured at the start of the file',
+        '',
       ),
     ),
     number(

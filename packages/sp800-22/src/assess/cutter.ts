@@ -89,8 +89,8 @@ export class SequenceCutter {
   }
 
   #assertFirst(length: number): void {
-    const { bits, tests, supplements, parameters } = this.#cut;
-    if (length === 0) throw new AssessError('empty', 'expected bits, got an empty input');
+    const { bits, offset, tests, supplements, parameters } = this.#cut;
+    if (length === 0) throw emptyInput(offset);
     if (bits === null && length > MAXIMUM_BITS) {
       throw new AssessError(
         'too-many-bits',
@@ -110,4 +110,12 @@ export class SequenceCutter {
       { expected: needed, got: length },
     );
   }
+}
+
+function emptyInput(offset: number): AssessError {
+  const text =
+    offset === 0
+      ? 'expected bits, got an empty input'
+      : `expected bits after the ${grouped(offset)} that are skipped, got none`;
+  return new AssessError('empty', text);
 }
