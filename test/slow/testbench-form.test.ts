@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { aesCtr } from '../support/aes-stream.ts';
 import { drop, openBench, save } from '../support/bench-page.ts';
@@ -157,6 +158,21 @@ describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, 
     await page.getByLabel('Bits per value').fill('2');
     assert.match(await outcome(page), /which needs more than 2 bits: raise "Bits per value"$/);
     await page.context().close();
+  });
+
+  it('refuses gzip of several members, or cut off, without a report', async () => {
+    const long = gzipSync(aesCtr(Buffer.alloc(32, 32), 2_000_000));
+    const short = gzipSync(BYTES);
+    for (const [name, content, said] of [
+      ['short.gz', Buffer.concat([short, short]), /^the gzip has several members/],
+      ['two.gz', Buffer.concat([long, long]), /^the gzip has several members.*: decompress/],
+      ['cut.gz', long.subarray(0, 1_500_000), /^the gzip is damaged or incomplete: /],
+    ] as const) {
+      const page = await open(name, content, '200000');
+      assert.match(await outcome(page), said);
+      assert.equal(await page.locator('#results').innerText(), '', 'a part would look complete');
+      await page.context().close();
+    }
   });
 
   it('says what to write instead of numbers with 0x of different lengths', async () => {

@@ -2,6 +2,7 @@
 import { Base64Decoder } from '../decode/base64.ts';
 import { CsvDecoder } from '../decode/csv.ts';
 import { type Decoder, decoding } from '../decode/decoder.ts';
+import { gunzip } from '../decode/gunzip.ts';
 import { NumbersDecoder } from '../decode/numbers.ts';
 import type { Encoding } from '../decode/recognise.ts';
 import type { Recipe } from './messages.ts';
@@ -17,9 +18,7 @@ export function openNumbers(file: Blob, recipe: Recipe): ReadableStream<Uint8Arr
 }
 
 function open(file: Blob, recipe: Recipe, isSpread: boolean): ReadableStream<Uint8Array> {
-  const stream: ReadableStream<Uint8Array<ArrayBuffer>> = recipe.gzip
-    ? file.stream().pipeThrough(new DecompressionStream('gzip'))
-    : file.stream();
+  const stream = recipe.gzip ? gunzip(file) : file.stream();
   const decoder = decoderOf(recipe, isSpread);
   return decoder ? stream.pipeThrough(decoding(decoder)) : stream;
 }
@@ -61,7 +60,7 @@ export function formatName({ gzip, encoding, column, bitsPerValue }: Recipe): st
 /** Returns the first bytes of a file, unpacked if it is gzip. */
 export async function readHead(file: Blob, gzip: boolean, limit: number): Promise<Uint8Array> {
   if (!gzip) return new Uint8Array(await file.slice(0, limit).arrayBuffer());
-  const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+  const reader = gunzip(file).getReader();
   try {
     return (await reader.read()).value?.slice(0, limit) ?? new Uint8Array(0);
   } finally {

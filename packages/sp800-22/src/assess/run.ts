@@ -123,5 +123,6 @@ function toError(error: unknown): Error {
   const isKnown =
     error instanceof AssessError || error instanceof RangeError || error instanceof TypeError;
   if (isKnown) return error;
-  return new AssessError('unreadable', error instanceof Error ? error.message : String(error));
+  const text = error instanceof Error ? error.message : String(error);
+  return new AssessError('unreadable', text, {}, error);
 }
