@@ -175,6 +175,23 @@ describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, 
     }
   });
 
+  it('has no form for an empty file', async () => {
+    const { page } = await openBench(browser, pathToFileURL(built).href);
+    for (const [name, content, text] of [
+      ['empty.bin', '', 'The file is empty.'],
+      ['empty.gz', gzipSync(''), 'The file is gzip of nothing.'],
+    ] as const) {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      await page.setInputFiles('#file', path);
+      await page.getByText(text).waitFor();
+      assert.equal(await page.locator('#settings').isVisible(), false);
+    }
+    await page.setInputFiles('#file', built);
+    await page.locator('#start').waitFor();
+    await page.context().close();
+  });
+
   it('says what to write instead of numbers with 0x of different lengths', async () => {
     const text = [...BYTES].map((byte) => `0x${byte.toString(16)}`).join(' ');
     const page = await open('uneven.txt', text);

@@ -378,6 +378,7 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     assert.equal(summary.complete, false);
     const done = sequences.length;
     assert.ok(done > 0 && done < 640, `${done} sequences`);
+    assert.ok((await page.locator('#run p').first().innerText()).startsWith(`${done} of `));
     const { stdout } = await runCommand([
       ...['assess', long, '--bits', '1000000', '--sequences', String(done), '--json'],
     ]);

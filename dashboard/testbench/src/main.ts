@@ -51,16 +51,23 @@ async function open(file: File): Promise<void> {
     const opened = await inspect(file);
     if (own.hasEnded) return;
     showFacts(opened, 'being computed …');
-    const { gzip, recognised } = opened;
-    const question = recognised.encoding === null ? ' Choose its format.' : '';
-    const packed = gzip ? 'The file is gzip. What it holds: ' : '';
-    byId('recognised').textContent = `${packed}${recognised.reason}${question}`;
-    showSettings(opened, (settings) => void run(opened, settings, sha256, own));
+    byId('recognised').textContent = recognisedText(opened);
+    // An empty file has nothing to set.
+    if (opened.head.length > 0) {
+      showSettings(opened, (settings) => void run(opened, settings, sha256, own));
+    }
     showFacts(opened, await sha256);
   } catch (error) {
     if (own.hasEnded) return;
     byId('recognised').textContent = `The file cannot be read: ${(error as Error).message}`;
   }
+}
+
+function recognisedText({ gzip, recognised, head }: Opened): string {
+  if (head.length === 0) return gzip ? 'The file is gzip of nothing.' : 'The file is empty.';
+  const question = recognised.encoding === null ? ' Choose its format.' : '';
+  const packed = gzip ? 'The file is gzip. What it holds: ' : '';
+  return `${packed}${recognised.reason}${question}`;
 }
 
 async function inspect(file: File): Promise<Opened> {

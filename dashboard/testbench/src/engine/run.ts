@@ -34,6 +34,7 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
   const files = newFiles();
   const shown = new Shown(control.onProgress);
   const result = (summary: AssessSummary, ended: string | null): RunResult => {
+    shown.end();
     const { bits, head } = shown;
     const milliseconds = performance.now() - started;
     return { kind: 'result', summary, ended, bits, milliseconds, head, files: blobsOf(files) };
@@ -118,6 +119,8 @@ class Shown {
   readonly #onProgress: RunControl['onProgress'];
   readonly #tests = new Map<TestName, TestProgress>();
   #shownMs = 0;
+  #finished = 0;
+  #expected: number | null = null;
   head = new Uint8Array(0);
   bits = 0;
 
@@ -144,10 +147,18 @@ class Shown {
   }
 
   progress(finished: number, expected: number | null): void {
+    this.#finished = finished;
+    this.#expected = expected;
     const nowMs = performance.now();
-    if (finished !== expected && nowMs - this.#shownMs < PROGRESS_MS) return;
+    if (nowMs - this.#shownMs < PROGRESS_MS) return;
     this.#shownMs = nowMs;
+    this.end();
+  }
+
+  /** Shows what the report has, however short the time since the last progress. */
+  end(): void {
     const tests = [...this.#tests.values()];
+    const [finished, expected] = [this.#finished, this.#expected];
     this.#onProgress({ kind: 'progress', finished, expected, tests });
   }
 }
