@@ -48,6 +48,8 @@ describe('recognise', () => {
     ['a shorter number among many', `${'1a f2 4c 12 '.repeat(50)}7 `.repeat(2), null],
     ['a few hexadecimal digits', 'deadbeef', null],
     ['hexadecimal bytes', BYTES.toString('hex').replace(/../g, '$&:'), 'hex'],
+    ['a list of numbers', `[${[...BYTES].join(', ')}]\n`, null],
+    ['UTF-16', Buffer.from(`\ufeff${BYTES.toString('hex')}`, 'utf16le'), null],
     ['a text', 'The quick brown fox; it jumps. '.repeat(5), null],
     ['nothing', '', null],
   ];
@@ -193,6 +195,10 @@ describe('NumbersDecoder', () => {
       const bytes = decode(new NumbersDecoder({ bits: 8 }), text, cut);
       assert.deepEqual([...bytes], [12, 200, 33, 7, 250]);
     }
+    assert.deepEqual(
+      [...decode(new NumbersDecoder({ bits: 8 }), '[[12, 200], [33]]\n')],
+      [12, 200, 33],
+    );
     const bits = decode(new NumbersDecoder({ bits: 1 }), '1,0,1,1,0,0,1,0');
     assert.deepEqual([...bits], [0b10110010]);
   });

@@ -2,7 +2,8 @@
 import { DecodeError, type Decoder } from './decoder.ts';
 import { type SampleOptions, SamplePacker, widthOf } from './samples.ts';
 
-const SEPARATORS = /[\s,;]+/;
+/** Brackets are those of a list, as Python or JSON writes it. */
+const SEPARATORS = /[\s,;()[\]{}]+/;
 
 /** Longer than any number. */
 const MAX_NUMBER_LENGTH = 1000;

@@ -41,14 +41,17 @@ export function isGzip(head: Uint8Array): boolean {
 export function recognise(head: Uint8Array): Recognised {
   if (head.length === 0) return { encoding: null, reason: 'It is empty.' };
   const text = new TextDecoder('latin1').decode(head.subarray(0, HEAD_BYTES)).replace(/^ï»¿/, '');
-  if (NOT_TEXT.test(text)) return certain('binary');
   const guess = guessFormat(head);
+  if (NOT_TEXT.test(text)) {
+    return guess === 'text' ? unsure('It looks like UTF-16: convert it first.') : certain('binary');
+  }
   if (guess === 'ascii') return certain('ascii');
   if (looksLikeNumbers(text)) {
     if (HEX_TEXT.test(text)) return unsure('It may be decimal numbers or hexadecimal digits.');
     return isOneLine(text) ? unsure('It looks like numbers on one line.') : certain('csv');
   }
   if (guess === 'hex') return certain('hex');
+  if (guess === 'decimal') return unsure('It looks like a list of numbers.');
   if (HEX_TEXT.test(text)) return unsure(hexReason(text));
   if (BASE64.test(text.trim())) return certain('base64');
   return isPrintable(text)
