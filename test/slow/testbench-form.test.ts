@@ -138,6 +138,18 @@ describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, 
     await page.context().close();
   });
 
+  it('runs a format whatever the fields of another one hold', async () => {
+    const page = await open('fields.csv', [...BYTES].map((byte) => `x,${byte}\n`).join(''));
+    await page.getByLabel('Format', { exact: true }).selectOption('csv');
+    await page.getByLabel('Column', { exact: true }).fill('99');
+    await page.locator('#start').click();
+    assert.equal(await page.locator('#run').isVisible(), false, 'outside the bounds');
+    await page.getByLabel('Format', { exact: true }).selectOption('binary');
+    assert.match(await page.locator('#command').innerText(), /^phm assess fields\.csv --bits/);
+    assert.match(await outcome(page), /sequences tested/);
+    await page.context().close();
+  });
+
   it('says that no bits are left after the skipped ones', async () => {
     const page = await open('short.bin', BYTES.subarray(0, 2_000));
     await page.getByLabel('Bits to skip').fill('16000');

@@ -68,6 +68,7 @@ export function showSettings(opened: Opened, onRun: (settings: Settings) => void
   form.replaceChildren(...fieldsFor(opened, text));
   form.oninput = (event) => {
     const { name } = event.target as HTMLInputElement;
+    showFields(form);
     if (name === 'encoding' || name === 'column') proposeWidth(form, text);
     if (name === 'encoding') proposeSamples(form);
     update(opened, form);
@@ -78,6 +79,7 @@ export function showSettings(opened: Opened, onRun: (settings: Settings) => void
     event.preventDefault();
     onRun(settingsOf(opened, form));
   };
+  showFields(form);
   proposeWidth(form, text);
   proposeSamples(form);
   update(opened, form);
@@ -114,12 +116,18 @@ function proposeSamples(form: HTMLFormElement): void {
   samples.value = proposed;
 }
 
-/** Shows the fields of the format, and what follows from the settings. */
-function update(opened: Opened, form: HTMLFormElement): void {
-  const encoding = read(form, 'encoding') as Encoding;
+/** Shows the fields of the format. An invalid field that is hidden would forbid the run without a word. */
+function showFields(form: HTMLFormElement): void {
+  const encoding = read(form, 'encoding');
   for (const field of form.querySelectorAll<HTMLElement>('[data-for]')) {
     field.hidden = !field.dataset.for?.split(' ').includes(encoding);
+    for (const input of field.querySelectorAll('input')) input.disabled = field.hidden;
   }
+}
+
+/** Shows what follows from the settings. */
+function update(opened: Opened, form: HTMLFormElement): void {
+  const encoding = read(form, 'encoding') as Encoding;
   const width = count(form, 'bitsPerValue') ?? DEFAULT_WIDTH;
   const whole = control<HTMLSelectElement>(form, 'samples').options[0];
   if (whole) whole.text = hasNumbers(encoding) ? `of values of ${width} bits` : 'of bytes';
