@@ -1,6 +1,7 @@
 /** The fields for the tests to run and for their parameters, which few readers change. */
 import {
   type BlockLength,
+  PARAMETER_TESTS,
   resolveParameters,
   SUPPLEMENT_NAMES,
   TEST_NAMES,
@@ -10,38 +11,19 @@ import {
 import { element } from './dom.ts';
 import { control, count, folded, input, number, read } from './fields.ts';
 
-/** Option of `phm assess`, member of the parameters, test, label and default. */
+/** Option of `phm assess`, member of the parameters, label and default. */
 const SINGLE = [
-  [
-    'template-length',
-    'templateM',
-    'non_overlapping_template',
-    'Non-overlapping templates: bits m (§2.7)',
-    9,
-  ],
-  [
-    'overlapping-template-length',
-    'overlappingM',
-    'overlapping_template',
-    'Overlapping template: ones m (§2.8)',
-    9,
-  ],
-  [
-    'linear-complexity-m',
-    'linearComplexityM',
-    'linear_complexity',
-    'Linear complexity: block length M (§2.10)',
-    500,
-  ],
-  ['serial-m', 'serialM', 'serial', 'Serial: bits of a pattern m (§2.11)', 16],
+  ['template-length', 'templateM', 'Non-overlapping templates: bits m (§2.7)', 9],
+  ['overlapping-template-length', 'overlappingM', 'Overlapping template: ones m (§2.8)', 9],
+  ['linear-complexity-m', 'linearComplexityM', 'Linear complexity: block length M (§2.10)', 500],
+  ['serial-m', 'serialM', 'Serial: bits of a pattern m (§2.11)', 16],
   [
     'approximate-entropy-m',
     'approximateEntropyM',
-    'approximate_entropy',
     'Approximate entropy: bits of a pattern m (§2.12)',
     10,
   ],
-] as const satisfies readonly (readonly [string, keyof TestParameters, TestName, string, number])[];
+] as const satisfies readonly (readonly [string, keyof TestParameters, string, number])[];
 
 const BLOCKS = 'block-frequency-m';
 const BLOCKS_LABEL = 'Block frequency: block lengths M (§2.2)';
@@ -67,7 +49,7 @@ export function parameterFields(): HTMLElement {
       'div',
       { class: 'texts' },
       input(BLOCKS, BLOCKS_LABEL, { type: 'text' }, 'empty: nist, recommended'),
-      ...SINGLE.map(([name, , , label, standard]) => number(name, label, {}, `empty: ${standard}`)),
+      ...SINGLE.map(([name, , label, standard]) => number(name, label, {}, `empty: ${standard}`)),
     ),
   );
 }
@@ -96,8 +78,10 @@ function blockLengths(form: HTMLFormElement): BlockLength[] {
 /** Marks the fields that the suite refuses for sequences of `bits` bits. Fields of tests that do not run are left out. */
 export function checkParameters(form: HTMLFormElement, bits: number): void {
   const tests = chosenTests(form);
-  control(form, BLOCKS).disabled = !tests.includes('block_frequency');
-  for (const [name, , test] of SINGLE) control(form, name).disabled = !tests.includes(test);
+  const isUnused = (member: keyof TestParameters): boolean =>
+    !tests.includes(PARAMETER_TESTS[member]);
+  control(form, BLOCKS).disabled = isUnused('blockFrequencyM');
+  for (const [name, member] of SINGLE) control(form, name).disabled = isUnused(member);
   const { blockFrequencyM, ...singles } = chosenParameters(form);
   mark(form, BLOCKS, bits, blockFrequencyM ? { blockFrequencyM } : {});
   for (const [name, member] of SINGLE) {
@@ -129,7 +113,7 @@ export function withFieldNames(message: string): string {
   const labels: Readonly<Record<string, string>> = {
     bits: 'Bits in a sequence',
     blockFrequencyM: BLOCKS_LABEL,
-    ...Object.fromEntries(SINGLE.map(([, member, , label]) => [member, label])),
+    ...Object.fromEntries(SINGLE.map(([, member, label]) => [member, label])),
   };
   return message.replace(/^"\w+"(?= expected)|(?<=: give )"\w+"$/, (word) => {
     const label = labels[word.slice(1, -1)];
