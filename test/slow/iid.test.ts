@@ -3,7 +3,7 @@
  * its threads.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -35,15 +35,31 @@ test('phm assess-entropy --iid writes the same for a seed with one thread and wi
   assert.match(one.stdout, /^IID tests +passed$/m);
 });
 
-test('phm assess-entropy --iid --restart tests rows and columns', async (t) => {
+test('phm assess-entropy --iid --restart tests rows and columns, and names its options', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'matrix.bin');
+  const page = join(folder, 'page.html');
   writeFileSync(file, aesBits());
-  const args = ['assess-entropy', file, '--iid', '--restart', '--initial-entropy', '0.75'];
-  const report = await phmJson([...args, '--seed', '1'], folder);
+  const restart = ['--iid', '--restart', '--submitter-entropy', '0.8', '--initial-entropy', '0.75'];
+  const args = ['assess-entropy', file, ...restart, '--seed', '1', '--html', page];
+  const report = await phmJson(args, folder);
   assert.equal(report.min_entropy_per_symbol, 0.75);
   const { row_tests: rows, column_tests: columns } = report as Record<string, { passed: boolean }>;
   assert.deepEqual([rows.passed, columns.passed], [true, true]);
   assert.notDeepEqual(rows, columns);
+  assert.deepEqual(report.options, {
+    bits_per_symbol: null,
+    truncate: false,
+    conditioned: false,
+    submitter_entropy: 0.8,
+    iid: true,
+    seed: '1',
+    restart: true,
+    initial_entropy: 0.75,
+  });
+  assert.match(
+    readFileSync(page, 'utf8'),
+    /<dd>--iid --seed 1 --restart --initial-entropy 0\.75 --submitter-entropy 0\.8<\/dd>/,
+  );
 });
