@@ -37,19 +37,71 @@ describe('procedure A', () => {
   });
 });
 
+const filled = (byte: number): Buffer => Buffer.alloc(50_000, byte);
+
 describe('procedure B', () => {
-  it('says which step does not end on stuck and periodic bits', () => {
-    const stuck: [byte: number, reason: string][] = [
-      [0x00, 'step 2 does not end, because no group of 2 bits begins with 1'],
-      [0xff, 'step 2 does not end, because no group of 2 bits begins with 0'],
-      [0x55, 'step 2 does not end, because no group of 2 bits begins with 1'],
-    ];
-    for (const [byte, reason] of stuck) {
-      const { runs, verdict } = procedureB(new Uint8Array(50_000).fill(byte));
-      assert.deepEqual([runs.at(-1)?.reason, verdict], [reason, 'undecided']);
-    }
-    const [run] = procedureB(new Uint8Array(20_000)).runs;
-    assert.equal(run.reason, undefined);
+  for (const [what, bytes, stopped, last] of [
+    [
+      'zeros',
+      Buffer.alloc(50_000),
+      '0 of 100,000 groups of 2 bits that begin with 1, in 150,000',
+      0,
+    ],
+    ['ones', filled(0xff), '0 of 100,000 groups of 2 bits that begin with 0, in 150,000', 0],
+    ['0101…', filled(0x55), '0 of 100,000 groups of 2 bits that begin with 1, in 150,000', 0],
+    [
+      'noise that dies in step 2',
+      Buffer.concat([aesStream().subarray(0, 20_000), Buffer.alloc(380_000)]),
+      '15,118 of 100,000 groups of 2 bits that begin with 1, in 1,550,000',
+      0,
+    ],
+    [
+      'noise that dies in step 4',
+      Buffer.concat([aesStream().subarray(0, 600_000), Buffer.alloc(200_000)]),
+      '96,316 of 100,000 groups of 4 bits that begin with 001, in 1,173,181',
+      0,
+    ],
+    [
+      '16 million zeros with a 1',
+      Buffer.alloc(2_000_000).fill(0x80, 1_900_000, 1_900_001),
+      '1 of 100,000 groups of 2 bits that begin with 1, in 7,950,000',
+      0,
+    ],
+    [
+      'noise with a rare 1',
+      Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i % 200 === 0 ? 0x80 : 0))),
+      '437 of 100,000 groups of 2 bits that begin with 1, in 350,000',
+      125,
+    ],
+  ] as const) {
+    it(`says how far it came, and that more input is unlikely to help, on ${what}`, () => {
+      const { runs, verdict } = procedureB(bytes);
+      const { stopped: text, reason, complete } = runs[runs.length - 1];
+      assert.deepEqual([verdict, complete], ['undecided', false]);
+      assert.match(text ?? '', new RegExp(`^step . stopped with ${stopped} groups$`));
+      assert.equal(reason, `${text} (${last} in the last 100,000): more input is unlikely to help`);
+    });
+  }
+
+  it('does not say so of few groups, nor of noise that is cut off', () => {
+    const [few] = procedureB(Buffer.alloc(20_000)).runs;
+    assert.match(few.stopped ?? '', /with 0 of 100,000 groups .* begin with 1, in 30,000 groups$/);
+    assert.equal(few.reason, undefined);
+    const [short] = procedureB(aesStream().subarray(0, 500_000)).runs;
+    assert.match(short.stopped ?? '', /^step 4 stopped with 71,\d{3} of 100,000 groups of 4 bits/);
+    assert.equal(short.reason, undefined);
+    // Without enough bits for step 5, no step is stopped halfway.
+    const [last] = procedureB(aesStream().subarray(0, 700_000)).runs;
+    assert.deepEqual([last.tests.length, last.stopped, last.complete], [8, undefined, false]);
+  });
+
+  it('takes the start that would take longest, not the one with the fewest groups', () => {
+    // Mostly zeros, and then only ones: 1 catches up, and 0 is missing.
+    const stream = Buffer.alloc(80_000, 0xff);
+    stream.fill(0x00, 12_500, 30_000).fill(0x55, 30_000, 31_000);
+    const [run] = procedureB(stream).runs;
+    assert.match(run.stopped ?? '', /begin with 0, in 270,000 groups$/);
+    assert.match(run.reason ?? '', /\(0 in the last 100,000\)/);
   });
 
   for (const [name, reference, stream] of [

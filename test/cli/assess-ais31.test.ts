@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { MAXIMUM_BITS } from '#sp800-22/assess';
+import { formatAisText } from '../../src/cli/assess/ais-report.ts';
 import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
-import { biasedStream } from '../ais-20-31/reference.ts';
+import { aesStream, biasedStream } from '../ais-20-31/reference.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
@@ -27,7 +29,10 @@ describe('phm assess-ais31', () => {
   it('writes the tests of procedure B with figures, limits and the verdict', async () => {
     const { code, stdout, stderr } = await phm(biased, '--procedure', 'B');
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^Procedure B: undecided: the input ends too early\n.*: 7,840,000 bits\n/);
+    assert.match(
+      stdout,
+      /^Procedure B: undecided, and T6 on single bits FAILED: the input ends too early\n.*: 7,840,000 bits\n/,
+    );
     assert.match(stdout, /^First run: 7,835,764 bits, 1 failed$/m);
     assert.match(stdout, /^T6 .* single bits .*deviation 0\.032450 +deviation < 0\.025 +FAILED$/m);
     assert.match(stdout, /^T8 .* bits per byte 7\.977698 +above 7\.976 +passed$/m);
@@ -57,16 +62,44 @@ describe('phm assess-ais31', () => {
     assert.deepEqual(runs[0].tests[0].statistics, { ones: 53_245, deviation: 0.03244999999999998 });
   });
 
-  it('says that procedure B does not end on stuck noise', async () => {
+  it('says that more input is unlikely to help on stuck noise, and names the failed test', async () => {
     const stuck = join(folder, 'stuck.bin');
     writeFileSync(stuck, new Uint8Array(60_000));
     const { stdout } = await phm(stuck, '--procedure', 'B');
     assert.match(
       stdout,
-      /^Procedure B: undecided: step 2 does not end, because no group of 2 bits/,
+      /^Procedure B: undecided, and T6 on single bits FAILED: step 2 stopped with 0 of 100,000 groups of 2 bits that begin with 1, in 190,000 groups \(0 in the last 100,000\): more input is unlikely to help\n/,
     );
-    assert.match(stdout, /^First run: 100,000 bits, 1 failed; step 2 does not end/m);
+    assert.match(stdout, /^First run: 100,000 bits, 1 failed; step 2 stopped with .* groups$/m);
     assert.doesNotMatch(stdout, /too early|bits ended/);
+  });
+
+  it('says how far step 4 came if the input ends too early', async () => {
+    const short = join(folder, 'short.bin');
+    writeFileSync(short, aesStream().subarray(0, 500_000));
+    const { stdout } = await phm(short, '--procedure', 'B');
+    assert.match(
+      stdout,
+      /^Procedure B: undecided: the input ends too early; step 4 stopped with 71,\d{3} of 100,000 groups/,
+    );
+    const { runs } = JSON.parse((await phm(short, '--procedure', 'B', '--json')).stdout);
+    assert.match(runs[0].stopped, /^step 4 stopped with 71,/);
+    assert.equal('reason' in runs[0], false);
+  });
+
+  it('says that the command reads no more if the longest input is too short', () => {
+    const run = { tests: [], failed: 0, bits: 0, complete: false };
+    const result = { procedure: 'B', verdict: 'undecided', runs: [run] } as const;
+    const input = { bytes: 8_388_608, sha256: '', sizeBytes: undefined };
+    const facts = { file: 'a', width: 1, format: 'binary', input, created: 'now' } as const;
+    const headline = (bits: number): string | undefined =>
+      formatAisText(result, { ...facts, bits }).split('\n')[0];
+    assert.equal(
+      headline(MAXIMUM_BITS),
+      'Procedure B: undecided: more than the 67,108,864 bits that are read would be needed',
+    );
+    const shorter = headline(MAXIMUM_BITS - 1);
+    assert.equal(shorter, 'Procedure B: undecided: the input ends too early');
   });
 
   it('says how many bits procedure A needs', async () => {

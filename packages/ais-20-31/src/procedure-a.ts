@@ -34,7 +34,7 @@ export function procedureA(
   const bits = unpack(bytes, range);
   try {
     return evaluate('A', (from) => {
-      if (bits.length - from < needed) return runOf([], 0, false);
+      if (bits.length - from < needed) return runOf([], 0, {});
       return runOf(allTests(bits.subarray(from, from + needed), width), needed);
     });
   } finally {

@@ -9,6 +9,7 @@ import { type BitRange, unpack } from './bits.ts';
 import {
   type ElementaryTest,
   evaluate,
+  type IncompleteRun,
   type ProcedureResult,
   type ProcedureRun,
   runOf,
@@ -17,6 +18,9 @@ import { ENTROPY_TEST_BITS, entropyTest } from './tests/entropy.ts';
 
 /** Bits of step 1, and tuples of each start in steps 2 to 4. */
 const SAMPLES = 100_000;
+
+/** More than nine runs on sound bits, and all that `phm assess-ais31` reads. A run that needs more is unlikely to end. */
+const PATIENCE_BITS = 2 ** 26;
 
 /** The χ² law with one degree of freedom exceeds this with probability 0.0001. */
 const HOMOGENEITY_BOUND = 15.13;
@@ -35,17 +39,17 @@ export function procedureB(bytes: Uint8Array, range: BitRange = {}): ProcedureRe
 }
 
 function runB(bits: Uint8Array): ProcedureRun {
-  if (bits.length < SAMPLES) return runOf([], 0, false);
+  if (bits.length < SAMPLES) return runOf([], 0, {});
   const tests: ElementaryTest[] = [uniformity(bits)];
   let used = SAMPLES;
   for (const startBits of [1, 2, 3]) {
     const counted = countFollowers(bits.subarray(used), startBits);
-    if (!counted.complete) return runOf(tests, used, false, whyEndless(counted, startBits));
+    const { ones, stopped } = counted;
+    if (stopped !== null) return runOf(tests, used, incompleteRun(stopped, startBits, used));
     used += counted.bits;
-    const { ones } = counted;
     tests.push(...(startBits === 1 ? [transition(ones)] : homogeneity(ones, startBits)));
   }
-  if (bits.length - used < ENTROPY_TEST_BITS) return runOf(tests, used, false);
+  if (bits.length - used < ENTROPY_TEST_BITS) return runOf(tests, used, {});
   tests.push(entropyTest(bits.subarray(used)));
   return runOf(tests, used + ENTROPY_TEST_BITS);
 }
@@ -95,24 +99,41 @@ function homogeneity(ones: readonly number[], startBits: number): ElementaryTest
 
 /** What a step has read. */
 interface Followers {
-  /** Tuples of each start, by its index, and ones that follow it. */
-  readonly counts: readonly number[];
+  /** Ones that follow each start, by its index. */
   readonly ones: readonly number[];
   readonly bits: number;
-  /** False if the bits ended before each start had occurred 100,000 times. */
-  readonly complete: boolean;
+  /** Null if each start has occurred 100,000 times; otherwise the start that would take longest. */
+  readonly stopped: StoppedStep | null;
+}
+
+/** A step whose bits ended before each start had occurred 100,000 times. */
+interface StoppedStep {
+  /** Index of the start that would take longest, and how often it occurred. */
+  readonly start: number;
+  readonly found: number;
+  readonly groups: number;
+  /** How often it occurred in the last 100,000 groups, or in all of fewer. */
+  readonly recent: number;
+  /** Groups that are still missing if the start stays as frequent as there. */
+  readonly missing: number;
 }
 
 /**
- * Returns why the step does not end on bits of this kind: a start is missing among as many tuples as the step wants of
- * it. Noise that is not stuck or periodic has every start among so many.
+ * Returns where the run stopped and, if more bits of the same kind are unlikely to complete it, says so. The last
+ * groups decide, because a source may die midway; fewer than 100,000 tell too little.
  */
-function whyEndless({ counts, bits }: Followers, startBits: number): string | undefined {
-  const missing = counts.indexOf(0);
+function incompleteRun(step: StoppedStep, startBits: number, used: number): IncompleteRun {
+  const { groups, found, recent, missing } = step;
   const length = startBits + 1;
-  if (missing < 0 || bits / length < SAMPLES) return undefined;
-  const start = missing.toString(2).padStart(startBits, '0');
-  return `step ${length} does not end, because no group of ${length} bits begins with ${start}`;
+  const start = step.start.toString(2).padStart(startBits, '0');
+  const stopped = `step ${length} stopped with ${grouped(found)} of ${grouped(SAMPLES)} groups of ${length} bits that begin with ${start}, in ${grouped(groups)} groups`;
+  if (groups < SAMPLES || used + (groups + missing) * length <= PATIENCE_BITS) return { stopped };
+  const last = `${grouped(recent)} in the last ${grouped(SAMPLES)}`;
+  return { stopped, reason: `${stopped} (${last}): more input is unlikely to help` };
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
 }
 
 /**
@@ -126,14 +147,40 @@ function countFollowers(bits: Uint8Array, startBits: number): Followers {
   let complete = 0;
   let at = 0;
   while (complete < starts) {
-    if (at + startBits >= bits.length) return { counts, ones, bits: at, complete: false };
-    let start = 0;
-    for (let i = 0; i < startBits; i++) start = 2 * start + bits[at + i];
+    if (at + startBits >= bits.length) {
+      return { ones, bits: at, stopped: slowestStart(bits.subarray(0, at), startBits, counts) };
+    }
+    const start = startAt(bits, at, startBits);
     if (counts[start] < SAMPLES) {
       ones[start] += bits[at + startBits];
       if (++counts[start] === SAMPLES) complete++;
     }
     at += startBits + 1;
   }
-  return { counts, ones, bits: at, complete: true };
+  return { ones, bits: at, stopped: null };
+}
+
+function startAt(bits: Uint8Array, at: number, startBits: number): number {
+  let start = 0;
+  for (let i = 0; i < startBits; i++) start = 2 * start + bits[at + i];
+  return start;
+}
+
+/** Returns the start that takes longest to occur 100,000 times, by its share of the last tuples. */
+function slowestStart(bits: Uint8Array, startBits: number, counts: readonly number[]): StoppedStep {
+  const length = startBits + 1;
+  const groups = bits.length / length;
+  const last = Math.min(groups, SAMPLES);
+  const recent = counts.map(() => 0);
+  for (let i = groups - last; i < groups; i++) recent[startAt(bits, i * length, startBits)]++;
+  const steps = counts.map((found, start) => ({
+    start,
+    found,
+    groups,
+    recent: recent[start],
+    missing: found === SAMPLES ? 0 : ((SAMPLES - found) * last) / recent[start],
+  }));
+  const longest = Math.max(...steps.map(({ missing }) => missing));
+  const slowest = steps.filter(({ missing }) => missing === longest);
+  return slowest.reduce((least, step) => (step.found < least.found ? step : least));
 }

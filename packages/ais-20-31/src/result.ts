@@ -26,9 +26,14 @@ export interface ProcedureRun {
   readonly bits: number;
   /** False if the input ended before the last test. */
   readonly complete: boolean;
-  /** Why more bits of this kind would not complete the run, such as "step 2 does not end, because …", if they would not. */
+  /** Set if the bits ended in one of steps 2 to 4 of procedure B; says how far the step came. */
+  readonly stopped?: string;
+  /** Set if more bits of the same kind would not complete the run; says why. */
   readonly reason?: string;
 }
+
+/** What a run says of its early end. */
+export type IncompleteRun = Pick<ProcedureRun, 'stopped' | 'reason'>;
 
 /**
  * `undecided`: the input ended too early. Either a run is incomplete and at most one of its tests failed, or exactly one
@@ -62,13 +67,12 @@ export function evaluate(
   return { procedure, runs, verdict: second.complete ? 'passed' : 'undecided' };
 }
 
-/** Returns the run that these tests make up. */
+/** Returns the run that these tests make up. `incomplete` is null if the input sufficed for all of them. */
 export function runOf(
   tests: readonly ElementaryTest[],
   bits: number,
-  complete: boolean = true,
-  reason?: string,
+  incomplete: IncompleteRun | null = null,
 ): ProcedureRun {
   const failed = tests.filter(({ passed }) => !passed).length;
-  return { tests, failed, bits, complete, ...(reason !== undefined && { reason }) };
+  return { tests, failed, bits, complete: incomplete === null, ...incomplete };
 }

@@ -37,11 +37,18 @@ const VERDICTS: Readonly<Record<Exclude<Verdict, 'undecided'>, string>> = {
 
 function verdictText({ verdict, runs }: ProcedureResult, bits: number): string {
   if (verdict !== 'undecided') return VERDICTS[verdict];
+  const failed = runs.flatMap(({ tests }) => tests.filter(({ passed }) => !passed));
+  const tests = failed.map(({ name, on }) => `, and ${name} on ${on} FAILED`);
+  return `undecided${tests.join('')}: ${endText(runs[runs.length - 1], bits)}`;
+}
+
+function endText({ stopped, reason }: ProcedureRun, bits: number): string {
+  if (reason !== undefined) return reason;
   const ends =
     bits === MAXIMUM_BITS
       ? `more than the ${grouped(bits)} bits that are read would be needed`
       : 'the input ends too early';
-  return `undecided: ${runs.at(-1)?.reason ?? ends}`;
+  return stopped === undefined ? ends : `${ends}; ${stopped}`;
 }
 
 /** Failed tests that the text lists; `--json` has all. */
@@ -79,9 +86,9 @@ function traceRows({ input: { bytes, sha256, sizeBytes }, format, created }: Ais
   ];
 }
 
-function runTitle({ bits, failed, complete, reason }: ProcedureRun, index: number): string {
+function runTitle({ bits, failed, complete, stopped }: ProcedureRun, index: number): string {
   const name = index === 0 ? 'First run' : 'Repetition, because one test failed';
-  const early = reason === undefined ? ' before the bits ended' : `; ${reason}`;
+  const early = stopped === undefined ? ' before the bits ended' : `; ${stopped}`;
   const end = `${failed} failed${complete ? '' : early}`;
   return `${name}: ${grouped(bits)} bits, ${end}`;
 }
