@@ -60,7 +60,15 @@ function assessedText({ hInitial }: EntropyClaim, assessed: number | null | unde
   if (assessed === 0) return 'no entropy awarded, because a check failed';
   if (typeof assessed === 'number') return `assessed ${figure(assessed)} bits per symbol`;
   if (hInitial === null || assessed === null) return 'nothing assessed, because a test failed';
-  return `assessed after the restart tests with --initial-entropy ${figure(hInitial)}`;
+  const given = roundedDown(hInitial);
+  if (Number(given) === 0) return 'no entropy to assess';
+  return `assessed after the restart tests with --initial-entropy ${given}`;
+}
+
+/** Returns the figure that --initial-entropy takes: rounded up, it would exceed H_I and perhaps the claim. */
+function roundedDown(minEntropy: number): string {
+  const nearest = figure(minEntropy);
+  return Number(nearest) <= minEntropy ? nearest : figure(Number(nearest) - 1e-6);
 }
 
 export function claimJson(claim: EntropyClaim | null): Record<string, unknown> {
