@@ -152,7 +152,22 @@ describe('phm assess-entropy', () => {
         2,
         /use at most 1, the bits of a/,
       ],
-      [[narrow, '--restart', '--initial-entropy', '7.5'], 2, /use at most 7, the bits of a symbol/],
+      [
+        [narrow, '--restart', '--initial-entropy', '7.5'],
+        2,
+        /use at most 7, the bits of the greatest sample, or give .* as --bits-per-symbol; got 7\.5/,
+      ],
+      [
+        [narrow, '--submitter-entropy', '7.5'],
+        2,
+        /--submitter-entropy is .* use at most 7, the bits of the greatest sample, or give .*--bits-p/,
+      ],
+      [
+        [narrow, '--submitter-entropy', '7.5', '--bits-per-symbol', '7'],
+        2,
+        /use at most 7, the bits of a symbol; got 7\.5/,
+      ],
+      [[short, '--bits-per-symbol', '1'], 1, /has more than 1 bit; raise --bits-per-symbol/],
       [
         [matrix, '--restart', '--initial-entropy', '0.8', '--submitter-entropy', '0.3'],
         2,

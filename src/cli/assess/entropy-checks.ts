@@ -56,17 +56,32 @@ export function assertOptionsFit(flags: EntropyFlags): void {
 
 /** Refuses samples for which an option cannot work or has no effect. */
 export function assertSamplesFit(file: string, samples: Uint8Array, flags: EntropyFlags): void {
-  const width = widthOf(samples, flags);
-  if (flags.restart) assertMatrix(file, samples, width, flags.initialEntropy);
+  if (flags.restart) assertMatrix(file, samples);
   if (flags.iid) assertTestable(file, samples);
   if (flags.truncate && !flags.conditioned) assertTruncatable(samples);
-  const { submitterEntropy = 0 } = flags;
-  if (submitterEntropy > width) {
-    throw new CommandError(
-      `--submitter-entropy is in bits per symbol: use at most ${width}, the bits of a symbol; got ${submitterEntropy}`,
-      2,
-    );
-  }
+  assertWithinSymbol('--initial-entropy', flags.initialEntropy, samples, flags);
+  assertWithinSymbol('--submitter-entropy', flags.submitterEntropy, samples, flags);
+}
+
+/** Refuses more bits per symbol than a symbol has. */
+function assertWithinSymbol(
+  option: string,
+  entropy: number | undefined,
+  samples: Uint8Array,
+  { packed, bitsPerSymbol }: EntropyFlags,
+): void {
+  if (entropy === undefined) return;
+  const given = packed ? 1 : bitsPerSymbol;
+  const width = given ?? bitsOfGreatest(samples);
+  if (entropy <= width) return;
+  const limit =
+    given === undefined
+      ? 'the bits of the greatest sample, or give the bits of a symbol as --bits-per-symbol'
+      : 'the bits of a symbol';
+  throw new CommandError(
+    `${option} is in bits per symbol: use at most ${width}, ${limit}; got ${entropy}`,
+    2,
+  );
 }
 
 /** Returns warnings of samples that are text, and of too few. `name` is that of the input. */
@@ -80,9 +95,4 @@ export function sampleWarnings(
     tooFewWarning(samples.length),
     iid ? fewPairsWarning(samples) : null,
   ].filter((warning) => warning !== null);
-}
-
-/** Bits of a symbol: 1 if packed, as given, or those of the greatest sample. */
-function widthOf(samples: Uint8Array, { packed, bitsPerSymbol }: EntropyFlags): number {
-  return packed ? 1 : (bitsPerSymbol ?? bitsOfGreatest(samples));
 }

@@ -6,6 +6,7 @@ import { grouped } from '#sp800-22/report';
 import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
+import { bitsText } from './entropy-report.ts';
 import { inputName, openInput } from './input.ts';
 import type { InputRead } from './run.ts';
 
@@ -122,7 +123,7 @@ function refuseTooWide(
   const offset = firstTooWide(samples, bitsPerSymbol);
   if (offset < 0) return;
   throw new CommandError(
-    `${inputName(file)}: the sample at offset ${offset} has more than ${bitsPerSymbol} bits; raise --bits-per-symbol, or write one sample per byte, in its low bits`,
+    `${inputName(file)}: the sample at offset ${offset} has more than ${bitsText(bitsPerSymbol)}; raise --bits-per-symbol, or write one sample per byte, in its low bits`,
     1,
   );
 }
@@ -152,25 +153,13 @@ export function assertTruncatable(samples: Uint8Array): void {
   );
 }
 
-export function assertMatrix(
-  file: string,
-  samples: Uint8Array,
-  bitsPerSymbol: number,
-  initialEntropy: number = 0,
-): void {
+export function assertMatrix(file: string, samples: Uint8Array): void {
   const wanted = RESTARTS * RESTARTS;
-  if (samples.length !== wanted) {
-    throw new CommandError(
-      `${inputName(file)} contains ${grouped(samples.length)} samples; --restart needs exactly ${grouped(wanted)}: ${grouped(RESTARTS)} from each of ${grouped(RESTARTS)} restarts`,
-      1,
-    );
-  }
-  if (initialEntropy > bitsPerSymbol) {
-    throw new CommandError(
-      `--initial-entropy is in bits per symbol: use at most ${bitsPerSymbol}, the bits of a symbol; got ${initialEntropy}`,
-      2,
-    );
-  }
+  if (samples.length === wanted) return;
+  throw new CommandError(
+    `${inputName(file)} contains ${grouped(samples.length)} samples; --restart needs exactly ${grouped(wanted)}: ${grouped(RESTARTS)} from each of ${grouped(RESTARTS)} restarts`,
+    1,
+  );
 }
 
 export function parseSubset(text: string): Subset {

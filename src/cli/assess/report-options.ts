@@ -1,4 +1,4 @@
-/** The options of `phm assess` that name a report: who made it, for whom, of what. */
+/** The options of `phm assess` and `phm assess-entropy` that name a report: who made it, for whom, of what. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkFields, type ReportFields } from '#sp800-22/report';
 
