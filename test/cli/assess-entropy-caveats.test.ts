@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { claimText } from '../../src/cli/assess/entropy-claim.ts';
+import { fewPairsWarning } from '../../src/cli/assess/iid-report.ts';
 import { aesBits } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
@@ -51,5 +52,18 @@ describe('phm assess-entropy', () => {
     // The claim does not refuse it; the file is no matrix.
     const { stderr } = await phm(file, ...claim, '--restart', '--initial-entropy', given);
     assert.match(stderr, /--restart needs exactly 1,000,000/);
+  });
+
+  it('counts the values of many samples at once', () => {
+    const samples = new Uint8Array(20_000_000);
+    samples.set([1, 2, 255]);
+    const start = performance.now();
+    assert.equal(fewPairsWarning(samples), null);
+    const loop = performance.now() - start;
+    assert.equal(new Set(samples).size, 4);
+    const set = performance.now() - start - loop;
+    assert.ok(loop < set / 3, `${loop} ms, and ${set} ms for a set`);
+    const few = fewPairsWarning(samples.subarray(0, 100));
+    assert.match(few ?? '', /values 3\.1 times on average, .* 4 values need 160 samples$/m);
   });
 });

@@ -57,12 +57,19 @@ const LEAST_EXPECTED = 5;
  * samples, or with none left passes all.
  */
 export function fewPairsWarning(samples: Uint8Array): string | null {
-  const values = new Set(samples).size;
+  const values = countValues(samples);
   const needed = 2 * LEAST_EXPECTED * values ** 2;
   if (values <= 2 || samples.length >= needed) return null;
   const expected = samples.length / 2 / values ** 2;
-  return `warning: the verdict of the chi-square test of independence says little (SP 800-90B section 5.2.1): the test expects each pair of values ${expected.toPrecision(2)} times, and should expect it ${LEAST_EXPECTED} times. ${grouped(values)} values need ${grouped(needed)} samples
+  return `warning: ${grouped(samples.length)} samples are too few for the chi-square test of independence, whose verdict says little (SP 800-90B section 5.2.1). It expects each pair of values ${expected.toPrecision(2)} times on average, and should expect it ${LEAST_EXPECTED} times. ${grouped(values)} values need ${grouped(needed)} samples
 `;
+}
+
+/** A set would take 14 times as long: seconds for the longest input (measured). */
+function countValues(samples: Uint8Array): number {
+  const seen = new Uint8Array(256);
+  for (let i = 0; i < samples.length; i++) seen[samples[i]] = 1;
+  return seen.reduce((values, flag) => values + flag, 0);
 }
 
 /** `conditioned`: the samples are conditioned output, of which h' is wanted. */
