@@ -1,11 +1,11 @@
-/** What `phm assess-entropy` says of samples that tell little. */
+/** What `phm assess-entropy` says of samples that tell little: warnings, tests that cannot fail, and no entropy. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { claimText } from '../../src/cli/assess/entropy-claim.ts';
 import { fewPairsWarning } from '../../src/cli/assess/iid-report.ts';
-import { aesBits } from '../sp800-90b/ea-non-iid.ts';
+import { aesBits, aesBytes } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
@@ -52,6 +52,45 @@ describe('phm assess-entropy', () => {
     // The claim does not refuse it; the file is no matrix.
     const { stderr } = await phm(file, ...claim, '--restart', '--initial-entropy', given);
     assert.match(stderr, /--restart needs exactly 1,000,000/);
+  });
+
+  it('has its warnings in the text, before the trace, and in the JSON', async () => {
+    const file = write('few-iid.bin', aesBytes().subarray(0, 2_000));
+    const args = ['--iid', '--seed', '1', '--threads', '1'];
+    const { stdout, stderr } = await phm(file, ...args);
+    const { warnings } = JSON.parse((await phm(file, ...args, '--json')).stdout);
+    assert.equal(warnings.length, 2);
+    assert.match(warnings[0], /^2,000 samples; SP 800-90B section 3\.1\.1 .* less certain\.$/);
+    assert.match(
+      warnings[1],
+      /^2,000 samples are too few for the chi-square .* 655,360 samples\.$/,
+    );
+    const lines = warnings.map((warning: string) => `\nWarning: ${warning}\n`).join('');
+    assert.ok(stdout.includes(`${lines}\nReport  `));
+    assert.equal(
+      stderr,
+      warnings.map((text: string) => `warning: ${text.slice(0, -1)}\n`).join(''),
+    );
+  });
+
+  it('says that a chi-square test without degrees of freedom cannot fail', async () => {
+    const file = write('no-degrees.bin', aesBytes().subarray(0, 2_000));
+    const args = [file, '--iid', '--seed', '1', '--threads', '1'];
+    const page = join(folder, 'no-degrees.html');
+    const { stdout } = await phm(...args, '--html', page);
+    assert.match(
+      stdout,
+      /^5\.2 +chi-square, independence +\S+ +-\d+ +1\.00000 +passed, no degrees of freedom$/m,
+    );
+    assert.match(stdout, /^5\.2 +chi-square, goodness of fit .* passed$/m);
+    assert.match(stdout, /^IID tests +passed, 1 of 22 without degrees of freedom$/m);
+    const html = readFileSync(page, 'utf8');
+    assert.ok(html.includes('<td>passed, no degrees of freedom</td>'));
+    assert.match(html, /IID tests passed, 1 of 22 without degrees of freedom\. Initial entropy/);
+    const { iid_tests: tests } = JSON.parse((await phm(...args, '--json')).stdout);
+    const { passed, can_fail } = tests.chi_square_independence;
+    assert.deepEqual([passed, can_fail], [true, false]);
+    assert.equal(tests.chi_square_goodness_of_fit.can_fail, true);
   });
 
   it('counts the values of many samples at once', () => {

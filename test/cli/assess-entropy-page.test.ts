@@ -126,6 +126,16 @@ const AWARD = {
   validationPassed: true,
 };
 
+const IID_RESTARTS: IidRestartAssessment = {
+  ...AWARD,
+  rows: MOST_COMMON,
+  columns: MOST_COMMON,
+  rowTests: iidTests(190),
+  columnTests: iidTests(412),
+  isIid: true,
+  minEntropyPerSymbol: 0.75,
+};
+
 describe('the page of phm assess-entropy', () => {
   it('calls the estimate initial, gives its formula, and says that restart tests are missing', async () => {
     const { html, stdout } = await assess(aesBytes().subarray(0, 6_000));
@@ -253,20 +263,38 @@ describe('the page of phm assess-entropy', () => {
   });
 
   it('counts the IID tests of rows and columns', () => {
-    const assessment: IidRestartAssessment = {
-      ...AWARD,
-      rows: MOST_COMMON,
-      columns: MOST_COMMON,
-      rowTests: iidTests(190),
-      columnTests: iidTests(412),
-      isIid: true,
-      minEntropyPerSymbol: 0.75,
-    };
-    const html = pageOf(iidRestartPage(assessment), null);
+    const html = pageOf(iidRestartPage(IID_RESTARTS), null);
     assert.match(headlineOf(html), /^Restart tests and IID tests passed\. Assessed entropy: 0\.75/);
     assert.match(html, /here after 190 for the rows and 412 for the columns\./);
     assert.match(html, /The 44 tests .* at most about 5\.2 % of IID sources/);
     assert.match(html, /columns<\/th><td>4,068<\/td>/);
+    assert.match(html, /<dt>permutations of the rows made, of at most 10,000<\/dt><dd>190<\/dd>/);
+    assert.match(html, /<dt>permutations of the columns made, .*?<\/dt><dd>412<\/dd>/);
+  });
+});
+
+describe('the headline of restarts on the IID track', () => {
+  const headline = (changes: Partial<IidRestartAssessment>): string =>
+    headlineOf(pageOf(iidRestartPage({ ...IID_RESTARTS, ...changes }), null));
+  const failed = { isIid: false, minEntropyPerSymbol: null };
+
+  it('names IID tests and restart tests that failed', () => {
+    const sanityCheck = { ...AWARD.sanityCheck, maxCount: 700, passed: false };
+    assert.equal(headline(failed), 'IID tests FAILED: nothing assessed');
+    const both = 'IID tests and restart tests FAILED: nothing assessed';
+    assert.equal(headline({ ...failed, sanityCheck }), both);
+    assert.equal(headline({ ...failed, validationPassed: false }), both);
+    const unawarded = headline({ sanityCheck, minEntropyPerSymbol: 0 });
+    assert.equal(unawarded, 'Restart tests FAILED: no entropy awarded');
+  });
+
+  it('counts tests that cannot fail', () => {
+    const rowTests = iidTests(190);
+    const independence = { statistic: 1, degreesOfFreedom: -57, pValue: 1, passed: true };
+    assert.match(
+      headline({ rowTests: { ...rowTests, independence } }),
+      /^Restart tests and IID tests passed, 1 of 44 without degrees of freedom\. Assessed entropy/,
+    );
   });
 });
 

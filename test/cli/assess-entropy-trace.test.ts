@@ -190,7 +190,8 @@ describe('the trace of an entropy report', () => {
       program: `phm ${PROJECT_VERSION}`,
     });
     assert.deepEqual(json.options, NO_OPTIONS);
-    assert.match(text, /^Options +none$/m);
+    assert.match(text, /^Bits per symbol +8, those of the greatest sample$/m);
+    assert.match(text, /^Other options +none$/m);
   });
 
   it('has --conditioned, and the seed that was drawn for the permutations', async () => {
@@ -200,7 +201,8 @@ describe('the trace of an entropy report', () => {
     assert.match(permutation.seed, /^[0-9a-f]{32}$/);
     const options = { ...NO_OPTIONS, iid: true, conditioned: true, seed: permutation.seed };
     assert.deepEqual(json.options, options);
-    const [, drawn] = /^Options +--conditioned --iid --seed ([0-9a-f]{32})$/m.exec(text) ?? [];
+    const [, drawn] =
+      /^Other options +--conditioned --iid --seed ([0-9a-f]{32})$/m.exec(text) ?? [];
     assert.match(text, new RegExp(`, seed ${drawn}$`, 'm'));
   });
 
@@ -210,10 +212,10 @@ describe('the trace of an entropy report', () => {
     const { json, text } = await assess(samples, ...options);
     const given = { bits_per_symbol: 8, truncate: true, submitter_entropy: 7.5 };
     assert.deepEqual(json.options, { ...NO_OPTIONS, ...given });
-    assert.match(text, /^Options +--truncate --submitter-entropy 7\.5$/m);
+    assert.match(text, /^Bits per symbol +8\nOther options +--truncate --submitter-entropy 7\.5$/m);
     const packed = await assess(samples, '--packed');
     assert.deepEqual(packed.json.options, NO_OPTIONS);
     assert.equal((packed.json.input as EntropyInput).packed, true);
-    assert.match(packed.text, /^Options +--packed$/m);
+    assert.match(packed.text, /^Bits per symbol +1\nOther options +--packed$/m);
   });
 });

@@ -40,6 +40,7 @@ describe('phm assess-entropy', () => {
       'options',
       'software',
       'created',
+      'warnings',
       'samples',
       'enough_samples',
       'bits_per_symbol',
@@ -54,6 +55,7 @@ describe('phm assess-entropy', () => {
       'assessed',
     ]);
     assert.deepEqual([report.samples, report.enough_samples, bitstring], [1_000_000, true, null]);
+    assert.deepEqual(report.warnings, []);
     assert.equal(literal.lag.correct, REFERENCES.bits.literal.lag.correct);
     assert.ok('p_global_upper' in literal.lag);
     const { minEntropyPerSymbol } = REFERENCES.bits;
@@ -300,7 +302,7 @@ describe('phm assess-entropy', () => {
       /^Assessed part +1,500 of 4,000 samples: 1,500 to 2,999, counted from 0$/m,
       /^Not assessed +the first 1,500 samples; the last 1,000 samples$/m,
       /^Input +traced\.bin$/m,
-      /^Options +--truncate$/m,
+      /^Other options +--truncate$/m,
       /^Bits per symbol +8$/m,
       new RegExp(`^Program +phm ${PROJECT_VERSION}, ${softwareName().replace('+', '\\+')}$`, 'm'),
       /^Created +2023-11-14T22:13:20Z$/m,

@@ -6,7 +6,7 @@ import { checkFields } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
 import { softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { terminalLine } from '../status-line.ts';
 import {
@@ -15,8 +15,7 @@ import {
   type EntropyFlags,
   sampleWarnings,
 } from './entropy-checks.ts';
-import { claimJson, claimText } from './entropy-claim.ts';
-import { formatEntropyPage } from './entropy-page.ts';
+import { entropyForms } from './entropy-forms.ts';
 import { assessSamples, drawSeed } from './entropy-run.ts';
 import {
   MAX_BITS_PER_SYMBOL,
@@ -24,7 +23,7 @@ import {
   type ReadSamples,
   readSamples,
 } from './entropy-samples.ts';
-import { type EntropyTrace, entropyTrace, traceText } from './entropy-trace.ts';
+import { type EntropyTrace, entropyTrace } from './entropy-trace.ts';
 import { inputName, itemName } from './input.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';
@@ -129,15 +128,11 @@ async function run(
     const assessment = await assessSamples(samples, flags, progress);
     progress.clear();
     const trace = traceOf(file, read, flags, created);
-    const { claim } = assessment;
-    const page = assessment.page();
-    if (flags.json) writeJson(context, { ...trace, ...assessment.json(), ...claimJson(claim) });
-    else {
-      context.out(`${assessment.text()}${traceText(trace, page.bitstring)}${claimText(claim)}`);
-    }
     const warnings = sampleWarnings(itemName(file), read, flags);
-    if (target !== null) replaceFile(target, formatEntropyPage(trace, page, { claim, warnings }));
-    return page.passed;
+    const { text, json, html } = entropyForms(trace, assessment, warnings);
+    context.out(flags.json ? json : text);
+    if (target !== null) replaceFile(target, html);
+    return assessment.page().passed;
   } finally {
     progress.clear();
     wipe(samples);

@@ -28,6 +28,7 @@ import {
   hPrimeOf,
   IID_CAVEAT,
   type IidForm,
+  iidTestsText,
   mostCommonRows,
   permutationRows,
   restartMostCommonRows,
@@ -51,6 +52,7 @@ export interface EntropyPageParts {
   readonly rule: readonly string[];
   /** Sentences on signs in the tables. */
   readonly signs: readonly string[];
+  readonly bitsPerSymbol: number;
   readonly bitstring: BitstringPart | null;
   readonly caveat: string;
 }
@@ -74,6 +76,7 @@ export function nonIidPage(assessment: NonIidAssessment): EntropyPageParts {
     tables: [{ title: 'Estimators', rows }],
     rule: [],
     signs: absenceSigns(columns),
+    bitsPerSymbol: assessment.bitsPerSymbol,
     bitstring: bitstringPart(assessment),
     caveat: CAVEAT,
   };
@@ -95,6 +98,7 @@ export function conditionedPage(assessment: ConditionedAssessment): EntropyPageP
     tables: [{ title: 'Estimators', rows: [heading, ...estimatorRows([bitstring])] }],
     rule: [],
     signs: absenceSigns([bitstring]),
+    bitsPerSymbol,
     bitstring: { bits, of: samples * bitsPerSymbol, alone: true },
     caveat: CAVEAT,
   };
@@ -124,6 +128,7 @@ export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): En
     ],
     rule: iidRule([tests]),
     signs: [DEGREES_SIGN],
+    bitsPerSymbol,
     bitstring: bitstringPart(assessment),
     caveat: IID_CAVEAT,
   };
@@ -132,7 +137,8 @@ export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): En
 function iidVerdict(assessment: IidAssessment, conditioned: boolean): string {
   if (!assessment.tests.passed) return 'IID tests FAILED: no estimate on this track';
   const hPrime = conditioned ? hPrimeOf(assessment) : null;
-  return hPrime === null ? 'IID tests passed' : `IID tests passed. ${hPrimeText(hPrime)}`;
+  const passed = `IID tests ${iidTestsText([assessment.tests])}`;
+  return hPrime === null ? passed : `${passed}. ${hPrimeText(hPrime)}`;
 }
 
 function hPrimeText(hPrime: number): string {
@@ -149,7 +155,7 @@ export function restartPage(assessment: RestartAssessment): EntropyPageParts {
   const { rows, columns } = assessment;
   const heading = ['estimator', 'rows: bits per symbol', 'columns: bits per symbol'];
   return {
-    ...awardParts(assessment, ''),
+    ...awardParts(assessment, []),
     title: 'Restart tests, non-IID track',
     tables: [
       checksTable(assessment),
@@ -163,7 +169,7 @@ export function restartPage(assessment: RestartAssessment): EntropyPageParts {
 
 export function iidRestartPage(assessment: IidRestartAssessment): EntropyPageParts {
   const { rowTests, columnTests, sanityCheck } = assessment;
-  const award = awardParts(assessment, ' and IID tests');
+  const award = awardParts(assessment, [rowTests, columnTests]);
   return {
     ...award,
     title: 'Restart tests, IID track',
@@ -184,15 +190,15 @@ export function iidRestartPage(assessment: IidRestartAssessment): EntropyPagePar
   };
 }
 
-/** `andTests` names what was tested besides the checks of §3.1.4. */
+/** `tests` are the IID tests, which are run besides the checks of §3.1.4 on that track. */
 function awardParts(
   award: RestartAward | IidRestartAssessment,
-  andTests: string,
+  tests: readonly IidTests[],
 ): Omit<EntropyPageParts, 'title' | 'tables' | 'rule' | 'signs' | 'caveat'> {
   const { sanityCheck, validationPassed, minEntropyPerSymbol } = award;
   return {
     passed: sanityCheck.passed && validationPassed && minEntropyPerSymbol !== null,
-    verdict: awardVerdict(award, andTests),
+    verdict: awardVerdict(award, tests),
     initial: null,
     remarks: awardRemarks(award),
     facts: [
@@ -200,18 +206,22 @@ function awardParts(
       ['H_r, bits per symbol', figure(award.hRows)],
       ['H_c, bits per symbol', figure(award.hColumns)],
     ],
+    bitsPerSymbol: award.bitsPerSymbol,
     bitstring: null,
   };
 }
 
 function awardVerdict(
   { sanityCheck, validationPassed, minEntropyPerSymbol }: RestartAward | IidRestartAssessment,
-  andTests: string,
+  tests: readonly IidTests[],
 ): string {
-  if (minEntropyPerSymbol === null) return 'IID tests FAILED: nothing assessed';
-  return sanityCheck.passed && validationPassed
-    ? `Restart tests${andTests} passed. Assessed entropy: ${figure(minEntropyPerSymbol)} bits per symbol`
-    : 'Restart tests FAILED: no entropy awarded';
+  const checksPassed = sanityCheck.passed && validationPassed;
+  if (minEntropyPerSymbol === null) {
+    return `IID tests ${checksPassed ? '' : 'and restart tests '}FAILED: nothing assessed`;
+  }
+  if (!checksPassed) return 'Restart tests FAILED: no entropy awarded';
+  const passed = tests.length === 0 ? 'passed' : `and IID tests ${iidTestsText(tests)}`;
+  return `Restart tests ${passed}. Assessed entropy: ${figure(minEntropyPerSymbol)} bits per symbol`;
 }
 
 function awardRemarks(award: RestartAward | IidRestartAssessment): string[] {

@@ -23,7 +23,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 const STANDARD = 'NIST SP 800-90B (January 2018)';
 
-/** Returns the page as text. Only its date differs for the same input, options and seed. */
+/** Returns the page as text. Only its date differs for the same input, options and seed. `warnings` are sentences. */
 export function formatEntropyPage(
   trace: EntropyTrace,
   parts: EntropyPageParts,
@@ -52,11 +52,11 @@ export function formatEntropyPage(
 ${reportTable(reportRows(trace, parts))}
 ${verdictSection(parts, claim)}
 <section class="limits"><h2>What this does not prove</h2><p>${caveat.trim().replaceAll('\n', ' ')}</p>
-${warnings.map((warning) => markup`<p><b>Warning</b>${warning.trim().replace(/^warning/, '')}.</p>`)}</section>
+${warnings.map((warning) => markup`<p><b>Warning</b>: ${warning}</p>`)}</section>
 ${rule.length === 0 ? NOTHING : textSection('Decision rule', rule)}
 ${tables.map(tableSection)}
 ${textSection('How to read the figures', [...signs, DIGITS_NOTE])}
-${traceSection(entropyTraceRows(trace, parts.bitstring))}
+${traceSection(entropyTraceRows(trace, parts))}
 </main>
 <footer>
 <p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-90B" rel="noreferrer">SP 800-90B</a> (January 2018), “Recommendation for the Entropy Sources Used for Random Bit Generation”. Written by ${input.program}.</p>

@@ -14,6 +14,9 @@ import {
 /** The chi-square tests and the longest repeated substring test. */
 const P_VALUE_TESTS = 3;
 
+/** All tests on one data set. */
+export const IID_TESTS = P_VALUE_TESTS + STATISTIC_NAMES.length;
+
 /** Ranks among all orders of the samples, the given one included, and those that fail, at either end. */
 const RANKS = PERMUTATIONS + 1;
 const FAILING_RANKS = 2 * (FAILING_RANK + 1);
@@ -47,7 +50,7 @@ export function iidRule(tests: readonly IidTests[]): string[] {
 
 function chanceText(dataSets: number): string {
   const statistics = STATISTIC_NAMES.length;
-  const count = dataSets * (P_VALUE_TESTS + statistics);
+  const count = dataSets * IID_TESTS;
   const share = percent(dataSets * IID_FALSE_ALARM);
   const each = dataSets === 1 ? '' : ' for the rows, and as many for the columns';
   return `Failures by chance: ${P_VALUE_TESTS} tests have the nominal rate ${IID_TEST_ALPHA}, and ${statistics} statistics at most ${FAILING_RANKS} of ${grouped(RANKS)}${each}. The ${count} tests depend on each other, but their rates add up to a bound: at most about ${share} of IID sources fail, if the nominal rates hold.`;

@@ -13,19 +13,11 @@ import {
 } from '#sp800-90b';
 import type { StatusLine } from '../status-line.ts';
 import { type EntropyClaim, initialClaim } from './entropy-claim.ts';
-import {
-  conditionedPage,
-  type EntropyPageParts,
-  iidPage,
-  iidRestartPage,
-  nonIidPage,
-  restartPage,
-} from './entropy-page-parts.ts';
+import { type EntropyResult, nonIidResult } from './entropy-forms.ts';
+import { conditionedPage, iidPage, iidRestartPage, restartPage } from './entropy-page-parts.ts';
 import {
   conditionedJson,
-  entropyJson,
   formatConditionedText,
-  formatEntropyText,
   formatRestartText,
   restartJson,
 } from './entropy-report.ts';
@@ -43,15 +35,6 @@ export interface EntropyRunFlags {
   /** Of the permutations. Only the IID track makes any. */
   readonly seed: string;
   readonly threads: number;
-}
-
-/** An assessment in the two forms of output. */
-export interface EntropyResult {
-  readonly text: () => string;
-  readonly json: () => Record<string, unknown>;
-  /** Null for conditioned output. */
-  readonly claim: EntropyClaim | null;
-  readonly page: () => EntropyPageParts;
 }
 
 /** Bits that --truncate leaves, as in NIST's programs. */
@@ -104,14 +87,7 @@ function assessOnNonIidTrack(
     };
   }
   if (initialEntropy === undefined) {
-    const result = assessNonIid(samples, options);
-    const claim = initialClaim(submitterEntropy, result.minEntropyPerSymbol);
-    return {
-      text: () => formatEntropyText(result),
-      json: () => entropyJson(result),
-      claim,
-      page: () => nonIidPage(result),
-    };
+    return nonIidResult(assessNonIid(samples, options), submitterEntropy);
   }
   const result = assessRestarts(samples, { ...options, initialMinEntropy: initialEntropy });
   const claim = restartClaim(flags, initialEntropy, result.minEntropyPerSymbol);

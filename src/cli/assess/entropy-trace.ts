@@ -87,15 +87,21 @@ function optionsOf(flags: DecidingFlags): EntropyOptions {
   };
 }
 
-/** Returns the trace for people, after an empty line. `bitstring` is the assessed part of the bit string. */
-export function traceText(trace: EntropyTrace, bitstring: BitstringPart | null = null): string {
-  return `\n${alignColumns(entropyTraceRows(trace, bitstring)).join('\n')}\n`;
+/** What the trace says of the assessment. */
+export interface AssessedPart {
+  readonly bitsPerSymbol: number;
+  readonly bitstring: BitstringPart | null;
+}
+
+/** Returns the trace for people, after an empty line. */
+export function traceText(trace: EntropyTrace, assessed: AssessedPart): string {
+  return `\n${alignColumns(entropyTraceRows(trace, assessed)).join('\n')}\n`;
 }
 
 /** Returns the trace as names and values, each on one line. */
 export function entropyTraceRows(
   trace: EntropyTrace,
-  bitstring: BitstringPart | null,
+  { bitsPerSymbol, bitstring }: AssessedPart,
 ): [name: string, value: string][] {
   const { report, input, options, software, created } = trace;
   const { offset_bits: offsetBits } = input;
@@ -106,8 +112,8 @@ export function entropyTraceRows(
     ['SHA-256 of the samples', input.sha256],
     ['Subset', subsetText(input.subset)],
     ...coverageRows(input, bitstring),
-    ['Bits per symbol', widthText(input, options)],
-    ['Options', optionsText(input, options)],
+    ['Bits per symbol', widthText(bitsPerSymbol, input, options)],
+    ['Other options', optionsText(input, options)],
     ['Program', `${input.program}, ${software.build}`],
     ['Created', created],
   ];
@@ -118,12 +124,16 @@ function subsetText(subset: EntropyInput['subset']): string {
   return `part ${subset.index}, counted from 0, of ${grouped(subset.samples)} samples`;
 }
 
-function widthText({ packed }: EntropyInput, { bits_per_symbol: bits }: EntropyOptions): string {
-  if (packed) return '1';
-  return bits === null ? 'those of the greatest sample' : String(bits);
+function widthText(
+  bitsPerSymbol: number,
+  { packed }: EntropyInput,
+  { bits_per_symbol: given }: EntropyOptions,
+): string {
+  const origin = packed || given !== null ? '' : ', those of the greatest sample';
+  return `${bitsPerSymbol}${origin}`;
 }
 
-/** Returns the other options as the command line has them. */
+/** Returns the options without a row of their own, as the command line has them. */
 function optionsText({ packed }: EntropyInput, options: EntropyOptions): string {
   const { truncate, conditioned, iid, seed, restart, submitter_entropy: claim } = options;
   const texts = [

@@ -18,7 +18,7 @@ import {
   snakeCase,
   valuesText,
 } from './entropy-report.ts';
-import { iidRule } from './entropy-rules.ts';
+import { IID_TESTS, iidRule } from './entropy-rules.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<StatisticName, string>> = {
@@ -91,13 +91,13 @@ export function formatIidText(assessment: IidAssessment, { conditioned }: IidFor
     ...alignColumns(
       conditioned
         ? [
-            ['IID tests', verdict(tests.passed)],
+            ['IID tests', iidTestsText([tests])],
             ["h'", hPrimeText(assessment)],
           ]
         : [
             ['H_original', `${figure(hOriginal)} bits per symbol`],
             ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} bits per bit`],
-            ['IID tests', verdict(tests.passed)],
+            ['IID tests', iidTestsText([tests])],
             ['Estimate', iidEstimateText(assessment)],
           ],
     ),
@@ -126,7 +126,7 @@ function iidEstimateText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment):
 
 export function formatIidRestartText(assessment: IidRestartAssessment): string {
   const { sanityCheck, hRows, hColumns, initialMinEntropy, rowTests, columnTests } = assessment;
-  const { isIid, minEntropyPerSymbol } = assessment;
+  const { minEntropyPerSymbol } = assessment;
   const { maxCount, cutoff } = sanityCheck;
   const lines = [
     'Rows: restart by restart',
@@ -143,7 +143,7 @@ export function formatIidRestartText(assessment: IidRestartAssessment): string {
       ['H_I', figure(initialMinEntropy), 'as given'],
       ['H_r', figure(hRows), 'most common value in the rows'],
       ['H_c', figure(hColumns), 'most common value in the columns'],
-      ['IID tests', verdict(isIid), 'of rows and columns'],
+      ['IID tests', iidTestsText([rowTests, columnTests]), 'of rows and columns'],
       [
         'Sanity check',
         verdict(sanityCheck.passed),
@@ -219,7 +219,7 @@ export function testRows({ independence, goodnessOfFit, longestRepeat }: IidTest
     result.statistic.toFixed(6),
     `${result.degreesOfFreedom}`,
     result.pValue.toPrecision(6),
-    verdict(result.passed),
+    canFail(result) ? verdict(result.passed) : 'passed, no degrees of freedom',
   ];
   return [
     ['test', 'statistic', 'degrees of freedom', 'p-value', 'result'],
@@ -247,6 +247,25 @@ function countCells(title: string, counts: PermutationCounts): string[] {
   const { statistic, greater, equal, less, passed } = counts;
   const value = Number.isInteger(statistic) ? `${statistic}` : statistic.toFixed(6);
   return [title, value, `${greater}`, `${equal}`, `${less}`, verdict(passed)];
+}
+
+/** False for a chi-square test that no degree of freedom is left for: its p-value is 1 for any statistic. */
+function canFail({ degreesOfFreedom }: IidTests['independence']): boolean {
+  return degreesOfFreedom > 0;
+}
+
+/** Returns the verdict on all data sets; one that passed says how many tests could not fail. */
+export function iidTestsText(tests: readonly IidTests[]): string {
+  if (!tests.every(({ passed }) => passed)) return verdict(false);
+  const chiSquares = tests.flatMap(({ independence, goodnessOfFit }) => [
+    independence,
+    goodnessOfFit,
+  ]);
+  const idle = chiSquares.filter((result) => !canFail(result)).length;
+  const all = tests.length * IID_TESTS;
+  return idle === 0
+    ? verdict(true)
+    : `${verdict(true)}, ${idle} of ${all} without degrees of freedom`;
 }
 
 function verdict(passed: boolean): string {
@@ -302,8 +321,8 @@ function testsJson(tests: IidTests): Record<string, unknown> {
     passed: tests.passed,
     mean: tests.mean,
     median: tests.median,
-    chi_square_independence: snakeCase(tests.independence),
-    chi_square_goodness_of_fit: snakeCase(tests.goodnessOfFit),
+    chi_square_independence: chiSquareJson(tests.independence),
+    chi_square_goodness_of_fit: chiSquareJson(tests.goodnessOfFit),
     longest_repeated_substring: snakeCase(tests.longestRepeat),
     permutation: {
       generator: 'xoshiro128**',
@@ -314,4 +333,8 @@ function testsJson(tests: IidTests): Record<string, unknown> {
       statistics: permutation.statistics,
     },
   };
+}
+
+function chiSquareJson(result: IidTests['independence']): Record<string, unknown> {
+  return { ...snakeCase(result), can_fail: canFail(result) };
 }

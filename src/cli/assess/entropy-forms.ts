@@ -1,0 +1,58 @@
+/**
+ * The report of `phm assess-entropy` in its forms: text, JSON and page. The page of `phm testbench` writes them too, so
+ * that both write the same bytes.
+ */
+import type { NonIidAssessment } from '#sp800-90b';
+import { claimJson, claimText, type EntropyClaim, initialClaim } from './entropy-claim.ts';
+import { formatEntropyPage } from './entropy-page.ts';
+import { type EntropyPageParts, nonIidPage } from './entropy-page-parts.ts';
+import { entropyJson, formatEntropyText } from './entropy-report.ts';
+import { type EntropyTrace, traceText } from './entropy-trace.ts';
+
+/** What an assessment contributes to each form. */
+export interface EntropyResult {
+  readonly text: () => string;
+  readonly json: () => Record<string, unknown>;
+  /** Null for conditioned output. */
+  readonly claim: EntropyClaim | null;
+  readonly page: () => EntropyPageParts;
+}
+
+/** Each ends with a line end. */
+export interface EntropyForms {
+  readonly text: string;
+  readonly json: string;
+  readonly html: string;
+}
+
+/** Returns the result of the non-IID track; without `hSubmitter`, no claim was given. */
+export function nonIidResult(assessment: NonIidAssessment, hSubmitter?: number): EntropyResult {
+  return {
+    text: () => formatEntropyText(assessment),
+    json: () => entropyJson(assessment),
+    claim: initialClaim(hSubmitter, assessment.minEntropyPerSymbol),
+    page: () => nonIidPage(assessment),
+  };
+}
+
+/** Returns the report. `warnings` have the form of standard error: `warning: …`, without a full stop. */
+export function entropyForms(
+  trace: EntropyTrace,
+  { text, json, claim, page }: EntropyResult,
+  warnings: readonly string[],
+): EntropyForms {
+  const parts = page();
+  const sentences = warnings.map(warningSentence);
+  const warningLines = sentences.map((sentence) => `\nWarning: ${sentence}\n`).join('');
+  const record = { ...trace, warnings: sentences, ...json(), ...claimJson(claim) };
+  return {
+    text: `${text()}${warningLines}${traceText(trace, parts)}${claimText(claim)}`,
+    json: `${JSON.stringify(record)}\n`,
+    html: formatEntropyPage(trace, parts, { claim, warnings: sentences }),
+  };
+}
+
+/** Returns a warning as a sentence, without the word before it. */
+export function warningSentence(warning: string): string {
+  return `${warning.trim().replace(/^warning: /, '')}.`;
+}
