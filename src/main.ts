@@ -77,15 +77,15 @@ if (log) logWarnings(log);
 // Lost messages do no harm, but lost data fails the command. If a reader such as head closes the pipe, the command exits
 // with 141, as after SIGPIPE.
 process.stderr.on('error', () => {});
-process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.once('exit', (code) => {
     if (code !== 0) return;
-    if (reason === 'EPIPE') {
+    if (error.code === 'EPIPE') {
       if (outputLeft) return;
       process.exitCode = 141;
       return;
     }
-    sayFailure('the output cannot be written');
+    sayFailure(`the output cannot be written: ${writeFailure(error)}`);
     process.exitCode = 1;
   });
 });
@@ -94,6 +94,8 @@ const server = isServer ? await import('./serve.ts') : null;
 const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./launcher.ts');
+// No command has written before, so none can have failed to.
+const { writeFailure } = await import('./files/durable-file.ts');
 const launcher = findLauncher(process.env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

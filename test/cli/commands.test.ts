@@ -246,7 +246,7 @@ describe('phm', () => {
     });
     closeSync(full);
     assert.equal(status, 1);
-    assert.match(stderr, /^phm: the output cannot be written\n$/m);
+    assert.match(stderr, /^phm: the output cannot be written: no space left\n$/m);
   });
 
   it('exits quietly with code 141 when the reader of its output has closed the pipe', () => {
