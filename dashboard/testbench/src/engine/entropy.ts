@@ -11,19 +11,13 @@ import { grouped } from '../../../../packages/sp800-22/src/grouped.ts';
 import { guessFormat } from '../../../../packages/sp800-22/src/index.ts';
 import { Sha256 } from '../../../../packages/sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../packages/sp800-90b/src/index.ts';
-import { claimJson, claimText, initialClaim } from '../../../../src/cli/assess/entropy-claim.ts';
-import { formatEntropyPage } from '../../../../src/cli/assess/entropy-page.ts';
-import { nonIidPage } from '../../../../src/cli/assess/entropy-page-parts.ts';
 import {
-  entropyJson,
-  formatEntropyText,
-  tooFewWarning,
-} from '../../../../src/cli/assess/entropy-report.ts';
-import {
-  type EntropyInput,
-  entropyTrace,
-  traceText,
-} from '../../../../src/cli/assess/entropy-trace.ts';
+  entropyForms,
+  nonIidResult,
+  warningSentence,
+} from '../../../../src/cli/assess/entropy-forms.ts';
+import { tooFewWarning } from '../../../../src/cli/assess/entropy-report.ts';
+import { type EntropyInput, entropyTrace } from '../../../../src/cli/assess/entropy-trace.ts';
 import { textWarning } from '../../../../src/cli/assess/format-warning.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
 import {
@@ -70,14 +64,11 @@ export async function estimateEntropy(
   const input = describeInput(request, sampling, read);
   const warnings = warningsOn(request, sampling, read);
   const flags = bitsPerSymbol === undefined ? {} : { bitsPerSymbol };
-  const result = assessNonIid(samples, { ...flags, onProgress });
-  const claim = initialClaim(undefined, result.minEntropyPerSymbol);
+  const result = nonIidResult(assessNonIid(samples, { ...flags, onProgress }));
   const { report } = request;
   const trace = entropyTrace({ report, input, flags, build: SOFTWARE, created });
-  const json = `${JSON.stringify({ ...trace, ...entropyJson(result), ...claimJson(claim) })}\n`;
-  const text = `${formatEntropyText(result)}${traceText(trace)}${claimText(claim)}`;
-  const html = formatEntropyPage(trace, nonIidPage(result), { claim, warnings });
-  return { kind: 'entropy', notes: notesOn(read, warnings), text, json, html };
+  const forms = entropyForms(trace, result, warnings);
+  return { kind: 'entropy', notes: notesOn(read, warnings), ...forms };
 }
 
 /** Names the file as a whole if only the page can decode it: no other program could find the part that was read. */
@@ -119,7 +110,7 @@ function warningsOn(
 function notesOn({ samples, isPart }: ReadSamples, warnings: readonly string[]): string[] {
   return [
     ...(isPart ? [`From the first ${grouped(samples.length)} samples.`] : []),
-    ...warnings.map((warning) => `${warning.trim().replace(/^warning: /, '')}.`),
+    ...warnings.map(warningSentence),
   ];
 }
 
