@@ -227,7 +227,7 @@ describe('phm assess-entropy', () => {
     const [, length] = /(\d+)$/.exec(line ?? '') ?? [];
     assert.ok(html.includes(`<th scope="row">5.1.11 compression</th><td>${length}</td>`));
     assert.doesNotMatch(html, /\ufffd/);
-    assert.match(html, /<h1><bdi>D &amp; Co<\/bdi><\/h1>/);
+    assert.match(html, /<dt>Device under test<\/dt><dd>D &amp; Co<\/dd>/);
     assert.match(html, /<b>Warning<\/b>: 1,000 samples; SP 800-90B section 3\.1\.1 requires/);
     assert.match(html, /<dt>Laboratory<\/dt><dd>Lab &lt;1&gt;<\/dd>/);
     assert.match(html, /@top-left\{content:"Lab \\3c 1\\3e "\}/);

@@ -44,8 +44,8 @@ export function formatEntropyPage(
 <style>${STYLE}${runningHead(trace)}</style>
 </head>
 <body>
-<header><p class="kicker">Test report: entropy assessment</p>
-<h1><bdi>${report.device ?? input.name}</bdi></h1>
+<header><p class="kicker">Report: entropy assessment</p>
+<h1><bdi>${input.name}</bdi></h1>
 <p>${STANDARD}: ${title}</p>
 </header>
 <main>
@@ -56,11 +56,13 @@ ${warnings.map((warning) => markup`<p><b>Warning</b>: ${warning}</p>`)}</section
 ${rule.length === 0 ? NOTHING : textSection('Decision rule', rule)}
 ${tables.map(tableSection)}
 ${textSection('How to read the figures', [...signs, DIGITS_NOTE])}
+<div class="closing">
 ${traceSection(entropyTraceRows(trace, parts))}
-</main>
 <footer>
 <p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-90B" rel="noreferrer">SP 800-90B</a> (January 2018), “Recommendation for the Entropy Sources Used for Random Bit Generation”. Written by ${input.program}.</p>
 ${reportEnd(trace)}</footer>
+</div>
+</main>
 </body>
 </html>
 `.text;
@@ -79,7 +81,7 @@ function reportRows(
     ['SHA-256', markup`<span class="digest">${input.bytes_sha256}</span>`],
     ...coverageRows(input, bitstring),
     ['Method', `${STANDARD}, ${title}`],
-    ['Tested', created],
+    ['Tests begun', created],
   ];
 }
 
@@ -129,7 +131,7 @@ function tableSection({ title, rows }: EntropyPageParts['tables'][number]): Mark
   const [heading, ...body] = rows;
   const row = ([name, ...cells]: string[]): Markup =>
     markup`<tr><th scope="row">${name}</th>${cells.map(dataCell)}</tr>`;
-  return markup`<section><h2>${title}</h2>
+  return markup`<section class="short"><h2>${title}</h2>
 <div class="scroll" tabindex="0"><table>
 <thead><tr>${heading.map((name) => markup`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${body.map(row)}</tbody>

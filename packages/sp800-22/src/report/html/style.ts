@@ -143,7 +143,7 @@ nav{display:none}
 section{border:0;border-radius:0;padding:0;margin-bottom:7mm}
 section>p,.limits ul,#rule ul,footer p,figcaption{max-width:none}
 .verdict{padding:3mm 5mm;border:.4mm solid var(--ink);border-left-width:2mm}
-figure,tr,dl,.rows li,.limits,.verdict,#report,#tests,#supplements,#distribution,.closing{break-inside:avoid}
+figure,tr,dl,.rows li,.limits,.verdict,#report,#tests,#supplements,#distribution,.closing,.short{break-inside:avoid}
 #pictures{break-before:page}
 h2,h3,caption,thead,.group,section>p:has(+.scroll,+figure){break-after:avoid}
 thead{display:table-header-group}
