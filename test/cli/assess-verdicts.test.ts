@@ -32,7 +32,10 @@ describe('phm assess --fail on 2 to 54 sequences', () => {
     );
     assert.deepEqual([code, stderr], [1, '']);
     assert.match(stdout, /^All sequences together: FAILED\.$/m);
-    assert.match(stdout, /^Their smallest p, .* \(frequency, sequence 1\), times their number, /m);
+    assert.match(
+      stdout,
+      /^Their smallest corrected p, .* \(frequency, sequence 1\), times their number, /m,
+    );
   });
 
   it('does not fail a sound source, and warns that it is not judged', async () => {
@@ -40,6 +43,10 @@ describe('phm assess --fail on 2 to 54 sequences', () => {
     const { code, stdout, stderr } = await assess(file, '--bits', '1000');
     assert.equal(code, 0);
     assert.match(stdout, /^All sequences together: no failure\.$/m);
+    assert.match(
+      stdout,
+      /^Their smallest corrected p, 0\.003622 .*, 60, is 0\.217347; it fails below 0\.01\.$/m,
+    );
     assert.match(stderr, /the source is not judged: needs at least 55 sequences, got 10/);
     const { summary } = await commandJson<{
       summary: { passed: boolean | null; all_sequences: { passed: boolean } };

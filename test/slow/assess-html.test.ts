@@ -220,7 +220,10 @@ describe('the page of phm assess --html', () => {
     assert.doesNotMatch(ofMany, /class probabilities/);
     const short = await pageOf(write('ten.bin', stream(1250)), ...MANY, ...one);
     assert.doesNotMatch(short, /Differences from SP 800-22/);
-    assert.match(short, /The source fails if the smallest p-value of all sequences, times the/);
+    assert.match(
+      short,
+      /The source fails if the smallest corrected p-value of all sequences, times/,
+    );
   });
 
   it('lists failing sequences and shows the worst beside the first', async () => {
@@ -236,7 +239,7 @@ describe('the page of phm assess --html', () => {
     assert.match(page, /<h2>Sequences 1 and 5 in pictures<\/h2>/);
     assert.match(
       page,
-      />5<\/th><td class="number">4,000<\/td><td class="number">4,999<\/td><td>frequency /,
+      />5<\/th><td class="number">4,000<\/td><td class="number">4,999<\/td><td><span class="counts">frequency /,
     );
     assert.equal(countOf(page, '<img class="raster"'), 2);
   });

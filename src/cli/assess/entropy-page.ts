@@ -1,7 +1,9 @@
 /** The page of `phm assess-entropy --html`: one file that loads nothing and runs no script. */
 import {
+  digestName,
   fieldRows,
   grouped,
+  isReadWhole,
   type Markup,
   markup,
   NOTHING,
@@ -15,7 +17,7 @@ import { type EntropyClaim, initialFormula } from './entropy-claim.ts';
 import { coverageRows } from './entropy-coverage.ts';
 import type { EntropyPageParts } from './entropy-page-parts.ts';
 import { figure } from './entropy-report.ts';
-import { DIGITS_NOTE } from './entropy-rules.ts';
+import { DIGITS_NOTE, ESTIMATOR_NOTE } from './entropy-rules.ts';
 import { type EntropyTrace, entropyTraceRows } from './entropy-trace.ts';
 
 /** Forbids the page to load, run or send anything: its text and styles are all in it. */
@@ -49,13 +51,13 @@ export function formatEntropyPage(
 <p>${STANDARD}: ${title}</p>
 </header>
 <main>
-${reportTable(reportRows(trace, parts))}
+${reportTable(reportRows(trace, parts), isReadWhole(input))}
 ${verdictSection(parts, claim)}
 <section class="limits"><h2>What this does not prove</h2><p>${caveat.trim().replaceAll('\n', ' ')}</p>
 ${warnings.map((warning) => markup`<p><b>Warning</b>: ${warning}</p>`)}</section>
 ${rule.length === 0 ? NOTHING : textSection('Decision rule', rule)}
 ${tables.map(tableSection)}
-${textSection('How to read the figures', [...signs, DIGITS_NOTE])}
+${textSection('Differences from the standard, and figures', [...signs, ESTIMATOR_NOTE, DIGITS_NOTE])}
 <div class="closing">
 ${traceSection(entropyTraceRows(trace, parts))}
 <footer>
@@ -72,13 +74,12 @@ function reportRows(
   { report, input, created }: EntropyTrace,
   { title, bitstring }: EntropyPageParts,
 ): [name: string, value: string | Markup][] {
-  const { size, bytes } = input;
-  const read = `${grouped(bytes)} bytes${size === null || size === bytes ? '' : ` of ${grouped(size)}`} read`;
+  const read = `${grouped(input.bytes)} bytes${isReadWhole(input) ? '' : ` of ${grouped(input.size ?? 0)}`} read`;
   return [
     ['Report', report.id],
     ...fieldRows(report),
     ['Item', markup`<bdi>${input.name}</bdi>, ${read}`],
-    ['SHA-256', markup`<span class="digest">${input.bytes_sha256}</span>`],
+    [digestName(isReadWhole(input)), markup`<span class="digest">${input.bytes_sha256}</span>`],
     ...coverageRows(input, bitstring),
     ['Method', `${STANDARD}, ${title}`],
     ['Tests begun', created],

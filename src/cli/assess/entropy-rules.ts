@@ -28,6 +28,10 @@ const FAILING_RANKS = 2 * (FAILING_RANK + 1);
 const IID_FALSE_ALARM =
   P_VALUE_TESTS * IID_TEST_ALPHA + (STATISTIC_NAMES.length * FAILING_RANKS) / RANKS;
 
+/** The differences that docs/entropy-assessment.md lists. */
+export const ESTIMATOR_NOTE =
+  'Where the text of SP 800-90B §6.3 is open, or NIST’s program departs from it, the estimators do what the program does. Most estimates rest on a 99 % confidence bound.';
+
 export const DIGITS_NOTE =
   'The digits are for comparison with other programs, not a measure of accuracy.';
 
@@ -60,6 +64,7 @@ function chanceText(dataSets: number): string {
 export function restartRule({ cutoff }: SanityCheck): string[] {
   return [
     `The sanity check (§3.1.4.3) fails if a value occurs more than ${cutoff} times in one of the ${grouped(RESTARTS)} rows or ${grouped(RESTARTS)} columns of ${grouped(RESTARTS)} samples.`,
+    'This limit is not that of the text. It is the exact quantile of the greatest count under the worst distribution with min-entropy H_I, which NIST’s program simulates. The binomial tail of the text would fail four of five sound matrices of 8-bit samples with H_I = 8.',
     `Failures by chance: of the sources whose samples are IID with a min-entropy of H_I, at most about ${percent(RESTART_FALSE_ALARM)} fail the sanity check. For one row or column, the probability is at most 1\u00a0−\u00a0${1 - RESTART_FALSE_ALARM}^(1/${2 * RESTARTS}), about 0.000005.`,
     'The validation (§3.1.4.2) fails if min(H_r, H_c) is below H_I / 2. The standard names no rate of failures by chance for it.',
     'If one of the two fails, no entropy is awarded (§3.1.4).',

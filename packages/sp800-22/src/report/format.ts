@@ -227,7 +227,7 @@ export function allSequencesTexts(all: AllSequences | undefined): string[] {
   const least = `${pValueText(smallest.p)} (${smallest.test}, sequence ${grouped(smallest.sequence)})`;
   return [
     `All sequences together: ${passed ? 'no failure' : 'FAILED'}.`,
-    `Their smallest p, ${least}, times their number, ${grouped(pValues)}, is ${pValueText(p)}; it fails below ${alpha}.`,
+    `Their smallest corrected p, ${least}, times their number, ${grouped(pValues)}, is ${p >= 1 ? '1 or more' : pValueText(p)}; it fails below ${alpha}.`,
   ];
 }
 

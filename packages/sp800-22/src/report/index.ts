@@ -4,7 +4,14 @@
  */
 
 export { type Markup, markup, NOTHING } from './html/markup.ts';
-export { reportEnd, reportTable, runningHead, traceSection } from './html/report-section.ts';
+export {
+  digestName,
+  isReadWhole,
+  reportEnd,
+  reportTable,
+  runningHead,
+  traceSection,
+} from './html/report-section.ts';
 export { STYLE } from './html/style.ts';
 export { HtmlOutput, type PageHead } from './html-output.ts';
 export {

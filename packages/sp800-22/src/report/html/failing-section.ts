@@ -47,7 +47,10 @@ function byChance({ tests, sequences }: Layout): string {
 
 function row({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Markup {
   const from = offsetBits + index * bits;
-  const tests = failed.map(({ name, correctedP }) => `${name} ${pValueText(correctedP)}`);
-  return markup`<tr><th scope="row" class="number">${grouped(index + 1)}</th><td class="number">${grouped(from)}</td><td class="number">${grouped(from + bits - 1)}</td><td>${tests.join(', ')}</td></tr>
+  const tests = failed.map(
+    ({ name, correctedP }, i) =>
+      markup`${i === 0 ? '' : ', '}<span class="counts">${name} ${pValueText(correctedP)}</span>`,
+  );
+  return markup`<tr><th scope="row" class="number">${grouped(index + 1)}</th><td class="number">${grouped(from)}</td><td class="number">${grouped(from + bits - 1)}</td><td>${tests}</td></tr>
 `;
 }

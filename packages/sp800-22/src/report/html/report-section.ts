@@ -14,12 +14,13 @@ export function reportSection(
   first: SuiteReport,
   { sequences, complete }: Finished,
 ): Markup {
-  const size = `${grouped(input.bytes)} bytes${input.size === null || input.size === input.bytes ? '' : ` of ${grouped(input.size)}`}`;
+  const isWhole = isReadWhole(input);
+  const size = `${grouped(input.bytes)} bytes${isWhole ? '' : ` of ${grouped(input.size ?? 0)}`}`;
   const rows: [string, string | Markup][] = [
     ['Report', report.id],
     ...fieldRows(report),
     ['Item', markup`<bdi>${input.name}</bdi>, ${size} read, ${input.format}`],
-    ['SHA-256', markup`<span class="digest">${input.sha256}</span>`],
+    [digestName(isWhole), markup`<span class="digest">${input.sha256}</span>`],
     ['Bits tested', testedText(input, sequences * first.bits)],
     [
       'Method',
@@ -27,7 +28,12 @@ export function reportSection(
     ],
     ['Tests begun', created],
   ];
-  return reportTable(rows);
+  return reportTable(rows, isWhole);
+}
+
+/** Reports whether the digest is that of the whole item. A pipe has no more than what was read. */
+export function isReadWhole({ size, bytes }: { size: number | null; bytes: number }): boolean {
+  return size === null || size === bytes;
 }
 
 function methodText({ tests, constants }: SuiteReport): string {
@@ -36,13 +42,24 @@ function methodText({ tests, constants }: SuiteReport): string {
     : `NIST SP 800-22 Rev. 1a (April 2010), ${constants} constants`;
 }
 
-/** Returns the section at the head of any report. `rows` has the digest of the item. */
-export function reportTable(rows: readonly (readonly [name: string, value: Content])[]): Markup {
+/** Returns the section at the head of any report. `rows` has the digest; `isWhole`: of the whole item. */
+export function reportTable(
+  rows: readonly (readonly [name: string, value: Content])[],
+  isWhole: boolean,
+): Markup {
+  const item = isWhole
+    ? 'the item with this digest, as received'
+    : 'the bytes with this digest, as received. It is not the digest of the whole item';
   return markup`<section id="report"><h2>Report</h2>
 ${traceList(rows)}
-<p>The results relate only to the item with this digest, as received. The program has not checked what it was told of the laboratory, the customer, the device and the operator.</p>
+<p>The results relate only to ${item}. The program has not checked any text that it was given.</p>
 </section>
 `;
+}
+
+/** Returns the name of the digest in such rows. */
+export function digestName(isWhole: boolean): string {
+  return isWhole ? 'SHA-256' : 'SHA-256 of the bytes read';
 }
 
 /** Returns the section of everything that the report was made from and by. */

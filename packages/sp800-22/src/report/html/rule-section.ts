@@ -46,7 +46,7 @@ function groupRules(secondLevel: SecondLevel, allSequences: AllSequences | undef
   const { alpha } = allSequences;
   return [
     TEST_RULE,
-    `The source fails if the smallest p-value of all sequences, times the number of p-values, is below ${alpha}; else it is not judged. So at most about ${100 * alpha} % of sound sources fail.`,
+    `The source fails if the smallest corrected p-value of all sequences, times their number, is below ${alpha}; else it is not judged. The two excursions tests are left out, because small p-values of theirs are not exact enough. So at most about ${100 * alpha} % of sound sources fail.`,
   ];
 }
 
