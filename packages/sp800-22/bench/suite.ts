@@ -184,7 +184,7 @@ parentPort.once('message', (seconds) => {
 
 /** Returns the sequences per second of `threads` threads together. */
 async function throughput(n: number, threads: number, seconds: number): Promise<number> {
-  const door = new URL('../src/index.ts', import.meta.url).href;
+  const door = new URL('../src/index-node.ts', import.meta.url).href;
   const code = new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`);
   const workers = Array.from(
     { length: threads },
