@@ -30,7 +30,7 @@ const IID_FALSE_ALARM =
 
 /** The differences that docs/entropy-assessment.md lists. */
 export const ESTIMATOR_NOTE =
-  'Where the text of SP 800-90B §6.3 is open, or NIST’s program departs from it, the estimators do what the program does. Most estimates rest on a 99 % confidence bound.';
+  'Where the text of SP 800-90B §6.3 is open, or NIST’s program (version 1.1.7) departs from it, the estimators do what the program does: values that do not occur are dropped, MultiMMC keeps 100,000 pairs of prefix and symbol for each length, LZ78Y keeps 65,536 prefixes, P_local is computed only where it would lower an estimate, and Z is 2.5758293 instead of 2.576. Most estimates rest on a 99 % confidence bound.';
 
 export const DIGITS_NOTE =
   'The digits are for comparison with other programs, not a measure of accuracy.';
