@@ -2,11 +2,11 @@
 import {
   digestName,
   fieldRows,
-  grouped,
   isReadWhole,
   type Markup,
   markup,
   NOTHING,
+  readText,
   reportEnd,
   reportTable,
   runningHead,
@@ -74,11 +74,10 @@ function reportRows(
   { report, input, created }: EntropyTrace,
   { title, bitstring }: EntropyPageParts,
 ): [name: string, value: string | Markup][] {
-  const read = `${grouped(input.bytes)} bytes${isReadWhole(input) ? '' : ` of ${grouped(input.size ?? 0)}`} read`;
   return [
     ['Report', report.id],
     ...fieldRows(report),
-    ['Item', markup`<bdi>${input.name}</bdi>, ${read}`],
+    ['Item', markup`<bdi>${input.name}</bdi>, ${readText(input)}`],
     [digestName(isReadWhole(input)), markup`<span class="digest">${input.bytes_sha256}</span>`],
     ...coverageRows(input, bitstring),
     ['Method', `${STANDARD}, ${title}`],

@@ -1,6 +1,6 @@
 /** The facts by which a report of `phm assess` can be traced to its input, options and program. */
 import { KERNELS_SHA256, TEST_NAMES } from '#sp800-22';
-import type { RunTrace } from '#sp800-22/report';
+import { createdText, type RunTrace } from '#sp800-22/report';
 import { PROJECT_VERSION, softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
@@ -49,5 +49,5 @@ export function creationTime({ env }: Pick<CliContext, 'env'>): string {
   if (epoch !== undefined && !/^\d{1,11}$/.test(epoch)) {
     throw new CommandError(`SOURCE_DATE_EPOCH expected seconds since 1970, got "${epoch}"`, 2);
   }
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return createdText(ms);
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../../packages/sp800-22/src/assess/index.ts';
 import { grouped } from '../../../../packages/sp800-22/src/grouped.ts';
 import { guessFormat } from '../../../../packages/sp800-22/src/index.ts';
+import { createdText } from '../../../../packages/sp800-22/src/report/index.ts';
 import { Sha256 } from '../../../../packages/sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../packages/sp800-90b/src/index.ts';
 import {
@@ -55,7 +56,7 @@ export async function estimateEntropy(
   request: EntropyRequest,
   onProgress: (progress: EstimatorProgress) => void,
 ): Promise<EntropyResult> {
-  const created = `${new Date().toISOString().slice(0, 19)}Z`;
+  const created = createdText();
   const sampling = samplingOf(request);
   const { reader, bitsPerSymbol } = sampling;
   const read = await readSamples(sampling, request.offset).finally(() => reader.close());

@@ -6,7 +6,7 @@ import { platform, type SuiteWorker } from '../platform.ts';
 import { HtmlOutput } from '../report/html-output.ts';
 import { makeOutput } from '../report/output.ts';
 import { type AssessOutput, hasFailed, RunCounts } from '../report/summary.ts';
-import type { RunTrace } from '../report/trace.ts';
+import { createdText, type RunTrace } from '../report/trace.ts';
 import { assertInteger } from '../result.ts';
 import { type SuiteReport, TEST_NAMES, type TestName } from '../suite.ts';
 import { SUPPLEMENT_NAMES, type SupplementName } from '../supplements/supplements.ts';
@@ -186,7 +186,7 @@ class Recorder {
     this.#options = options;
     this.#cut = cut;
     this.#input = input;
-    this.#created = options.created ?? `${new Date().toISOString().slice(0, 19)}Z`;
+    this.#created = options.created ?? createdText();
     this.#counts = new RunCounts(cut.tests);
     const { json, csv, text, html } = options.write ?? {};
     const trace = (): RunTrace => this.#trace();

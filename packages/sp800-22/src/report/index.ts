@@ -7,6 +7,7 @@ export { type Markup, markup, NOTHING } from './html/markup.ts';
 export {
   digestName,
   isReadWhole,
+  readText,
   reportEnd,
   reportTable,
   runningHead,
@@ -34,4 +35,4 @@ export {
 } from './summary.ts';
 export { alignColumns, countText, grouped } from './table.ts';
 export type { RunTrace, TraceSource } from './trace.ts';
-export { type Finished, identityRows, traceJson, traceRows } from './trace.ts';
+export { createdText, type Finished, identityRows, traceJson, traceRows } from './trace.ts';

@@ -45,6 +45,11 @@ export interface RunTrace {
   readonly created: string;
 }
 
+/** Returns a time of creation: to the second, in UTC. */
+export function createdText(ms: number = Date.now()): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
 /** Returns the trace once the run has ended. */
 export type TraceSource = () => RunTrace;
 

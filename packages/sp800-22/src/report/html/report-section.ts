@@ -15,11 +15,10 @@ export function reportSection(
   { sequences, complete }: Finished,
 ): Markup {
   const isWhole = isReadWhole(input);
-  const size = `${grouped(input.bytes)} bytes${isWhole ? '' : ` of ${grouped(input.size ?? 0)}`}`;
   const rows: [string, string | Markup][] = [
     ['Report', report.id],
     ...fieldRows(report),
-    ['Item', markup`<bdi>${input.name}</bdi>, ${size} read, ${input.format}`],
+    ['Item', markup`<bdi>${input.name}</bdi>, ${readText(input)}, ${input.format}`],
     [digestName(isWhole), markup`<span class="digest">${input.sha256}</span>`],
     ['Bits tested', testedText(input, sequences * first.bits)],
     [
@@ -31,8 +30,11 @@ export function reportSection(
   return reportTable(rows, isWhole);
 }
 
+/** Size of the item, null for a pipe, and bytes read, as a trace has them. */
+type ReadSize = Pick<TraceJson['input'], 'size' | 'bytes'>;
+
 /** Reports whether the digest is that of the whole item. A pipe has no more than what was read. */
-export function isReadWhole({ size, bytes }: { size: number | null; bytes: number }): boolean {
+export function isReadWhole({ size, bytes }: ReadSize): boolean {
   return size === null || size === bytes;
 }
 
@@ -55,6 +57,12 @@ ${traceList(rows)}
 <p>The results relate only to ${item}. The program has not checked any text that it was given.</p>
 </section>
 `;
+}
+
+/** Returns how much of the item was read. */
+export function readText({ size, bytes }: ReadSize): string {
+  const all = size === null || size === bytes ? '' : ` of ${grouped(size)}`;
+  return `${grouped(bytes)} bytes${all} read`;
 }
 
 /** Returns the name of the digest in such rows. */
