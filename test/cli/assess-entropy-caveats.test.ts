@@ -1,28 +1,13 @@
 /** What `phm assess-entropy` says of samples that tell little: warnings, tests that cannot fail, and no entropy. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
 import { claimText } from '../../src/cli/assess/entropy-claim.ts';
 import { fewPairsWarning } from '../../src/cli/assess/iid-report.ts';
 import { aesBits, aesBytes } from '../sp800-90b/ea-non-iid.ts';
-import { runCommand } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { entropyFiles } from '../support/entropy-files.ts';
 
-let folder: string;
-before(() => {
-  folder = makeDataDir();
-});
-after(() => removeDataDir(folder));
-
-function write(name: string, content: Uint8Array): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-const phm = (...args: string[]) =>
-  runCommand(['assess-entropy', ...args], { SOURCE_DATE_EPOCH: '1700000000' });
+const { path, write, phm } = entropyFiles();
 
 describe('phm assess-entropy', () => {
   it('recommends an --initial-entropy that it accepts', async () => {
@@ -76,7 +61,7 @@ describe('phm assess-entropy', () => {
   it('says that a chi-square test without degrees of freedom cannot fail', async () => {
     const file = write('no-degrees.bin', aesBytes().subarray(0, 2_000));
     const args = [file, '--iid', '--seed', '1', '--threads', '1'];
-    const page = join(folder, 'no-degrees.html');
+    const page = path('no-degrees.html');
     const { stdout } = await phm(...args, '--html', page);
     assert.match(
       stdout,

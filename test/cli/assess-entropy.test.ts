@@ -1,31 +1,17 @@
 /** `phm assess-entropy` as users see it: stdout, stderr, exit code. The command runs in this process. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
 import { assessNonIid, type RestartAssessment } from '#sp800-90b';
 import { claimJson, claimText } from '../../src/cli/assess/entropy-claim.ts';
 import { formatRestartText } from '../../src/cli/assess/entropy-report.ts';
 import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
 import { aesBits, aesBytes, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
-import { runCommand, runCommandOn } from '../support/run-command.ts';
-import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { entropyFiles } from '../support/entropy-files.ts';
+import { runCommandOn } from '../support/run-command.ts';
 
-let folder: string;
-before(() => {
-  folder = makeDataDir();
-});
-after(() => removeDataDir(folder));
-
-function write(name: string, content: Uint8Array): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-const phm = (...args: string[]) =>
-  runCommand(['assess-entropy', ...args], { SOURCE_DATE_EPOCH: '1700000000' });
+const { path, write, phm } = entropyFiles();
 
 describe('phm assess-entropy', () => {
   it('writes every figure as JSON, and nothing to stderr, for enough samples', async () => {
@@ -126,7 +112,7 @@ describe('phm assess-entropy', () => {
       aesBytes().map((byte) => byte & 127),
     );
     const failures: [string[], number, RegExp][] = [
-      [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: there is no such file/],
+      [[path('none.bin')], 1, /none\.bin cannot be read: there is no such file/],
       [[empty], 1, /empty\.bin contains fewer than 2 samples/],
       [[short, '--restart', '--initial-entropy', '1'], 1, /contains 100 samples; --restart needs/],
       [[matrix, '--restart'], 2, /--restart and --initial-entropy need each other/],
@@ -210,7 +196,7 @@ describe('phm assess-entropy', () => {
   it('writes a page with every figure, the input and its digest, and loads nothing', async () => {
     const samples = aesBits().subarray(0, 1_000);
     const file = write('<page>.bin', samples);
-    const page = join(folder, 'page.html');
+    const page = path('page.html');
     const args = ['--iid', '--seed', '1', '--threads', '1', '--html', page];
     const texts = ['--laboratory', 'Lab <1>', '--device', 'D & Co'];
     const { code, stdout } = await phm(file, ...args, ...texts);
