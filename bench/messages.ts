@@ -58,7 +58,13 @@ function result(used: number): KeyTaskResult {
     key: Buffer.from(new ArrayBuffer(32)),
   });
   const usage = { month: 24_322, used, quota: 1_000_000 };
-  return { kind: 'generated', createdMs: 1_764_000_000_000 + used, keys: [key], usage };
+  return {
+    kind: 'generated',
+    createdMs: 1_764_000_000_000 + used,
+    keys: [key],
+    usage,
+    failures: 0,
+  };
 }
 
 const each = <T>(make: (i: number) => T): T[] => Array.from({ length: keys }, (_, i) => make(i));

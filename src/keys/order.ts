@@ -155,6 +155,15 @@ export interface GeneratedOutcome {
   readonly usage: Usage;
 }
 
+/** Recorded keys that may still have to be withheld. */
+export interface Withholdable {
+  /**
+   * Reports whether no sample of the generator behind these keys has failed since they were made. It MUST be asked after
+   * each wait before the answer.
+   */
+  readonly mayRelease: () => boolean;
+}
+
 /** Sealed keys, recorded now or by an earlier request with the same `Idempotency-Key`. */
 export interface SealedOutcome {
   readonly kind: 'sealed';
@@ -176,8 +185,8 @@ export interface KeyAlreadyMade {
 
 /** Outcome of a request for keys. */
 export type GenerateOutcome =
-  | GeneratedOutcome
-  | SealedOutcome
+  | (GeneratedOutcome & Withholdable)
+  | (SealedOutcome & Withholdable)
   | KeyAlreadyMade
   /** The time of the order's expiry was up when the request was accepted. */
   | { readonly kind: 'expired'; readonly atMs: number }

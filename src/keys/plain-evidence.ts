@@ -25,6 +25,26 @@ interface Sample {
   readonly at: Instant;
 }
 
+/** The evidence on a generator, as other threads see it. */
+export interface EvidenceState {
+  /** When the last good sample was drawn; null before the first. */
+  readonly goodAt: Instant | null;
+  /** True if the last verdict was a failure. */
+  readonly isFailed: boolean;
+  /** Failed samples since the start. It never decreases, so a pass does not hide a failure. */
+  readonly failures: number;
+}
+
+/**
+ * Reports whether keys may be released now that were generated when `failures` samples had failed. A key before a failed
+ * sample is never released, although a second sample passed: the defect may come and go.
+ */
+export function mayRelease(state: EvidenceState, failures: number, now: Instant): boolean {
+  const { goodAt, isFailed } = state;
+  if (state.failures !== failures || goodAt === null || isFailed) return false;
+  return elapsedMs(goodAt, now) < MAX_AGE_MS;
+}
+
 /** Consequence of a verdict: nothing, a second sample at once, or the end of generation. */
 export type Consequence = 'none' | 'second_sample' | 'latch';
 
@@ -37,6 +57,7 @@ export class PlainEvidence {
   #pending: Sample | null = null;
   /** True if the last verdict was a failure. */
   #failed = false;
+  #failures = 0;
   /** True if no further key comes. */
   #ended = false;
   /** Keys up to this number have evidence: a later sample passed, without a failure since the good sample before. */
@@ -63,13 +84,21 @@ export class PlainEvidence {
 
   /** Reports whether no key may be generated now. */
   mustWait(now: Instant): boolean {
-    if (!this.mayRelease(now) || this.#owesLast()) return true;
+    if (!mayRelease(this.state, this.#failures, now) || this.#owesLast()) return true;
     return this.#pending !== null && this.#isUsedUp(this.#pending);
   }
 
-  /** Reports whether generated keys may be released now. */
-  mayRelease(now: Instant): boolean {
-    return this.#good !== null && !this.#failed && elapsedMs(this.#good.at, now) < MAX_AGE_MS;
+  /** Failed samples since the start. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get state(): EvidenceState {
+    return {
+      goodAt: this.#good?.at ?? null,
+      isFailed: this.#failed,
+      failures: this.#failures,
+    };
   }
 
   /** Ends generation: a last sample is due if a released key has no evidence yet. */
@@ -93,6 +122,7 @@ export class PlainEvidence {
     if (!passed) {
       const isSecond = this.#failed;
       this.#failed = true;
+      this.#failures += 1;
       return isSecond ? 'latch' : 'second_sample';
     }
     this.#good = sample;

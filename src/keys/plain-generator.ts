@@ -6,7 +6,14 @@ import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
-import { PlainEvidence } from './plain-evidence.ts';
+import { type EvidenceState, mayRelease, PlainEvidence } from './plain-evidence.ts';
+
+/** What was made, with its number and the failed samples of its generator before it. */
+export interface Numbered<Key> {
+  readonly key: Key;
+  readonly number: number;
+  readonly failures: number;
+}
 
 /** Runs the whole suite on an unmodulated sample, wipes the sample, and calls `answer` once. */
 export type JudgeSample = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;
@@ -33,15 +40,14 @@ export class PlainGenerator {
   }
 
   /**
-   * Generates a key with `make`, after drawing a sample if one is due. Returns the key and its number, or null if keys
-   * must wait for a verdict. Throws what `make` throws, and `entropy_unavailable` if the sample cannot be drawn.
+   * Generates a key with `make`, after drawing a sample if one is due. Returns null if keys must wait for a verdict.
+   * Throws what `make` throws, and `entropy_unavailable` if the sample cannot be drawn.
    */
-  make<Key>(
-    make: (generator: Generator) => Key,
-  ): { readonly key: Key; readonly number: number } | null {
+  make<Key>(make: (generator: Generator) => Key): Numbered<Key> | null {
     if (!this.hasEvidence()) return null;
     const key = make(this.generator);
-    return { key, number: this.#evidence.keyGenerated() };
+    const { failures } = this.#evidence;
+    return { key, number: this.#evidence.keyGenerated(), failures };
   }
 
   /**
@@ -55,9 +61,17 @@ export class PlainGenerator {
     return this.generator.latched !== null || !this.#evidence.mustWait(now);
   }
 
-  /** Reports whether generated keys may be released now. */
-  mayRelease(): boolean {
-    return this.#evidence.mayRelease(this.#now());
+  /**
+   * Reports whether keys may be released now that were made when `failures` samples had failed. MUST be asked after each
+   * wait, because verdicts come meanwhile.
+   */
+  mayRelease(failures: number): boolean {
+    return mayRelease(this.#evidence.state, failures, this.#now());
+  }
+
+  /** The evidence now, for the thread that releases keys of this generator. */
+  get evidence(): EvidenceState {
+    return this.#evidence.state;
   }
 
   /** True while keys wait for the verdict on a sample. */

@@ -12,6 +12,7 @@ export class EvidenceWatch {
   readonly #pool: Pick<SuitePool, 'judge'>;
   readonly #onLate: (isLate: boolean) => void;
   #isLate = false;
+  #failures = 0;
 
   /** Calls `onLate` with true when a verdict is late, and with false when it arrives after all. */
   constructor(worker: Worker, pool: Pick<SuitePool, 'judge'>, onLate: (isLate: boolean) => void) {
@@ -21,6 +22,14 @@ export class EvidenceWatch {
     worker.on('message', (message: KeyWorkerReply) => {
       if ('sample' in message) void this.#judge(message.sample);
     });
+  }
+
+  /**
+   * Failed samples of the key worker's generator. This thread knows of a failure before the key worker, which may be sending
+   * keys of before.
+   */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** True while a verdict is late. */
@@ -34,6 +43,7 @@ export class EvidenceWatch {
     const gate = await this.#pool.judge(sample);
     clearTimeout(timer);
     if (this.#isLate) this.#note(false);
+    if (gate.verdict !== 'PASS') this.#failures += 1;
     this.#worker.postMessage({ gate } satisfies KeyWorkerMessage);
   }
 

@@ -1,7 +1,7 @@
 /** Requests with an `Idempotency-Key`: those in progress in this process, and answers to earlier ones. */
 import { AppError } from '../errors.ts';
 import { formatKeyId } from '../keys/key-id.ts';
-import type { Idempotency, KeyAlreadyMade, SealedOutcome } from '../keys/order.ts';
+import type { Idempotency, KeyAlreadyMade, SealedOutcome, Withholdable } from '../keys/order.ts';
 import type { StoredAnswer, Usage } from '../ledger/index.ts';
 
 /** The `Idempotency-Key`s of requests in progress. Other processes may have the same: the commit decides then. */
@@ -32,12 +32,14 @@ export function replay(
   answer: StoredAnswer,
   { requestHash }: Idempotency,
   usage: Usage,
-): SealedOutcome | KeyAlreadyMade {
+): (SealedOutcome & Withholdable) | KeyAlreadyMade {
   if (Buffer.compare(answer.requestHash, requestHash) !== 0) {
     throw new AppError('idempotency_key_reused');
   }
   const { createdMs, body } = answer;
   const keyIds = answer.keyIds.map(formatKeyId);
   if (body === null) return { kind: 'key_already_made', keyIds, createdMs, usage };
-  return { kind: 'sealed', createdMs, keyIds, body, usage, replayed: true };
+  // Another server may have made these keys: the first request decided on them.
+  const mayRelease = () => true;
+  return { kind: 'sealed', createdMs, keyIds, body, usage, replayed: true, mayRelease };
 }

@@ -17,11 +17,13 @@ import {
   type Recipient,
   type SealedOutcome,
   type SealedResponseKey,
+  type Withholdable,
 } from '../keys/order.ts';
 import type { Principal, StreamCounts, Usage } from '../ledger/index.ts';
+import type { EvidenceWatch } from './evidence-watch.ts';
 import { InProgress, replay } from './idempotency.ts';
 import { type LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
-import { NO_STREAMS, type Requester, unexpected } from './messages.ts';
+import { NO_STREAMS, type PlainKeyGenerated, type Requester, unexpected } from './messages.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { KeyQueue } from './queue.ts';
@@ -46,6 +48,7 @@ interface Parts {
   readonly latch: Latch;
   readonly queue: KeyQueue;
   readonly pool: SuitePool;
+  readonly evidence: Pick<EvidenceWatch, 'failures'>;
   readonly ledger: LedgerWatch;
   readonly metered: MeteredRequests;
   readonly observer: KeyObserver | undefined;
@@ -75,7 +78,7 @@ export class KeyRequests {
   }
 
   /**
-   * Generates and records the keys of a request: all of them, or none. If the latch was set after their rows became
+   * Generates and records the keys of a request: all of them, or none. If a defect was found after their rows became
    * durable, the keys are wiped here and the rows stay.
    */
   async generate(
@@ -89,7 +92,7 @@ export class KeyRequests {
     const outcome = await this.#inProgress.run(principal.accountId, request.idempotency, () =>
       isForKeyWorker(request) ? this.#onePlainKey(call) : this.#suiteKeys(call),
     );
-    if (outcome.kind === 'generated' || outcome.kind === 'sealed') this.#refuseIfLatched(outcome);
+    if (outcome.kind === 'generated' || outcome.kind === 'sealed') this.requireSound(outcome);
     this.#count(request, outcome);
     return outcome;
   }
@@ -110,7 +113,8 @@ export class KeyRequests {
       requireCurrentSecret(this.#parts.ledger.status());
       const task = { kind: 'generate', requester, order, idempotency } as const;
       const result = await metered.submit(task, abandoned, onStage);
-      if (result.kind === 'generated' || result.kind === 'quota_exceeded') return result;
+      if (result.kind === 'quota_exceeded') return result;
+      if (result.kind === 'generated') return this.#withholdable(result);
       if (result.kind === 'replayed' && idempotency) {
         return replay(result.answer, idempotency, result.usage);
       }
@@ -119,6 +123,13 @@ export class KeyRequests {
       this.#noteFailure(requester, error, NO_STREAMS);
       throw error;
     }
+  }
+
+  /** Fields by name: a spread costs more than the rest of this function. */
+  #withholdable({ createdMs, keys, usage, failures }: PlainKeyGenerated): GenerateOutcome {
+    const { evidence } = this.#parts;
+    const mayRelease = () => evidence.failures === failures;
+    return { kind: 'generated', createdMs, keys, usage, mayRelease };
   }
 
   /** Returns why no new key may be generated; null if one may. A retry is answered all the same. */
@@ -207,7 +218,7 @@ export class KeyRequests {
     return this.#releasable(call, work, made, body, result.usage);
   }
 
-  /** Returns the outcome of durable rows. Wipes the keys if a sample of their generator has failed since. */
+  /** Returns the outcome of durable rows. */
   #releasable(
     { requester: { atMs: createdMs } }: Call,
     work: SuiteWork,
@@ -215,23 +226,23 @@ export class KeyRequests {
     body: string | null,
     usage: Usage,
   ): GenerateOutcome {
-    const mayRelease = work.mayRelease();
+    const mayRelease = () => work.mayRelease();
     work.recorded();
-    if (!mayRelease) {
-      for (const key of keys) wipeKey(key);
-      throw entropyUnavailable(FAILED_MEANWHILE);
-    }
-    if (body === null) return { kind: 'generated', createdMs, keys, usage };
+    if (body === null) return { kind: 'generated', createdMs, keys, usage, mayRelease };
     for (const { sealedKey } of sealed) this.#parts.observer?.keySealed(sealedKey.suite);
     const keyIds = sealed.map(({ keyId }) => keyId);
-    return { kind: 'sealed', createdMs, keyIds, body, usage, replayed: false };
+    return { kind: 'sealed', createdMs, keyIds, body, usage, replayed: false, mayRelease };
   }
 
-  #refuseIfLatched(outcome: GeneratedOutcome | SealedOutcome): void {
+  /**
+   * Throws `entropy_unavailable` and wipes the keys if a defect was found since they were made: the process has latched, or a
+   * sample of their generator failed. MUST be called after each wait before the answer.
+   */
+  requireSound(outcome: (GeneratedOutcome | SealedOutcome) & Withholdable): void {
     const defect = this.#parts.latch.read();
-    if (!defect) return;
+    if (!defect && outcome.mayRelease()) return;
     if (outcome.kind === 'generated') for (const key of outcome.keys) wipeKey(key);
-    throw latchedError(defect);
+    throw defect ? latchedError(defect) : entropyUnavailable(FAILED_MEANWHILE);
   }
 
   #count({ order, count, isBatch }: KeyRequest, outcome: GenerateOutcome): void {

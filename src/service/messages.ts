@@ -104,8 +104,14 @@ export type KeyTask =
   /** Record that API keys were used in an hour since 1970. */
   | { readonly kind: 'note_uses'; readonly apiKeyIds: readonly string[]; readonly hour: number };
 
+/** A key of the key worker. */
+export interface PlainKeyGenerated extends GeneratedOutcome {
+  /** Failed samples of the key worker's generator before it. */
+  readonly failures: number;
+}
+
 export type KeyTaskResult =
-  | GeneratedOutcome
+  | PlainKeyGenerated
   | QuotaExceeded
   | ValidateOutcome
   | { readonly kind: 'recorded'; readonly usage: Usage }

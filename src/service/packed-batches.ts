@@ -5,7 +5,7 @@
  * lists, and all key bytes in one transferred buffer (`packed-bytes.ts`). A message of objects repeats the name of
  * each property (bench/messages.ts). Other tasks and results are few, and travel as they are.
  */
-import type { GeneratedOutcome, ReleasedKey } from '../keys/order.ts';
+import type { ReleasedKey } from '../keys/order.ts';
 import type {
   KeyBatch,
   KeyBatchReply,
@@ -13,6 +13,7 @@ import type {
   KeyTaskResult,
   PackedBatch,
   PackedReply,
+  PlainKeyGenerated,
   TaskForm,
 } from './messages.ts';
 import { ByteReader, ByteWriter, secretBytes } from './packed-bytes.ts';
@@ -25,15 +26,15 @@ const OTHER = -1;
 
 /**
  * Numbers of one result: lengths of its key and opening in bytes (0 for none), `createdMs`, `securityStrengthBits`,
- * `entropyBits`, `latencyMs`, and of the usage `month`, `used` and `quota` (infinity for none). If the key has no bytes,
- * the result is the next one of `others`.
+ * `entropyBits`, `latencyMs`, of the usage `month`, `used` and `quota` (infinity for none), and `failures`. If the key has
+ * no bytes, the result is the next one of `others`.
  */
-const RESULT_COLUMNS = 9;
+const RESULT_COLUMNS = 10;
 
 type GenerateTask = KeyTask & { readonly kind: 'generate' };
 
 /** A result that fits into the columns. */
-type PlainResult = GeneratedOutcome & { readonly keys: readonly [ReleasedKey] };
+type PlainResult = PlainKeyGenerated & { readonly keys: readonly [ReleasedKey] };
 
 /** Packs a batch for `postMessage`. The caller transfers the keys of `others`. */
 export function packBatch({ id, tasks, failures }: KeyBatch): PackedBatch {
@@ -190,7 +191,7 @@ function plainBytes(results: readonly KeyTaskResult[]): number {
 function writeNumbers(
   columns: Float64Array,
   at: number,
-  { createdMs, usage }: PlainResult,
+  { createdMs, usage, failures }: PlainResult,
   one: ReleasedKey,
 ): void {
   columns[at] = one.key.length;
@@ -202,6 +203,7 @@ function writeNumbers(
   columns[at + 6] = usage.month;
   columns[at + 7] = usage.used;
   columns[at + 8] = usage.quota ?? Number.POSITIVE_INFINITY;
+  columns[at + 9] = failures;
 }
 
 function plainResult(
@@ -233,5 +235,6 @@ function plainResult(
       used: columns[at + 7],
       quota: quota === Number.POSITIVE_INFINITY ? null : quota,
     },
+    failures: columns[at + 9],
   };
 }

@@ -147,6 +147,7 @@ export class KeyService {
       latch,
       queue: this.#queue,
       pool: this.#pool,
+      evidence: this.#evidence,
       ledger: this.#ledger,
       metered: this.#metered,
       observer,
@@ -181,7 +182,7 @@ export class KeyService {
   }
 
   /**
-   * Generates and records the keys of a request: all of them, or none. If the latch was set after their rows became
+   * Generates and records the keys of a request: all of them, or none. If a defect was found after their rows became
    * durable, the keys are wiped and the rows stay.
    */
   generate(
@@ -190,6 +191,11 @@ export class KeyService {
     options: GenerateOptions,
   ): Promise<GenerateOutcome> {
     return this.#keys.generate(principal, request, options);
+  }
+
+  /** As `KeyRequests.requireSound`. MUST be called after each wait between `generate` and the answer. */
+  requireSound(outcome: Parameters<KeyRequests['requireSound']>[0]): void {
+    this.#keys.requireSound(outcome);
   }
 
   /** Validates a key given as text, and counts the request. */

@@ -1,6 +1,7 @@
 /** Messages between the main thread and the suite workers. */
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { KeyOrder, Recipient, SealedResponseKey } from '../keys/order.ts';
+import type { EvidenceState } from '../keys/plain-evidence.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 import type {
   EvidenceSample,
@@ -55,13 +56,16 @@ export type SuiteResult =
   | { readonly kind: 'invalid_public_key'; readonly problem: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-export interface SuiteReply {
+/** Verdicts of a worker on samples of its own generator of plain keys. */
+export interface OwnVerdicts {
+  /** Verdicts since the last message: true if passed. */
+  readonly samples: readonly boolean[];
+  readonly evidence: EvidenceState;
+}
+
+export interface SuiteReply extends OwnVerdicts {
   readonly result: SuiteResult;
   readonly counts: StreamCounts;
-  /** Verdicts on samples of this worker's generator of plain keys: true if passed. */
-  readonly samples: readonly boolean[];
-  /** Reports whether plain keys of this worker may be released now. */
-  readonly mayRelease: boolean;
   /** Working time in milliseconds. */
   readonly ms: number;
   readonly status: GeneratorStatus;
@@ -80,6 +84,7 @@ export interface LastVouched {
 /** Messages from a suite worker once it is ready. */
 export type SuiteWorkerMessage =
   | SuiteReply
+  | { readonly verdicts: OwnVerdicts }
   | SampleVerdict
   | FailureOfGate
   | SuiteProbeReply

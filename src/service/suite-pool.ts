@@ -16,7 +16,12 @@ import type { BatchTooLarge } from '../keys/order.ts';
 import type { UnvouchedKeys } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import { BATCH_LIMIT_MS, batchLateError, SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
-import type { SuiteMessage, SuiteReply, SuiteWorkerMessage } from './suite-messages.ts';
+import type {
+  OwnVerdicts,
+  SuiteMessage,
+  SuiteReply,
+  SuiteWorkerMessage,
+} from './suite-messages.ts';
 import { SuitePace } from './suite-pace.ts';
 import { JOB_MS, SuiteRoom } from './suite-room.ts';
 import { type KeyWork, type Maker, SuiteWork } from './suite-work.ts';
@@ -87,8 +92,7 @@ export class SuitePool {
       worker,
       status,
       current: undefined,
-      mayRelease: false,
-      failedSamples: 0,
+      evidence: { goodAt: null, isFailed: false, failures: 0 },
     };
     worker.on('message', (message: SuiteWorkerMessage) => this.#hear(member, message));
     this.#members.push(member);
@@ -175,6 +179,7 @@ export class SuitePool {
 
   #hear(member: Member, message: SuiteWorkerMessage): void {
     if ('probed' in message) member.status = message.probed;
+    else if ('verdicts' in message) this.#noteVerdicts(member, message.verdicts);
     else if ('gate' in message) this.#settleSample(member, message.gate);
     else if ('failedVerdict' in message) this.#events.onFailedVerdict(message.failedVerdict);
     else if ('unvouchedKeys' in message) this.#noteUnvouched(message);
@@ -309,11 +314,9 @@ export class SuitePool {
     if (!current || !('work' in current)) throw new Error('a suite worker answered without a job');
     member.current = undefined;
     member.status = reply.status;
-    member.mayRelease = reply.mayRelease;
-    member.failedSamples += reply.samples.filter((passed) => !passed).length;
+    this.#noteVerdicts(member, reply);
     const { work, jobId, keys } = current;
     this.#observer?.suiteJobDone(reply.ms, reply.counts);
-    for (const passed of reply.samples) this.#observer?.plainEvidenceGathered(passed);
     if (reply.result.kind === 'made') this.#pace.note(work.request, keys, reply.ms);
     work.add(jobId, member, reply);
     if (work.isOver) {
@@ -321,6 +324,11 @@ export class SuitePool {
       this.#stopTimer(work);
     }
     this.#dispatch();
+  }
+
+  #noteVerdicts(member: Member, { samples, evidence }: OwnVerdicts): void {
+    member.evidence = evidence;
+    for (const passed of samples) this.#observer?.plainEvidenceGathered(passed);
   }
 
   #settleSample(member: Member, gate: Gate): void {

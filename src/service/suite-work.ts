@@ -3,7 +3,7 @@
  * time. It holds the keys that are made until the request takes them, or wipes them.
  */
 import type { Worker } from 'node:worker_threads';
-import { monotonicMs } from '../clock.ts';
+import { instantNow, monotonicMs, systemClock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import { wipeKey } from '../keys/key-receipt.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   SealedResponseKey,
   StreamTally,
 } from '../keys/order.ts';
+import { type EvidenceState, mayRelease } from '../keys/plain-evidence.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 import { type Requester, toError } from './messages.ts';
 import type { StageListener } from './observer.ts';
@@ -39,10 +40,8 @@ export interface KeyWork {
 /** A suite worker and its last answer. */
 export interface Maker {
   readonly worker: Worker;
-  /** True if plain keys of this worker may be released, as of its last reply. */
-  mayRelease: boolean;
-  /** Failed samples of its generator, as of its last reply. */
-  failedSamples: number;
+  /** The evidence on its generator of plain keys, as of its last message. */
+  evidence: EvidenceState;
 }
 
 /** Result of a request's work, unless it failed. */
@@ -61,8 +60,8 @@ export interface AllKeys {
 interface Part {
   readonly jobId: number;
   readonly maker: Maker;
-  /** `failedSamples` of the maker when the keys were made. */
-  readonly failedSamples: number;
+  /** Failed samples of the maker's generator before these keys, and up to the end of their job. */
+  readonly failures: number;
   readonly made: Omit<AllKeys, 'rows'> & Pick<MadeKeys, 'rows'>;
 }
 
@@ -81,6 +80,7 @@ export class SuiteWork {
   #madeKeys = 0;
   #firstSentMs: number | null = null;
   #isOver = false;
+  #isRecorded = false;
 
   constructor(request: KeyWork, abandoned: () => boolean, onStage: StageListener | undefined) {
     this.request = request;
@@ -121,13 +121,13 @@ export class SuiteWork {
   add(
     jobId: number,
     maker: Maker,
-    { result, counts }: Pick<SuiteReply, 'result' | 'counts'>,
+    { result, counts, evidence }: Pick<SuiteReply, 'result' | 'counts' | 'evidence'>,
   ): void {
     this.#counts.streams += counts.streams;
     this.#counts.streamsPassed += counts.streamsPassed;
     if (result.kind === 'made') {
       const made = { ...result, keys: unpackKeys(result.keys) };
-      this.#parts.push({ jobId, maker, failedSamples: maker.failedSamples, made });
+      this.#parts.push({ jobId, maker, failures: evidence.failures, made });
       if (this.#isOver) this.drop();
       else this.#noteMade(result.rows.count);
     } else if (result.kind === 'failed') {
@@ -147,26 +147,24 @@ export class SuiteWork {
   }
 
   /**
-   * Reports whether the plain keys may be released now, by the evidence on the generators behind them. After a failed
-   * sample earlier keys may not, although a second one passed.
+   * Reports whether the plain keys may be released now, by the evidence on the generators behind them, also after
+   * `recorded`.
    */
   mayRelease(): boolean {
-    return (
-      this.request.order.withEvidence ||
-      this.#parts.every(
-        ({ maker, failedSamples }) => maker.mayRelease && maker.failedSamples === failedSamples,
-      )
-    );
+    if (this.request.order.withEvidence) return true;
+    const now = instantNow(systemClock);
+    return this.#parts.every(({ maker, failures }) => mayRelease(maker.evidence, failures, now));
   }
 
   /** Notes that the rows are durable, and gives the keys away: `drop` does not wipe them any more. */
   recorded(): void {
+    this.#isRecorded = true;
     this.#settle(true);
-    this.#parts.length = 0;
   }
 
   /** Wipes the keys, now and as they come, because their rows are not in the ledger. Does nothing after `recorded`. */
   drop(): void {
+    if (this.#isRecorded) return;
     this.#end();
     for (const { made } of this.#parts) for (const key of made.keys) wipeKey(key);
     this.#settle(false);

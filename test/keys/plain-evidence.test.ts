@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Instant } from '../../src/clock.ts';
-import { PlainEvidence } from '../../src/keys/plain-evidence.ts';
+import { mayRelease, PlainEvidence } from '../../src/keys/plain-evidence.ts';
 
 const INTERVAL = 10;
 const NINE_MINUTES = 540_000;
@@ -67,10 +67,10 @@ describe('the evidence on plain keys', () => {
     evidence.sampleDrawn(at(NINE_MINUTES));
     assert.deepEqual(stateOf(evidence, TEN_MINUTES - 1), [false, false]);
     assert.deepEqual(stateOf(evidence, TEN_MINUTES), [false, true]);
-    assert.equal(evidence.mayRelease(at(TEN_MINUTES)), false);
+    assert.equal(mayRelease(evidence.state, 0, at(TEN_MINUTES)), false);
     evidence.judged(true);
     assert.deepEqual(stateOf(evidence, 2 * NINE_MINUTES - 1), [false, false]);
-    assert.equal(evidence.mayRelease(at(NINE_MINUTES + TEN_MINUTES)), false);
+    assert.equal(mayRelease(evidence.state, 0, at(NINE_MINUTES + TEN_MINUTES)), false);
   });
 
   it('releases keys that were generated while generation was allowed', () => {
@@ -78,9 +78,23 @@ describe('the evidence on plain keys', () => {
     makeKeys(evidence, INTERVAL);
     evidence.sampleDrawn(at(1));
     makeKeys(evidence, INTERVAL);
-    assert.deepEqual([evidence.mustWait(at(1)), evidence.mayRelease(at(1))], [true, true]);
+    assert.deepEqual(
+      [evidence.mustWait(at(1)), mayRelease(evidence.state, 0, at(1))],
+      [true, true],
+    );
     evidence.judged(false);
-    assert.equal(evidence.mayRelease(at(1)), false);
+    assert.equal(mayRelease(evidence.state, 0, at(1)), false);
+  });
+
+  it('never releases keys from before a failed sample, although a second one passed', () => {
+    const evidence = started();
+    const { failures } = evidence;
+    for (const passed of [false, true]) {
+      evidence.sampleDrawn(at(1));
+      evidence.judged(passed);
+    }
+    assert.equal(mayRelease(evidence.state, failures, at(1)), false);
+    assert.equal(mayRelease(evidence.state, evidence.failures, at(1)), true);
   });
 
   it('requests a second sample after a failure, and keys wait for it', () => {

@@ -125,6 +125,48 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
+  it('are wiped and regenerated if a sample failed meanwhile, although the second one passed', async () => {
+    const { run, start, samples, commits, database, keys } = makeWorker({ interval: 2 });
+    await start();
+    await run(generate, generate);
+    await run(generate);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    database.answers = promise;
+    const before = run(validate);
+    const held = run(generate, validate);
+    await settle();
+    samples.shift()?.answer(verdict(false));
+    samples.shift()?.answer(verdict(true));
+    resolve();
+    await before;
+    const reply = await held;
+    assert.deepEqual(kinds(reply), ['evidence_pending', 'validated']);
+    assert.equal(reply.awaitsVerdict, false, 'the key is made again at once');
+    assert.deepEqual(commits, [2, 1, 1, 1]);
+    assert.ok(keys.at(-1)?.every((byte) => byte === 0));
+  });
+
+  it('are wiped if a sample fails during their commit, although the second one passes', async () => {
+    const { run, start, samples, database, keys } = makeWorker({ interval: 2 });
+    await start();
+    await run(generate, generate);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    database.answers = promise;
+    const reply = run(generate, validate);
+    await settle();
+    samples.shift()?.answer(verdict(false));
+    samples.shift()?.answer(verdict(true));
+    resolve();
+    const { results } = await reply;
+    assert.ok(results[0]?.kind === 'failed', results[0]?.kind);
+    assert.equal(results[0].failure.code, 'entropy_unavailable');
+    assert.equal(results[1]?.kind, 'validated');
+    assert.ok(keys.at(-1)?.every((byte) => byte === 0));
+    const [next] = (await run(generate)).results;
+    assert.ok(next?.kind === 'generated');
+    assert.equal(next.failures, 1, 'the main thread compares it with the failures that it saw');
+  });
+
   it('are wiped if a sample fails during their commit, without a delay for the batch', async () => {
     const { run, start, samples, database, keys } = makeWorker({ interval: 2 });
     await start();

@@ -42,7 +42,7 @@ class Site {
     const generate = async (_: unknown, { order }: KeyRequest): Promise<GenerateOutcome> => {
       const generated = generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 });
       const keys = [releasedKey(generated)];
-      return { kind: 'generated', createdMs: 0, keys, usage: NO_USAGE };
+      return { kind: 'generated', createdMs: 0, keys, usage: NO_USAGE, mayRelease: () => true };
     };
     const entropySources: SourceName[] = ['os', extra.name];
     const app = await buildTestApp({

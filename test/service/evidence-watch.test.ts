@@ -43,6 +43,7 @@ describe('the evidence watch', () => {
       await answer(passed);
     }
     assert.deepEqual(worker.messages, [{ gate: verdict(false) }, { gate: verdict(true) }]);
+    assert.equal(watch.failures, 1, 'a pass does not take a failure back');
     test.mock.timers.tick(60_000);
     assert.deepEqual([watch.isLate, told], [false, []]);
   });

@@ -6,11 +6,16 @@ import { newRecipient, open, parseSealedKey, type RecipientKey } from '#sealing'
 import { AppError } from '../../src/errors.ts';
 import type { GenerateOutcome, KeyRequest, SealedResponseKey } from '../../src/keys/index.ts';
 import { wipeKey } from '../../src/keys/index.ts';
+import { Latch } from '../../src/keys/latch.ts';
 import type { LedgerStore, Principal } from '../../src/ledger/index.ts';
 import type { KeyObserver, KeyService } from '../../src/service/index.ts';
+import { KeyRequests } from '../../src/service/key-requests.ts';
+import type { LedgerWatch } from '../../src/service/ledger-watch.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
+import type { MeteredRequests } from '../../src/service/metered-requests.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
-import { keyRequest, PRESENT } from '../support/fakes.ts';
+import { SuitePool } from '../../src/service/suite-pool.ts';
+import { keyRequest, PRESENT, plainKey } from '../support/fakes.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
@@ -44,6 +49,61 @@ class Counts {
     return counts;
   }
 }
+
+describe('keys with a defect found after their rows were durable', () => {
+  const usage = { month: 1, used: 1, quota: null };
+  const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };
+
+  /** Requests whose key worker records every key, with what it released. */
+  function makeRequests(failures = 0) {
+    const keys: Uint8Array[] = [];
+    const evidence = { failures };
+    const latch = Latch.forThreads(1);
+    const submit = async ({ kind }: KeyTask) => {
+      if (kind !== 'generate') return { kind: 'recorded', usage };
+      const released = plainKey({ key: Buffer.alloc(32, 1) });
+      keys.push(released.key);
+      return { kind: 'generated', createdMs: 0, keys: [released], usage, failures: 0 };
+    };
+    const requests = new KeyRequests({
+      latch,
+      evidence,
+      queue: { recordFailure: () => {} } as unknown as KeyQueue,
+      pool: new SuitePool(latch, { onFailedVerdict: () => {}, onUnvouchedKeys: () => {} }),
+      ledger: { status: () => ({ retired: [] }) } as unknown as LedgerWatch,
+      metered: {
+        submit,
+        requester: () => requester,
+        exhausted: () => undefined,
+      } as unknown as MeteredRequests,
+      observer: undefined,
+    });
+    const generate = () =>
+      requests.generate({} as Principal, keyRequest(), { ...PRESENT, abandoned: () => false });
+    return { requests, generate, keys, evidence, latch };
+  }
+  const isWiped = (key: Uint8Array | undefined) => key?.every((byte) => byte === 0);
+
+  it('are wiped if this thread saw the failure before the key worker', async () => {
+    const { generate, keys } = makeRequests(1);
+    await assert.rejects(generate(), isCode('entropy_unavailable'));
+    assert.ok(isWiped(keys[0]));
+  });
+
+  it('are wiped if a sample fails, or the process latches, while they wait for a receipt', async () => {
+    for (const find of ['failure', 'latch'] as const) {
+      const { requests, generate, keys, evidence, latch } = makeRequests();
+      const outcome = await generate();
+      assert.ok(outcome.kind === 'generated');
+      requests.requireSound(outcome);
+      assert.ok(!isWiped(keys[0]), 'the key is released without a defect');
+      if (find === 'failure') evidence.failures += 1;
+      else latch.set({ cause: 'gate', test: 'runs', detail: 'staged' });
+      assert.throws(() => requests.requireSound(outcome), isCode('entropy_unavailable'), find);
+      assert.ok(isWiped(keys[0]), find);
+    }
+  });
+});
 
 describe('requests for keys', () => {
   const dataDir = makeDataDir();
@@ -161,7 +221,9 @@ describe('requests for keys', () => {
     counts.take();
     const second = await generate(retried);
     assert.ok(first.kind === 'sealed' && second.kind === 'sealed');
-    assert.deepEqual(second, { ...first, usage: second.usage, replayed: true });
+    const { usage, mayRelease } = second;
+    assert.deepEqual(second, { ...first, usage, mayRelease, replayed: true });
+    assert.equal(mayRelease(), true);
     assert.equal(second.usage.used, first.usage.used);
     assert.deepEqual(counts.take(), [0, 0, 0, 1, 0]);
     assert.equal(await recordedKeys(), before);
@@ -229,8 +291,9 @@ describe('requests for keys', () => {
       forgetAnswers(t);
       const second = await generate(retried);
       t.mock.restoreAll();
-      if (first.kind === 'sealed') {
-        assert.deepEqual(second, { ...first, usage: first.usage, replayed: true });
+      if (first.kind === 'sealed' && second.kind === 'sealed') {
+        const { mayRelease } = second;
+        assert.deepEqual(second, { ...first, mayRelease, replayed: true });
       } else {
         assert.equal(second.kind, 'key_already_made');
       }

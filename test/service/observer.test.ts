@@ -127,8 +127,8 @@ describe('the suite pool’s reports', () => {
     await assert.rejects(outcome, { code: 'entropy_unavailable' });
     assert.deepEqual(notes.told, [
       ['waited', 'suite', true],
-      ['job', 3, counts],
       ['plain', true],
+      ['job', 3, counts],
     ]);
     assert.deepEqual(stages, ['suite.wait', 'suite.job']);
     assert.deepEqual(failed, [

@@ -99,6 +99,7 @@ const result = fc.oneof(
     createdMs: time,
     keys: fc.array(fc.record(released), { minLength: 1, maxLength: 2 }),
     usage,
+    failures: fc.nat(),
   }),
   fc.constant({ kind: 'evidence_pending' as const }),
   fc.record({ kind: fc.constant('quota_exceeded' as const), usage }),
@@ -203,6 +204,7 @@ describe('a packed reply', () => {
         createdMs: 0,
         keys: [key(byte)],
         usage: { month: 1, used: 1, quota: null },
+        failures: 0,
       }),
     );
     const [first, , second] = secretsOf(unpackReply(packReply({ ...rest, results })));

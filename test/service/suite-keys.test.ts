@@ -25,6 +25,7 @@ const LOG: LogBinding = {
 };
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 23, 12) };
 const MINUTE_MS = 60_000;
+const GOOD_AT = { monotonicMs: 0, wallMs: 0 };
 
 const isWiped = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
 
@@ -135,7 +136,7 @@ describe('the evidence for plain keys of a suite worker', () => {
   it('is a sample before the first key, and after every interval', async () => {
     const { run, samples } = makeKeys({ interval: 4 });
     const first = await run({ count: 3 });
-    assert.deepEqual([first.samples, first.mayRelease], [[true], true]);
+    assert.deepEqual([first.samples, first.evidence.isFailed], [[true], false]);
     assert.deepEqual((await run({ count: 6 })).samples, [true, true]);
     assert.deepEqual((await run({ count: 1 })).samples, []);
     assert.equal(samples.length, 3);
@@ -166,8 +167,8 @@ describe('the evidence for plain keys of a suite worker', () => {
     assert.ok(reply.result.kind === 'failed', reply.result.kind);
     assert.equal(reply.result.failure.code, 'entropy_unavailable');
     assert.deepEqual(
-      [reply.samples, reply.mayRelease, generator.latched],
-      [[true, false, true], true, null],
+      [reply.samples, reply.evidence, generator.latched],
+      [[true, false, true], { goodAt: GOOD_AT, isFailed: false, failures: 1 }, null],
     );
     keys.settled({ settled: 1, recorded: true });
     assert.deepEqual(keys.unvouched().unvouchedKeys, [], 'none was released');
@@ -177,7 +178,7 @@ describe('the evidence for plain keys of a suite worker', () => {
   it('is missing while no second sample can be drawn: no key is made, and earlier ones are not released', async () => {
     const os = fakeSource('os', 256);
     const { run, verdicts, clock } = makeKeys({ os });
-    assert.equal((await run()).mayRelease, true);
+    assert.equal((await run()).evidence.isFailed, false);
     clock.nowMs = 9 * MINUTE_MS;
     verdicts.push(false);
     const { draw } = os;
@@ -191,7 +192,7 @@ describe('the evidence for plain keys of a suite worker', () => {
     const reply = await run();
     assert.ok(reply.result.kind === 'failed');
     assert.equal(reply.result.failure.code, 'entropy_unavailable');
-    assert.equal(reply.mayRelease, false);
+    assert.equal(reply.evidence.isFailed, true);
     os.draw = draw;
     assert.equal((await run()).result.kind, 'made', 'a sample is drawn again');
   });
@@ -203,8 +204,13 @@ describe('the evidence for plain keys of a suite worker', () => {
     keys.refresh();
     assert.equal(samples.length, 1, 'the key is not in the ledger yet');
     keys.settled({ settled: 1, recorded: true });
-    keys.refresh();
+    const report = keys.refresh();
     assert.equal(samples.length, 2);
+    assert.deepEqual(
+      [report?.samples, keys.refresh()],
+      [[true], null],
+      'the main thread hears of each verdict once',
+    );
     assert.deepEqual(keys.unvouched(), { unvouchedKeys: [], lastGoodMs: clock.nowMs });
   });
 
@@ -285,6 +291,28 @@ describe('sealed keys of a suite worker', () => {
       [samples.length, made(validated).sealed[0]?.evidence?.grade !== undefined],
       [1, true],
     );
+  });
+
+  it('do not leave it if a sample fails while the last one is sealed, although a second one passes', async () => {
+    const recipient = await newRecipient();
+    let onSeal = (): void => {};
+    const made = makeKeys({
+      seal: (generated, sealer, facts) => {
+        onSeal();
+        return sealKey(generated, sealer, facts);
+      },
+    });
+    const { keys, run, verdicts, clock } = made;
+    await run({ id: 1 });
+    keys.settled({ settled: 1, recorded: true });
+    onSeal = () => {
+      clock.nowMs = 9 * MINUTE_MS;
+      verdicts.push(false, true);
+      assert.deepEqual(keys.refresh()?.samples, [false, true]);
+    };
+    const { result } = await run({ recipient });
+    assert.ok(result.kind === 'failed', result.kind);
+    assert.equal(result.failure.code, 'entropy_unavailable');
   });
 
   it('are not made for a public key that is refused', async () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import { instantNow, systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
 import { Latch } from '../../src/keys/latch.ts';
 import type { SampleVerdict } from '../../src/service/messages.ts';
 import { packKeys, unpackKeys } from '../../src/service/packed-keys.ts';
 import { packRows, rowCount } from '../../src/service/packed-rows.ts';
-import type { SuiteJob, SuiteReply } from '../../src/service/suite-messages.ts';
+import type { SuiteJob, SuiteReply, SuiteWorkerMessage } from '../../src/service/suite-messages.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import type { KeyWork } from '../../src/service/suite-work.ts';
 import { order, plainKey, plainRow, STAGED, verdict } from '../support/fakes.ts';
@@ -15,6 +16,13 @@ import { order, plainKey, plainRow, STAGED, verdict } from '../support/fakes.ts'
 const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
 const present = () => false;
+
+/** The evidence of a worker whose last sample passed. */
+const evidence = (failures = 0) => ({
+  goodAt: instantNow(systemClock),
+  isFailed: false,
+  failures,
+});
 
 /** Records messages, and finishes a job on command. */
 class FakeWorker extends EventEmitter {
@@ -45,7 +53,7 @@ class FakeWorker extends EventEmitter {
       },
       counts: { streams: job.count, streamsPassed: job.count },
       samples: [],
-      mayRelease: true,
+      evidence: evidence(),
       ms: job.count * (job.order.withEvidence ? 8 : 0.05),
       status: STATUS,
       ...changes,
@@ -399,7 +407,7 @@ describe('suite pool with batches', () => {
     await work.outcome;
     assert.equal(work.mayRelease(), true);
     submit('a', plainBatch(2));
-    worker.finish({ mayRelease: false });
+    worker.finish({ evidence: { ...evidence(), isFailed: true } });
     assert.equal(work.mayRelease(), false);
   });
 
@@ -409,9 +417,31 @@ describe('suite pool with batches', () => {
     worker.finish();
     await work.outcome;
     const later = submit('a', plainBatch(2));
-    worker.finish({ samples: [false, true] });
+    worker.finish({ samples: [false, true], evidence: evidence(1) });
     await later.outcome;
     assert.deepEqual([work.mayRelease(), later.mayRelease()], [false, true]);
+  });
+
+  it('does not release plain keys after a failed sample between two jobs, nor once they are recorded', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    worker.finish();
+    await work.outcome;
+    work.recorded();
+    assert.equal(work.mayRelease(), true);
+    const verdicts = { samples: [false, true], evidence: evidence(1) };
+    worker.emit('message', { verdicts } satisfies SuiteWorkerMessage);
+    assert.equal(work.mayRelease(), false);
+  });
+
+  it('does not release plain keys whose last good sample is ten minutes old', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    const now = instantNow(systemClock);
+    const goodAt = { ...now, monotonicMs: now.monotonicMs - 600_000 };
+    worker.finish({ evidence: { ...evidence(), goodAt } });
+    await work.outcome;
+    assert.equal(work.mayRelease(), false);
   });
 
   it('names the largest validated batch that can be done in time', () => {

@@ -40,6 +40,7 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     noteUse: () => {},
     usageOf: () => USAGE,
     quotaNowMs: Date.now,
+    requireSound: () => {},
     log: absentLog('off'),
     ...more,
   };

@@ -5,10 +5,8 @@ import { formatTimestamp } from '../../clock.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import {
   type BatchTooLarge,
-  type GeneratedOutcome,
   type GenerateOutcome,
   type KeyRequest,
-  type SealedOutcome,
   wipeKey,
 } from '../../keys/index.ts';
 import type { Principal } from '../../ledger/index.ts';
@@ -206,11 +204,13 @@ async function plainAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   { order, isBatch }: KeyRequest,
-  { keys, createdMs }: GeneratedOutcome,
+  outcome: Generated,
   context: RouteContext,
 ): Promise<string> {
+  const { keys, createdMs } = outcome;
   const keyIds = order.receipt ? keys.map(({ keyId }) => keyId) : [];
   const receipts = await readReceipts(request, keyIds, context);
+  context.service.requireSound(outcome);
   reply.type(JSON_TYPE);
   return plainText(order, keys, createdMs, isBatch, receipts, warningsOf(request).warnings);
 }
@@ -220,15 +220,19 @@ async function sealedAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   { order, isBatch }: KeyRequest,
-  { body, keyIds, replayed }: SealedOutcome,
+  outcome: Sealed,
   context: RouteContext,
 ): Promise<string> {
+  const { body, keyIds, replayed } = outcome;
   const receipts = await readReceipts(request, order.receipt ? keyIds : [], context);
+  context.service.requireSound(outcome);
   if (replayed) reply.header('idempotent-replayed', 'true');
   reply.type(JSON_TYPE);
   return joinedText(body, isBatch, receipts, warningsOf(request).warnings);
 }
 
+type Generated = Extract<GenerateOutcome, { readonly kind: 'generated' }>;
+type Sealed = Extract<GenerateOutcome, { readonly kind: 'sealed' }>;
 type Refused = Exclude<GenerateOutcome, { readonly kind: 'generated' | 'sealed' }>;
 
 /** Returns the error for an outcome without keys. */

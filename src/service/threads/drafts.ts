@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
 import { type ReleasedKey, releasedKey } from '../../keys/order.ts';
-import type { PlainGenerator } from '../../keys/plain-generator.ts';
+import type { Numbered, PlainGenerator } from '../../keys/plain-generator.ts';
 import {
   concludeExamination,
   type Examination,
@@ -26,8 +26,8 @@ import type { KnownRetirements } from './known-retirements.ts';
 
 /** A metered task before and during its transaction. */
 export interface Draft {
-  /** True for a key of this worker's generator. */
-  readonly isPlainKey: boolean;
+  /** Failed samples of this worker's generator before its key; null without such a key. */
+  readonly failures: number | null;
   readonly request: MeteredRequest;
   /** Returns the result of the task after the commit. */
   finish(outcome: Committed): KeyTaskResult;
@@ -39,15 +39,20 @@ type Committed = CommitOutcome & { readonly kind: 'committed' };
 
 /** A plain key and its row. A class: two closures for each key would cost more than its methods. */
 class PlainKeyDraft implements Draft {
-  readonly isPlainKey = true;
   readonly request: MeteredRequest;
+  readonly failures: number;
   readonly #key: ReleasedKey;
   readonly #number: number;
   readonly #plain: PlainGenerator;
 
-  /** `number` is the key's number in its generator. */
-  constructor(request: MeteredRequest, key: ReleasedKey, number: number, plain: PlainGenerator) {
+  constructor(
+    request: MeteredRequest,
+    key: ReleasedKey,
+    { number, failures }: Pick<Numbered<unknown>, 'number' | 'failures'>,
+    plain: PlainGenerator,
+  ) {
     this.request = request;
+    this.failures = failures;
     this.#key = key;
     this.#number = number;
     this.#plain = plain;
@@ -55,7 +60,8 @@ class PlainKeyDraft implements Draft {
 
   finish({ usage }: Committed): KeyTaskResult {
     this.#plain.keyReleased(this.#number, this.#key.keyId);
-    return { kind: 'generated', createdMs: this.request.atMs, keys: [this.#key], usage };
+    const { request, failures } = this;
+    return { kind: 'generated', createdMs: request.atMs, keys: [this.#key], usage, failures };
   }
 
   discard(): void {
@@ -90,7 +96,7 @@ export class Drafts {
       generateKey(generator, this.#keyring, order, { ...NO_STREAMS }, this.#rows.hasLog),
     );
     if (!made) return undefined;
-    const { key: generated, number } = made;
+    const { key: generated } = made;
     const request: MeteredRequest = {
       accountId: requester.accountId,
       apiKeyId: requester.apiKeyId,
@@ -101,13 +107,13 @@ export class Drafts {
       idempotency: idempotency && { ...idempotency, body: null },
       apiKeyLimit: requester.apiKeyLimit,
     };
-    return new PlainKeyDraft(request, releasedKey(generated), number, this.#plain);
+    return new PlainKeyDraft(request, releasedKey(generated), made, this.#plain);
   }
 
   /** Prepares keys of suite workers, whose rows are complete. */
   record({ requester, rows, counts, idempotency }: KeyTask & { kind: 'record' }): Draft {
     return {
-      isPlainKey: false,
+      failures: null,
       request: { ...requester, keys: rows.flatMap(unpackRows), counts, idempotency },
       finish: ({ usage }) => ({ kind: 'recorded', usage }),
       discard: () => {},
@@ -128,7 +134,7 @@ export class Drafts {
     const verdict = await this.#conclude(examination, lookups, requester.atMs);
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
-      isPlainKey: false,
+      failures: null,
       request: { ...requester, keys: [], counts: NO_STREAMS, idempotency: null },
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
       discard: () => {},

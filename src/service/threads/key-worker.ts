@@ -128,11 +128,10 @@ export class KeyWorker {
    */
   #admit(prepared: readonly Prepared[]): readonly Prepared[] {
     const { latched } = this.#plain.generator;
-    const mayRelease = this.#plain.mayRelease();
-    if (!latched && mayRelease) return prepared;
+    const mayRelease = this.#releaseRule();
     return prepared.map((one) => {
       if (!isDraft(one) || one.request.keys.length === 0) return one;
-      if (!latched && (mayRelease || !one.isPlainKey)) return one;
+      if (!latched && mayRelease(one.failures)) return one;
       one.discard();
       return latched
         ? { kind: 'failed', failure: toFailure(latchedError(latched)) }
@@ -156,14 +155,23 @@ export class KeyWorker {
    */
   #release(results: readonly KeyTaskResult[]): readonly KeyTaskResult[] {
     const { latched } = this.#plain.generator;
-    if (!latched && this.#plain.mayRelease()) return results;
-    const error = latched ? latchedError(latched) : entropyUnavailable(FAILED_MEANWHILE);
-    const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
+    const mayRelease = this.#releaseRule();
     return results.map((result) => {
       if (result.kind !== 'generated') return result;
+      if (!latched && mayRelease(result.failures)) return result;
       for (const key of result.keys) wipeKey(key);
-      return failed;
+      return failedBy(latched ? latchedError(latched) : entropyUnavailable(FAILED_MEANWHILE));
     });
+  }
+
+  /**
+   * Returns the rule for the keys of one batch, by the evidence now: whether one may go on that was made when so many
+   * samples had failed. A key of a suite worker, which has no such number, may: the main thread knows its evidence.
+   */
+  #releaseRule(): (failures: number | null) => boolean {
+    const { failures: failuresNow } = this.#plain.evidence;
+    const isGood = this.#plain.mayRelease(failuresNow);
+    return (failures) => failures === null || (isGood && failures === failuresNow);
   }
 
   /**

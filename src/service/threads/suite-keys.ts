@@ -4,6 +4,7 @@
  */
 import { SealError, type Sealer } from '#sealing';
 import type { Gate } from '#sp800-22';
+import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { entropyUnavailable, type Generator } from '../../keys/generator.ts';
@@ -25,7 +26,14 @@ import type { Keyring } from '../../proof/index.ts';
 import { type LogBinding, toFailure, type UnvouchedKeys } from '../messages.ts';
 import { packKeys } from '../packed-keys.ts';
 import { packRows } from '../packed-rows.ts';
-import type { JobSettled, MadeKeys, SuiteJob, SuiteReply, SuiteResult } from '../suite-messages.ts';
+import type {
+  JobSettled,
+  MadeKeys,
+  OwnVerdicts,
+  SuiteJob,
+  SuiteReply,
+  SuiteResult,
+} from '../suite-messages.ts';
 import { KeyRows } from './key-rows.ts';
 
 const FAILED_MEANWHILE = 'a sample of the generator of plain keys failed between these keys';
@@ -53,10 +61,8 @@ export class SuiteKeys {
   readonly #plain: PlainGenerator;
   readonly #seal: typeof sealKey;
   #lastSealer: Sealer | null = null;
-  /** Verdicts on samples since the last reply. */
+  /** Verdicts on samples since the last message to the main thread. */
   #samples: boolean[] = [];
-  /** Failed samples since the start. */
-  #failures = 0;
   /** Plain keys by job, until the main thread reports the end of the job. */
   readonly #unsettled = new Map<number, PlainKey[]>();
 
@@ -74,7 +80,6 @@ export class SuiteKeys {
     const judgeHere = (sample: Uint8Array, answer: (gate: Gate) => void) => {
       const gate = judge(sample);
       this.#samples.push(gate.verdict === 'PASS');
-      if (gate.verdict !== 'PASS') this.#failures += 1;
       answer(gate);
     };
     this.#plain = new PlainGenerator(generator, judgeHere, options);
@@ -89,8 +94,7 @@ export class SuiteKeys {
     return {
       result,
       counts,
-      samples: this.#samples.splice(0),
-      mayRelease: this.#plain.mayRelease(),
+      ...this.#takeVerdicts(),
       ms: monotonicMs() - startMs,
       status: this.#generator.status(),
     };
@@ -104,9 +108,13 @@ export class SuiteKeys {
     for (const { number, keyId } of keys) this.#plain.keyReleased(number, keyId);
   }
 
-  /** Draws a sample if one is due for keys already released. */
-  refresh(): void {
+  /**
+   * Draws a sample if one is due for keys already released. Returns its verdict, or null. The caller MUST send it to the main
+   * thread at once, because keys of jobs may still wait there for their commit.
+   */
+  refresh(): OwnVerdicts | null {
     if (this.#plain.unvouchedKeys().length > 0) this.#plain.refresh();
+    return this.#samples.length > 0 ? this.#takeVerdicts() : null;
   }
 
   /** Returns the released plain keys without a good sample after them. */
@@ -129,11 +137,20 @@ export class SuiteKeys {
     }
   }
 
+  #takeVerdicts(): OwnVerdicts {
+    return { samples: this.#samples.splice(0), evidence: this.#plain.evidence };
+  }
+
   async #result(job: SuiteJob, counts: StreamTally): Promise<SuiteResult> {
     try {
       const made = job.recipient
         ? await this.#sealed(job, job.recipient, counts)
         : this.#inPlaintext(job, counts);
+      // A sample may be drawn while a key is sealed, also after the last key.
+      if (this.#hasFailedSince(job.id)) {
+        wipe(new Uint8Array(made.keys.secrets));
+        throw entropyUnavailable(FAILED_MEANWHILE);
+      }
       return { kind: 'made', ...made };
     } catch (error) {
       if (error instanceof SealError) {
@@ -200,16 +217,20 @@ export class SuiteKeys {
     }
     const made = this.#plain.make(generate);
     if (!made) throw entropyUnavailable(SAMPLE_FAILED);
-    const { key, number } = made;
-    this.#noteUnsettled(id, {
-      number,
-      keyId: key.keyIdText,
-      failures: this.#failures,
-    });
-    if (this.#unsettled.get(id)?.[0]?.failures === this.#failures) return key;
-    // Uncommitted keys before a failed sample are never released, although a second sample passed.
+    const { key, number, failures } = made;
+    this.#noteUnsettled(id, { number, keyId: key.keyIdText, failures });
+    if (!this.#hasFailedSince(id)) return key;
     wipeKey(key);
     throw entropyUnavailable(FAILED_MEANWHILE);
+  }
+
+  /**
+   * Reports whether a sample has failed since the first plain key of a job. Keys before a failed sample are never released,
+   * although a second sample passed.
+   */
+  #hasFailedSince(id: number): boolean {
+    const first = this.#unsettled.get(id)?.[0];
+    return first !== undefined && first.failures !== this.#plain.evidence.failures;
   }
 
   #noteUnsettled(id: number, key: PlainKey): void {

@@ -47,8 +47,11 @@ async function start(port: MessagePort): Promise<void> {
   const suite = new SampleSuite(generator);
   const keys = new SuiteKeys(generator, keyring, data.log);
   const pending = new PendingAnswers();
-  const refresh = setInterval(() => keys.refresh(), REFRESH_MS);
   const post = (message: SuiteWorkerMessage) => port.postMessage(message);
+  const refresh = setInterval(() => {
+    const verdicts = keys.refresh();
+    if (verdicts) post({ verdicts });
+  }, REFRESH_MS);
   const work = async (job: SuiteJob): Promise<void> => {
     const reply: SuiteReply = await keys.run(job);
     port.postMessage(

@@ -46,6 +46,7 @@ let calls = 0;
 /** The outcome, instead of keys, or the error of the service. */
 let instead: GenerateOutcome | Error | undefined;
 let replayed = false;
+const mayRelease = () => true;
 
 const generate: KeyService['generate'] = async (_, request, { render }) => {
   asked = request;
@@ -56,7 +57,15 @@ const generate: KeyService['generate'] = async (_, request, { render }) => {
   if (request.sealTo) {
     const keys = ids.map((keyId) => ({ ...FACTS, keyId, sealedKey: SEALED_KEY.sealed_key }));
     const body = render?.(keys, CREATED_MS) ?? '';
-    return { kind: 'sealed', createdMs: CREATED_MS, keyIds: ids, body, usage: USAGE, replayed };
+    return {
+      kind: 'sealed',
+      createdMs: CREATED_MS,
+      keyIds: ids,
+      body,
+      usage: USAGE,
+      replayed,
+      mayRelease,
+    };
   }
   released = ids.map((keyId) => ({
     ...FACTS,
@@ -65,7 +74,7 @@ const generate: KeyService['generate'] = async (_, request, { render }) => {
     opening: request.order.receipt ? Buffer.alloc(32, 0x5a) : null,
     hashProof: `proof_1${'0'.repeat(78)}`,
   }));
-  return { kind: 'generated', createdMs: CREATED_MS, keys: released, usage: USAGE };
+  return { kind: 'generated', createdMs: CREATED_MS, keys: released, usage: USAGE, mayRelease };
 };
 
 /** Key IDs that the log was asked for. */

@@ -46,6 +46,9 @@ const LOG: LogApi = {
 let released: ReleasedKey;
 let ordered: KeyOrder;
 
+/** Called for each outcome after the wait for its receipt. */
+let afterWait = (): void => {};
+
 const generate: KeyService['generate'] = async (_, { order }) => {
   ordered = order;
   released = {
@@ -61,7 +64,13 @@ const generate: KeyService['generate'] = async (_, { order }) => {
     latencyMs: 1,
   };
   const usage = { month: 0, used: 1, quota: null };
-  return { kind: 'generated', createdMs: CREATED_MS, keys: [released], usage };
+  return {
+    kind: 'generated',
+    createdMs: CREATED_MS,
+    keys: [released],
+    usage,
+    mayRelease: () => true,
+  };
 };
 
 let app: FastifyInstance;
@@ -69,7 +78,11 @@ let assertAnswer: AssertAnswer;
 const lines: string[] = [];
 
 before(async () => {
-  const service = standInService('research', { log: LOG, generate });
+  const service = standInService('research', {
+    log: LOG,
+    generate,
+    requireSound: () => afterWait(),
+  });
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   app = await buildTestApp({ service, rateLimits: false, corsOrigins: [PAGE], logger });
   assertAnswer = answersOf((await app.inject('/api/v2/openapi.json')).json());
@@ -263,6 +276,24 @@ describe('POST /api/v2/generate with include receipt', () => {
     assert.equal(warned.length, 2);
     const log = lines.join('');
     for (const secret of [OPENING, KEY]) assert.ok(!log.includes(secret));
+  });
+
+  it('returns no key after a wait in which a defect of its generator was found', async (t) => {
+    const order: string[] = [];
+    answer = { kind: 'pending' };
+    const before = asked.length;
+    afterWait = () => {
+      order.push(asked.length > before ? 'after the wait' : 'before the wait');
+      throw new AppError('entropy_unavailable');
+    };
+    t.after(() => {
+      afterWait = () => {};
+    });
+    const { status, body, payload } = await generateWith(WITH_RECEIPT);
+    assert.deepEqual([status, order], [503, ['after the wait']]);
+    assertAnswer('generate', 503, body);
+    for (const secret of [OPENING, KEY]) assert.ok(!payload.includes(secret));
+    assert.ok(isWiped(released.key));
   });
 
   it('returns the key after 2.5 s if the log does not answer at all', async () => {
