@@ -1,6 +1,7 @@
 /** Decides which database failures may pass, so that startup waits for their end. */
 import { AppError, SetupError } from '../errors.ts';
 import { UnconfirmedError } from './postgres/confirmation.ts';
+import { DisturbedError } from './postgres/disturbances.ts';
 
 /**
  * The server or its name cannot be reached yet. A missing socket file means that the server does not run.
@@ -41,7 +42,7 @@ const LOCKED = [5, 6];
  */
 export function mayPass(error: unknown): boolean {
   if (error instanceof SetupError) return error.mayPass;
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || error instanceof DisturbedError) return false;
   if (error instanceof AppError) return error.code === 'ledger_unavailable' && mayPass(error.cause);
   if (isLocked(error) || error instanceof UnconfirmedError) return true;
   const { code, cause } = error as { code?: string; cause?: unknown };

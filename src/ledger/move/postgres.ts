@@ -17,6 +17,7 @@ import { REQUIRE_STATES_PROGRAM } from '../postgres/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../postgres/api-keys.ts';
 import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
+import { DisturbanceGuard } from '../postgres/disturbances.ts';
 import { chooseHost } from '../postgres/hosts.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';
 import { readSchema } from '../postgres/schema.ts';
@@ -47,6 +48,7 @@ const MAX_MONTHS = 1_200;
 
 /** A move has no time limit, but does not wait long for the lock of another session. */
 const SESSION = `${CONFIRMED_COMMITS}
+  SET row_security = off;
   SET statement_timeout = 0;
   SET idle_in_transaction_session_timeout = 0;
   SET lock_timeout = '10s'`;
@@ -117,6 +119,7 @@ export class MovablePostgres implements MovableStore {
     try {
       await client.connect().catch(failed);
       await query(client, SESSION);
+      await new DisturbanceGuard().require(client).catch(failed);
       return await work(client);
     } finally {
       await client.end();

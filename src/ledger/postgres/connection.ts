@@ -14,6 +14,7 @@ import { SetupError } from '../../errors.ts';
 import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
 import { confirmed, UnconfirmedError } from './confirmation.ts';
+import { DisturbedError } from './disturbances.ts';
 import { type HostOptions, Hosts } from './hosts.ts';
 import { NoHostError, UnfitServerError } from './session-check.ts';
 import type { Limits, Site } from './site.ts';
@@ -38,19 +39,26 @@ export type Row = Record<string, unknown>;
 /** Commits have a pool of their own. */
 type Pool = keyof Pick<Site, 'readers' | 'writer'>;
 
+export interface ConnectionOptions extends HostOptions {
+  /** Called before each use of a session. Rejects if the session must not be used. */
+  readonly guard?: { require(client: pg.ClientBase): Promise<void> };
+}
+
 /** Runs one statement of a transaction or a session. */
 export type Run = (sql: string, values?: readonly unknown[]) => Promise<pg.QueryResult<Row>>;
 
 export class PostgresConnection {
   readonly #hosts: Hosts;
+  readonly #guard: ConnectionOptions['guard'];
   /**
    * Names of prepared statements by their text. Each connection plans a statement once, over all partitions
    * of the ledger.
    */
   readonly #names = new Map<string, string>();
 
-  private constructor(address: PostgresAddress, limits: Limits, options?: HostOptions) {
+  private constructor(address: PostgresAddress, limits: Limits, options?: ConnectionOptions) {
     this.#hosts = new Hosts(address, limits, options);
+    this.#guard = options?.guard;
   }
 
   /** Connects and runs `prepare` on the first connection. Throws `SetupError`, which never contains the password. */
@@ -58,7 +66,7 @@ export class PostgresConnection {
     url: string,
     prepare: (client: pg.ClientBase) => Promise<void> = async () => {},
     limits: Limits = REQUEST_LIMITS,
-    options?: HostOptions,
+    options?: ConnectionOptions,
   ): Promise<PostgresConnection> {
     const address = parsePostgresAddress(url);
     const connection = new PostgresConnection(address, limits, options);
@@ -205,17 +213,27 @@ export class PostgresConnection {
     client.on('error', ignore);
     let failed = true;
     try {
+      await this.#admit(client);
       const result = await work(client);
       failed = false;
       return result;
     } catch (error) {
       const isReadOnly = stateOf(error) === READ_ONLY;
       if (isReadOnly) this.#hosts.lookAgain();
-      failed = !isRefusal(error) || isReadOnly;
+      failed = !(isRefusal(error) || isDisturbed(error)) || isReadOnly;
       throw error;
     } finally {
       client.off('error', ignore);
       client.release(failed);
+    }
+  }
+
+  /** Rejects with `NotSentError` if the session must not be used. */
+  async #admit(client: pg.ClientBase): Promise<void> {
+    try {
+      await this.#guard?.require(client);
+    } catch (cause) {
+      throw new NotSentError((cause as Error).message, { cause });
     }
   }
 
@@ -232,9 +250,13 @@ export class PostgresConnection {
   }
 }
 
-/** No connection was available, so the statement was never sent. */
+/** No connection was available, or it must not be used, so the statement was never sent. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
+}
+
+function isDisturbed(error: unknown): boolean {
+  return error instanceof NotSentError && error.cause instanceof DisturbedError;
 }
 
 /** Returns true if the whole transaction lost against another one, so the same statement may be retried. */
@@ -283,6 +305,7 @@ function rootOf(error: Error): unknown {
 /** Returns the remedy for a database that could not be opened. */
 function remedy(cause: unknown): string {
   if (cause instanceof UnconfirmedError) return 'check its standbys, then try again';
+  if (cause instanceof DisturbedError) return 'undo it, then try again';
   if (cause instanceof UnfitServerError) return 'promote a standby, or end the read-only mode';
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (message.includes('client password must be')) {

@@ -2,6 +2,7 @@
 import type { DatabaseFault, Inspection } from '../inspection.ts';
 import { newestVersion, readMigrations } from '../migrations.ts';
 import { PostgresConnection } from './connection.ts';
+import { findDisturbances, tableNames } from './disturbances.ts';
 import { readPrivileges } from './privileges.ts';
 import { findReplacedPrimaries } from './replaced-primaries.ts';
 import { FSYNC_WARNING, readSchema, requireServer } from './schema.ts';
@@ -46,10 +47,13 @@ export async function inspectPostgres(url: string, memory: TimelineMemory): Prom
       const migrations = readMigrations('postgres');
       const facts: Facts = (await client.query(FACTS)).rows[0];
       const privileges = await readPrivileges(client, migrations);
+      const tables = ['schema_version', ...tableNames(migrations)];
+      const disturbances = await findDisturbances(client, tables);
       inspection = {
         about: describe(facts),
-        faults: [...faultsOf(facts), ...privileges.faults],
-        schema: privileges.maySeeVersion ? await readSchema(client) : null,
+        faults: [...faultsOf(facts), ...privileges.faults, ...disturbances],
+        schema:
+          privileges.maySeeVersion && disturbances.length === 0 ? await readSchema(client) : null,
         program: newestVersion(migrations),
       };
     },

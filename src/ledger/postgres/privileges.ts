@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { DatabaseFault } from '../inspection.ts';
 import type { Migration } from '../migrations.ts';
+import { tableNames } from './disturbances.ts';
 
 /** Objects named in one fault. */
 const MAX_NAMED = 5;
@@ -49,12 +50,12 @@ export async function readPrivileges(
   client: pg.ClientBase,
   migrations: readonly Migration[],
 ): Promise<Privileges> {
-  const names = (kind: 'TABLE' | 'FUNCTION') =>
-    migrations.flatMap(({ sql }) =>
-      [...sql.matchAll(new RegExp(`^CREATE ${kind} (\\w+)`, 'gm'))].map(([, name]) => name),
-    );
-  const tables = (await client.query(TABLES, [[VERSION_TABLE, ...names('TABLE')]])).rows as Table[];
-  const others = (await client.query(OTHERS, [names('FUNCTION')])).rows[0] as Others;
+  const functions = migrations.flatMap(({ sql }) =>
+    [...sql.matchAll(/^CREATE FUNCTION (\w+)/gm)].map(([, name]) => name),
+  );
+  const named = [VERSION_TABLE, ...tableNames(migrations)];
+  const tables = (await client.query(TABLES, [named])).rows as Table[];
+  const others = (await client.query(OTHERS, [functions])).rows[0] as Others;
   const version = tables.find(({ name }) => name === VERSION_TABLE);
   return {
     faults: [...missingRights(tables, others), ...missingOwner(tables, others), ...missing(others)],

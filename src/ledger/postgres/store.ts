@@ -45,6 +45,7 @@ import { completeAccountIndex } from './account-index.ts';
 import { KNOWN_ANSWERS } from './answers.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
+import { DisturbanceGuard } from './disturbances.ts';
 import type { HostOptions } from './hosts.ts';
 import { PostgresKeyRecords } from './key-records.ts';
 import { PostgresLogStore } from './log-store.ts';
@@ -80,7 +81,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (newer !== null) warn(newerSchemaWarning(newer, migrations));
     if (await losesCommits(client)) warn(FSYNC_WARNING);
   };
-  const connection = await PostgresConnection.open(url, prepare, undefined, options);
+  const guard = new DisturbanceGuard();
+  const connection = await PostgresConnection.open(url, prepare, undefined, { ...options, guard });
   return new PostgresStore(connection, options);
 }
 
@@ -303,7 +305,10 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
   /** Works on a connection of its own, whose statements may run long but wait only briefly for locks. */
   async #maintained<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const { url, ...options } = this.#options;
-    const connection = await PostgresConnection.open(url, undefined, MAINTENANCE_LIMITS, options);
+    const connection = await PostgresConnection.open(url, undefined, MAINTENANCE_LIMITS, {
+      ...options,
+      guard: new DisturbanceGuard(),
+    });
     try {
       return await work(connection);
     } catch (error) {
