@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { SetupError, stackFrames } from './errors.ts';
 import { dropWebCryptoWarnings } from './experimental-warnings.ts';
 import { isJsonLog, jsonLines, logWarnings } from './process-log.ts';
+import { visibleLines } from './visible.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 const umask = process.umask(0o077);
@@ -47,7 +48,7 @@ function sayFailure(reason: string): void {
 }
 
 function say(message: string): void {
-  process.stderr.write(`phm: ${message}\n`);
+  process.stderr.write(`phm: ${visibleLines(message)}\n`);
 }
 
 /** Writes bytes to standard output. Resolves when they may be wiped. */

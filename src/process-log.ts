@@ -1,5 +1,6 @@
 /** Log lines of a server's process without its logger: before its configuration is read, at its end, and in its threads. */
 import { getEnvironmentData, setEnvironmentData, threadName } from 'node:worker_threads';
+import { visible } from './visible.ts';
 
 /** Writes one line. */
 export type ProcessLog = (level: keyof typeof LEVELS, fields: object, msg: string) => void;
@@ -14,7 +15,8 @@ export function isJsonLog(format: string | undefined, isTerminal: boolean): bool
 /** Returns a writer of JSON lines in the form of the server's log. */
 export function jsonLines(write: (line: string) => void): ProcessLog {
   return (level, fields, msg) => {
-    write(`${JSON.stringify({ level: LEVELS[level], time: Date.now(), ...fields, msg })}\n`);
+    const line = { level: LEVELS[level], time: Date.now(), ...fields, msg };
+    write(`${visible(JSON.stringify(line))}\n`);
   };
 }
 

@@ -61,6 +61,7 @@ const RANKS: Record<string, number> = {
   listening: 0,
   'shell-word': 0,
   version: 0,
+  visible: 0,
 };
 
 /** Stages 1 to 7 in the order of the data path; the third is a package. */

@@ -5,9 +5,13 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   /** 1: the command failed. 2: wrong usage. */
   readonly exitCode: 1 | 2;
+  /** The message. A line end within a line was quoted from elsewhere, and is shown as such. */
+  readonly lines: readonly string[];
 
-  constructor(message: string, exitCode: 1 | 2) {
-    super(message);
+  constructor(message: string | readonly string[], exitCode: 1 | 2) {
+    const lines = typeof message === 'string' ? [message] : message;
+    super(lines.join('\n'));
+    this.lines = lines;
     this.exitCode = exitCode;
   }
 }
@@ -17,7 +21,7 @@ export class ConfigurationError extends CommandError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(['the configuration is invalid:', ...problems].join('\n  '), 2);
+    super(['the configuration is invalid:', ...problems.map((one) => `  ${one}`)], 2);
     this.problems = problems;
   }
 }

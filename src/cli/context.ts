@@ -3,28 +3,38 @@ import { availableParallelism } from 'node:os';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
 import type { ProcessLog } from '../process-log.ts';
+import { visible } from '../visible.ts';
 import { ConfigurationError } from './command-error.ts';
+import { type Output, safeOutput, type Write } from './output.ts';
 
-export interface CliContext {
+/** What the process gives a command line. */
+export interface CliProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How the user started this program, such as `phm`. Messages name commands in this form. */
   readonly launcher: string;
   /** The user's mask of file permissions. The program's own is stricter. */
   readonly umask: number;
-  /** Data: results and JSON. */
-  readonly out: (text: string) => void;
+  /** Writes to standard output, and `err` to standard error, what is ready to be shown. */
+  readonly out: Write;
+  readonly err: Write;
   /** Data in bytes. Resolves when more may be written. Rejects when the output has no reader any more. */
   readonly outBytes: (bytes: Uint8Array) => Promise<void>;
   /** Lets the process end without a wait for the reader of its output. A reader that has gone is then no failure. */
   readonly leaveOutput: () => void;
   /** Reports whether data and messages go to the same place: a terminal, or one pipe or file. */
   readonly outputIsShared: () => boolean;
-  /** Messages: notes, warnings and errors. */
-  readonly err: (text: string) => void;
   /** Writes messages as JSON lines; null if they are text. Only a server has it. */
   readonly log: ProcessLog | null;
   /** Runs the server until it shuts down. Resolves with the exit code. */
   readonly serve: (config: Config, options: { json: boolean }) => Promise<number>;
+}
+
+/** What a command sees: its process, with outputs that escape what could act on a terminal. */
+export type CliContext = Omit<CliProcess, keyof Output> & Output;
+
+/** Returns the context of the commands. */
+export function contextOf(given: CliProcess): CliContext {
+  return { ...given, ...safeOutput(given.out, given.err) };
 }
 
 /** Returns the configuration of this environment. Throws an error that lists every problem. */
@@ -45,12 +55,20 @@ export function requireConfig({ env, err, log }: CliContext, serves = false): Co
 
 /** Writes one JSON value and a line end. */
 export function writeJson({ out }: CliContext, value: unknown): void {
-  out(`${JSON.stringify(value)}\n`);
+  out(jsonLine(value));
+}
+
+/**
+ * Returns one JSON value and a line end, for outputs and files that are written as bytes. `JSON.stringify` leaves U+009B,
+ * with which a terminal begins a sequence, and direction marks as they are.
+ */
+export function jsonLine(value: unknown): string {
+  return `${visible(JSON.stringify(value))}\n`;
 }
 
 /** Writes rows as aligned columns under a heading. */
 export function writeTable({ out }: CliContext, heading: string[], rows: string[][]): void {
-  const lines = [heading, ...rows];
+  const lines = [heading, ...rows.map((row) => row.map(visible))];
   const widths = heading.map((_, column) =>
     lines.reduce((width, line) => Math.max(width, line[column]?.length ?? 0), 0),
   );

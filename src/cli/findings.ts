@@ -1,5 +1,6 @@
 /** Collects the findings of a check, with a few examples of each, and describes them. */
 import type { Finding } from '../ledger/admin.ts';
+import type { WriteLines } from './output.ts';
 
 /** Examples kept of each finding. */
 const MAX_EXAMPLES = 5;
@@ -27,7 +28,7 @@ export class Findings {
 }
 
 /** Writes each finding with its examples and its remedy. */
-export function tellFindings(err: (text: string) => void, findings: readonly Finding[]): void {
+export function tellFindings(err: WriteLines, findings: readonly Finding[]): void {
   for (const { problem, count, examples, remedy } of findings) {
     const more = count > examples.length ? ', …' : '';
     err(`${problem}: ${count.toLocaleString('en')} (${examples.join(', ')}${more})\n`);

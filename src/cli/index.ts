@@ -13,12 +13,13 @@ import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { CommandError, ConfigurationError } from './command-error.ts';
-import { type CliContext, requireConfig } from './context.ts';
+import { type CliContext, type CliProcess, contextOf, requireConfig } from './context.ts';
 
-export type { CliContext } from './context.ts';
+export type { CliContext, CliProcess } from './context.ts';
 
 /** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
-export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+export async function runCli(args: readonly string[], given: CliProcess): Promise<number> {
+  const context = contextOf(given);
   let exitCode = 0;
   const onExitCode = (code: number) => {
     exitCode = code;
@@ -50,10 +51,10 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
     .exitOverride()
     .showHelpAfterError('(add --help to a command for its usage)')
     .configureOutput({
-      writeOut: context.out,
+      writeOut: context.outText,
       // The hint to read the help comes this way. A log has no use for it.
-      writeErr: context.log ? () => {} : context.err,
-      outputError: (message, write) => reportUsage(withoutApiKeys(message), write, context),
+      writeErr: context.log ? () => {} : (text) => context.err(text),
+      outputError: (message) => reportUsage(withoutApiKeys(message), context),
     })
     .addHelpText('after', environmentHelp());
   program
@@ -97,37 +98,43 @@ function withoutApiKeys(message: string): string {
   return message.replace(/phmsk_\w+/gi, '<API key>');
 }
 
-/** Escapes control characters: messages quote file names, which must not control the terminal. */
-function printable(message: string): string {
-  return withoutApiKeys(message).replace(/\p{Cc}/gu, (character) =>
-    character === '\n' ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-}
+/** The question that Commander adds on a line of its own: it names options and commands of this program. */
+const SUGGESTION = /\n\((?:Did you mean .*\?)\)$/;
 
-function reportUsage(message: string, write: (text: string) => void, { log }: CliContext): void {
-  if (log) log('fatal', { reason: message.trim() }, 'the command line is invalid');
-  else write(message);
+function reportUsage(message: string, { log, err }: CliContext): void {
+  const text = message.trimEnd();
+  const [suggestion = ''] = SUGGESTION.exec(text) ?? [];
+  const reason = text.slice(0, text.length - suggestion.length);
+  if (log) log('fatal', { reason: text }, 'the command line is invalid');
+  else err(reason, ...(suggestion === '' ? [] : [suggestion.trimStart()]));
 }
 
 /** Writes why a command failed and returns its exit code. Throws an unexpected error. */
 function report(error: unknown, context: CliContext): number {
   // Commander has written its own message. Its exit code is 0 after --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const message = messageOf(error, context);
-  if (message === null) throw error;
-  const words = (text: string) => printable(asStarted(text, context));
+  const lines = linesOf(error, context);
+  if (lines === null) throw error;
+  const words = (text: string) => withoutApiKeys(asStarted(text, context));
   const { err, log } = context;
-  if (!log) err(`phm: ${words(message)}\n`);
-  else if (error instanceof ConfigurationError) {
+  if (!log) {
+    const [first = '', ...others] = lines.map(words);
+    err(`phm: ${first}`, ...others);
+  } else if (error instanceof ConfigurationError) {
     log('fatal', { problems: error.problems.map(words) }, 'the configuration is invalid');
-  } else log('fatal', { reason: words(message) }, 'the server cannot run');
+  } else log('fatal', { reason: lines.map(words).join('\n') }, 'the server cannot run');
   return error instanceof CommandError ? error.exitCode : 1;
 }
 
-/** Returns what to say about a failure; null if it is unexpected. */
+/** Returns the lines to say about a failure; null if it is unexpected. */
+function linesOf(error: unknown, context: CliContext): readonly string[] | null {
+  if (error instanceof CommandError) return error.lines;
+  const message = messageOf(error, context);
+  return message === null ? null : [message];
+}
+
 function messageOf(error: unknown, { env }: CliContext): string | null {
   if (
-    error instanceof CommandError ||
     error instanceof SetupError ||
     error instanceof KernelsError ||
     error instanceof NoiseFailure

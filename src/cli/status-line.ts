@@ -1,4 +1,5 @@
 /** A progress line on a terminal, removed at the end. */
+import { visible } from '../visible.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
 
@@ -31,7 +32,7 @@ export class StatusLine {
 
   show(text: string): void {
     this.#visible = true;
-    this.#write(CLEAR_LINE + text);
+    this.#write(CLEAR_LINE + visible(text));
   }
 
   /** Removes the line. Call it before other output and at the end. */
@@ -39,9 +40,4 @@ export class StatusLine {
     if (this.#visible) this.#write(CLEAR_LINE);
     this.#visible = false;
   }
-}
-
-/** Returns a line on standard error, which stays empty unless that is a terminal. */
-export function terminalLine(err: (text: string) => void): StatusLine {
-  return new StatusLine(process.stderr.isTTY ? err : () => {});
 }

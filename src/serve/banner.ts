@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import type { Logger } from 'pino';
 import { PROJECT_VERSION } from '../version.ts';
+import { visible } from '../visible.ts';
 
 export interface Announcement {
   /** Address of the service, with its base path. */
@@ -39,7 +40,7 @@ export function announce(announcement: Announcement, log: Logger | 'terminal'): 
       metrics_address: metricsAddress,
       pid: process.pid,
     };
-    process.stdout.write(`${JSON.stringify(start)}\n`);
+    process.stdout.write(`${visible(JSON.stringify(start))}\n`);
   }
 }
 
@@ -72,7 +73,9 @@ export function bannerText(announcement: Announcement): string {
     ['Data', data],
     ...(metricsAddress ? [['Metrics', metricsAddress]] : []),
     ...(demoApiKey ? [['Demo API key', demoApiKey]] : []),
-  ].map(([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', value, color)}\n`);
+  ].map(
+    ([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', visible(value), color)}\n`,
+  );
   const about = aboutKeys(announcement);
   // OpenSSL before 3.5 has no hybrid groups.
   const how = requiresHybrid ? '; curl needs OpenSSL 3.5 or newer' : ', from another terminal';
@@ -106,8 +109,8 @@ function aboutKeys(announcement: Announcement): string {
   }
   return (
     '\n  Requests need an API key. To create an account and issue one:\n\n' +
-    `    ${commandLine('account create --name "My team" --plan research')}\n` +
-    `    ${commandLine('key issue --account <account_id>')}\n`
+    `    ${visible(commandLine('account create --name "My team" --plan research'))}\n` +
+    `    ${visible(commandLine('key issue --account <account_id>'))}\n`
   );
 }
 

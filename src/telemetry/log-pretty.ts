@@ -2,6 +2,7 @@
  * Renders a JSON log line for a terminal. Values may come from clients, so every character that could move the
  * cursor, change a colour or reverse the writing direction is escaped.
  */
+import { visible } from '../visible.ts';
 
 export interface PrettyOptions {
   readonly color: boolean;
@@ -18,24 +19,20 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: n
 
 const DIM = 90;
 
-/** Control characters (C0, DEL, C1), line separators, direction marks and lone surrogates. */
-const UNSAFE =
-  /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
-
 /** Returns a formatter for `LogWriter`. It only escapes lines that are not JSON objects. */
 export function prettyLines({ color }: PrettyOptions): (line: string) => string {
   const paint = (code: number, text: string) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
   return (line) => {
     const entry = parse(line);
-    if (!entry) return `${safe(line.trimEnd())}\n`;
+    if (!entry) return `${visible(line.trimEnd())}\n`;
     const { level, time, msg, ...rest } = entry;
     const { name, color: code } = LEVELS[Number(level)] ?? { name: '?    ', color: DIM };
     const at = new Date(Number(time));
     const clock = Number.isNaN(at.getTime()) ? '??:??:??.???' : at.toISOString().slice(11, 23);
     const fields = Object.entries(rest).map(
-      ([key, value]) => `${paint(DIM, `${safe(key)}=`)}${show(value)}`,
+      ([key, value]) => `${paint(DIM, `${visible(key)}=`)}${show(value)}`,
     );
-    const words = typeof msg === 'string' ? [safe(msg)] : [];
+    const words = typeof msg === 'string' ? [visible(msg)] : [];
     return `${[paint(DIM, clock), paint(code, name), ...words, ...fields].join(' ')}\n`;
   };
 }
@@ -52,10 +49,6 @@ function parse(line: string): Record<string, unknown> | undefined {
 
 /** Returns words without spaces unchanged, and everything else as JSON. */
 function show(value: unknown): string {
-  if (typeof value === 'string' && /^[^\s"=]+$/.test(value)) return safe(value);
-  return safe(JSON.stringify(value));
-}
-
-function safe(text: string): string {
-  return text.replace(UNSAFE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (typeof value === 'string' && /^[^\s"=]+$/.test(value)) return visible(value);
+  return visible(JSON.stringify(value));
 }

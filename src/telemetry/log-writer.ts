@@ -5,6 +5,7 @@
  */
 import { write, writeSync } from 'node:fs';
 import { monotonicMs } from '../clock.ts';
+import { visibleLine } from '../visible.ts';
 
 const MAX_WAITING_BYTES = 2 ** 20;
 
@@ -36,8 +37,8 @@ export class LogWriter {
   #gathering: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
-  /** `format` renders each line for its reader. By default lines stay unchanged. */
-  constructor(descriptor: number, format = (line: string) => line) {
+  /** `format` renders each line for its reader. By default it only escapes what a terminal would act on: `tail` shows logs. */
+  constructor(descriptor: number, format: (line: string) => string = visibleLine) {
     this.#descriptor = descriptor;
     this.#format = format;
   }

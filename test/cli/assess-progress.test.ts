@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgressBar, progressLine } from '../../src/cli/assess/progress.ts';
+import { StatusLine } from '../../src/cli/status-line.ts';
 
 test('the progress line shows the share done, the rate in sequences and bits, and the time left', () => {
   assert.equal(
@@ -24,11 +25,7 @@ test('the progress line shows no bar and no time left for an unknown number of s
 test('the progress line is redrawn at most ten times a second and cleared at the end', () => {
   let nowMs = 0;
   const written: string[] = [];
-  const bar = new ProgressBar(
-    1000,
-    (text) => written.push(text),
-    () => nowMs,
-  );
+  const bar = new ProgressBar(1000, new StatusLine((text) => written.push(text)), () => nowMs);
   bar.clear();
   assert.equal(written.length, 0);
   for (nowMs = 1; nowMs <= 1000; nowMs++) bar.update({ finished: nowMs, expected: 1000 });

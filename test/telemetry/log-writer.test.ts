@@ -73,6 +73,16 @@ describe('the log writer', () => {
     );
   });
 
+  it('escapes what a terminal acts on and JSON leaves as it is', async () => {
+    const log = new LogWriter(descriptor);
+    const fields = { path: '\x9b2K\u202e\u2028\x7f', msg: 'ü\n' };
+    log.write(`${JSON.stringify(fields)}\n`);
+    await log.flush(10_000);
+    const line = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+    assert.match(line, /\\u009b2K\\u202e\\u2028\\u007f.*ü\\n/);
+    assert.deepEqual(JSON.parse(line), fields);
+  });
+
   it('has nothing to flush if nothing was written', async () => {
     await new LogWriter(descriptor).flush(10_000);
   });

@@ -137,9 +137,13 @@ async function unconfirmed(
   const again = commandLine(context, `account delete ${accountId} --confirm ${accountId}`);
   const active = apiKeys.filter(isActive).length;
   return new CommandError(
-    `${confirm === undefined ? 'nothing was deleted' : `--confirm is ${confirm}, so nothing was deleted`}\n` +
+    [
+      confirm === undefined
+        ? 'nothing was deleted'
+        : `--confirm is ${confirm}, so nothing was deleted`,
       `This would delete account ${accountId}, "${account.name}", for good, with ${counted(active, 'active API key')} and ` +
-      `${counted(recipients.length, 'recipient')}. To do it: ${again}`,
+        `${counted(recipients.length, 'recipient')}. To do it: ${again}`,
+    ],
     2,
   );
 }

@@ -117,8 +117,8 @@ async function create(
   } else {
     context.out(`${accountId}\n`);
     context.err(
-      `Created "${name}" on the ${label} plan. Next:\n` +
-        `  ${commandLine(context, `key issue --account ${accountId}`)}\n`,
+      `Created "${name}" on the ${label} plan. Next:`,
+      `  ${commandLine(context, `key issue --account ${accountId}`)}\n`,
     );
   }
 }
@@ -137,7 +137,8 @@ async function list(
     account.accountId,
     account.plan,
     accountState(account),
-    KEYS[account.sealedOnly],
+    // The database may hold another word.
+    KEYS[account.sealedOnly] ?? account.sealedOnly,
     formatTimestamp(account.createdMs),
     account.name,
   ]);

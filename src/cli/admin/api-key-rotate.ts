@@ -76,8 +76,8 @@ async function runRotate(context: CliContext, id: string, flags: RotateFlags): P
   if (flags.json) return;
   const end = old.endMs <= atMs ? 'is refused within 2 seconds' : `works until ${endsAt}`;
   context.err(
-    `Issued ${next.apiKeyId}, which replaces ${id}. The API key is shown only once: store it now.\n` +
-      `The old API key ${end}.\n`,
+    `Issued ${next.apiKeyId}, which replaces ${id}. The API key is shown only once: store it now.`,
+    `The old API key ${end}.\n`,
   );
 }
 

@@ -91,7 +91,7 @@ async function issue(
   if (options.json) return;
   context.err(`Issued ${apiKeyId}. The API key is shown only once: store it now.\n`);
   if (isSuspended) context.err(SUSPENDED);
-  context.err(nextStep(context, config, apiKey));
+  context.err(...nextStep(context, config, apiKey));
 }
 
 /**
@@ -99,11 +99,11 @@ async function issue(
  * set. They contain the API key only if standard output goes to the same place, because a script that captures
  * standard output may send standard error to a log.
  */
-function nextStep({ env, outputIsShared }: CliContext, config: Config, apiKey: string): string {
+function nextStep({ env, outputIsShared }: CliContext, config: Config, apiKey: string): string[] {
   const value = outputIsShared() ? apiKey : '<the API key from standard output>';
   const url = env.PHM_URL?.trim() ? null : exportUrl(config);
   const lines = [...(url === null ? [] : [url]), `export PHM_API_KEY=${value}`];
-  return `To use it with phm:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  return ['To use it with phm:', ...lines.map((line) => `  ${line}`)];
 }
 
 async function list(

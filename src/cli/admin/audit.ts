@@ -6,7 +6,7 @@ import { auditEntry, auditStatement, formatAuditId } from '../../keys/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { inclusionProof, openCheckpoint, verifyInclusion } from '../../log/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { type CliContext, jsonLine, writeJson, writeTable } from '../context.ts';
 import { type FindingKind, Findings, tellFindings } from '../findings.ts';
 import { verifierKeysOf } from '../log/check-database.ts';
 import { storeTiles } from '../log/store-source.ts';
@@ -91,8 +91,20 @@ function toJson(record: Audit) {
     audit_id: formatAuditId(record.auditId),
     time: formatTimestamp(record.atMs),
     action: record.action,
-    details: JSON.parse(record.details),
+    details: parseDetails(record),
   };
+}
+
+/** Throws `CommandError` for a record whose details are no JSON, which no server writes. */
+function parseDetails({ auditId, details }: Audit): unknown {
+  try {
+    return JSON.parse(details);
+  } catch {
+    throw new CommandError(
+      `the audit record ${formatAuditId(auditId)} was changed: its details are no JSON. To examine all: phm audit verify`,
+      1,
+    );
+  }
 }
 
 async function exportAll(context: CliContext): Promise<void> {
@@ -100,6 +112,7 @@ async function exportAll(context: CliContext): Promise<void> {
     const prover = new Prover(store, await store.logs());
     let count = 0;
     for await (const record of allAudits(store)) {
+      parseDetails(record);
       const { place, proof } = await prover.prove(record);
       const line = {
         statement: {
@@ -109,7 +122,7 @@ async function exportAll(context: CliContext): Promise<void> {
         index: place?.index ?? null,
         proof: proof && formatProof(proof),
       };
-      await context.outBytes(Buffer.from(`${JSON.stringify(line)}\n`));
+      await context.outBytes(Buffer.from(jsonLine(line)));
       count++;
     }
     context.err(`Exported ${counted(count, 'audit record')}.\n`);
@@ -182,15 +195,26 @@ class Prover {
     const { index } = logged;
     const place = { log, index };
     const covering = [log.witnessed, log.checkpoint].find(
-      (note) => note !== null && sizeOf(note) > index,
+      (note) => note !== null && sizeOf(note, log) > index,
     );
     if (!covering) return { place, isPending, proof: null };
-    const hashes = await inclusionProof(storeTiles(this.#store, log), index, sizeOf(covering));
+    const hashes = await inclusionProof(storeTiles(this.#store, log), index, sizeOf(covering, log));
     return { place, isPending, proof: { extra: null, index, hashes, checkpoint: covering } };
   }
 }
 
-const sizeOf = (note: string): number => parseCheckpoint(parseNote(note).text).size;
+/** Throws `CommandError` for a note that is no checkpoint: it says nothing about which records are proved. */
+function sizeOf(note: string, { origin }: LogRecord): number {
+  try {
+    return parseCheckpoint(parseNote(note).text).size;
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new CommandError(
+      `the stored checkpoint of the log ${origin} was changed: ${error.message}. To examine the log: phm log check`,
+      1,
+    );
+  }
+}
 
 /** Reports whether the record has a statement, and its proof leads to a checkpoint that the log signed. */
 function isProved(record: Audit, { place, proof }: Proved): boolean {

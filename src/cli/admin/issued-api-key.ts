@@ -1,5 +1,6 @@
 /** A new API key: its ID, and the only line that shows it. */
 import { randomUUID } from 'node:crypto';
+import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 
@@ -15,10 +16,13 @@ export async function showApiKey(
   remedy: string,
 ): Promise<void> {
   try {
-    await context.outBytes(Buffer.from(`${line}\n`));
+    await context.outBytes(Buffer.from(`${visible(line)}\n`));
   } catch {
     throw new CommandError(
-      `the output cannot be written\nThe API key ${apiKeyId} is valid but was not shown. ${remedy}`,
+      [
+        'the output cannot be written',
+        `The API key ${apiKeyId} is valid but was not shown. ${remedy}`,
+      ],
       1,
     );
   }

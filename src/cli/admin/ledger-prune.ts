@@ -49,7 +49,7 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
     ? await withStoreToRead(context, (store) => store.prune(order))
     : await withStore(context, (store, config) => pruneAndRecord(store, config, order));
   if (!options.json) {
-    context.err(describePruned(report, days, dryRun));
+    context.err(...describePruned(report, days, dryRun));
     return;
   }
   writeReport(context, report, days, dryRun);
@@ -121,22 +121,25 @@ function requireEmbeddedStore(context: CliContext): void {
   );
 }
 
-function describePruned(report: PruneReport, days: number, dryRun: boolean): string {
+function describePruned(report: PruneReport, days: number, dryRun: boolean): string[] {
   const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
   const whole = partitions.length > 0 ? ` (${partitions.join(', ')} as a whole)` : '';
   const age = `${days} ${plural(days, 'day')}`;
   const sums = `${minuteSums} ${plural(minuteSums, 'sum')} by minute`;
-  const what = `${rows} ${plural(rows, 'row')} older than ${age}${whole} and ${sums}.\n`;
-  if (!isPartial) return `${dryRun ? 'Would remove' : 'Removed'} ${what}`;
+  const what = `${rows} ${plural(rows, 'row')} older than ${age}${whole} and ${sums}.`;
+  const first = `${dryRun ? 'Would remove' : 'Removed'} ${what}`;
+  if (!isPartial) return [first];
   const until = new Date(beforeMs).toISOString();
   if (dryRun) {
-    return (
-      `Would remove ${what}One run removes at most the oldest 31 days, so this takes several runs. The first removes ` +
-      `rows from before ${until}.\n`
-    );
+    return [
+      first,
+      'One run removes at most the oldest 31 days, so this takes several runs. The first removes ' +
+        `rows from before ${until}.`,
+    ];
   }
-  return (
-    `Removed ${what}This run removed rows from before ${until}, because one run removes at most the oldest 31 days. ` +
-    `Rows older than ${age} remain: run it again, or leave them to the servers, which prune once a day.\n`
-  );
+  return [
+    first,
+    `This run removed rows from before ${until}, because one run removes at most the oldest 31 days. Rows older than ` +
+      `${age} remain: run it again, or leave them to the servers, which prune once a day.`,
+  ];
 }

@@ -8,7 +8,6 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { terminalLine } from '../status-line.ts';
 import { counted, describeRows } from './row-counts.ts';
 import { requireLedger, tellStore } from './with-store.ts';
 
@@ -37,7 +36,7 @@ async function verify(context: CliContext, { json }: { json?: boolean }): Promis
   // Throws on a schema that this program does not know.
   await (await openStoreToRead(location)).close();
   const startMs = monotonicMs();
-  const line = terminalLine(context.err);
+  const line = context.status;
   const onProgress = (part: string, rows: number): void =>
     line.show(rows === 0 ? `${part} …` : `${part}: ${rows.toLocaleString('en')} rows`);
   const verification = await untilInterrupted((signal) =>

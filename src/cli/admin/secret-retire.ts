@@ -96,7 +96,7 @@ async function retire(
     return [retirement, await retirementOf(store, version)];
   });
   if (json) writeJson(context, { version, ...retirementJson(now) });
-  else context.err(describe(context, version, before, now));
+  else context.err(...describe(context, version, before, now));
 }
 
 async function reinstate(
@@ -149,20 +149,27 @@ async function requireUnused(
   const successors = [...checks].filter(
     ([other, { activated, retirement }]) => other !== version && activated && !retirement,
   );
-  const steps =
-    `Add a version if there is no other: ${commandLine(context, 'secret rotate')}\n` +
+  const steps = [
+    `Add a version if there is no other: ${commandLine(context, 'secret rotate')}`,
     `Restart every server with another version as the current one, then retire version ${version}. If you restored a ` +
-    'backup from before the first use of that version, first start one server with it where clients cannot reach it ' +
-    '(PHM_HOST=127.0.0.1).';
+      'backup from before the first use of that version, first start one server with it where clients cannot reach it ' +
+      '(PHM_HOST=127.0.0.1).',
+  ];
   if (successors.length === 0) {
     throw new CommandError(
-      `version ${version} is still needed to generate keys: apart from retired versions, no other version is in use\n${steps}`,
+      [
+        `version ${version} is still needed to generate keys: apart from retired versions, no other version is in use`,
+        ...steps,
+      ],
       1,
     );
   }
   if ((await currentVersion(config)) === version) {
     throw new CommandError(
-      `version ${version} is current in this configuration: a server would no longer start with it\n${steps}`,
+      [
+        `version ${version} is current in this configuration: a server would no longer start with it`,
+        ...steps,
+      ],
       1,
     );
   }
@@ -189,10 +196,12 @@ function refuseToLoosen(
   if (given === null || compromisedMs === null || given <= compromisedMs) return;
   const again = `secret retire ${version} --compromised-since ${formatTimestamp(given)}`;
   throw new CommandError(
-    `version ${version} is retired as compromised since ${formatTimestamp(compromisedMs)}; with a later time, more rows ` +
-      'would count\n' +
-      `To do it anyway: ${commandLine(context, `secret reinstate ${version}`)} && ${commandLine(context, again)}\n` +
+    [
+      `version ${version} is retired as compromised since ${formatTimestamp(compromisedMs)}; with a later time, more rows ` +
+        'would count',
+      `To do it anyway: ${commandLine(context, `secret reinstate ${version}`)} && ${commandLine(context, again)}`,
       `Between the two commands, a proof under version ${version} suffices.`,
+    ],
     1,
   );
 }
@@ -211,7 +220,7 @@ function describe(
   version: number,
   before: Retirement | null,
   now: Retirement | null,
-): string {
+): string[] {
   const since = now?.compromisedMs ?? null;
   const isSame = before !== null && before.compromisedMs === since;
   const rows = since === null ? '' : ` from before ${formatTimestamp(since)}`;
@@ -220,12 +229,12 @@ function describe(
     : before
       ? 'is now retired more strictly'
       : 'is retired';
-  return (
+  return [
     `Version ${version} ${verb}. Servers learn of it within seconds. A server that still uses version ${version} as its ` +
-    'current one generates no keys until you restart it with another version.\n' +
+      'current one generates no keys until you restart it with another version.',
     `A key of version ${version} is valid only if the ledger has its row${rows}. Keys whose rows were pruned can no ` +
-    'longer be confirmed.\n' +
-    (since === null ? '' : lateKeys(version)) +
-    `To undo this: ${commandLine(context, `secret reinstate ${version}`)}\n`
-  );
+      'longer be confirmed.',
+    ...(since === null ? [] : [lateKeys(version)]),
+    `To undo this: ${commandLine(context, `secret reinstate ${version}`)}`,
+  ];
 }

@@ -64,17 +64,17 @@ async function rotate(context: CliContext, options: { json?: boolean }): Promise
   const origin = config.masterSecret;
   const version = await rotateMasterSecret(origin);
   report(context, origin, version, 'Added', options.json);
-  context.err(nextSteps(version, origin.currentVersion ?? version - 1));
+  context.err(...nextSteps(version, origin.currentVersion ?? version - 1));
 }
 
 /** Returns the steps after a version was added to the file. */
-function nextSteps(version: number, current: number): string {
-  return (
-    'One server: restart it without PHM_MASTER_KEY_VERSION.\n' +
-    'Several servers on one database: in each step, restart one server at a time and wait until it is ready.\n' +
-    `  1. Give all of them this secret with PHM_MASTER_KEY_VERSION=${current}.\n` +
-    `  2. When all run with it, set PHM_MASTER_KEY_VERSION=${version} on all of them.\n`
-  );
+function nextSteps(version: number, current: number): string[] {
+  return [
+    'One server: restart it without PHM_MASTER_KEY_VERSION.',
+    'Several servers on one database: in each step, restart one server at a time and wait until it is ready.',
+    `  1. Give all of them this secret with PHM_MASTER_KEY_VERSION=${current}.`,
+    `  2. When all run with it, set PHM_MASTER_KEY_VERSION=${version} on all of them.`,
+  ];
 }
 
 function report(

@@ -188,7 +188,7 @@ export function requireSecretFile(context: CliContext, config: Config): void {
 }
 
 function noMasterSecret(context: CliContext, path: string, fix: string): CommandError {
-  return new CommandError(`there is no master secret ${path}\n${whereFrom(context)}\n${fix}`, 1);
+  return new CommandError([`there is no master secret ${path}`, whereFrom(context), fix], 1);
 }
 
 /** Returns the error for a missing ledger: what is missing, where the command looked, and what to do. */
@@ -206,7 +206,7 @@ async function refusal(
     `To create a ledger here, start a server or run: ${make}`,
     ...(other === null ? [] : [other]),
   ];
-  return new CommandError(lines.join('\n'), 1);
+  return new CommandError(lines, 1);
 }
 
 /** Returns the line that says where the data directory comes from, and how to name another. */

@@ -84,7 +84,7 @@ async function run(
       procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });
     const facts = { file: itemName(file), bits, width, format: flags.format, input, created };
     if (flags.json) writeJson(context, aisJson(result, facts));
-    else context.out(formatAisText(result, facts));
+    else context.outText(formatAisText(result, facts));
     return result.verdict === 'passed';
   } finally {
     wipe(bytes);

@@ -183,7 +183,7 @@ async function run(
   const work = (signal: AbortSignal): Promise<AssessSummary> => {
     const write = (text: string): void => {
       bar?.clear();
-      if (signal.reason !== OUTPUT_GONE) context.out(text);
+      if (signal.reason !== OUTPUT_GONE) context.outText(text);
     };
     const output = makeOutput(outputKind(flags), write, trace);
     return assess(options, allOutputs([output, page, nistReport]), { ...control, signal });
@@ -220,7 +220,7 @@ function outputKind({ json, csv }: AssessFlags): OutputKind {
 
 function progressBar({ bits }: AssessFlags, context: CliContext): ProgressBar | undefined {
   if (!process.stderr.isTTY || bits === undefined) return undefined;
-  return new ProgressBar(bits, context.err, () => performance.now());
+  return new ProgressBar(bits, context.status, () => performance.now());
 }
 
 /** Says that `--fail` had no verdict to report: 2 to 54 sequences, for example. */

@@ -65,12 +65,12 @@ function run(flags: ConditioningFlags, context: CliContext): void {
     writeJson(context, { ...conditioningJson(input, hPrime, result), ...trace });
     return;
   }
-  context.out(conditioningText(input, hPrime, result));
+  context.outText(conditioningText(input, hPrime, result));
   const rows = [
     ['Program', `${PROGRAM}, ${softwareName()}`],
     ['Created', created],
   ];
-  context.out(`\n${alignColumns(rows).join('\n')}\n`);
+  context.outText(`\n${alignColumns(rows).join('\n')}\n`);
 }
 
 function isNearlyFull({ outputBits }: ConditioningInput, { outputEntropy }: Conditioning): boolean {

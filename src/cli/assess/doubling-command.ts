@@ -57,7 +57,7 @@ export async function assessDoubling(
   const all = { ...options, bits, mostBits };
   return untilInterrupted(async (signal) => {
     const write = (text: string): void => {
-      if (!json && signal.reason !== OUTPUT_GONE) context.out(text);
+      if (!json && signal.reason !== OUTPUT_GONE) context.outText(text);
     };
     const control: AssessControl = { signal, onStart };
     let heading = doublingHead(itemName(options.file), bits);

@@ -8,7 +8,6 @@ import { softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
-import { terminalLine } from '../status-line.ts';
 import {
   assertOptionsFit,
   assertSamplesFit,
@@ -121,7 +120,7 @@ async function run(
   const target = flags.html === undefined ? null : claimPagePath(flags.html, file);
   const read = await readSamples(file, flags);
   const { samples } = read;
-  const progress = terminalLine(context.err);
+  const progress = context.status;
   try {
     assertSamplesFit(file, samples, flags);
     for (const warning of sampleWarnings(inputName(file), read, flags)) context.err(warning);
@@ -130,7 +129,7 @@ async function run(
     const trace = traceOf(file, read, flags, created);
     const warnings = sampleWarnings(itemName(file), read, flags);
     const { text, json, html } = entropyForms(trace, assessment, warnings);
-    context.out(flags.json ? json : text);
+    context.outText(flags.json ? json : text);
     if (target !== null) replaceFile(target, html);
     return assessment.page().passed;
   } finally {

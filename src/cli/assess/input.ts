@@ -11,6 +11,7 @@ import {
   type SequenceReader,
 } from '#sp800-22/assess';
 import { wipe } from '../../bytes.ts';
+import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import { reasonOf } from '../read-bounded.ts';
 
@@ -22,14 +23,14 @@ export const FORMAT_HELP =
 /** The file name that means standard input. */
 export const STANDARD_INPUT = '-';
 
-/** Returns the name of the input for messages. */
+/** Returns the name of the input for messages. A line end in a name could forge lines of a report. */
 export function inputName(file: string): string {
-  return file === STANDARD_INPUT ? 'standard input' : file;
+  return file === STANDARD_INPUT ? 'standard input' : visible(file);
 }
 
 /** Returns the name of the input for reports, without the folders, which are the operator's own. */
 export function itemName(file: string): string {
-  return file === STANDARD_INPUT ? inputName(file) : basename(file);
+  return inputName(file === STANDARD_INPUT ? file : basename(file));
 }
 
 /**

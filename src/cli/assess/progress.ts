@@ -1,6 +1,6 @@
 /** The progress bar of `phm assess`, shown only on a terminal. */
 import { grouped } from '#sp800-22/report';
-import { barOf, REDRAW_MS, StatusLine, timeText } from '../status-line.ts';
+import { barOf, REDRAW_MS, type StatusLine, timeText } from '../status-line.ts';
 import type { AssessProgress } from './run.ts';
 
 /** Returns the progress as one line: the rate and, if the number of sequences is known, a bar and the time left. */
@@ -25,9 +25,9 @@ export class ProgressBar {
   #drawnMs: number;
 
   /** `now` returns milliseconds. */
-  constructor(bits: number, write: (text: string) => void, now: () => number) {
+  constructor(bits: number, line: StatusLine, now: () => number) {
     this.#bits = bits;
-    this.#line = new StatusLine(write);
+    this.#line = line;
     this.#now = now;
     this.#startMs = now();
     this.#drawnMs = this.#startMs;

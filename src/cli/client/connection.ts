@@ -76,7 +76,7 @@ export class Connection {
   /** Throws `CommandError` if the environment has no usable address or API key. */
   constructor(context: CliContext, { url }: ConnectionFlags) {
     const result = readClientConfig(context.env, url);
-    if (!result.ok) throw new CommandError(result.problems.join('\n'), 2);
+    if (!result.ok) throw new CommandError(result.problems, 2);
     const { text, origin } = findApiKey(result.config, context);
     this.#origin = origin;
     this.address = result.config.url.replace(/\/+$/, '');
@@ -107,7 +107,7 @@ export class Connection {
       try {
         return await call(this.#phm, signal);
       } catch (error) {
-        if (signal.aborted) throw new CommandError(sentences([String(signal.reason), lost]), 1);
+        if (signal.aborted) throw new CommandError(withLoss([String(signal.reason)], lost), 1);
         throw this.explain(error, lost, this.#lostAnswers > before);
       }
     });
@@ -120,25 +120,28 @@ export class Connection {
   explain(error: unknown, lost = '', isLost = false): unknown {
     if (!(error instanceof PhmError)) return error;
     const unknown = error.outcomeUnknown || isLost ? lost : '';
-    return new CommandError(sentences([this.#describe(error), unknown]), 1);
+    return new CommandError(withLoss(this.#describe(error), unknown), 1);
   }
 
-  #describe(error: PhmError): string {
+  #describe(error: PhmError): string[] {
     if (error instanceof PhmApiError) return this.#describeRefusal(error);
     if (error instanceof PhmConnectionError && !error.outcomeUnknown) {
       const fix = /\((?:\w*CERT|UNABLE_TO_VERIFY)/.test(error.message)
         ? 'This machine does not trust its certificate: set NODE_EXTRA_CA_CERTS to the file of its authority, or check the address.'
         : 'Set another address with --url or PHM_URL, or start the server: phm serve';
-      return sentences([error.message, this.#otherAddress(), fix]);
+      return [error.message, this.#otherAddress(), fix].filter((line) => line !== '');
     }
     // A cleartext request to a TLS listener ends this way.
     if (this.#isCleartext && /\((?:UND_ERR_SOCKET|ECONNRESET)\)/.test(error.message)) {
-      return `${error.message}\nIf the server has a certificate, set an https: address with --url or PHM_URL.`;
+      return [
+        error.message,
+        'If the server has a certificate, set an https: address with --url or PHM_URL.',
+      ];
     }
-    return inOwnWords(error.message);
+    return [inOwnWords(error.message)];
   }
 
-  #describeRefusal(error: PhmApiError): string {
+  #describeRefusal(error: PhmApiError): string[] {
     const { code, title, detail, requestId, retryAfterSeconds } = error;
     const lines = [`${title} (${code})`];
     lines.push(detail);
@@ -153,21 +156,21 @@ export class Connection {
           : `The API key came from ${this.#origin}.`,
       );
     }
-    const option = OPTION_FOR[code];
+    const option = OPTION_FOR.get(code);
     if (option !== undefined) lines.push(option);
     if (retryAfterSeconds !== null && !/\btry again in \d/i.test(detail)) {
       lines.push(`Try again in ${duration(retryAfterSeconds)}.`);
     }
     if (requestId !== null) lines.push(`Request ID: ${requestId}`);
-    return lines.join('\n');
+    return lines;
   }
 }
 
 /** What the options of the command do about a refusal whose detail names fields and paths, by its code. */
-const OPTION_FOR: Readonly<Record<string, string>> = {
-  sealed_only: 'With this command: name the recipient with --seal-to FILE or --recipient NAME.',
-  recipient_not_registered: 'With this command: use --recipient NAME instead of --seal-to.',
-};
+const OPTION_FOR: ReadonlyMap<string, string> = new Map([
+  ['sealed_only', 'With this command: name the recipient with --seal-to FILE or --recipient NAME.'],
+  ['recipient_not_registered', 'With this command: use --recipient NAME instead of --seal-to.'],
+]);
 
 /** Replaces the option names in a message of the SDK with those of the command line. */
 function inOwnWords(message: string): string {
@@ -186,8 +189,8 @@ function otherAddress({ env }: CliContext): string {
   return `${name} reads only PHM_URL. To call the server of this environment: ${setting}`;
 }
 
-function sentences(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('\n');
+function withLoss(lines: readonly string[], lost: string): readonly string[] {
+  return lost === '' ? lines : [...lines, lost];
 }
 
 function findApiKey({ apiKey, loopback }: ClientConfig, { err }: CliContext): ApiKey {

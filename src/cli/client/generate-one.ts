@@ -1,7 +1,7 @@
 /** One key in plaintext of `phm generate`, and the files that it shares with a sealed one. */
 import { type GeneratedKey, PhmKeyLostError } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, jsonLine } from '../context.ts';
 import type { Connection } from './connection.ts';
 import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { KeyFile } from './key-file.ts';
@@ -27,7 +27,7 @@ export async function generateOne(
     throw error;
   }
   const content = flags.json
-    ? Buffer.from(`${JSON.stringify(generated)}\n`)
+    ? Buffer.from(jsonLine(generated))
     : encodeKey(generated, flags.format, flags.envName ?? DEFAULT_VARIABLE);
   await deliver(context, content, file, generated.key_id);
   if (file) {
@@ -101,11 +101,9 @@ export async function deliver(
     if (file) file.save(content);
     else await context.outBytes(content);
   } catch (error) {
-    const reason = error instanceof CommandError ? error.message : 'the output cannot be written';
-    throw new CommandError(
-      `${reason}\nThe key ${keyId} was generated and counted, but it is lost: run the command again for another key.`,
-      1,
-    );
+    const reason = error instanceof CommandError ? error.lines : ['the output cannot be written'];
+    const lost = `The key ${keyId} was generated and counted, but it is lost: run the command again for another key.`;
+    throw new CommandError([...reason, lost], 1);
   } finally {
     content.fill(0);
   }

@@ -1,6 +1,6 @@
 /** One sealed key of `phm generate`. */
 import type { GeneratedSealedKey } from '../../../sdk/src/index.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, jsonLine } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { GenerateFlags } from './generate-flags.ts';
 import { claimFiles, deliver, LOST } from './generate-one.ts';
@@ -23,7 +23,7 @@ export async function generateSealed(
       LOST,
     );
     const { thumbprint } = checkAnswer(answer, target);
-    const content = Buffer.from(`${JSON.stringify(answer)}\n`);
+    const content = Buffer.from(jsonLine(answer));
     await deliver(context, content, file, answer.key_id);
     if (file) {
       context.err(

@@ -1,6 +1,7 @@
 /** The formats of keys that `phm generate` writes and `phm validate` reads. */
 import { InvalidArgumentError } from 'commander';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
+import { visible } from '../../visible.ts';
 
 export const KEY_FORMATS = ['hex', 'base64', 'raw', 'jwk', 'env'] as const;
 export type KeyFormat = (typeof KEY_FORMATS)[number];
@@ -30,7 +31,7 @@ export function encodeKey(
   const lines: Record<Exclude<KeyFormat, 'raw'>, () => string> = {
     hex: () => key,
     base64: () => bytes.toString('base64'),
-    jwk: () => JSON.stringify({ kty: 'oct', k: bytes.toString('base64url'), kid: key_id }),
+    jwk: () => visible(JSON.stringify({ kty: 'oct', k: bytes.toString('base64url'), kid: key_id })),
     env: () => `${variable}=${key}`,
   };
   return format === 'raw' ? bytes : Buffer.from(`${lines[format]()}\n`);

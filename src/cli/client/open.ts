@@ -11,7 +11,7 @@ import {
 import { wipe } from '../../bytes.ts';
 import { commandLine } from '../../launcher.ts';
 import { CommandError, unwritable } from '../command-error.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, jsonLine } from '../context.ts';
 import { KeyFile } from './key-file.ts';
 import {
   DEFAULT_VARIABLE,
@@ -193,7 +193,7 @@ async function openAll(
     } catch (error) {
       if (!(error instanceof CommandError) || i === 0) throw error;
       const before = i === 1 ? 'The first key is' : `The first ${i} keys are`;
-      throw new CommandError(`${error.message}\n${before} in ${outputDir}`, 1);
+      throw new CommandError([...error.lines, `${before} in ${outputDir}`], 1);
     }
   }
   const count = inputs.length;
@@ -251,9 +251,7 @@ async function write(
     hash_proof: hashProof,
     opening: Buffer.from(opening).toString('base64'),
   };
-  const content = json
-    ? Buffer.from(`${JSON.stringify(whole)}\n`)
-    : encodeKey({ key, key_id }, format, envName);
+  const content = json ? Buffer.from(jsonLine(whole)) : encodeKey({ key, key_id }, format, envName);
   try {
     if (file) file.save(content);
     else await outBytes(content);

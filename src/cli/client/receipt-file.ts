@@ -2,7 +2,7 @@
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, jsonLine } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { KeyFile } from './key-file.ts';
 
@@ -27,7 +27,7 @@ export async function saveReceipt(
     if (!(error instanceof CommandError)) throw error;
     problem = error;
   }
-  const content = Buffer.from(`${JSON.stringify({ key_id, receipt, opening, receipt_url })}\n`);
+  const content = Buffer.from(jsonLine({ key_id, receipt, opening, receipt_url }));
   try {
     file.save(content);
   } finally {
@@ -40,8 +40,11 @@ export async function saveReceipt(
   }
   const has = opening === undefined ? 'no receipt' : 'only its opening';
   throw new CommandError(
-    `${problem.message}\nThe key is complete, but ${file.path} has ${has}. To get the receipt later: ` +
-      commandLine(context, `receipt get ${key_id}`),
+    [
+      ...problem.lines,
+      `The key is complete, but ${file.path} has ${has}. To get the receipt later: ` +
+        commandLine(context, `receipt get ${key_id}`),
+    ],
     1,
   );
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import { type CliContext, jsonLine, writeJson } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
@@ -188,7 +188,7 @@ async function getReceipt(
   const file = output === undefined ? undefined : KeyFile.claim(output, force);
   try {
     const { receipt } = await connection.ask((phm, signal) => phm.receipt(keyId, { signal }));
-    const text = `${JSON.stringify(receipt)}\n`;
+    const text = jsonLine(receipt);
     if (file === undefined) context.out(text);
     else file.save(Buffer.from(text));
   } catch (error) {

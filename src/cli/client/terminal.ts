@@ -1,11 +1,10 @@
 /** Details for a person at a terminal, beside the data. */
-import { styleText } from 'node:util';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 import type { CliContext } from '../context.ts';
 import { labelsText } from './labels.ts';
 
 /** Writes details of a key below the key itself. Respects NO_COLOR and similar variables. */
-export function writeDetails({ err }: CliContext, generated: GeneratedKey): void {
+export function writeDetails({ errDetail }: CliContext, generated: GeneratedKey): void {
   const rows: [string, string][] = [
     ['key ID', generated.key_id],
     ['level', `${generated.security_level} bits`],
@@ -19,7 +18,7 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
   if (generated.labels) rows.push(['labels', labelsText(generated.labels)]);
   if (generated.expires_at) rows.push(['expires', generated.expires_at]);
   for (const [name, value] of rows) {
-    err(`${styleText('dim', name.padEnd(8), { stream: process.stderr })} ${value}\n`);
+    errDetail(name.padEnd(8), value);
   }
 }
 

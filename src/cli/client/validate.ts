@@ -45,7 +45,7 @@ export function addValidateCommand(
     async (given: string | undefined, flags: ValidateFlags) => {
       const { valid } = await validate(context, given, flags).catch((error: unknown) => {
         // Exit code 1 is a verdict here.
-        throw error instanceof CommandError ? new CommandError(error.message, 2) : error;
+        throw error instanceof CommandError ? new CommandError(error.lines, 2) : error;
       });
       onVerdict(valid ? 0 : 1);
     },
@@ -132,9 +132,14 @@ function writeVerdict(
     out(`  ${check.replace('_', ' ').padEnd(19)} ${result}\n`);
   }
   for (const explanation of [
-    RETIRED_SECRET[details.retired_secret ?? ''],
-    KEY_STATUS[details.key_status ?? ''],
+    wordsFor(RETIRED_SECRET, details.retired_secret),
+    wordsFor(KEY_STATUS, details.key_status),
   ]) {
     if (explanation) err(`${explanation}\n`);
   }
+}
+
+/** The word comes from the service and may be any, also the name of a member that every object has. */
+function wordsFor(words: Readonly<Record<string, string>>, word = ''): string | undefined {
+  return Object.hasOwn(words, word) ? words[word] : undefined;
 }

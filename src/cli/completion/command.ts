@@ -20,5 +20,5 @@ export function addCompletionCommand(program: Command, context: CliContext): voi
     .description('write a completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell to write for').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', HELP)
-    .action((shell: Shell) => context.out(SCRIPTS[shell](readCommands(program))));
+    .action((shell: Shell) => context.outText(SCRIPTS[shell](readCommands(program))));
 }

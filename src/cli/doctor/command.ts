@@ -72,8 +72,7 @@ const MARGIN = ' '.repeat(STATUS_WIDTH + NAME_WIDTH + 4);
 
 /** Writes a line for each finding, and below it what to do. */
 function tell(context: CliContext, { name, findings }: Report): void {
-  const write = (text: string) =>
-    context.out(`${asStarted(text, context).replaceAll('\n', `\n${MARGIN}`)}\n`);
+  const write = (text: string) => context.out(asStarted(text, context));
   for (const { status, detail, do: remedy } of findings) {
     write(`${status.padEnd(STATUS_WIDTH)}  ${name.padEnd(NAME_WIDTH)}  ${detail}`);
     if (remedy !== null) write(`${MARGIN}Do: ${remedy}`);

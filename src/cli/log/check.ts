@@ -9,7 +9,6 @@ import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { pastTime } from '../parse-time.ts';
-import { terminalLine } from '../status-line.ts';
 import { checkDatabase, type DatabaseReport } from './check-database.ts';
 import { checkPlace, type PlaceReport } from './check-place.ts';
 import { readSeen, writeSeen } from './seen.ts';
@@ -112,10 +111,10 @@ async function checkOwn(context: CliContext, options: CheckOptions): Promise<voi
 }
 
 function withProgress<T>(
-  { err }: CliContext,
+  { status }: CliContext,
   work: (signal: AbortSignal, onProgress: (part: string, count: number) => void) => Promise<T>,
 ): Promise<T> {
-  const line = terminalLine(err);
+  const line = status;
   const onProgress = (part: string, count: number): void =>
     line.show(`${part}: ${count.toLocaleString('en')}`);
   return untilInterrupted((signal) => work(signal, onProgress)).finally(() => line.clear());

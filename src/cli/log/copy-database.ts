@@ -11,7 +11,6 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { type FindingKind, Findings, tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { terminalLine } from '../status-line.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { LogCopy } from './copy.ts';
 import { readIfAny } from './seen.ts';
@@ -120,7 +119,7 @@ async function copy({ context, store, log, folder, note, signal }: CopyOrder): P
   }
   const findings = new Findings();
   const target = new LogCopy(folder, earlier?.size ?? 0, findings);
-  const line = terminalLine(context.err);
+  const line = context.status;
   const marks = [checkpoint, ...(earlier === null ? [] : [earlier])];
   await checkTree({
     source: storeSource(store, log),

@@ -86,7 +86,7 @@ function print(context: CliContext, { origin = newOrigin(), json, rotate }: Init
   if (rotate) throw new CommandError('--print only writes keys: leave out --rotate', 2);
   const text = newLogKeysText(origin);
   if (json) writeJson(context, { origin, log_key: text });
-  else context.out(text);
+  else context.outText(text);
 }
 
 async function init(context: CliContext, options: InitOptions): Promise<void> {
@@ -186,10 +186,13 @@ function chooseKeys(
 function isOpen({ origin }: LogRecord, keys: LogKeys | null): CommandError {
   const rotate = 'To close it and start another: phm log init --rotate';
   if (keys?.origin === origin) {
-    return new CommandError(`the log ${origin} is open, and its keys are in place\n${rotate}`, 1);
+    return new CommandError([`the log ${origin} is open, and its keys are in place`, rotate], 1);
   }
   return new CommandError(
-    `the log ${origin} is open, but its keys are not here: copy them from another server or a backup\n${rotate}`,
+    [
+      `the log ${origin} is open, but its keys are not here: copy them from another server or a backup`,
+      rotate,
+    ],
     1,
   );
 }
@@ -296,20 +299,21 @@ function report(
   const where = path === null ? 'in PHM_LOG_KEY' : `in ${path}`;
   context.err(
     `Started the log ${origin}${isRotation ? ' and closed the one before it' : ''}. Its keys are ${where}: keep a copy in a ` +
-      `safe place.\n${nextSteps(context, isRotation)}`,
+      'safe place.',
+    ...nextSteps(context, isRotation),
   );
 }
 
-function nextSteps(context: CliContext, isRotation: boolean): string {
+function nextSteps(context: CliContext, isRotation: boolean): string[] {
   const policy = commandLine(context, 'log show --policy');
   const meanwhile = isRotation
     ? 'Until then, entries wait.'
     : 'Keys from servers without the log have no receipt.';
-  return (
-    'One server: restart it.\n' +
-    'Several servers on one database:\n' +
-    '  1. Give every server the same keys (PHM_LOG_KEY_FILE) and a state file of its own (PHM_LOG_STATE_FILE).\n' +
-    `  2. Restart all servers, one at a time. ${meanwhile}\n` +
-    `Publish the policy, which verifiers of receipts pin: ${policy}\n`
-  );
+  return [
+    'One server: restart it.',
+    'Several servers on one database:',
+    '  1. Give every server the same keys (PHM_LOG_KEY_FILE) and a state file of its own (PHM_LOG_STATE_FILE).',
+    `  2. Restart all servers, one at a time. ${meanwhile}`,
+    `Publish the policy, which verifiers of receipts pin: ${policy}`,
+  ];
 }

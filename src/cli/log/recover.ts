@@ -21,7 +21,6 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { type FindingKind, Findings, tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { terminalLine } from '../status-line.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { saveState, writeStateFile } from './init.ts';
 import { readIfAny } from './seen.ts';
@@ -142,10 +141,12 @@ async function acceptDatabase(work: Work): Promise<Recovery> {
     const { checkpoint } = openCheckpoint(note, verifierKeysOf(log));
     if (await continues(storeTiles(store, log), checkpoint, log)) continue;
     throw new CommandError(
-      `the database does not continue a checkpoint that was published: ${describeCheckpoint(checkpoint)}, but the ` +
-        `database has ${describeCheckpoint(log)}. Accepting it would fork the log\n` +
-        `With a copy of the log: ${commandLine(context, 'log recover --from PLACE')}\n` +
+      [
+        `the database does not continue a checkpoint that was published: ${describeCheckpoint(checkpoint)}, but the ` +
+          `database has ${describeCheckpoint(log)}. Accepting it would fork the log`,
+        `With a copy of the log: ${commandLine(context, 'log recover --from PLACE')}`,
         `Without one: ${commandLine(context, 'log init --rotate')}`,
+      ],
       1,
     );
   }
@@ -273,7 +274,7 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
   }
   const findings = new Findings();
   const lost: Uint8Array[] = [];
-  const line = terminalLine(context.err);
+  const line = context.status;
   await checkTree({
     source,
     size: checkpoint.size,

@@ -9,6 +9,7 @@ import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
+import type { WriteLines } from '../output.ts';
 import { parseTrustedPolicy, readPolicyFile } from './trust.ts';
 
 const HELP = `
@@ -52,7 +53,7 @@ async function show(context: CliContext, options: ShowOptions): Promise<void> {
     for (const log of await store.logs()) logs.push(await describe(store, log, witnesses));
     const open = logs.find(({ closedMs }) => closedMs === null);
     if (!open) throw new CommandError('this ledger has no open log. To start one: phm log init', 1);
-    if (options.policy) context.out(open.policy);
+    if (options.policy) context.outText(open.policy);
     else if (options.json)
       writeJson(context, { logs: logs.map(toJson), state_file: stateJson(config) });
     else tell(context, logs, config);
@@ -137,7 +138,7 @@ function tell({ out }: CliContext, logs: readonly Shown[], config: Config): void
   }
 }
 
-function tellOpen(out: (text: string) => void, log: Shown, state: StateFile): void {
+function tellOpen(out: WriteLines, log: Shown, state: StateFile): void {
   const held =
     state.problem ?? `${counted(state.size ?? 0, 'entry', 'entries')} of ${state.origin}`;
   out(`state file ${state.path}: ${held}\n`);

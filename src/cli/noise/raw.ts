@@ -3,7 +3,6 @@ import { RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { collectSamples, samplesAfterRestart } from '../../entropy/index.ts';
 import { type CliContext, requireConfig } from '../context.ts';
-import { terminalLine } from '../status-line.ts';
 import type { OpenedSource } from './open.ts';
 
 /** Samples collected before they are written. */
@@ -41,7 +40,7 @@ export async function writeRestarts(
 ): Promise<void> {
   await reader.close();
   const { sourceSettings } = requireConfig(context);
-  const progress = terminalLine(context.err);
+  const progress = context.status;
   try {
     for (let row = 0; row < RESTARTS; row++) {
       const samples = await samplesAfterRestart(name, sourceSettings, SAMPLES_PER_RESTART, signal);

@@ -15,7 +15,6 @@ import { estimatorText } from '../assess/entropy-run.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { terminalLine } from '../status-line.ts';
 import type { OpenedSource } from './open.ts';
 
 /** One job of 4,096 shots of eight qubits: samples of a remote source may cost money. */
@@ -41,7 +40,7 @@ export async function testSource(
   const count = Math.max(wanted ?? byDefault, START_UP_SAMPLES);
   requireAssessable(reader, count);
   const samples = await untilInterrupted((signal) => collect(context, reader, count, signal));
-  const progress = terminalLine(context.err);
+  const progress = context.status;
   try {
     const health = testHealth(reader, samples);
     const { bitsPerSample: bitsPerSymbol, minEntropyPerSample: claim } = reader;
@@ -60,7 +59,7 @@ export async function testSource(
         ...entropyJson(assessment),
       });
     } else {
-      context.out(`${healthText(health, count)}${formatEntropyText(assessment)}`);
+      context.outText(`${healthText(health, count)}${formatEntropyText(assessment)}`);
       context.out(`Claimed for the health tests: ${claim} bits per symbol.\n`);
     }
     if (health.all.level !== 'passed') throw new CommandError('a health test failed', 1);
@@ -81,12 +80,12 @@ function requireAssessable({ bitsPerSample }: NoiseReader, count: number): void 
 }
 
 async function collect(
-  { err }: CliContext,
+  { status }: CliContext,
   reader: NoiseReader,
   count: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const progress = terminalLine(err);
+  const progress = status;
   try {
     return await collectSamples(reader, count, signal, (collected) => {
       progress.show(`${grouped(collected)} of ${grouped(count)} samples`);

@@ -36,14 +36,14 @@ export function refuseLostDatabase(path: string): void {
     if (basename(trace) !== DIRECTORY_ID) return;
     throw new SetupError(
       `there is no database ${path}, and ${trace} shows that a server has started on this directory before. ` +
-        `It is not replaced by a new one. ${wayBack(path)}\n${beginAnew([trace])}`,
+        `It is not replaced by a new one. ${wayBack(path)} ${beginAnew([trace])}`,
     );
   }
   if (!staysUnmade(path)) return;
   const state = statSync(path).size === 0 ? 'is empty' : 'holds no ledger';
   throw new SetupError(
     `the database ${path} ${state}, and ${trace} shows that this directory is in use. It is not treated as a new ` +
-      `one. ${wayBack(path)}\n${beginAnew([path, join(dirname(path), DIRECTORY_ID)])}`,
+      `one. ${wayBack(path)} ${beginAnew([path, join(dirname(path), DIRECTORY_ID)])}`,
   );
 }
 

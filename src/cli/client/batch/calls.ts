@@ -1,6 +1,7 @@
 /** The calls of a run: what they ask the service for, and what its answers mean. */
 import { PhmApiError, PhmError, PhmKeyLostError } from '../../../../sdk/src/index.ts';
 import { CommandError } from '../../command-error.ts';
+import { jsonLine } from '../../context.ts';
 import type { Connection } from '../connection.ts';
 import { type GenerateFlags, toRequest } from '../generate-flags.ts';
 import { DEFAULT_VARIABLE, encodeKey } from '../key-formats.ts';
@@ -83,7 +84,7 @@ async function sealedKeys(
   const keys: KeyContent[] = [];
   for await (const answer of client.generateSealedBatch(body, options)) {
     checkAnswer(answer, target);
-    keys.push({ keyId: answer.key_id, content: Buffer.from(`${JSON.stringify(answer)}\n`) });
+    keys.push({ keyId: answer.key_id, content: Buffer.from(jsonLine(answer)) });
   }
   return keys;
 }
@@ -96,9 +97,7 @@ async function plainKeys(
 ): Promise<KeyContent[]> {
   const keys: KeyContent[] = [];
   for await (const answer of client.generateBatch(body, options)) {
-    const content = json
-      ? Buffer.from(`${JSON.stringify(answer)}\n`)
-      : encodeKey(answer, format, envName);
+    const content = json ? Buffer.from(jsonLine(answer)) : encodeKey(answer, format, envName);
     keys.push({ keyId: answer.key_id, content });
   }
   return keys;

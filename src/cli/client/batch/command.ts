@@ -3,7 +3,6 @@ import { CommandError } from '../../command-error.ts';
 import type { CliContext } from '../../context.ts';
 import { untilInterrupted } from '../../interruption.ts';
 import { formatDuration } from '../../parse-duration.ts';
-import { terminalLine } from '../../status-line.ts';
 import type { Connection } from '../connection.ts';
 import type { GenerateFlags } from '../generate-flags.ts';
 import { DEFAULT_VARIABLE } from '../key-formats.ts';
@@ -124,8 +123,8 @@ async function fill(
   connection: Connection,
   { directory, state, flags, target }: Run,
 ): Promise<void> {
-  const { err } = context;
-  const progress = new BatchProgress(terminalLine(err), flags.count, () => performance.now());
+  const { err, status } = context;
+  const progress = new BatchProgress(status, flags.count, () => performance.now());
   const say = (text: string): void => {
     progress.clear();
     err(text);
@@ -169,7 +168,7 @@ function withPlace(
   if (!(error instanceof CommandError)) return error;
   const place = `${path} has ${made} of ${count} keys. To continue, run the same command again`;
   const how = call ? ': it finishes the last call first, so no key is generated unnoticed.' : '.';
-  return new CommandError(`${error.message}\n${place}${how}`, error.exitCode);
+  return new CommandError([...error.lines, `${place}${how}`], error.exitCode);
 }
 
 /** Most key IDs in a message. The state file has all. */
