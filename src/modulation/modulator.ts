@@ -23,10 +23,19 @@ const MAX_WORDS: number = 2 ** 32;
  * Functions that turn C(t) into K(t) for many t, by type. `words` holds the halves of C, high
  * first, and receives those of K; `mask` holds those of M.
  */
-const COMBINE: Readonly<Record<ModulationType, (words: Int32Array, mask: Int32Array) => void>> = {
+type Combination = (words: Int32Array, mask: Int32Array) => void;
+const COMBINE: Readonly<Record<ModulationType, Combination>> = {
   phase: exclusiveOr,
   frequency: rotateLeft,
   amplitude: addModulo,
+  none: () => {},
+};
+
+/** The inverses of `COMBINE`: they turn K(t) into C(t). */
+const SEPARATE: Readonly<Record<ModulationType, Combination>> = {
+  phase: exclusiveOr,
+  frequency: rotateRight,
+  amplitude: subtractModulo,
   none: () => {},
 };
 
@@ -73,8 +82,22 @@ export class Modulator {
     // Bytes of words are big-endian. The halves have the byte order of this machine, which is
     // little-endian.
     carrier.swap32();
-    this.#combine(modulationKernel(), words, firstWord);
+    this.#combine(COMBINE[this.#type], modulationKernel(), words, firstWord);
     carrier.swap32();
+  }
+
+  /** Returns C(t) for the words of K, the inverse of `modulate`, in new memory. Throws as it does. */
+  demodulate(modulated: Uint8Array, firstWord: number): Buffer {
+    if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
+    assertWords(modulated, firstWord);
+    const carrier = newBytes(modulated.length);
+    carrier.set(modulated);
+    if (this.#type === 'none') return carrier;
+    const words = new Int32Array(carrier.buffer);
+    carrier.swap32();
+    this.#combine(SEPARATE[this.#type], modulationKernel(), words, firstWord);
+    carrier.swap32();
+    return carrier;
   }
 
   /** Overwrites the phases. Every later `modulate` throws. */
@@ -83,15 +106,20 @@ export class Modulator {
     this.#destroyed = true;
   }
 
-  /** Replaces C by K in place, in pieces of at most `maskWords` words. */
-  #combine(kernel: ModulationKernel, words: Int32Array, firstWord: number): void {
+  /** Combines words with M in place, in pieces of at most `maskWords` words. */
+  #combine(
+    combination: Combination,
+    kernel: ModulationKernel,
+    words: Int32Array,
+    firstWord: number,
+  ): void {
     const halvesAtOnce = 2 * kernel.maskWords;
     try {
       for (let start = 0; start < words.length; start += halvesAtOnce) {
         const isWhole = words.length <= halvesAtOnce;
         const piece = isWhole ? words : words.subarray(start, start + halvesAtOnce);
         const mask = kernel.makeMask(this.#phases, firstWord + start / 2, piece.length / 2);
-        COMBINE[this.#type](piece, mask);
+        combination(piece, mask);
       }
     } finally {
       kernel.wipe();
@@ -112,20 +140,36 @@ function addModulo(words: Int32Array, mask: Int32Array): void {
   }
 }
 
-/** Rotates each word left by M mod 64. */
-function rotateLeft(words: Int32Array, mask: Int32Array): void {
+function subtractModulo(words: Int32Array, mask: Int32Array): void {
   for (let i = 0; i < words.length; i += 2) {
-    const distance = mask[i + 1] & 63;
-    // A rotation by 32 swaps the halves. The remaining distance is below 32.
-    const hi = distance < 32 ? words[i] : words[i + 1];
-    const lo = distance < 32 ? words[i + 1] : words[i];
-    const shift = distance & 31;
-    // `>>> 1 >>> (31 − shift)` is `>>> (32 − shift)` that is also correct for shift = 0.
-    words[i] = (hi << shift) | ((lo >>> 1) >>> (31 - shift));
-    words[i + 1] = (lo << shift) | ((hi >>> 1) >>> (31 - shift));
+    const borrow = words[i + 1] >>> 0 < mask[i + 1] >>> 0 ? 1 : 0;
+    words[i] = (words[i] - mask[i] - borrow) | 0;
+    words[i + 1] = (words[i + 1] - mask[i + 1]) | 0;
   }
 }
 
+/** Rotates each word left by M mod 64. */
+function rotateLeft(words: Int32Array, mask: Int32Array): void {
+  for (let i = 0; i < words.length; i += 2) rotateWord(words, i, mask[i + 1] & 63);
+}
+
+/** Rotates each word right by M mod 64. */
+function rotateRight(words: Int32Array, mask: Int32Array): void {
+  for (let i = 0; i < words.length; i += 2) rotateWord(words, i, (64 - (mask[i + 1] & 63)) & 63);
+}
+
+/** Rotates the word at `i` left. */
+function rotateWord(words: Int32Array, i: number, distance: number): void {
+  // A rotation by 32 swaps the halves. The remaining distance is below 32.
+  const hi = distance < 32 ? words[i] : words[i + 1];
+  const lo = distance < 32 ? words[i + 1] : words[i];
+  const shift = distance & 31;
+  // `>>> 1 >>> (31 − shift)` is `>>> (32 − shift)` that is also correct for shift = 0.
+  words[i] = (hi << shift) | ((lo >>> 1) >>> (31 - shift));
+  words[i + 1] = (lo << shift) | ((hi >>> 1) >>> (31 - shift));
+}
+
+/** Carriers and modulated words obey the same rule. */
 function assertWords(carrier: Uint8Array, firstWord: number): void {
   if (!(carrier instanceof Uint8Array)) {
     throw new TypeError(`"carrier" expected Uint8Array, got ${typeof carrier}`);

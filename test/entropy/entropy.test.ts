@@ -184,19 +184,27 @@ describe('seed material', () => {
 describe('the continuous test (FIPS 140-2 §4.9.2)', () => {
   const draw = (byte: number) => Buffer.from([byte, ...Array(47).fill(0)]);
 
-  it('accepts draws that differ from the previous one', () => {
+  it('accepts draws that differ from all before them', () => {
     const test = new ContinuousTest();
-    for (const byte of [1, 2, 1, 2, 3]) test.check(draw(byte));
+    for (let byte = 0; byte < 256; byte++) if (byte !== 0) test.check(draw(byte));
     assert.equal(test.failure, null);
   });
 
-  it('fails permanently on a repeat', () => {
-    const test = new ContinuousTest();
-    for (const byte of [1, 2, 2]) test.check(draw(byte));
-    assert.equal(test.failure, 'two successive draws were equal');
-    test.check(draw(3));
-    assert.equal(test.failure, 'two successive draws were equal');
-  });
+  for (const [name, bytes] of [
+    ['the draw before it', [1, 2, 2]],
+    ['the one before that, as two blocks in turn do', [1, 2, 1]],
+    ['a much earlier one', [...Array.from({ length: 200 }, (_, i) => i + 1), 1]],
+  ] as const) {
+    it(`fails permanently on a draw that repeats ${name}`, () => {
+      const test = new ContinuousTest();
+      for (const byte of bytes.slice(0, -1)) test.check(draw(byte));
+      assert.equal(test.failure, null);
+      for (const byte of [bytes.at(-1) as number, 255]) {
+        test.check(draw(byte));
+        assert.equal(test.failure, 'a draw repeated one of the last 16,384');
+      }
+    });
+  }
 
   it('fails on a constant draw, even the first', () => {
     for (const byte of [0x00, 0x5a, 0xff]) {
@@ -217,9 +225,9 @@ describe('a monitored source', () => {
       release: () => {},
     };
     const source = new MonitoredSource(reader);
-    assert.throws(() => source.draw(), /two successive draws were equal/);
+    assert.throws(() => source.draw(), /a draw repeated one of the last 16,384/);
     assert.equal(source.status().failures, 1);
-    assert.throws(() => source.draw(), /two successive draws were equal/);
+    assert.throws(() => source.draw(), /a draw repeated one of the last 16,384/);
   });
 });
 

@@ -136,13 +136,14 @@ describe('the os source', { skip }, () => {
     for (let attempt = 0; attempt < 4; attempt++) {
       assert.throws(
         () => source.draw(),
-        (error) => isUnavailable(error) && /two successive draws were equal/.test(error.message),
+        (error) =>
+          isUnavailable(error) && /a draw repeated one of the last 16,384/.test(error.message),
       );
     }
     const { healthy, detail } = source.status();
     assert.deepEqual(
       { healthy, detail },
-      { healthy: false, detail: 'two successive draws were equal' },
+      { healthy: false, detail: 'a draw repeated one of the last 16,384' },
     );
     source.close();
   });

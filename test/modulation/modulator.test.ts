@@ -13,7 +13,7 @@ import {
   modulationSelfTest,
   PHASES_BYTES,
 } from '../../src/modulation/index.ts';
-import { modulationKernel } from '../../src/modulation/kernel.ts';
+import { ModulationKernel, modulationKernel } from '../../src/modulation/kernel.ts';
 import { bits, Noise } from '../keys/weak-sources.ts';
 import { FREQUENCIES, literalDemodulate, literalModulate } from './bigint-modulation.ts';
 
@@ -140,13 +140,24 @@ describe('Prime Harmonic Modulation', () => {
     }
   });
 
-  it('is undone by its inverse', () => {
+  it('is undone by its inverse, here and in the definition', () => {
     fc.assert(
       fc.property(typeOf, phasesOf, carrierOf, firstWordOf, (type, phases, carrier, t) => {
         const modulated = modulate(type, phases, carrier, t);
+        const before = Buffer.from(modulated);
         assert.deepEqual(literalDemodulate(type, phases, modulated, t), Buffer.from(carrier));
+        const undone = new Modulator(type, phases).demodulate(modulated, t);
+        assert.deepEqual(undone, Buffer.from(carrier));
+        assert.deepEqual(modulated, before, 'it leaves its input unchanged');
       }),
     );
+  });
+
+  it('undoes nothing after its destruction, and no broken words', () => {
+    const modulator = new Modulator('phase', stream(1, PHASES_BYTES));
+    assert.throws(() => modulator.demodulate(Buffer.alloc(12), 0), RangeError);
+    modulator.destroy();
+    assert.throws(() => modulator.demodulate(Buffer.alloc(16), 0), /destroyed/);
   });
 
   it('maps different carriers to different words with the same phases', () => {
@@ -321,6 +332,43 @@ describe('Prime Harmonic Modulation', () => {
       rows.filter(({ passed }) => !passed),
       [],
     );
+  });
+
+  it('fails its health tests if the kernel is wrong for any index or length of a key', () => {
+    const makeMask = ModulationKernel.prototype.makeMask;
+    const isPath = ({ flags }: Vector) => flags.includes('path');
+    const cases = VECTORS.tests.filter(isPath).map(({ firstWord, carrier }) => ({
+      firstWord,
+      words: carrier.length / 16,
+    }));
+    assert.equal(new Set(cases.map((one) => JSON.stringify(one))).size, 6);
+    try {
+      for (const { firstWord, words } of cases) {
+        ModulationKernel.prototype.makeMask = function (phases, first, count) {
+          const mask = makeMask.call(this, phases, first, count);
+          if (first === firstWord && count === words) mask.fill(0);
+          return mask;
+        };
+        const failed = modulationSelfTest().filter(({ passed }) => !passed);
+        assert.equal(failed.length, MODULATION_TYPES.length - 1, `${words} words at ${firstWord}`);
+      }
+    } finally {
+      ModulationKernel.prototype.makeMask = makeMask;
+    }
+  });
+
+  it('fails its health tests if the carrier is lost at the indices of keys', () => {
+    const { modulateInPlace } = Modulator.prototype;
+    try {
+      Modulator.prototype.modulateInPlace = function (carrier, firstWord) {
+        if (firstWord < 2_000_000_000) carrier.fill(0);
+        modulateInPlace.call(this, carrier, firstWord);
+      };
+      const failed = modulationSelfTest().filter(({ passed }) => !passed);
+      assert.equal(failed.length, MODULATION_TYPES.length);
+    } finally {
+      Modulator.prototype.modulateInPlace = modulateInPlace;
+    }
   });
 });
 

@@ -52,6 +52,10 @@ def inputs():
     yield "edge", "the last word indices", material("phases 6", 64), material("carrier 6", 32), 2**32 - 4
     yield "edge", "all zeros", bytes(64), bytes(32), 0
     yield "edge", "all ones", b"\xff" * 64, b"\xff" * 32, 1
+    for first in (0, 16384):
+        for length in (16, 32, 48):
+            comment = f"a key of {8 * length} bits at t = {first}"
+            yield "path", comment, material("phases 7", 64), material("carrier 7", 48)[:length], first
 
 
 def invalid():
@@ -87,6 +91,7 @@ print(json.dumps({
         "key": "A key's words, first index 0.",
         "late": "A first index above 0, where t·ω carries between the halves.",
         "edge": "Extreme phases, carriers and indices.",
+        "path": "Each length of a key at each first index of a key. The self-test has them too.",
         "refused": "MUST throw TypeError or RangeError.",
     },
     "frequencies": [f"{om:016x}" for om in OMEGA],
