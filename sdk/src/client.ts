@@ -1,5 +1,15 @@
 /** The client: one method for each endpoint. */
 import { keysOf, readSplit } from './batches.ts';
+import {
+  type Belongs,
+  batchBelongs,
+  keyBelongs,
+  RecentKeys,
+  receiptBelongs,
+  recipientOf,
+  recordBelongs,
+  revocationBelongs,
+} from './belonging.ts';
 import type { RequestEvent, RetryEvent } from './hooks.ts';
 import { idempotencyKeyFor } from './idempotency.ts';
 import { type Limits, NO_LIMITS } from './limits.ts';
@@ -15,6 +25,7 @@ import {
   readDurations,
   resolveBase,
 } from './options.ts';
+import { Pages } from './pages.ts';
 import type { Repeatable } from './retry.ts';
 import { batchShape, keyShape, SHAPES, type Shape, sealedKeyShape } from './shapes.ts';
 import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
@@ -91,7 +102,10 @@ export interface PhmClientOptions {
 export interface CallOptions {
   /** Aborts the call at once; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Label for `X-Request-Id`: 1 to 128 letters, digits, `.`, `_` or `-`. Retries have the same label. */
+  /**
+   * Label for logs: 1 to 100 letters, digits, `.`, `_` or `-`. The `X-Request-Id` of each request begins with it; a dot and a
+   * number follow, which is new for each, so that the client recognises the response.
+   */
   readonly requestId?: string | undefined;
 }
 
@@ -117,6 +131,7 @@ interface Endpoint {
   readonly body?: object;
   readonly query?: object;
   readonly shape: Shape;
+  readonly belongs?: Belongs;
   readonly repeatable: Repeatable;
   /** `Idempotency-Key` of the call. */
   readonly idempotencyKey?: string | undefined;
@@ -135,6 +150,7 @@ export class PhmClient {
   readonly #transport: TransportOptions;
   readonly #credential: Readonly<Record<string, string>>;
   readonly #strict: boolean;
+  readonly #recent = new RecentKeys();
   #lastLimits: Limits = NO_LIMITS;
 
   /** Throws `TypeError` or `RangeError` for invalid options. */
@@ -194,8 +210,8 @@ export class PhmClient {
     assertObject('the body', body, '{ security_level: 256 }');
     assertCallOptions(options);
     const idempotencyKey = idempotencyKeyFor(options.idempotencyKey, false);
-    const shape = keyShape(body);
-    return this.#make({ path: '/api/v2/generate', body, shape, idempotencyKey }, options);
+    const kind = { shape: keyShape(body), belongs: keyBelongs(body, null, this.#recent) };
+    return this.#make({ path: '/api/v2/generate', body, ...kind, idempotencyKey }, options);
   }
 
   /**
@@ -210,8 +226,9 @@ export class PhmClient {
     assertCallOptions(options);
     assertNoPrivateKey(body.seal_to);
     const idempotencyKey = idempotencyKeyFor(options.idempotencyKey, true);
-    const shape = sealedKeyShape(body);
-    return this.#make({ path: '/api/v2/generate/sealed', body, shape, idempotencyKey }, options);
+    const belongs = keyBelongs(body, await recipientOf(body.seal_to), this.#recent);
+    const kind = { shape: sealedKeyShape(body), belongs };
+    return this.#make({ path: '/api/v2/generate/sealed', body, ...kind, idempotencyKey }, options);
   }
 
   /**
@@ -234,7 +251,8 @@ export class PhmClient {
   ): AsyncGenerator<BatchSealedKey<Request>, void, undefined> {
     assertObject('the body', body, SEALED_EXAMPLE);
     assertNoPrivateKey(body.seal_to);
-    return this.#batches('/api/v2/generate/sealed/batch', body, sealedKeyShape(body), options);
+    const path = '/api/v2/generate/sealed/batch';
+    return this.#batches(path, body, sealedKeyShape(body), options);
   }
 
   /** Validates a key. Every verdict counts against the quota; a lost one may count too. */
@@ -253,22 +271,24 @@ export class PhmClient {
     query: KeyListQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<KeyInfo, void, undefined> {
+    const pages = new Pages(query.cursor);
     let page: KeyList | undefined;
     do {
       const cursor = page?.next_cursor;
-      page = await this.keyPage(cursor ? { ...query, cursor } : query, options);
+      page = await this.#page(cursor ? { ...query, cursor } : query, options, pages);
       yield* page.keys;
     } while (page.next_cursor !== null);
   }
 
   /** Returns one page of the records: `next_cursor` is the `cursor` of the next one, and null at the end. */
   async keyPage(query: KeyListQuery = {}, options: CallOptions = {}): Promise<KeyList> {
-    return this.#read('/api/v2/keys', query, SHAPES.keys, options);
+    return this.#page(query, options, new Pages(query.cursor));
   }
 
   /** Returns the record of a key of the account. */
   async getKey(keyId: string, options: CallOptions = {}): Promise<KeyInfoResult> {
-    return this.#read(`/api/v2/keys/${checkKeyId(keyId)}`, {}, SHAPES.key, options);
+    const kind = { shape: SHAPES.key, belongs: recordBelongs(keyId) };
+    return this.#read(`/api/v2/keys/${checkKeyId(keyId)}`, {}, kind, options);
   }
 
   /**
@@ -281,7 +301,8 @@ export class PhmClient {
     options: CallOptions = {},
   ): Promise<KeyInfoResult> {
     const path = `/api/v2/keys/${checkKeyId(keyId)}/revoke`;
-    const kind = { shape: SHAPES.key, repeatable: 'read' as const };
+    const belongs = revocationBelongs(keyId, reason);
+    const kind = { shape: SHAPES.key, belongs, repeatable: 'read' as const };
     return this.#send({ method: 'POST', path, body: { reason }, ...kind }, options);
   }
 
@@ -291,22 +312,22 @@ export class PhmClient {
    */
   async receipt(keyId: string, options: CallOptions = {}): Promise<ReceiptResult> {
     const path = `/api/v2/keys/${checkKeyId(keyId)}/receipt`;
-    return this.#read(path, {}, SHAPES.receipt, options);
+    return this.#read(path, {}, { shape: SHAPES.receipt, belongs: receiptBelongs(keyId) }, options);
   }
 
   /** Returns sums of the account over the last `hours` hours. */
   async metrics(query: MetricsQuery = {}, options: CallOptions = {}): Promise<Metrics> {
-    return this.#read('/api/v2/metrics', query, SHAPES.metrics, options);
+    return this.#read('/api/v2/metrics', query, { shape: SHAPES.metrics }, options);
   }
 
   /** Returns the same sums per time step, including steps without requests. */
   async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<MetricsSeries> {
-    return this.#read('/api/v2/metrics/series', query, SHAPES.series, options);
+    return this.#read('/api/v2/metrics/series', query, { shape: SHAPES.series }, options);
   }
 
   /** Returns the p-values of the account's last validated keys, judged together. */
   async randomness(query: RandomnessQuery = {}, options: CallOptions = {}): Promise<Randomness> {
-    return this.#read('/api/v2/metrics/randomness', query, SHAPES.randomness, options);
+    return this.#read('/api/v2/metrics/randomness', query, { shape: SHAPES.randomness }, options);
   }
 
   /** Returns the state of the server. A server that is not ready returns `success` false; that is not an error. */
@@ -320,14 +341,24 @@ export class PhmClient {
     return this.#send({ method: 'GET', path: '/health', ...kind }, options);
   }
 
-  #read<Answer>(path: string, query: object, shape: Shape, options: CallOptions): Promise<Answer> {
+  #page(query: KeyListQuery, options: CallOptions, pages: Pages): Promise<KeyList> {
+    const belongs: Belongs = (answer) => pages.mismatch(answer as unknown as KeyList);
+    return this.#read('/api/v2/keys', query, { shape: SHAPES.keys, belongs }, options);
+  }
+
+  #read<Answer>(
+    path: string,
+    query: object,
+    kind: Pick<Endpoint, 'shape' | 'belongs'>,
+    options: CallOptions,
+  ): Promise<Answer> {
     assertObject('the query', query, '{ hours: 24 }');
-    return this.#send({ method: 'GET', path, query, shape, repeatable: 'read' }, options);
+    return this.#send({ method: 'GET', path, query, ...kind, repeatable: 'read' }, options);
   }
 
   #batches<Key>(
     path: string,
-    body: { readonly count: number },
+    body: GenerateBatchRequest | GenerateSealedBatchRequest,
     keyShape: Shape,
     options: BatchCallOptions,
   ): AsyncGenerator<Key, void, undefined> {
@@ -335,18 +366,20 @@ export class PhmClient {
     const { idempotencyKey: given, chunk } = options;
     idempotencyKeyFor(given, true);
     const split = readSplit(body.count, chunk, typeof given === 'string');
-    return keysOf(split, (count) =>
-      this.#make(
+    return keysOf(split, async (count) => {
+      const to = 'seal_to' in body ? await recipientOf(body.seal_to) : null;
+      return this.#make(
         {
           path,
           body: { ...body, count },
           shape: batchShape(count, keyShape),
+          belongs: batchBelongs(body, to, this.#recent),
           idempotencyKey: idempotencyKeyFor(given, true),
           places: count,
         },
         options,
-      ),
-    );
+      );
+    });
   }
 
   /** Sends a call that generates keys. */
@@ -374,7 +407,6 @@ export class PhmClient {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(strict ? { Prefer: 'handling=strict' } : {}),
       ...(open ? {} : this.#credential),
-      ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
       ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
     };
     const text = body === undefined ? null : JSON.stringify(body);

@@ -118,7 +118,10 @@ function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** A response that is not the service's: a proxy's page, a redirect, broken JSON, or JSON without a promised member. */
+/**
+ * A response that is not the service's answer to this call: a proxy's page, a redirect, broken JSON, JSON without a promised
+ * member, or the answer to another request.
+ */
 export class PhmResponseError extends PhmError {
   override readonly name = 'PhmResponseError';
   /** HTTP status; 0 for a redirect that a browser does not show. */
@@ -133,9 +136,11 @@ export class PhmResponseError extends PhmError {
       requestId,
       retryAfterSeconds,
     }: Pick<Problem, 'status' | 'requestId' | 'retryAfterSeconds'>,
-  ) {
     // Redirects, refusals and 503 come from a server that did not pass the request on.
-    const outcomeUnknown = (status >= 200 && status < 300) || (status >= 500 && status !== 503);
+    { outcomeUnknown } = {
+      outcomeUnknown: (status >= 200 && status < 300) || (status >= 500 && status !== 503),
+    },
+  ) {
     super(message, { requestId, outcomeUnknown });
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;

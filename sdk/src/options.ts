@@ -6,6 +6,11 @@ const MAX_RETRIES = 100;
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
+export const KEY_ID: RegExp = /^phm_[1-9][0-9]{0,38}$/;
+
+/** A label, which leaves room for what makes an attempt's `X-Request-Id` new. */
+const LABEL = /^[A-Za-z0-9._-]{1,100}$/;
+
 interface Durations {
   readonly timeoutMs?: number | undefined;
   readonly attemptTimeoutMs?: number | undefined;
@@ -60,16 +65,22 @@ export function checkApiKey(apiKey: string): string {
 
 /** Throws `TypeError` for a text that is no key ID. The message does not quote it: it may be a key. */
 export function checkKeyId(keyId: string): string {
-  if (typeof keyId === 'string' && /^phm_[1-9][0-9]{0,38}$/.test(keyId)) return keyId;
+  if (isKeyId(keyId)) return keyId;
   throw new TypeError('keyId must be the key_id of a generated key: "phm_" and a decimal number');
 }
 
-export function assertRequestId(requestId: string | undefined): void {
-  if (requestId === undefined || isRequestId(requestId)) return;
-  throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
+/** Reports whether a value has the form of a key ID. */
+export function isKeyId(value: unknown): value is string {
+  return typeof value === 'string' && KEY_ID.test(value);
 }
 
-/** Reports whether the service accepts this label. */
+export function assertRequestId(requestId: string | undefined): void {
+  if (requestId === undefined) return;
+  if (typeof requestId === 'string' && LABEL.test(requestId)) return;
+  throw new TypeError('requestId must be 1 to 100 letters, digits, ".", "_" or "-"');
+}
+
+/** Reports whether a value has the form of an `X-Request-Id`. */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && REQUEST_ID.test(value);
 }

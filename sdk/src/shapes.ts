@@ -2,6 +2,7 @@
  * Members of each response that callers rely on. The types promise them, but another server or a proxy that rewrites
  * bodies may break that promise. Any other members are allowed.
  */
+import { KEY_ID } from './options.ts';
 import type {
   GeneratedKey,
   GeneratedSealedKey,
@@ -16,13 +17,26 @@ import type {
   ValidationResult,
 } from './types.ts';
 
+/** ISO 8601 with a zone, as the service writes times. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Texts of a certain form, some of which may be null. */
+const FORMS = {
+  'key ID': KEY_ID,
+  time: TIME,
+  'time or null': TIME,
+  'cursor or null': /^[\x21-\x7e]{1,1024}$/,
+} as const satisfies Record<string, RegExp>;
+
+type Form = keyof typeof FORMS;
+
 /**
- * Description of a value: a type, a certain number, a pattern of a string, a list of a certain or any length whose items
+ * Description of a value: a type, a form of a text, a certain number, a pattern of a string, a list of a certain or any length whose items
  * have a shape, or an object whose members have shapes.
  */
 export type Shape =
   | 'string'
-  | 'string or null'
+  | Form
   | 'number'
   | 'boolean'
   | number
@@ -32,7 +46,7 @@ export type Shape =
 
 /** Shapes that agree with the type `T`: the compiler finds misspelt members and wrong types. */
 type ShapeOf<T> = T extends string
-  ? 'string' | RegExp
+  ? 'string' | Form | RegExp
   : T extends number
     ? 'number' | number
     : T extends boolean
@@ -48,13 +62,13 @@ const KEYS: ReadonlyMap<number, RegExp> = new Map([
 ]);
 
 const FACTS = {
-  key_id: 'string',
+  key_id: 'key ID',
   security_strength_bits: 'number',
   entropy_bits: 'number',
   latency_ms: 'number',
   source: 'string',
   quantum_hardware: 'boolean',
-  timestamp: 'string',
+  timestamp: 'time',
 } as const satisfies ShapeOf<GeneratedKey>;
 
 const BASE64_URL = /^[A-Za-z0-9_-]+$/;
@@ -116,12 +130,14 @@ const OPENED = {
 } as const satisfies ShapeOf<GeneratedKey>;
 
 const KEY_INFO = {
-  key_id: /^phm_[0-9]+$/,
+  key_id: 'key ID',
   status: 'string',
-  created_at: 'string',
+  created_at: 'time',
   security_level: 'number',
   api_key_id: 'string',
   labels: {},
+  expires_at: 'time or null',
+  revoked_at: 'time or null',
 } as const satisfies ShapeOf<KeyInfo>;
 
 /** Returns the shape of the key that `body` requests. */
@@ -143,7 +159,7 @@ export function sealedKeyShape(body: GenerateRequest): Shape {
 
 /** Returns the shape of a batch of `count` keys. */
 export function batchShape(count: number, key: Shape): Shape {
-  return { count, keys: [key, count], timestamp: 'string' };
+  return { count, keys: [key, count], timestamp: 'time' };
 }
 
 /** Besides `receipt`, which may be null. */
@@ -170,24 +186,24 @@ export const SHAPES = {
       entropy_check: 'string',
       proof_verification: 'string',
     },
-    timestamp: 'string',
+    timestamp: 'time',
   } satisfies ShapeOf<ValidationResult>,
   // Without it, a list would begin again at its first page.
-  keys: { keys: [KEY_INFO], next_cursor: 'string or null', timestamp: 'string' },
-  key: { key: KEY_INFO, timestamp: 'string' },
+  keys: { keys: [KEY_INFO], next_cursor: 'cursor or null', timestamp: 'time' },
+  key: { key: KEY_INFO, timestamp: 'time' },
   receipt: {
     receipt: {
       statement: {
         type: 'string',
         service: 'string',
-        key_id: 'string',
-        time: 'string',
+        key_id: 'key ID',
+        time: 'time',
         key_commitment: 'string',
         salt: 'string',
       },
       proof: 'string',
     },
-    timestamp: 'string',
+    timestamp: 'time',
   } satisfies ShapeOf<ReceiptResult>,
   metrics: {
     metrics: {
@@ -199,16 +215,16 @@ export const SHAPES = {
       },
       usage: { api_key_count: 'number', total_usage: 'number' },
     },
-    timestamp: 'string',
+    timestamp: 'time',
   } satisfies ShapeOf<Metrics>,
   series: {
     series: {
       step_minutes: 'number',
-      start: 'string',
-      end: 'string',
+      start: 'time',
+      end: 'time',
       points: [
         {
-          start: 'string',
+          start: 'time',
           keys: 'number',
           keys_per_second: 'number',
           requests: 'number',
@@ -217,7 +233,7 @@ export const SHAPES = {
         },
       ],
     },
-    timestamp: 'string',
+    timestamp: 'time',
   } satisfies ShapeOf<MetricsSeries>,
   randomness: {
     randomness: {
@@ -234,9 +250,9 @@ export const SHAPES = {
         },
       ],
     },
-    timestamp: 'string',
+    timestamp: 'time',
   } satisfies ShapeOf<Randomness>,
-  health: { status: 'string', timestamp: 'string' } satisfies ShapeOf<Health>,
+  health: { status: 'string', timestamp: 'time' } satisfies ShapeOf<Health>,
 } as const;
 
 /** Names the first member that is missing or has another shape; undefined if all fit. Quotes no value. */
@@ -259,12 +275,19 @@ export function findMismatch(value: unknown, shape: Shape, at = ''): string | un
 /** Reports whether a value itself fits, without its items and members. */
 function fits(value: unknown, shape: Shape): boolean {
   if (typeof shape === 'number') return value === shape;
-  if (shape === 'string or null') return value === null || typeof value === 'string';
+  if (isForm(shape)) {
+    if (value === null) return shape.endsWith(' or null');
+    return typeof value === 'string' && FORMS[shape].test(value);
+  }
   if (typeof shape === 'string') return typeof value === shape;
   if (shape instanceof RegExp) return typeof value === 'string' && shape.test(value);
   if (!isList(shape)) return kindOf(value) === 'an object';
   const [, length] = shape;
   return Array.isArray(value) && (length === undefined || value.length === length);
+}
+
+function isForm(shape: Shape): shape is Form {
+  return typeof shape === 'string' && Object.hasOwn(FORMS, shape);
 }
 
 function isList(shape: object): shape is readonly [Shape, length?: number] {

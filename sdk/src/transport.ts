@@ -1,5 +1,14 @@
 /** Sends one call: attempts with timeouts, and waits for turns and retries between them. */
-import { type JsonObject, readAnswer } from './answer.ts';
+import { onAbort } from './abort.ts';
+import {
+  type JsonObject,
+  readAnswer,
+  redirectedError,
+  strangerError,
+  tooLargeError,
+} from './answer.ts';
+import { attemptId, type Belongs } from './belonging.ts';
+import { readBody, TooLargeError } from './body.ts';
 import { describeCall, PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
 import { notify, type RequestEvent, type RetryEvent } from './hooks.ts';
 import { type Limits, readLimits } from './limits.ts';
@@ -34,9 +43,12 @@ export interface Call {
   readonly places?: number;
   /** Members that the response must have. */
   readonly shape: Shape;
+  /** What else shows that the response belongs to the request. */
+  readonly belongs?: Belongs | undefined;
   /** A status besides 2xx whose body is a result and not an error. */
   readonly alsoAnswers?: number;
   readonly signal: AbortSignal | undefined;
+  /** The caller's label, with which the `X-Request-Id` of each attempt begins. */
   readonly requestId: string | undefined;
 }
 
@@ -134,42 +146,69 @@ class Sending {
     const sentAtMs = performance.now();
     const leftMs = Math.max(1, Math.ceil(this.#deadlineMs - sentAtMs));
     const attemptMs = Math.min(attemptTimeoutMs, leftMs);
+    const requestId = attemptId(this.#call.requestId);
     const controller = new AbortController();
-    const onAbort = (): void => controller.abort();
-    const timer = setTimeout(onAbort, attemptMs);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const stop = (): void => controller.abort();
+    const cancelTimer = afterUnblocked(attemptMs, stop);
+    const leave = onAbort(signal, stop);
     try {
       // A hook may have aborted the call since its turn.
       signal?.throwIfAborted();
-      return await this.#exchange(controller.signal, sentAtMs);
+      return await this.#exchange(requestId, controller.signal, sentAtMs);
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof PhmError)) throw this.#failure(error, controller.signal, attemptMs);
+      const known = error instanceof PhmError;
+      if (!known) throw this.#failure(error, { requestId, attemptMs, signal: controller.signal });
       if (isRateRefusal(error)) turns?.refused(error.retryAfterSeconds, sentAtMs);
       throw error;
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      cancelTimer();
+      leave();
       turns?.ended();
     }
   }
 
-  async #exchange(signal: AbortSignal, sentAtMs: number): Promise<JsonObject> {
-    const { method, url, headers, body } = this.#call;
+  async #exchange(requestId: string, signal: AbortSignal, sentAtMs: number): Promise<JsonObject> {
+    const { method, url, body } = this.#call;
     const { fetch, turns, onLimits } = this.#options;
+    const headers = {
+      ...this.#call.headers,
+      'X-Request-Id': requestId,
+      // A compressed body could be a thousand times longer than what is received. Browsers decide themselves.
+      'Accept-Encoding': 'identity',
+    };
     // Following a redirect would send the API key elsewhere.
     const init: RequestInit = { method, headers, body, redirect: 'manual', signal };
     const response = await fetch(url.href, init);
-    const limits = readLimits(response.headers);
+    if (response.redirected) throw redirectedError(response, this.#call, requestId);
+    const isOther = isOfOther(response, requestId);
+    if (isOther && isResult(response)) {
+      // Unread, it also closes the connection, whose next answer would be another's too.
+      response.body?.cancel().catch(() => undefined);
+      throw strangerError(response, this.#call, requestId);
+    }
+    const limits = isOther ? undefined : readLimits(response.headers);
     if (limits) onLimits(limits);
     turns?.answered({ ok: response.ok, rate: limits?.rate ?? null }, sentAtMs);
-    return readAnswer(response, await response.text(), this.#call);
+    return readAnswer(response, await this.#read(response, requestId), this.#call, requestId);
   }
 
-  #failure(error: unknown, signal: AbortSignal, attemptMs: number): PhmError {
-    return signal.aborted
-      ? noAnswerError(this.#call, attemptMs)
-      : connectionError(this.#call, error);
+  async #read(response: Response, requestId: string): Promise<string> {
+    try {
+      return await readBody(response);
+    } catch (error) {
+      if (!(error instanceof TooLargeError)) throw error;
+      throw tooLargeError(response, this.#call, requestId);
+    }
+  }
+
+  #failure(
+    error: unknown,
+    attempt: { requestId: string; attemptMs: number; signal: AbortSignal },
+  ): PhmError {
+    return attempt.signal.aborted
+      ? noAnswerError(this.#call, attempt)
+      : connectionError(this.#call, attempt.requestId, error);
   }
 
   /** Returns the milliseconds until the next attempt; undefined if there is none. */
@@ -207,12 +246,26 @@ function tooLateError(
   );
 }
 
-function noAnswerError(call: Call, attemptMs: number): PhmTimeoutError {
+function noAnswerError(
+  call: Call,
+  { requestId, attemptMs }: { requestId: string; attemptMs: number },
+): PhmTimeoutError {
   return new PhmTimeoutError(`no response from ${addressOf(call)} within ${attemptMs} ms`, {
     timeoutMs: attemptMs,
-    requestId: call.requestId ?? null,
+    requestId,
     outcomeUnknown: true,
   });
+}
+
+/** Reports whether a response may hold a key. */
+function isResult({ ok, headers }: Response): boolean {
+  return ok && /\bjson\b/i.test(headers.get('content-type') ?? '');
+}
+
+/** Reports whether a response states that it belongs to another request. */
+function isOfOther({ headers }: Response, requestId: string): boolean {
+  const stated = headers.get('x-request-id');
+  return stated !== null && stated !== requestId;
 }
 
 /** Node's error codes for requests that were never sent. Browsers do not report this. */
@@ -228,7 +281,7 @@ interface Cause {
   readonly syscall?: unknown;
 }
 
-function connectionError(call: Call, error: unknown): PhmConnectionError {
+function connectionError(call: Call, sentId: string, error: unknown): PhmConnectionError {
   const cause = (error as { cause?: Cause } | undefined)?.cause;
   const reason = [cause?.code, cause?.message].find((one) => typeof one === 'string') ?? '';
   const neverConnected = UNREACHABLE.test(reason) && cause?.syscall === 'connect';
@@ -237,21 +290,47 @@ function connectionError(call: Call, error: unknown): PhmConnectionError {
     ? `the connection to ${addressOf(call)} failed before the response was complete`
     : `the service cannot be reached at ${addressOf(call)}`;
   const message = reason === '' ? what : `${what} (${reason})`;
-  const requestId = call.requestId ?? null;
+  const requestId = outcomeUnknown ? sentId : (call.requestId ?? null);
   return new PhmConnectionError(message, { requestId, outcomeUnknown, cause: error });
 }
 
 /** Waits. Rejects with the signal's reason as soon as it is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
+      leave();
       resolve();
     }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const leave = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    });
   });
+}
+
+/** A timer that is this late shows that the program was busy meanwhile. In milliseconds. */
+const BLOCKED_MS = 20;
+
+/** How often a timer waits for a busy program. */
+const MOST_DELAYS = 50;
+
+/**
+ * Calls `work` after `ms`; the result cancels it. If the program was too busy to run the timer in time, a response may have
+ * arrived meanwhile and not been read: it is read first.
+ */
+function afterUnblocked(ms: number, work: () => void): () => void {
+  let delays = 0;
+  const set = (waitMs: number): ReturnType<typeof setTimeout> => {
+    const dueMs = performance.now() + waitMs;
+    return setTimeout(() => {
+      const isLate = performance.now() - dueMs >= BLOCKED_MS;
+      if (!isLate || delays === MOST_DELAYS) work();
+      else {
+        delays += 1;
+        timer = set(BLOCKED_MS);
+      }
+    }, waitMs);
+  };
+  let timer = set(ms);
+  return () => clearTimeout(timer);
 }

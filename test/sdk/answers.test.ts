@@ -8,6 +8,7 @@ import {
   breaks,
   fails,
   page,
+  requestIdOf,
   ScriptedServer,
   type Step,
 } from '../support/scripted-server.ts';
@@ -26,8 +27,10 @@ import {
 const ONCE = { maxRetries: 0 };
 
 function says(status: number, body: string, headers: Record<string, string> = {}): Step {
-  return (response) =>
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  return (response) => {
+    const named = { 'content-type': 'application/json', ...requestIdOf(response), ...headers };
+    response.writeHead(status, named).end(body);
+  };
 }
 
 describe('a request', () => {
@@ -65,7 +68,7 @@ describe('a request', () => {
           [3, 6, 7].includes(i) ? undefined : 'handling=strict',
         ),
       );
-      assert.equal(headers[6]?.['x-request-id'], 'the.health-1');
+      assert.match(String(headers[6]?.['x-request-id']), /^the\.health-1\.[0-9a-f]{16}$/);
       assert.equal(server.received[0]?.body, '{"security_level":256,"include":["hash_proof"]}');
     });
   });
@@ -88,9 +91,11 @@ describe('a request', () => {
 
   it('is sent to an address relative to the page, in a browser', async () => {
     const asked: string[] = [];
-    const fetch = async (url: string) => {
+    const fetch = async (url: string, { headers }: RequestInit) => {
       asked.push(url);
-      return new Response(JSON.stringify({ ...ANY_ANSWER, success: true }));
+      const { 'X-Request-Id': id = '' } = headers as Record<string, string>;
+      const named = { headers: { 'x-request-id': id } };
+      return new Response(JSON.stringify({ ...ANY_ANSWER, success: true }), named);
     };
     const page = { document: { baseURI: 'https://keys.example/phm/index.html' } };
     Object.assign(globalThis, page);
@@ -212,7 +217,7 @@ describe('an answer', () => {
   });
 
   it('is returned, not thrown, for a replica that is not ready', async () => {
-    const body = '{"success":false,"status":"draining","timestamp":""}';
+    const body = '{"success":false,"status":"draining","timestamp":"2026-01-31T12:00:00Z"}';
     await withClient([says(503, body, { 'retry-after': '1' })], async (phm, server) => {
       assert.equal((await phm.health()).status, 'draining');
       assert.equal(server.received.length, 1);
@@ -223,8 +228,9 @@ describe('an answer', () => {
     const errors = [{ pointer: '#/security_level', message: 'must be one of 128, 256, 384' }];
     const problem = { success: false, code: 'invalid_request', title: 'Wrong', detail: 'Mend it.' };
     const body = JSON.stringify({ ...problem, errors });
-    await withClient([says(400, body, { 'x-request-id': 'r-1' })], async (phm) => {
+    await withClient([says(400, body)], async (phm, server) => {
       const error = await rejection(phm.generate({ security_level: 256 }));
+      const sent = server.received[0]?.headers['x-request-id'];
       assert.ok(error instanceof PhmApiError && error instanceof PhmError);
       const { name, message, status, code, title, detail, requestId, retryAfterSeconds } = error;
       assert.deepEqual(
@@ -235,14 +241,14 @@ describe('an answer', () => {
           code: 'invalid_request',
           title: 'Wrong',
           detail: 'Mend it.',
-          requestId: 'r-1',
+          requestId: sent,
           retryAfterSeconds: null,
           errors,
         },
       );
       assert.equal(
         message,
-        'invalid_request: Wrong. Mend it. #/security_level must be one of 128, 256, 384. (request r-1)',
+        `invalid_request: Wrong. Mend it. #/security_level must be one of 128, 256, 384. (request ${sent})`,
       );
     });
   });
@@ -256,11 +262,12 @@ describe('an answer', () => {
     const problem = { success: false, code: 'invalid_request', title: 'Wrong', errors };
     const detail = '"a" must be a number. 2 more fields are wrong.';
     const body = JSON.stringify({ ...problem, detail });
-    await withClient([says(400, body, { 'x-request-id': '' })], async (phm) => {
+    await withClient([says(400, body)], async (phm, server) => {
       const error = await rejection(phm.metrics());
+      const sent = server.received[0]?.headers['x-request-id'];
       assert.ok(error instanceof PhmApiError);
       const fields = '#/b is not known; did you mean "c"? #/d must be a number.';
-      assert.equal(error.message, `invalid_request: Wrong. ${detail} ${fields}`);
+      assert.equal(error.message, `invalid_request: Wrong. ${detail} ${fields} (request ${sent})`);
     });
   });
 
@@ -316,7 +323,7 @@ describe('an answer', () => {
       [{ ...GENERATED, key: secret }, generate, /\/key must be a string that matches \S+, got/],
       [{ ...GENERATED, key: KEY.slice(32) }, generate, /\/key must be/],
       [{ ...GENERATED, security_level: 128 }, generate, /\/security_level must be 256, got a num/],
-      [{ ...GENERATED, key_id: null }, generate, /\/key_id must be a string, got null/],
+      [{ ...GENERATED, key_id: null }, generate, /\/key_id must be a key ID, got null/],
       [GENERATED, (phm) => phm.generate(validated), /\/nist_validation is missing/],
       [{ ...GENERATED, ...ungraded }, (phm) => phm.generate(validated), /\/nist_grade is missing/],
       [{ ...GENERATED, ...VERDICT }, (phm) => phm.generate(reported), /\/nist_report is missing/],

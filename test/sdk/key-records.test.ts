@@ -39,7 +39,15 @@ const keys = (numbers: readonly number[], next_cursor: string | null): Step =>
     timestamp: TIME,
   });
 
-const revoked = answers({ key: { ...RECORD, status: 'compromised' }, timestamp: TIME });
+const REVOKED = {
+  ...RECORD,
+  key_id: 'phm_7',
+  status: 'compromised',
+  revoked_at: TIME,
+  revocation_reason: 'key_compromise',
+} as const satisfies KeyInfo;
+
+const revoked = answers({ key: REVOKED, timestamp: TIME });
 
 async function idsOf(phm: PhmClient, query: KeyListQuery = {}): Promise<string[]> {
   const ids: string[] = [];

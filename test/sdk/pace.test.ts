@@ -11,7 +11,7 @@ import { RateLimiter } from '../../src/accounts/index.ts';
 import { type Plan, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { answers, fails, ScriptedServer, type Step } from '../support/scripted-server.ts';
 import { type Answered, type ServiceOptions, SimulatedService } from './simulated-service.ts';
-import { ANY_ANSWER, API_KEY, rejection } from './support.ts';
+import { ANY_ANSWER, API_KEY, makes, rejection } from './support.ts';
 
 const RESEARCH = PUBLISHED_PLANS.get('research') as Plan;
 const MINUTE = 60_000;
@@ -267,7 +267,7 @@ function limited(perSecond: number): Step {
       ratelimit: `"rate";r=${decision.remaining};t=${decision.resetSeconds}`,
     };
     const retry = { 'retry-after': String(decision.retryAfterSeconds) };
-    if (decision.allowed) answers(ANY_ANSWER, headers)(response);
+    if (decision.allowed) makes(ANY_ANSWER, headers)(response);
     else fails('rate_limited', { ...headers, ...retry })(response);
   };
 }

@@ -152,13 +152,18 @@ describe('retries', { concurrency: true }, () => {
     }
   });
 
-  it('send the same request again', async () => {
+  it('send the same request again, under a new name with the same label', async () => {
     await withClient([fails('overloaded', NO_WAIT), answers(GENERATED)], async (phm, server) => {
       await phm.generate({ security_level: 256 }, { requestId: 'same-one' });
-      const [first, second] = server.received.map(({ atMs: _, ...request }) => request);
+      const names = server.received.map(({ headers }) => String(headers['x-request-id']));
+      for (const name of names) assert.match(name, /^same-one\.[0-9a-f]{16}$/);
+      assert.notEqual(names[0], names[1]);
+      const [first, second] = server.received.map(({ atMs: _, headers, ...request }) => ({
+        ...request,
+        headers: { ...headers, 'x-request-id': '' },
+      }));
       assert.deepEqual(first, second);
       assert.equal(first?.body, '{"security_level":256}');
-      assert.equal(first?.headers['x-request-id'], 'same-one');
     });
   });
 
@@ -307,9 +312,11 @@ describe('a long call', { concurrency: true }, () => {
           const error = await rejection(call);
           assert.ok(error instanceof PhmTimeoutError);
           const address = `${server.address}/api/v2/generate`;
+          const { 'x-request-id': sent } = server.received[0]?.headers ?? {};
+          assert.match(String(sent), /^my-own\.[0-9a-f]{16}$/);
           assert.equal(
             error.message,
-            `no response from ${address} within 1500 ms (request my-own)`,
+            `no response from ${address} within 1500 ms (request ${sent})`,
           );
           assert.deepEqual([error.timeoutMs, error.outcomeUnknown], [1500, true]);
           assert.equal(server.received.length, 1);

@@ -1,7 +1,8 @@
 /** A client of a scripted server. */
 import { PhmClient, type PhmClientOptions } from '../../sdk/src/index.ts';
 import { RECEIPT, RECEIPTED_KEY } from '../../src/http/openapi/receipt-example.ts';
-import { ScriptedServer, type Step } from '../support/scripted-server.ts';
+import type { SEALED_KEY } from '../../src/http/openapi/sealed-example.ts';
+import { answers, ScriptedServer, type Step } from '../support/scripted-server.ts';
 
 export const API_KEY = 'phmsk_live_ThisApiKeyMustNeverBeShown_abcdef';
 
@@ -11,7 +12,7 @@ const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
 
 /** The response to a request for a plain key of 256 bits. */
 export const GENERATED = {
-  key_id: 'phm_2170353998975470955695595929441419327',
+  key_id: RECEIPT.statement.key_id,
   key: KEY,
   security_level: 256,
   security_strength_bits: 256,
@@ -85,6 +86,34 @@ export const ANY_ANSWER = {
   randomness: { keys: 0, first: null, last: null, significance_level: 0.01, rows: [] },
   status: 'ok',
 };
+
+let made = 0;
+
+/** Returns the body of another key, plain or sealed. */
+export function another<Body extends object>(body: Body): Body {
+  made += 1;
+  const key_id = `phm_${made}`;
+  const { key, sealed_key, receipt } = body as Partial<typeof ANY_ANSWER & typeof SEALED_KEY>;
+  return {
+    ...body,
+    key_id,
+    ...(key && { key: made.toString(16).padStart(key.length, '0') }),
+    ...(receipt && { receipt: { ...receipt, statement: { ...receipt.statement, key_id } } }),
+    ...('receipt_url' in body && { receipt_url: `/api/v2/keys/${key_id}/receipt` }),
+    ...(sealed_key && { sealed_key: anotherSealed(sealed_key, key_id) }),
+  };
+}
+
+function anotherSealed(sealed: (typeof SEALED_KEY)['sealed_key'], key_id: string) {
+  const stated = JSON.parse(Buffer.from(sealed.header, 'base64url').toString());
+  const header = Buffer.from(JSON.stringify({ ...stated, key_id })).toString('base64url');
+  return { ...sealed, enc: Buffer.from(key_id).toString('base64url'), header };
+}
+
+/** A successful response with another key for each request, as the service sends it. */
+export function makes(body: object = GENERATED, headers: Record<string, string> = {}): Step {
+  return (response) => answers(another(body), headers)(response);
+}
 
 /** Runs `work` with a client of a server that responds with `steps`. */
 export async function withClient(

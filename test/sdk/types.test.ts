@@ -11,6 +11,7 @@ import { answers, fails } from '../support/scripted-server.ts';
 import {
   ANY_ANSWER,
   GENERATED,
+  makes,
   RECEIPTED,
   REPORT,
   rejection,
@@ -23,7 +24,7 @@ const LEVEL = { security_level: 256 } as const;
 const VALIDATED = { ...GENERATED, ...VERDICT, nist_report: REPORT };
 
 const withValidated = (work: (phm: PhmClient) => Promise<void>) =>
-  withClient([answers(VALIDATED)], work);
+  withClient([makes(VALIDATED)], work);
 
 describe('the type of a generated key', () => {
   it('includes the verdict with enable_nist_validation: true', () =>
@@ -77,14 +78,15 @@ describe('the type of a generated key', () => {
     }));
 
   it('includes the opening and a receipt that may be late, if the receipt is requested', () =>
-    withClient([answers({ ...VALIDATED, ...RECEIPTED })], async (phm) => {
+    withClient([makes({ ...VALIDATED, ...RECEIPTED })], async (phm) => {
       for (const answer of [
         await phm.generate({ ...LEVEL, include: ['receipt'] }),
         await phm.generate({ ...LEVEL, include: ['hash_proof', 'receipt'] }),
         await phm.generate({ ...LEVEL, enable_nist_validation: true, include: ['receipt'] }),
       ]) {
         const opened: [string, string] = [answer.opening, answer.receipt_url];
-        assert.deepEqual(opened, [RECEIPTED.opening, RECEIPTED.receipt_url]);
+        const url = `/api/v2/keys/${answer.key_id}/receipt`;
+        assert.deepEqual(opened, [RECEIPTED.opening, url]);
         // @ts-expect-error: it may be null.
         assert.equal(answer.receipt.statement.type, 'phm-key-receipt/v1');
       }
@@ -98,13 +100,17 @@ describe('the type of a generated key', () => {
       const plain = await phm.generate(LEVEL);
       // @ts-expect-error: it was not requested.
       assert.equal(plain.opening, RECEIPTED.opening);
-      const { receipt } = await phm.receipt(plain.key_id);
+    }));
+
+  it('of a receipt that was requested later includes its statement', () =>
+    withClient([answers({ ...GENERATED, ...RECEIPTED })], async (phm) => {
+      const { receipt } = await phm.receipt(GENERATED.key_id);
       const time: string = receipt.statement.time;
       assert.equal(time, RECEIPTED.receipt.statement.time);
     }));
 
   it('includes warnings with their code and pointer', () =>
-    withClient([answers({ ...ANY_ANSWER, warnings: [] })], async (phm) => {
+    withClient([makes({ ...ANY_ANSWER, warnings: [] })], async (phm) => {
       const { warnings = [] } = await phm.generate(LEVEL);
       const shown = warnings.map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
       const { warnings: ofMetrics = [] } = await phm.metrics();

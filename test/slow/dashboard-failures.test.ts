@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import {
   enterApiKey,
   generateBy,
@@ -11,6 +11,7 @@ import {
   launchBrowser,
   NO_CHROMIUM,
   openPage,
+  requestIdOf,
   showView,
   type WatchedPage,
 } from '../support/browser.ts';
@@ -166,19 +167,26 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 
   it('waits for Retry-After before a retry', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    const names: string[] = [];
+    const refuse = (route: Route) => {
+      const named = requestIdOf(route);
+      names.push(named['x-request-id']);
+      return route.fulfill({ ...refusal, headers: { 'retry-after': '2', ...named } });
+    };
     const refusal = {
       status: 503,
-      headers: { 'retry-after': '2', 'x-request-id': 'the-request' },
       json: { success: false, code: 'overloaded', title: 'Too much work', detail: 'Wait.' },
     };
-    await page.route('**/api/v2/generate', (route) => route.fulfill(refusal), { times: 1 });
+    await page.route('**/api/v2/generate', refuse, { times: 1 });
     // Awaited before the click, because the button stays for only two seconds.
     const waits = page
       .getByRole('button', { name: /^Try again in [12] s$/, disabled: true })
       .waitFor();
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     await waits;
-    await alertOf(page).getByText('the-request').waitFor();
+    await alertOf(page)
+      .getByText(names[0] ?? '')
+      .waitFor();
     await page.getByRole('button', { name: 'Try again', exact: true }).press('Enter');
     await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
     assert.equal(await alertOf(page).count(), 0);

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Page, Request } from 'playwright-core';
-import { enterApiKey, generateKey, NO_CHROMIUM, showView } from '../support/browser.ts';
+import {
+  enterApiKey,
+  generateKey,
+  NO_CHROMIUM,
+  requestIdOf,
+  showView,
+} from '../support/browser.ts';
 import { dashboardSite, traces } from '../support/dashboard-site.ts';
 import { DEMO_PROFESSIONAL_KEY } from '../support/server.ts';
 
@@ -183,15 +189,20 @@ describe('keys in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () =>
   it('with a rare label are found by searching on', async () => {
     const page = await open();
     const { key_id: id } = await generate(page, { labels: { rare: 'yes' } });
-    const cursor = Buffer.alloc(16, 1);
-    cursor.writeUIntBE(Date.UTC(2026, 0, 2, 12), 0, 6);
-    const next_cursor = cursor.toString('base64url');
-    const empty = { success: true, keys: [], next_cursor, timestamp: 'now' };
+    const cursorTo = (call: number) => {
+      const cursor = Buffer.alloc(16, call);
+      cursor.writeUIntBE(Date.UTC(2026, 0, 2, 12), 0, 6);
+      return cursor.toString('base64url');
+    };
+    const timestamp = new Date().toISOString();
+    const empty = (next_cursor: string) => ({ success: true, keys: [], next_cursor, timestamp });
     const asked: string[] = [];
     await page.route('**/api/v2/keys?*', async (route) => {
       asked.push(route.request().url());
-      if (asked.length <= CALLS_AT_ONCE) await route.fulfill({ json: empty });
-      else
+      if (asked.length <= CALLS_AT_ONCE) {
+        const json = empty(cursorTo(asked.length));
+        await route.fulfill({ headers: requestIdOf(route), json });
+      } else
         await route.continue({
           url: route
             .request()
@@ -205,7 +216,7 @@ describe('keys in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () =>
     await button(page, 'Search further back').press('Enter');
     await page.getByRole('link', { name: id }).waitFor();
     await page.getByText('No older keys meet these filters.').waitFor();
-    assert.ok(asked.at(-1)?.includes(`cursor=${next_cursor}`), asked.at(-1));
+    assert.ok(asked.at(-1)?.includes(`cursor=${cursorTo(CALLS_AT_ONCE)}`), asked.at(-1));
     await focused(page, 'Keys found');
   });
 

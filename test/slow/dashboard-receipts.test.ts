@@ -11,6 +11,7 @@ import {
   launchBrowser,
   NO_CHROMIUM,
   openPage,
+  requestIdOf,
   showView,
   type WatchedPage,
 } from '../support/browser.ts';
@@ -292,10 +293,12 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
       asked.push(body);
       const plain = { ...body, include: body.include?.filter((one) => one !== 'receipt') };
       const response = await route.fetch({ postData: JSON.stringify(plain) });
-      await route.fulfill({ response, json: { ...(await response.json()), ...answer } });
+      const made = (await response.json()) as { key_id: string };
+      const receipt_url = `/api/v2/keys/${made.key_id}/receipt`;
+      await route.fulfill({ response, json: { ...made, receipt_url, ...answer } });
     };
     const other = issue({ time: now() });
-    const late = { receipt: null, opening: other.opening, receipt_url: '/keys/x/receipt' };
+    const late = { receipt: null, opening: other.opening };
     await page.getByRole('checkbox', { name: 'Get a receipt' }).check();
     await page.route('**/api/v2/generate', withReceipt(late), { times: 1 });
     const { key_id: id } = await generateBy(page, () =>
@@ -309,14 +312,19 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     await page.getByRole('button', { name: 'Reveal the opening' }).click();
     assert.equal(await isInPage(other.opening), true);
 
-    const answer = { success: true, receipt: other.receipt, timestamp: 'now' };
-    await page.route(`**/api/v2/keys/${id}/receipt`, (route) => route.fulfill({ json: answer }));
+    const receipt_url = `/api/v2/keys/${id}/receipt`;
+    const statement = { ...other.receipt.statement, key_id: id };
+    const receipt = { ...other.receipt, statement };
+    const answer = { success: true, receipt, timestamp: new Date().toISOString() };
+    await page.route(`**${receipt_url}`, (route) =>
+      route.fulfill({ headers: requestIdOf(route), json: answer }),
+    );
     await page.getByRole('button', { name: 'Get the receipt' }).click();
     await page.getByRole('heading', { name: 'Its receipt', exact: true }).waitFor();
     await page.getByText(`in its log ${ORIGIN} as entry 5.`).waitFor();
 
     const { name, text } = await downloadBy(page, 'Download receipt and opening');
     assert.equal(name, `${id}-receipt.json`);
-    assert.deepEqual(JSON.parse(text), { ...late, receipt: other.receipt });
+    assert.deepEqual(JSON.parse(text), { ...late, receipt_url, receipt });
   });
 });

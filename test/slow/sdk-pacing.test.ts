@@ -34,8 +34,9 @@ describe('100 concurrent calls on a Research key', () => {
     const where = removed ? 'behind a proxy that removes the headers' : 'with a single client';
     it(`all succeed ${where}`, async () => {
       const bare = async (url: string, init: RequestInit) => {
-        const { status, body } = await fetch(url, init);
-        return new Response(body, { status });
+        const { status, body, headers } = await fetch(url, init);
+        const named = { 'x-request-id': headers.get('x-request-id') ?? '' };
+        return new Response(body, { status, headers: named });
       };
       const options = { baseUrl: server.address, apiKey: DEMO_KEY, timeoutMs: 60_000 };
       const phm = new PhmClient(removed ? { ...options, fetch: bare } : options);

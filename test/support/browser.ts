@@ -1,7 +1,7 @@
 /** Opens pages in the machine's Chromium and records everything that they must not do. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page, type Request } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request, type Route } from 'playwright-core';
 import { isLoopback } from '../../src/config/index.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -170,4 +170,9 @@ export async function generateBy(page: Page, press: () => Promise<void>): Promis
 export function generateKey(page: Page): Promise<Generated> {
   const button = page.getByRole('button', { name: 'Generate', exact: true });
   return generateBy(page, () => button.click());
+}
+
+/** Returns the `X-Request-Id` of a request as the header of an answer, as the service repeats it. */
+export function requestIdOf(route: Route): { 'x-request-id': string } {
+  return { 'x-request-id': route.request().headers()['x-request-id'] ?? '' };
 }

@@ -59,12 +59,22 @@ export class ScriptedServer {
   }
 }
 
-/** A successful response of the service. */
+/** A successful response of the service. It repeats the `X-Request-Id` of the request, as the service does. */
 export function answers(body: object, headers: Record<string, string> = {}): Step {
   return (response) => {
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers });
+    response.writeHead(200, {
+      'content-type': 'application/json; charset=utf-8',
+      ...requestIdOf(response),
+      ...headers,
+    });
     response.end(JSON.stringify({ success: true, ...body }));
   };
+}
+
+/** Returns the `X-Request-Id` of the request as a header. */
+export function requestIdOf({ req }: ServerResponse): Record<string, string> {
+  const id = req.headers['x-request-id'];
+  return typeof id === 'string' ? { 'x-request-id': id } : {};
 }
 
 /** An error as the service itself sends it. */
@@ -75,11 +85,12 @@ export function fails(
 ): Step {
   const error = new AppError(code, { members });
   return (response) => {
-    const requestId = 'request-of-the-test';
+    const named = { 'x-request-id': 'request-of-the-test', ...requestIdOf(response) };
+    const requestId = named['x-request-id'];
     response.writeHead(ERRORS[code].status, {
       ...problemHeaders(error),
       'content-type': 'application/problem+json; charset=utf-8',
-      'x-request-id': requestId,
+      ...named,
       ...headers,
     });
     response.end(JSON.stringify(problemBody(error, { requestId, nowMs: Date.now() })));

@@ -1,8 +1,6 @@
 /** Reads the text of a receipt, or of a file that contains one. */
+import { repeatedName } from '../json.ts';
 import { FormatError, quoted } from './tlog.ts';
-
-/** A string, which is a name if a colon follows, or a bracket. Fits only a text that is known to be JSON. */
-const TOKEN = /"((?:[^"\\]|\\.)*)"[ \t\n\r]*(:?)|[{}[\]]/g;
 
 /** What UTF-16 looks like when it is read as UTF-8, with and without a byte order mark. */
 const UTF_16 = /^(?:\ufffd|\0?\{\0)/;
@@ -27,24 +25,4 @@ function parseJson(text: string): unknown {
       UTF_16.test(text) ? 'it is not UTF-8 text' : 'it is not JSON, or it was cut',
     );
   }
-}
-
-/** Returns the first repeated name of the object that ends first, as the Python client does; or undefined. */
-function repeatedName(text: string): string | undefined {
-  /** Open objects and arrays; null for an array. */
-  const open: ({ readonly names: Set<string>; repeated?: string } | null)[] = [];
-  for (const [token, raw, colon] of text.matchAll(TOKEN)) {
-    if (token === '{') open.push({ names: new Set() });
-    else if (token === '[') open.push(null);
-    else if (token === '}' || token === ']') {
-      const closed = open.pop();
-      if (closed?.repeated !== undefined) return closed.repeated;
-    } else if (colon === ':') {
-      const object = open.at(-1);
-      const name = JSON.parse(`"${raw}"`) as string;
-      if (object?.names.has(name)) object.repeated ??= name;
-      object?.names.add(name);
-    }
-  }
-  return undefined;
 }
