@@ -345,7 +345,7 @@ describe('the name of the input', () => {
     writeFileSync(join(folder, 'sub/text.bin'), digits);
     const path = join(folder, 'sub/../sub/text.bin');
     const page = join(folder, 'name.html');
-    const args = ['assess-entropy', path, '--json', '--html', page];
+    const args = ['assess-entropy', path, '--format', 'binary', '--json', '--html', page];
     const { stdout, stderr } = await runCommand(args);
     assert.equal(JSON.parse(stdout).input.name, 'text.bin');
     assert.ok(stderr.includes(`warning: ${path} looks like digits`));

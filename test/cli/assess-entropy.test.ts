@@ -317,14 +317,22 @@ describe('phm assess-entropy', () => {
     assert.doesNotMatch((await phm(bits, ...args)).stderr, /chi-square/);
   });
 
-  it('warns of digits that it reads as samples', async () => {
+  it('refuses digits, and warns of them if they are read as samples', async () => {
     const text = write('text.bin', Buffer.from([...aesBits().subarray(0, 2_000)].join('')));
-    const { code, stderr } = await phm(text);
+    const refused = await phm(text);
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(
+      refused.stderr,
+      /text\.bin looks like digits 0 and 1\. No verdict: write one sample/,
+    );
+    const read = ['--format', 'binary'];
+    const { code, stderr } = await phm(text, ...read);
     assert.equal(code, 0);
     assert.match(stderr, /^warning: .*looks like digits 0 and 1\. Each byte is read as a sample/m);
-    assert.match((await phm(text, '--packed')).stderr, /digits 0 and 1\. Each bit of it is read/);
+    const packed = await phm(text, '--packed', ...read);
+    assert.match(packed.stderr, /digits 0 and 1\. Each bit of it is read/);
     const short = write('short-text.bin', Buffer.from('01101001110001011010'));
-    assert.match((await phm(short)).stderr, /^warning: .*looks like digits 0 and 1/m);
+    assert.match((await phm(short, ...read)).stderr, /^warning: .*looks like digits 0 and 1/m);
   });
 
   it('runs the IID track, and repeats it for a seed', async () => {

@@ -111,7 +111,7 @@ describe('the headline of the page', () => {
 
   it('shows no test if only supplements were run, of any number of sequences', async () => {
     const file = write('repeats.bin', Buffer.alloc(12_800, 'a period of 16 b'));
-    const alone = ['--bits', '10240', '--test', 'autocorrelation'];
+    const alone = ['--format', 'binary', '--bits', '10240', '--test', 'autocorrelation'];
     assert.equal(await headline(file, ...alone), '✗ Supplements: FAILED');
     const page = join(folder, 'sole.html');
     const sole = await runCommand(['assess', file, '--fail', ...alone, '--html', page]);

@@ -252,7 +252,8 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     const cwd = process.cwd();
     process.chdir(folder);
     try {
-      const options = ['assess-entropy', name, ...texts, '--json', '--html', html];
+      const asItIs = ['--format', 'binary'];
+      const options = ['assess-entropy', name, ...asItIs, ...texts, '--json', '--html', html];
       const { stdout } = await runCommand(options);
       const json = await save(page, 'estimates as JSON');
       assertSameText(withoutTime(json), withoutTime(stdout), 'JSON');

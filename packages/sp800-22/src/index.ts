@@ -16,7 +16,13 @@ export {
 } from './all-sequences.ts';
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
-export { type FormatGuess, guessFormat } from './input-format.ts';
+export {
+  type FormatGuess,
+  guessFormat,
+  type RecognisedForm,
+  type Remedy,
+  recogniseForm,
+} from './input-format.ts';
 export { type RowName, rowLabels } from './labels.ts';
 export {
   KERNEL_MAXIMUM_BITS,

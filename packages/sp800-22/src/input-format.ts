@@ -1,11 +1,33 @@
-/** Recognises texts and compressed data, which look like a broken generator if they are read as binary. */
+/** Recognises inputs that hold their bits in another form, and look like a broken or a sound generator if read as binary. */
 import type { TextFormat } from './bits.ts';
+import { containerOf } from './forms/containers.ts';
+import { type ListingName, listingOf } from './forms/listings.ts';
+import { wordFormOf } from './forms/words.ts';
 
-/** Formats of `assess`, and what a reader must convert before: `decimal` has two numbers or more. */
-export type FormatGuess = TextFormat | 'gzip' | 'decimal' | 'text';
+type TextName = TextFormat | 'decimal' | 'text' | 'utf-16' | ListingName;
+
+/** Formats of `assess`, what a reader must convert before, words that hold a bit each, and containers, such as `xz`. */
+export type FormatGuess = TextName | 'bit_words' | 'gzip' | (string & {});
+
+/** How the bits are given instead. */
+export type Remedy =
+  /** With this format. */
+  | { readonly kind: 'format'; readonly format: TextFormat }
+  /** By a command that writes them in this format to standard output. `FILE` stands for the name of the input. */
+  | { readonly kind: 'command'; readonly command: string; readonly format: 'binary' | TextFormat }
+  | { readonly kind: 'advice'; readonly advice: string };
+
+export interface RecognisedForm {
+  readonly name: FormatGuess;
+  /** Follows the name of the input in a sentence, such as `looks like gzip`. */
+  readonly says: string;
+  readonly remedy: Remedy;
+  /** The bytes of a word that holds one bit; else null. */
+  readonly wordBytes: number | null;
+}
 
 /** Bytes at the start of an input that decide. Shorter numbers among longer ones may be rare. */
-const HEAD_BYTES = 4096;
+export const HEAD_BYTES = 4096;
 
 /** Fewer bytes decide nothing: 13 hold the 100 bits that the shortest test needs. */
 const MINIMUM_HEAD_BYTES = 13;
@@ -15,6 +37,9 @@ const MINIMUM_TEXT_BYTES = 32;
 
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 const UTF_16 = /^(?:\u00ff\u00fe(?:[\t-\r -~]\0)+[\t-\r -~]?|\u00fe\u00ff(?:\0[\t-\r -~])+\0?)$/;
+/** Without a byte order mark: digits only, which samples of two bytes hardly are. */
+const UTF_16_DIGITS =
+  /^(?:(?:[0-9a-fx\t-\r ,:;._-]\0){16,}[0-9a-fx\t-\r ,:;._-]?|(?:\0[0-9a-fx\t-\r ,:;._-]){16,}\0?)$/i;
 const ASCII = /^[01\t-\r ]*[01][01\t-\r ]*$/;
 const HEX = /^[0-9a-fx\t-\r ,:_-]*[0-9a-f][0-9a-fx\t-\r ,:_-]*$/i;
 const DECIMAL = /^[\d\t-\r ,;."()[\]{}+-]*$/;
@@ -22,17 +47,108 @@ const TWO_NUMBERS = /\d[^\d.]+\d/;
 const PRINTABLE = /^[\t-\r -~]*$/;
 
 /**
- * Returns what the first bytes of an input look like, or `null` for anything else. Random bytes look like a text or
- * gzip with a probability below 10^-9: 9 · 10^-11 for gzip; of the shortest inputs that decide, (34/256)^13 = 4 · 10^-12 for
- * hex, (28/256)^13 = 5 · 10^-13 for decimal numbers and (100/256)^32 = 10^-13 for other texts. Of 64 bytes it is 10^-26.
- * Numbers that may be decimal, or that may lack leading zeros, are no hexadecimal digits: their bits would be wrong.
+ * Returns what the first bytes of an input look like, or `null` for anything else. Random bytes look like another form with
+ * a probability below 10^-9: 3 · 10^-10 for all containers together (`containerOdds`); of the shortest inputs that decide,
+ * (34/256)^13 = 4 · 10^-12 for hex, (28/256)^13 = 5 · 10^-13 for decimal numbers, (100/256)^32 = 10^-13 for other texts
+ * and 10^-24 for words of two values. Numbers that may be decimal, or that may lack leading zeros, are no hexadecimal
+ * digits: their bits would be wrong.
  */
-export function guessFormat(head: Uint8Array): FormatGuess | null {
+export function recogniseForm(head: Uint8Array): RecognisedForm | null {
   if (head.length < MINIMUM_HEAD_BYTES) return null;
-  if (isGzip(head)) return 'gzip';
-  const text = String.fromCharCode(...head.subarray(0, HEAD_BYTES));
+  const start = head.subarray(0, HEAD_BYTES);
+  const container = containerOf(start);
+  if (container) return formOfContainer(container);
+  const words = wordFormOf(start);
+  if (words) {
+    const remedy: Remedy = { kind: 'command', command: words.command, format: 'ascii' };
+    return {
+      name: 'bit_words',
+      says: `holds one bit in each: ${words.says}`,
+      remedy,
+      wordBytes: words.bytes,
+    };
+  }
+  const name = guessText(start);
+  return name && { name, ...TEXTS[name], wordBytes: null };
+}
+
+/** Returns the name of what `recogniseForm` recognises. */
+export function guessFormat(head: Uint8Array): FormatGuess | null {
+  return recogniseForm(head)?.name ?? null;
+}
+
+/**
+ * Returns what an input looks like that is said to be a text of digits, if it is none although its characters may be allowed:
+ * a listing with addresses, a container, or UTF-16.
+ */
+export function recogniseNoDigits(head: Uint8Array): RecognisedForm | null {
+  const form = recogniseForm(head);
+  return form === null || DIGITS.includes(form.name) ? null : form;
+}
+
+/** What may be digits, or is refused at the first character that is none. */
+const DIGITS: readonly FormatGuess[] = ['ascii', 'hex', 'decimal', 'text', 'bit_words'];
+
+function formOfContainer({
+  name,
+  is,
+  command,
+}: {
+  name: string;
+  is: string;
+  command: string | null;
+}): RecognisedForm {
+  const remedy: Remedy = command
+    ? { kind: 'command', command, format: 'binary' }
+    : { kind: 'advice', advice: 'write the bits that it holds to a file of their own' };
+  return { name, says: `looks like ${is}`, remedy, wordBytes: null };
+}
+
+const WITHOUT_OFFSETS =
+  'give the bytes themselves, or list them without offsets, such as with od -An -v -tx1, for --format hex';
+
+const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>> = {
+  ascii: { says: 'looks like digits 0 and 1', remedy: { kind: 'format', format: 'ascii' } },
+  hex: { says: 'looks like hexadecimal digits', remedy: { kind: 'format', format: 'hex' } },
+  decimal: {
+    says: 'looks like decimal numbers',
+    remedy: { kind: 'advice', advice: 'convert it to binary first' },
+  },
+  text: {
+    says: 'looks like text',
+    remedy: { kind: 'advice', advice: 'convert it to binary first' },
+  },
+  'utf-16': {
+    says: 'looks like text in UTF-16',
+    remedy: { kind: 'advice', advice: 'save it as UTF-8 or ASCII first' },
+  },
+  intel_hex: {
+    says: 'looks like Intel HEX',
+    remedy: {
+      kind: 'advice',
+      advice: 'convert it to binary first, such as with objcopy -I ihex -O binary',
+    },
+  },
+  s_record: {
+    says: 'looks like S-records',
+    remedy: {
+      kind: 'advice',
+      advice: 'convert it to binary first, such as with objcopy -I srec -O binary',
+    },
+  },
+  listing: {
+    says: 'looks like a listing with offsets, as of od, hexdump or xxd',
+    remedy: { kind: 'advice', advice: WITHOUT_OFFSETS },
+  },
+};
+
+function guessText(head: Uint8Array): TextName | null {
+  const text = String.fromCharCode(...head);
+  if (UTF_16.test(text) || UTF_16_DIGITS.test(text)) return 'utf-16';
   const digits = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   if (ASCII.test(digits)) return 'ascii';
+  const listing = PRINTABLE.test(digits) ? listingOf(digits) : null;
+  if (listing) return listing;
   if (HEX.test(digits) && isHex(digits)) return 'hex';
   if (DECIMAL.test(digits) && TWO_NUMBERS.test(digits)) return 'decimal';
   return isText(digits) ? 'text' : null;
@@ -60,13 +176,7 @@ function bare(group: string): string {
  * that it has no line ends, which lie below control characters, and no digits and letters without what lies between.
  */
 function isText(text: string): boolean {
-  if (UTF_16.test(text)) return true;
   if (text.length < MINIMUM_TEXT_BYTES || !PRINTABLE.test(text)) return false;
   const hasLines = /[\t-\r]/.test(text) && /[!-~]/.test(text);
   return hasLines || (/\d/.test(text) && /[a-z]/i.test(text) && !/[<>?@]/.test(text));
-}
-
-/** RFC 1952 §2.3: deflate, no reserved flag, and 0, 2 or 4 for the effort of the compressor. */
-function isGzip([id1, id2, method, flags, , , , , effort]: Uint8Array): boolean {
-  return id1 === 0x1f && id2 === 0x8b && method === 8 && flags < 32 && [0, 2, 4].includes(effort);
 }

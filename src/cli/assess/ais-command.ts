@@ -9,15 +9,15 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { aisJson, formatAisText } from './ais-report.ts';
-import { warnOfFormat } from './format-warning.ts';
-import { FORMAT_HELP, INPUT_FORMATS, inputName, itemName, openInput } from './input.ts';
+import { FORMAT_HELP, INPUT_FORMATS, openInput } from './input.ts';
+import { inputName, itemName } from './input-name.ts';
 import type { InputRead } from './run.ts';
 import { creationTime } from './trace.ts';
 
 interface AisFlags {
   readonly procedure: Procedure;
   readonly width?: number;
-  readonly format: InputFormat;
+  readonly format?: InputFormat;
   readonly json?: boolean;
   readonly fail?: boolean;
 }
@@ -52,37 +52,37 @@ export function addAssessAisCommand(
       'bits of one random number, for A: its places are also tested one by one; default: 1',
       parseCountTo(MAXIMUM_WIDTH),
     )
-    .addOption(
-      new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS).default('binary'),
-    )
+    .addOption(new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS))
     .option('--json', 'write every statistic of every test as JSON')
     .option('--fail', 'exit with code 1 unless the procedure is passed')
     .addHelpText('after', HELP)
-    .action(async (file: string, flags: AisFlags, self: Command) => {
-      const passed = await run(file, flags, self, context);
+    .action(async (file: string, flags: AisFlags) => {
+      const passed = await run(file, flags, context);
       if (flags.fail && !passed) onExitCode(1);
     });
 }
 
 /** Writes the report, and returns whether the procedure is passed. */
-async function run(
-  file: string,
-  flags: AisFlags,
-  command: Command,
-  context: CliContext,
-): Promise<boolean> {
+async function run(file: string, flags: AisFlags, context: CliContext): Promise<boolean> {
   const { procedure, width = 1 } = flags;
   if (procedure === 'B' && flags.width !== undefined) {
     throw new CommandError('--width is for --procedure A: leave it out', 2);
   }
   const created = creationTime(context);
-  const { bytes, bits, input } = await readBits(file, flags.format);
+  const command = `${context.launcher} assess-ais31 --procedure ${procedure}`;
+  const { bytes, bits, input } = await readBits(file, flags.format, command);
   try {
-    warnOfFormat(inputName(file), bytes.subarray(0, bits >>> 3), command, context);
     refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
     const result =
       procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });
-    const facts = { file: itemName(file), bits, width, format: flags.format, input, created };
+    const facts = {
+      file: itemName(file),
+      bits,
+      width,
+      format: flags.format ?? 'binary',
+      input,
+      created,
+    };
     if (flags.json) writeJson(context, aisJson(result, facts));
     else context.outText(formatAisText(result, facts));
     return result.verdict === 'passed';
@@ -94,9 +94,10 @@ async function run(
 /** Reads at most `MAXIMUM_BITS` bits, which the caller MUST wipe. */
 async function readBits(
   file: string,
-  format: InputFormat,
+  format: InputFormat | undefined,
+  command: string,
 ): Promise<InputSequence & { input: InputRead }> {
-  const reader = await openInput(file, format);
+  const reader = await openInput(file, format, { command });
   try {
     const sequence = await reader.readSequence(MAXIMUM_BITS);
     return { ...sequence, input: { ...reader.consumed(), sizeBytes: reader.sizeBytes } };

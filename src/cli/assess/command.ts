@@ -25,8 +25,8 @@ import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
 import { parseCount, parseCountAs } from '../parse-count.ts';
 import { assess } from './assess.ts';
 import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
-import { warnOfFormat } from './format-warning.ts';
-import { FORMAT_HELP, INPUT_FORMATS, inputName, itemName } from './input.ts';
+import { FORMAT_HELP, INPUT_FORMATS } from './input.ts';
+import { inputName, itemName } from './input-name.ts';
 import { claimPagePath, isSamePath, replaceFile } from './page-file.ts';
 import {
   addParameterOptions,
@@ -44,7 +44,7 @@ interface AssessFlags extends ParameterFlags, ReportFields, DoublingFlags {
   readonly bits?: number;
   readonly offset: number;
   readonly sequences?: number | 'all';
-  readonly format: InputFormat;
+  readonly format?: InputFormat;
   readonly constants: Constants;
   readonly test?: readonly RowName[];
   readonly supplements?: boolean;
@@ -87,9 +87,7 @@ export function addAssessCommand(
         .default(0),
     )
     .option('--sequences <k>', 'number of sequences, or "all"; default: 1', parseSequences)
-    .addOption(
-      new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS).default('binary'),
-    )
+    .addOption(new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS))
     .addOption(
       new Option('--test <name>', 'run only this test or supplement; repeat the option for more')
         .choices([...TEST_NAMES, ...SUPPLEMENT_NAMES])
@@ -119,9 +117,9 @@ export function addAssessCommand(
     )
     .option('--fail', 'exit with code 1 if the report says FAILED')
     .addHelpText('after', HELP)
-    .action(async (file: string, flags: AssessFlags, self: Command) => {
+    .action(async (file: string, flags: AssessFlags) => {
       try {
-        if (await runCommand(file, flags, self, context)) onExitCode(1);
+        if (await runCommand(file, flags, context)) onExitCode(1);
       } catch (error) {
         throw withOptionName(error);
       }
@@ -132,37 +130,25 @@ export function addAssessCommand(
 }
 
 /** Writes the report. Returns whether `--fail` ends the command with code 1. */
-async function runCommand(
-  file: string,
-  flags: AssessFlags,
-  command: Command,
-  context: CliContext,
-): Promise<boolean> {
+async function runCommand(file: string, flags: AssessFlags, context: CliContext): Promise<boolean> {
   if (flags.doubling) {
-    const onStart = (head: Uint8Array): void =>
-      warnOfFormat(inputName(file), head, command, context);
-    const options = toOptions(file, { ...flags, sequences: 'all' });
-    const failed = await assessDoubling(options, flags, context, onStart);
+    const options = toOptions(file, { ...flags, sequences: 'all' }, context);
+    const failed = await assessDoubling(options, flags, context);
     return failed && flags.fail === true;
   }
   if (flags.mostBits !== undefined) throw new CommandError('--most-bits needs --doubling', 2);
-  const summary = await run(file, flags, command, context);
+  const summary = await run(file, flags, context);
   if (!flags.fail) return false;
   const failed = hasFailed(summary);
   if (!failed) warnIfNotJudged(summary, context);
   return failed;
 }
 
-async function run(
-  file: string,
-  flags: AssessFlags,
-  command: Command,
-  context: CliContext,
-): Promise<AssessSummary> {
+async function run(file: string, flags: AssessFlags, context: CliContext): Promise<AssessSummary> {
   if (flags.sequences !== undefined && flags.bits === undefined) {
     throw new CommandError('--sequences needs --bits, the length of each sequence', 2);
   }
-  const options = toOptions(file, flags);
+  const options = toOptions(file, flags, context);
   const created = creationTime(context);
   let read: InputRead | undefined;
   const trace: TraceSource = () => ({
@@ -174,7 +160,6 @@ async function run(
   const bar = progressBar(flags, context);
   const control: AssessControl = {
     onProgress: (progress) => bar?.update(progress),
-    onStart: (head) => warnOfFormat(inputName(file), head, command, context),
     onInputRead: (input) => {
       read = input;
     },
@@ -195,14 +180,15 @@ async function run(
   }
 }
 
-function toOptions(file: string, flags: AssessFlags): AssessOptions {
+function toOptions(file: string, flags: AssessFlags, { launcher }: CliContext): AssessOptions {
   const { bits, offset, format, constants, threads } = flags;
   const parameters = toParameters(flags);
   const selected = selection(flags);
   assertParametersUsed(parameters, selected.tests);
   return {
     file,
-    format,
+    ...(format && { format }),
+    command: `${launcher} assess`,
     constants,
     threads,
     offsetBits: offset,

@@ -8,7 +8,7 @@ import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
 import { parseCount } from '../parse-count.ts';
 import { doublingEnd, doublingHead, doublingJson, levelLines } from './doubling-report.ts';
 import { type DoublingResult, runDoubling } from './doubling-run.ts';
-import { itemName } from './input.ts';
+import { itemName } from './input-name.ts';
 import type { AssessControl, AssessOptions } from './run.ts';
 import { creationTime, toTrace } from './trace.ts';
 
@@ -43,7 +43,6 @@ export async function assessDoubling(
   options: AssessOptions,
   { mostBits = MOST_BITS, json, ...flags }: DoublingFlags & ReportFields,
   context: CliContext,
-  onStart: (head: Uint8Array) => void,
 ): Promise<boolean> {
   if (options.supplements?.length) {
     throw new CommandError('--doubling judges the tests of SP 800-22 only: name no supplement', 2);
@@ -59,7 +58,7 @@ export async function assessDoubling(
     const write = (text: string): void => {
       if (!json && signal.reason !== OUTPUT_GONE) context.outText(text);
     };
-    const control: AssessControl = { signal, onStart };
+    const control: AssessControl = { signal };
     let heading = doublingHead(itemName(options.file), bits);
     const result = await runDoubling(all, control, (level) => {
       write(heading + levelLines(level));

@@ -11,7 +11,7 @@ import {
   type ReadSamples,
   type SampleFlags,
 } from './entropy-samples.ts';
-import { textWarning } from './format-warning.ts';
+import { formWarning } from './form-warning.ts';
 import { fewPairsWarning } from './iid-report.ts';
 
 export interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
@@ -84,14 +84,14 @@ function assertWithinSymbol(
   );
 }
 
-/** Returns warnings of samples that are text, and of too few. `name` is that of the input. */
+/** Returns warnings of samples that look like another form, and of too few. `name` is that of the input. */
 export function sampleWarnings(
   name: string,
   { samples, looksLike }: ReadSamples,
   { packed = false, iid }: EntropyFlags,
 ): string[] {
   return [
-    looksLike && textWarning(name, looksLike, packed),
+    looksLike && formWarning(name, looksLike, packed),
     tooFewWarning(samples.length),
     iid ? fewPairsWarning(samples) : null,
   ].filter((warning) => warning !== null);

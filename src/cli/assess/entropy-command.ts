@@ -23,7 +23,7 @@ import {
   readSamples,
 } from './entropy-samples.ts';
 import { type EntropyTrace, entropyTrace } from './entropy-trace.ts';
-import { inputName, itemName } from './input.ts';
+import { inputName, itemName } from './input-name.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';
 import { creationTime, PROGRAM } from './trace.ts';
@@ -69,6 +69,12 @@ export function addAssessEntropyCommand(
       '--subset <index,samples>',
       'read only the part with this index, from 0, of so many samples',
       parseSubset,
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'binary: read the bytes as they are, also if they look like another form, such as xz or text',
+      ).choices(['binary']),
     )
     .option('--truncate', 'assess only the first 1,000,000 bits of the bit string')
     .option('--conditioned', "compute h' of conditioned output, from its bits")
@@ -118,7 +124,7 @@ async function run(
   const flags = { ...given, seed: given.seed ?? drawSeed() };
   const created = creationTime(context);
   const target = flags.html === undefined ? null : claimPagePath(flags.html, file);
-  const read = await readSamples(file, flags);
+  const read = await readSamples(file, flags, `${context.launcher} assess-entropy`);
   const { samples } = read;
   const progress = context.status;
   try {

@@ -1,13 +1,15 @@
 /** Reads the samples of `phm assess-entropy`: one a byte, or packed bits; all of them, or a subset. */
 import { InvalidArgumentError } from 'commander';
-import { guessFormat } from '#sp800-22';
+import { type RecognisedForm, recogniseForm } from '#sp800-22';
 import { type SequenceReader, skipBits } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
 import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 import { bitsText } from './entropy-report.ts';
-import { inputName, openInput } from './input.ts';
+import { openInput } from './input.ts';
+import { inputName } from './input-name.ts';
+import { type InputUse, otherFormError } from './other-form.ts';
 import type { InputRead } from './run.ts';
 
 export const MAX_BITS_PER_SYMBOL = 8;
@@ -22,21 +24,30 @@ export interface SampleFlags {
   readonly bitsPerSymbol?: number;
   readonly packed?: boolean;
   readonly subset?: Subset;
+  /** Given: the bytes are read as they are, also if they look like another form. */
+  readonly format?: 'binary';
 }
 
 /** Samples, and what was read to get them. */
 export interface ReadSamples {
   /** One a byte. */
   readonly samples: Uint8Array;
-  /** What the first bytes read as samples look like if they are hardly noise. */
-  readonly looksLike: ReturnType<typeof guessFormat>;
+  /** What the first bytes read as samples look like if they are hardly noise. Only with `format` they are read. */
+  readonly looksLike: RecognisedForm | null;
   readonly input: InputRead;
 }
 
 /** Reads the samples, which the caller MUST wipe. Refuses those that are too wide or too many. */
-export async function readSamples(file: string, flags: SampleFlags): Promise<ReadSamples> {
-  const read = await readAll(file, flags);
+export async function readSamples(
+  file: string,
+  flags: SampleFlags,
+  command: string,
+): Promise<ReadSamples> {
+  const use = { command, samples: true };
+  const read = await readAll(file, flags, use);
   try {
+    const { looksLike } = read;
+    if (looksLike && flags.format === undefined) throw otherFormError(file, looksLike, use);
     assertComplete(file, read, flags);
     if (read.samples.length < 2) {
       throw new CommandError(`${inputName(file)} contains fewer than 2 samples`, 1);
@@ -65,15 +76,22 @@ function assertComplete(
   );
 }
 
+/** A byte that is 0 or 1 is a sample, unless each of its bits is one. */
+function isSample({ wordBytes }: RecognisedForm, packed: boolean): boolean {
+  return wordBytes === 1 && !packed;
+}
+
 async function readAll(
   file: string,
-  { bitsPerSymbol = MAX_BITS_PER_SYMBOL, packed = false, subset }: SampleFlags,
+  { bitsPerSymbol = MAX_BITS_PER_SYMBOL, packed = false, subset, format }: SampleFlags,
+  use: InputUse,
 ): Promise<ReadSamples> {
   const width = packed ? 1 : bitsPerSymbol;
   const limit = Math.floor(MAX_ASSESSED_BITS / width);
   const inputBits = packed ? 1 : 8;
   if (subset && subset.samples > limit) throw tooMany('--subset', limit);
-  const reader = await openInput(file, 'binary');
+  const accepts = (form: RecognisedForm): boolean => isSample(form, packed);
+  const reader = await openInput(file, format, { ...use, accepts });
   try {
     if (subset) await skipBits(reader, subset.index * subset.samples * inputBits);
     const size = subset?.samples ?? samplesIn(reader, inputBits, limit);
@@ -84,8 +102,9 @@ async function readAll(
       wipe(bytes);
       throw tooMany(inputName(file), limit);
     }
+    const form = recogniseForm(bytes.subarray(0, Math.ceil((offsetBits + bits) / 8)));
     return {
-      looksLike: guessFormat(bytes.subarray(0, Math.ceil((offsetBits + bits) / 8))),
+      looksLike: form && !isSample(form, packed) ? form : null,
       samples: packed ? unpack(bytes, offsetBits, bits) : bytes.subarray(0, bits / 8),
       input: { ...reader.consumed(), sizeBytes: reader.sizeBytes },
     };

@@ -1,6 +1,5 @@
 /** The input of the commands that assess: a file or standard input, read by the package. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { basename } from 'node:path';
 import {
   AssessError,
   type ByteSource,
@@ -8,48 +7,53 @@ import {
   type InputFormat,
   type InputSequence,
   openReader,
+  type Recognition,
   type SequenceReader,
 } from '#sp800-22/assess';
 import { wipe } from '../../bytes.ts';
-import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import { reasonOf } from '../read-bounded.ts';
+import { inputName, STANDARD_INPUT } from './input-name.ts';
+import { type InputUse, otherFormError } from './other-form.ts';
 
 export const INPUT_FORMATS: readonly InputFormat[] = ['binary', 'ascii', 'hex'];
 
 export const FORMAT_HELP =
-  'binary: most significant bit first; ascii: digits 0 and 1; hex: four bits per digit';
+  'binary: most significant bit first, whatever the bytes look like; ascii: digits 0 and 1; hex: four bits per digit; default: binary, but other forms are refused';
 
-/** The file name that means standard input. */
-export const STANDARD_INPUT = '-';
-
-/** Returns the name of the input for messages. A line end in a name could forge lines of a report. */
-export function inputName(file: string): string {
-  return file === STANDARD_INPUT ? 'standard input' : visible(file);
-}
-
-/** Returns the name of the input for reports, without the folders, which are the operator's own. */
-export function itemName(file: string): string {
-  return inputName(file === STANDARD_INPUT ? file : basename(file));
-}
+/** What the command does with the input, and which forms it accepts. */
+export type InputRules = InputUse & Recognition;
 
 /**
- * Opens the input. `readSequence` throws `CommandError` if the input cannot be read or is not text of the
- * format. The caller MUST close the reader.
+ * Opens the input. Without a format, one that looks like another form than bits is refused. `readSequence` throws
+ * `CommandError` if the input cannot be read or is not text of the format. The caller MUST close the reader.
  */
-export async function openInput(file: string, format: InputFormat): Promise<SequenceReader> {
+export async function openInput(
+  file: string,
+  format: InputFormat | undefined,
+  rules: InputRules,
+): Promise<SequenceReader> {
   const source = file === STANDARD_INPUT ? new StandardInput() : await openFile(file);
-  return new NamedReader(openReader(source, format), source.name);
+  return new NamedReader(openReader(source, format, rules), file, format, rules);
 }
 
 /** The reader of the package, whose faults name the input and what to do. */
 class NamedReader implements SequenceReader {
   readonly #reader: SequenceReader;
-  readonly #name: string;
+  readonly #file: string;
+  readonly #format: InputFormat | undefined;
+  readonly #use: InputUse;
 
-  constructor(reader: SequenceReader, name: string) {
+  constructor(
+    reader: SequenceReader,
+    file: string,
+    format: InputFormat | undefined,
+    use: InputUse,
+  ) {
     this.#reader = reader;
-    this.#name = name;
+    this.#file = file;
+    this.#format = format;
+    this.#use = use;
   }
 
   get sizeBytes(): number | undefined {
@@ -73,8 +77,10 @@ class NamedReader implements SequenceReader {
       return await this.#reader.readSequence(limitBits);
     } catch (error) {
       if (!(error instanceof AssessError)) throw error;
+      const { form } = error.figures;
+      if (form) throw otherFormError(this.#file, form, this.#use, this.#format !== undefined);
       const hint = error.code === 'not-text' ? ' (for a binary file use --format binary)' : '';
-      throw new CommandError(`${this.#name}, ${error.message}${hint}`, 1);
+      throw new CommandError(`${inputName(this.#file)}, ${error.message}${hint}`, 1);
     }
   }
 

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
 import { CommandError, unwritable } from '../command-error.ts';
-import { STANDARD_INPUT } from './input.ts';
+import { STANDARD_INPUT } from './input-name.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

@@ -14,6 +14,7 @@ import {
   type InputFormat,
   type InputSequence,
   MAXIMUM_BITS,
+  recognitionOf,
   reports,
   SequenceCutter,
   type SequenceReader,
@@ -23,7 +24,9 @@ import { countText, grouped } from '#sp800-22/report';
 import { suiteWorkerOf } from '#sp800-22/wasm';
 import { startThread } from '../../worker-thread.ts';
 import { CommandError } from '../command-error.ts';
-import { inputName, openInput } from './input.ts';
+import { openInput } from './input.ts';
+import { inputName } from './input-name.ts';
+import { otherFormError } from './other-form.ts';
 
 const WORKER = new URL('./worker.ts', import.meta.url);
 
@@ -33,10 +36,16 @@ const IN_HAND_PER_THREAD = 2;
 /** Longest sequence that is tested in a few milliseconds. */
 const QUICK_BITS = 2 ** 20;
 
+/** The command in advice, if the caller does not say how the user calls it. */
+const COMMAND = 'phm assess';
+
 export interface AssessOptions {
   /** A path, or `-` for standard input. */
   readonly file: string;
-  readonly format: InputFormat;
+  /** By default binary, unless the input looks like another form: that is refused. */
+  readonly format?: InputFormat;
+  /** The command as the user calls it. */
+  readonly command?: string;
   readonly constants: Constants;
   /** Bits of the input before the first sequence, by default 0. */
   readonly offsetBits?: number;
@@ -66,8 +75,6 @@ export interface AssessControl {
   /** Ends the run at once and reports the finished part. The message quotes its reason. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: AssessProgress) => void;
-  /** Gets the bytes of the first sequence before anything else. MUST NOT keep them. */
-  readonly onStart?: (head: Uint8Array) => void;
   /** Gets each sequence before it is tested. MUST NOT keep its bytes. */
   readonly onSequence?: (sequence: InputSequence, index: number) => void;
   /** Gets the input as it was read, before the outputs end. */
@@ -78,7 +85,8 @@ export interface AssessControl {
 
 /** Opens the input. Throws `CommandError` if it cannot be opened. The caller MUST call `reports` once. */
 export async function openRun(options: AssessOptions, control: AssessControl): Promise<AssessRun> {
-  const reader = await openInput(options.file, options.format);
+  const { file, format, command = COMMAND } = options;
+  const reader = await openInput(file, format, { command, ...recognitionOf(toCut(options)) });
   return new AssessRun(options, control, reader);
 }
 
@@ -98,7 +106,7 @@ class AssessRun {
     this.#options = options;
     this.#control = control;
     this.#reader = reader;
-    this.#cutter = new SequenceCutter(reader, toCut(options, control.onStart));
+    this.#cutter = new SequenceCutter(reader, toCut(options));
     const { workerUrl = WORKER } = control;
     const workers = isQuick(options) && !control.workerUrl ? 0 : options.threads;
     this.#pool = new SuitePool(workers, () => suiteWorkerOf(startThread(workerUrl)));
@@ -153,6 +161,10 @@ class AssessRun {
   #commandError(error: unknown): unknown {
     if (error instanceof RangeError) return new CommandError(error.message, 2);
     if (!(error instanceof AssessError)) return error;
+    // A refusal of the input, which `reports` takes for a fault of the source.
+    if (error.cause instanceof CommandError) return error.cause;
+    const { file, command = COMMAND } = this.#options;
+    if (error.figures.form) return otherFormError(file, error.figures.form, { command });
     if (error.code !== 'aborted') return new CommandError(messageOf(error, this.#options), 1);
     const none = this.#delivered === 0 ? ' before a sequence was finished' : '';
     return new CommandError(`${this.#control.signal?.reason}${none}`, 1);
@@ -171,10 +183,15 @@ function isQuick({
   return threads === 1 && bits <= QUICK_BITS && Object.keys(parameters).length === 0;
 }
 
-function toCut(
-  { offsetBits = 0, bits, sequences, tests, supplements = [], parameters = {} }: AssessOptions,
-  onStart: AssessControl['onStart'],
-): Cut {
+function toCut({
+  format,
+  offsetBits = 0,
+  bits,
+  sequences,
+  tests,
+  supplements = [],
+  parameters = {},
+}: AssessOptions): Cut {
   return {
     offset: offsetBits,
     bits: bits ?? null,
@@ -182,7 +199,7 @@ function toCut(
     tests: tests ?? TEST_NAMES,
     supplements,
     parameters,
-    onStart,
+    recognises: format === undefined,
   };
 }
 

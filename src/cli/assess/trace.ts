@@ -4,7 +4,7 @@ import { createdText, type RunTrace } from '#sp800-22/report';
 import { PROJECT_VERSION, softwareName } from '../../version.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { itemName } from './input.ts';
+import { itemName } from './input-name.ts';
 import type { AssessOptions, InputRead } from './run.ts';
 
 export const PROGRAM = `phm ${PROJECT_VERSION}`;
@@ -24,7 +24,7 @@ export function toTrace(
       size: sizeBytes ?? null,
       bytes,
       sha256,
-      format,
+      format: format ?? 'binary',
       offset_bits: offsetBits,
       program: PROGRAM,
     },

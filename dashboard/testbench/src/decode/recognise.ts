@@ -1,5 +1,9 @@
 /** Recognises the format of a file from its first bytes. */
-import { guessFormat } from '../../../../packages/sp800-22/src/input-format.ts';
+import {
+  HEAD_BYTES,
+  type RecognisedForm,
+  recogniseForm,
+} from '../../../../packages/sp800-22/src/input-format.ts';
 
 /** The formats of `phm assess`, and three that only the page reads. */
 export const ENCODINGS = ['binary', 'ascii', 'hex', 'base64', 'csv', 'numbers'] as const;
@@ -12,8 +16,7 @@ export interface Recognised {
   readonly reason: string;
 }
 
-/** Bytes that decide. */
-export const HEAD_BYTES = 4096;
+export { HEAD_BYTES };
 
 const BASE64 = /^[A-Za-z0-9+/_-][A-Za-z0-9+/_\-\s]*={0,2}\s*$/;
 const HEX_TEXT = /^[0-9a-fx\s,:_-]*$/i;
@@ -34,17 +37,17 @@ const SENTENCES: Readonly<Record<Encoding, string>> = {
 
 /** Returns whether the bytes begin a gzip file. */
 export function isGzip(head: Uint8Array): boolean {
-  return guessFormat(head) === 'gzip';
+  return recogniseForm(head)?.name === 'gzip';
 }
 
 /** Returns the format of a file, or of what its gzip holds, from its first bytes. */
 export function recognise(head: Uint8Array): Recognised {
   if (head.length === 0) return { encoding: null, reason: 'It is empty.' };
   const text = new TextDecoder('latin1').decode(head.subarray(0, HEAD_BYTES)).replace(/^ï»¿/, '');
-  const guess = guessFormat(head);
-  if (NOT_TEXT.test(text)) {
-    return guess === 'text' ? unsure('It looks like UTF-16: convert it first.') : certain('binary');
-  }
+  const form = recogniseForm(head);
+  const guess = form?.name;
+  if (form && isUnreadable(form)) return unsure(refusalText(form));
+  if (NOT_TEXT.test(text)) return certain('binary');
   if (guess === 'ascii') return certain('ascii');
   if (looksLikeNumbers(text)) {
     if (HEX_TEXT.test(text)) return unsure('It may be decimal numbers or hexadecimal digits.');
@@ -57,6 +60,24 @@ export function recognise(head: Uint8Array): Recognised {
   return isPrintable(text)
     ? unsure('It looks like a text, not like random bits.')
     : certain('binary');
+}
+
+/** Texts of digits, numbers and base64 are what the page reads. */
+const READABLE: readonly string[] = ['ascii', 'hex', 'decimal', 'text'];
+
+function isUnreadable({ name }: RecognisedForm): boolean {
+  return !READABLE.includes(name);
+}
+
+/** The reader of the page still may choose a format: then the bits are read by it, whatever they look like. */
+function refusalText({ says, remedy }: RecognisedForm): string {
+  const how =
+    remedy.kind === 'command'
+      ? `drop what "${remedy.command}" writes`
+      : remedy.kind === 'advice'
+        ? remedy.advice
+        : `choose ${remedy.format}`;
+  return `It ${says}, which the page does not read: ${how}.`;
 }
 
 /** The package refuses numbers with 0x and of different lengths, and reads those without 0x. */

@@ -8,7 +8,7 @@ import {
   skipBits,
 } from '../../../../packages/sp800-22/src/assess/index.ts';
 import { grouped } from '../../../../packages/sp800-22/src/grouped.ts';
-import { guessFormat } from '../../../../packages/sp800-22/src/index.ts';
+import { recogniseForm } from '../../../../packages/sp800-22/src/index.ts';
 import { createdText } from '../../../../packages/sp800-22/src/report/index.ts';
 import { Sha256 } from '../../../../packages/sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../packages/sp800-90b/src/index.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../../../src/cli/assess/entropy-forms.ts';
 import { tooFewWarning } from '../../../../src/cli/assess/entropy-report.ts';
 import { type EntropyInput, entropyTrace } from '../../../../src/cli/assess/entropy-trace.ts';
-import { textWarning } from '../../../../src/cli/assess/format-warning.ts';
+import { formWarning } from '../../../../src/cli/assess/form-warning.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
 import {
   type EntropyRequest,
@@ -101,11 +101,13 @@ function warningsOn(
   { readBits }: Sampling,
   { samples, head }: ReadSamples,
 ): string[] {
-  const guess = hasNumbers(recipe.encoding) ? null : guessFormat(head);
+  const form = hasNumbers(recipe.encoding) ? null : recogniseForm(head);
+  // A byte of 0 or 1 is a sample.
+  const isSample = form?.wordBytes === 1 && readBits === 8;
   return [
-    guess && textWarning(file.name, guess, readBits === 1),
+    form && !isSample && formWarning(file.name, form, readBits === 1),
     tooFewWarning(samples.length),
-  ].filter((warning) => warning !== null);
+  ].filter((warning) => typeof warning === 'string');
 }
 
 function notesOn({ samples, isPart }: ReadSamples, warnings: readonly string[]): string[] {

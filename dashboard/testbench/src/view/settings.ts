@@ -280,14 +280,15 @@ function textsOf(form: HTMLFormElement): [name: string, text: string][] {
 }
 
 /** Returns the command that gives the same files; empty for input that it cannot read, and for settings that do not run. */
-function commandFor({ file, gzip }: Opened, form: HTMLFormElement): string {
+function commandFor({ file, gzip, recognised }: Opened, form: HTMLFormElement): string {
   const encoding = read(form, 'encoding');
   // Not `checkValidity`, which would open the folded fields.
   if (!form.matches(':valid') || !isPlain({ gzip, encoding: encoding as Encoding })) return '';
   // The numbers and not the texts of the fields, which may be 1e4 or 010000.
   const bits = count(form, 'bits');
   const words = ['phm assess', shellWord(file.name.startsWith('-') ? `./${file.name}` : file.name)];
-  if (encoding !== 'binary') words.push('--format', encoding);
+  // Without the option, the command refuses what looks like another form.
+  if (encoding !== 'binary' || recognised.encoding !== 'binary') words.push('--format', encoding);
   const offset = count(form, 'offset') ?? 0;
   if (offset > 0) words.push(`--offset ${offset}`);
   if (bits !== null) words.push(`--bits ${bits} --sequences ${count(form, 'sequences') ?? 'all'}`);

@@ -11,7 +11,7 @@ import { assertInteger } from '../result.ts';
 import { type SuiteReport, TEST_NAMES, type TestName } from '../suite.ts';
 import { SUPPLEMENT_NAMES, type SupplementName } from '../supplements/supplements.ts';
 import type { Assessment } from './assessment.ts';
-import { type Cut, MAXIMUM_BITS, SequenceCutter } from './cutter.ts';
+import { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from './cutter.ts';
 import { AssessError } from './errors.ts';
 import { SuitePool } from './pool.ts';
 import {
@@ -41,7 +41,10 @@ export interface Writers {
 export interface AssessOptions extends ReadyOptions {
   /** Name of the input in the reports. Default: that of a file, else `input`. */
   readonly name?: string;
-  /** Default: `binary`. */
+  /**
+   * Default: binary, but an input is refused that looks like another form, such as `xz` or digits. `binary` reads each input
+   * as it is.
+   */
   readonly format?: InputFormat;
   /** Bits of each sequence; null: the whole input is one. Default: 2^20. */
   readonly bits?: number | null;
@@ -93,7 +96,7 @@ export async function assess(source: Source, options: AssessOptions = {}): Promi
   const { signal, workers = platform().cores(), format, createWorker } = options;
   const cut = toCut(options);
   assertInteger('workers', workers, 0, 1024);
-  const reader = openReader(source, format);
+  const reader = openReader(source, format, recognitionOf(cut));
   const pool = new SuitePool(workers, createWorker);
   const recorder = new Recorder(options, cut, (read) => inputOf(source, options, reader, read));
   try {
@@ -130,6 +133,7 @@ function toCut(options: AssessOptions): Cut {
     bits,
     sequences: bits === null ? 1 : sequences,
     offset,
+    recognises: options.format === undefined,
     parameters,
     tests: inOrder('tests', TEST_NAMES, tests),
     supplements:

@@ -5,6 +5,7 @@ import { minimumBits, type TestName } from '../suite.ts';
 import { type SupplementName, supplementMinimumBits } from '../supplements/supplements.ts';
 import { AssessError } from './errors.ts';
 import { type InputSequence, type SequenceReader, skipBits } from './reader.ts';
+import { type Recognition, refuseForm } from './recognising.ts';
 
 /** The longest sequence: 8 MiB of binary data. Counts and sums of squares are exact up to here. */
 export const MAXIMUM_BITS = 2 ** 26;
@@ -18,8 +19,8 @@ export interface Cut {
   readonly tests: readonly TestName[];
   readonly supplements: readonly SupplementName[];
   readonly parameters: TestParameters;
-  /** Gets the whole bytes of the first sequence before it is judged. MUST NOT keep them. */
-  readonly onStart?: ((head: Uint8Array) => void) | undefined;
+  /** Whether a first sequence is refused that looks like another form than bits. */
+  readonly recognises: boolean;
 }
 
 export class SequenceCutter {
@@ -48,7 +49,7 @@ export class SequenceCutter {
 
   /** Returns the next sequence, or `null` after the last one. */
   async next(): Promise<InputSequence | null> {
-    const { bits, sequences, offset } = this.#cut;
+    const { bits, sequences, offset, recognises } = this.#cut;
     if (this.#taken === (bits === null ? 1 : sequences)) return null;
     if (this.#taken === 0) {
       this.#refuseTooFewInFile();
@@ -56,7 +57,7 @@ export class SequenceCutter {
       this.#skippedBytes = this.#reader.takenBytes;
     }
     const sequence = await this.#reader.readSequence(bits ?? MAXIMUM_BITS + 1);
-    if (this.#taken === 0) this.#cut.onStart?.(sequence.bytes.subarray(0, sequence.bits >>> 3));
+    if (this.#taken === 0 && recognises) refuseFirst(sequence);
     if (!this.#isUsable(sequence)) {
       sequence.bytes.fill(0);
       return null;
@@ -118,4 +119,19 @@ function emptyInput(offset: number): AssessError {
       ? 'expected bits, got an empty input'
       : `expected bits after the ${grouped(offset)} that are skipped, got none`;
   return new AssessError('empty', text);
+}
+
+/** Refuses what follows the skipped bits: the start of the input alone may be a header. Wipes it if so. */
+function refuseFirst({ bytes, bits }: InputSequence): void {
+  try {
+    refuseForm(bytes.subarray(0, bits >>> 3));
+  } catch (error) {
+    bytes.fill(0);
+    throw error;
+  }
+}
+
+/** A stream is not waited for beyond the first sequence, which has so many bytes at least in any format. */
+export function recognitionOf({ offset, bits }: Pick<Cut, 'offset' | 'bits'>): Recognition {
+  return bits === null ? {} : { neededBytes: Math.ceil((offset + bits) / 8) };
 }

@@ -1,4 +1,5 @@
 /** Why an assessment ended early. */
+import type { RecognisedForm } from '../input-format.ts';
 import type { Assessment } from './assessment.ts';
 
 export type AssessFault =
@@ -8,17 +9,20 @@ export type AssessFault =
   | 'too-few-sequences'
   | 'too-many-bits'
   | 'not-text'
+  | 'other-form'
   | 'uneven-numbers'
   | 'unreadable'
   | 'worker';
 
-/** The numbers of a message, for callers that write their own. */
+/** The particulars of a message, for callers that write their own. */
 export interface AssessFigures {
   /** Bits or sequences. */
   readonly expected?: number;
   readonly got?: number;
   /** The sequence whose test failed, from 1. */
   readonly sequence?: number;
+  /** What the input looks like. */
+  readonly form?: RecognisedForm;
 }
 
 /** An input that cannot be assessed, or a run that was ended. The message says what was expected and what came. */

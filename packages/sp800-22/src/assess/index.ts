@@ -4,7 +4,7 @@
  */
 export { type AssessOptions, assess, type Progress, type Writers } from './assess.ts';
 export type { Assessment } from './assessment.ts';
-export { type Cut, MAXIMUM_BITS, SequenceCutter } from './cutter.ts';
+export { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from './cutter.ts';
 export { AssessError, type AssessFault, type AssessFigures } from './errors.ts';
 export { SuitePool } from './pool.ts';
 export {
@@ -15,5 +15,6 @@ export {
   type SequenceReader,
   skipBits,
 } from './reader.ts';
+export { type Recognition, refuseForm } from './recognising.ts';
 export { reports } from './run.ts';
 export type { BlobSource, ByteSource, Source, StreamSource } from './source.ts';

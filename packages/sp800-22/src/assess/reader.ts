@@ -8,6 +8,7 @@ import { TextBitReader, type TextFault, type TextFormat } from '../bits.ts';
 import { platform } from '../platform.ts';
 import type { NumberFault } from '../prefixed-numbers.ts';
 import { AssessError } from './errors.ts';
+import { RecognisingSource, type Recognition, refuseForm, refuseNoDigits } from './recognising.ts';
 import { type ByteSource, type Source, toByteSource } from './source.ts';
 
 /** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits per digit. */
@@ -41,11 +42,25 @@ export interface SequenceReader {
   close(): Promise<void>;
 }
 
-/** Returns a reader of the input, which the caller MUST close. */
-export function openReader(source: Source, format: InputFormat = 'binary'): SequenceReader {
+/**
+ * Returns a reader of the input, which the caller MUST close. Without a format, the input is binary, and its reader rejects
+ * with `AssessError` if the first bytes look like another form, such as `xz`. A text is refused if it has addresses.
+ */
+export function openReader(
+  source: Source,
+  format?: InputFormat,
+  recognition: Recognition = {},
+): SequenceReader {
   const bytes = toByteSource(source);
   if (format === 'binary') return new BinaryReader(bytes);
-  if (format === 'ascii' || format === 'hex') return new TextReader(bytes, format);
+  const { neededBytes } = recognition;
+  if (format === undefined) {
+    const check = (head: Uint8Array): void => refuseForm(head, recognition);
+    return new BinaryReader(new RecognisingSource(bytes, check, neededBytes));
+  }
+  if (format === 'ascii' || format === 'hex') {
+    return new TextReader(new RecognisingSource(bytes, refuseNoDigits, neededBytes), format);
+  }
   throw new RangeError(`"format" expected "binary", "ascii" or "hex", got ${String(format)}`);
 }
 

@@ -1,0 +1,116 @@
+/**
+ * Texts whose lines hold more than the bytes they show: addresses, counts and checksums. Read as hexadecimal digits, all of
+ * them would count as random bits.
+ */
+
+export type ListingName = 'intel_hex' | 's_record' | 'listing';
+
+/** Offsets have six digits or more: `od` writes six or seven, `hexdump` seven or eight, `xxd` eight. */
+const MINIMUM_OFFSET_DIGITS = 6;
+
+/** Lines that `isListing` compares. */
+const MOST_LINES = 64;
+
+const BASES = [16, 8, 10] as const;
+
+/** Returns what a text looks like whose first characters these are, or `null`. The last line may be cut off. */
+export function listingOf(text: string): ListingName | null {
+  const lines = linesOf(text);
+  const whole = lines.length > 1 ? lines.slice(0, -1) : lines;
+  if (whole.length === 0) return null;
+  if (whole.every((line) => isIntelHex(line))) return 'intel_hex';
+  if (whole.every((line) => isSRecord(line))) return 's_record';
+  return isListing(lines.slice(0, MOST_LINES)) ? 'listing' : null;
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+}
+
+/** A colon, the number of data bytes, an address of two bytes, a type from 0 to 5, the data and a checksum. */
+function isIntelHex(line: string): boolean {
+  const digits = /^\s*:([0-9a-f]{2}[0-9a-f]{4}0[0-5](?:[0-9a-f]{2})*)\s*$/i.exec(line)?.[1];
+  if (!digits) return false;
+  const bytes = bytesOf(digits);
+  return bytes.length === 5 + (bytes[0] ?? 0) && (sum(bytes) & 0xff) === 0;
+}
+
+/** S, a type, the number of bytes that follow, and a checksum at the end. */
+function isSRecord(line: string): boolean {
+  const digits = /^\s*S[0-9]((?:[0-9a-f]{2}){3,})\s*$/i.exec(line)?.[1];
+  if (!digits) return false;
+  const bytes = bytesOf(digits);
+  return bytes.length === 1 + (bytes[0] ?? 0) && (sum(bytes) & 0xff) === 0xff;
+}
+
+function bytesOf(digits: string): number[] {
+  return (digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
+}
+
+function sum(bytes: readonly number[]): number {
+  return bytes.reduce((total, byte) => total + byte, 0);
+}
+
+interface Line {
+  /** Null for a line of `*`, which stands for equal lines that are left out. */
+  readonly offset: string | null;
+  readonly rest: string;
+}
+
+/** True if each line begins with its offset, in one of the bases. The offset must grow by the bytes of the line before. */
+function isListing(texts: readonly string[]): boolean {
+  const lines = texts.map(lineOf);
+  const [first] = lines;
+  if (!first?.offset || lines.length < 2) return false;
+  // Random digits would have to continue them; two lines alone are enough only from 0 on.
+  const startsAtZero = /^(?:0x)?0+$/i.test(first.offset);
+  return (startsAtZero || lines.length > 3) && BASES.some((base) => grows(lines, base));
+}
+
+function lineOf(text: string): Line {
+  if (text.trim() === '*') return { offset: null, rest: '' };
+  const parts = /^\s*((?:0x)?[0-9a-f]+)(?::|\s|$)[:\s]*(.*)$/i.exec(text);
+  const [, offset = '', rest = ''] = parts ?? [];
+  return { offset, rest };
+}
+
+function grows(lines: readonly Line[], base: number): boolean {
+  const width = lines[0]?.offset?.length ?? 0;
+  if (width < MINIMUM_OFFSET_DIGITS) return false;
+  let before: { readonly offset: number; readonly line: Line } | null = null;
+  let step = 0;
+  let compared = 0;
+  for (const [index, line] of lines.entries()) {
+    if (line.offset === null) {
+      before = null;
+      continue;
+    }
+    const isLast = index === lines.length - 1;
+    // The end of the head may cut the last line off within its offset.
+    if (isLast && compared > 0 && line.offset.length < width) break;
+    const offset = offsetOf(line.offset, base);
+    if (line.offset.length < width || Number.isNaN(offset)) return false;
+    if (before) {
+      const grown = offset - before.offset;
+      step ||= grown;
+      // The last line of bytes may be shorter.
+      if (grown < 1 || grown > step || !holds(before.line.rest, grown)) return false;
+      compared++;
+    }
+    before = { offset, line };
+  }
+  return compared > 0;
+}
+
+function offsetOf(text: string, base: number): number {
+  const digits = text.replace(/^0x/i, '');
+  const allowed = { 8: /^[0-7]+$/, 10: /^[0-9]+$/, 16: /^[0-9a-f]+$/i }[base];
+  return allowed?.test(digits) ? Number.parseInt(digits, base) : Number.NaN;
+}
+
+/** True if the line can show so many bytes: as pairs of digits, or as words of 8 bytes at most. A count of lines cannot. */
+function holds(rest: string, bytes: number): boolean {
+  const fields = rest.trim().split(/\s+/);
+  const digits = /^[0-9a-f\s]*/i.exec(rest)?.[0].replace(/\s/g, '') ?? '';
+  return bytes > 1 && (digits.length >= 2 * bytes || bytes <= 8 * fields.length);
+}
