@@ -42,10 +42,10 @@ export function logUnvouchedKeys(
   }
 }
 
-/** Logs that the verdict on a sample of the generator of plain keys is late or, with `isLate` false, that it arrived. */
+/** Logs that the suite is late with a sample or a key or, with `isLate` false, that it has answered. */
 export function logSuite(logger: Logger, isLate: boolean): void {
   if (isLate)
-    logger.error('the suite does not answer: the generator of plain keys cannot be judged');
+    logger.error('the suite does not answer: a sample or a key has waited for ten seconds');
   else logger.info('the suite answers again');
 }
 

@@ -4,21 +4,19 @@
  */
 import type { Worker } from 'node:worker_threads';
 import type { KeyWorkerMessage, KeyWorkerReply } from './messages.ts';
-import { SUITE_LIMIT_MS } from './suite-limit.ts';
+import { SUITE_LIMIT_MS, type SuiteLateness } from './suite-limit.ts';
 import type { SuitePool } from './suite-pool.ts';
 
 export class EvidenceWatch {
   readonly #worker: Worker;
   readonly #pool: Pick<SuitePool, 'judge'>;
-  readonly #onLate: (isLate: boolean) => void;
-  #isLate = false;
+  readonly #lateness: SuiteLateness;
   #failures = 0;
 
-  /** Calls `onLate` with true when a verdict is late, and with false when it arrives after all. */
-  constructor(worker: Worker, pool: Pick<SuitePool, 'judge'>, onLate: (isLate: boolean) => void) {
+  constructor(worker: Worker, pool: Pick<SuitePool, 'judge'>, lateness: SuiteLateness) {
     this.#worker = worker;
     this.#pool = pool;
-    this.#onLate = onLate;
+    this.#lateness = lateness;
     worker.on('message', (message: KeyWorkerReply) => {
       if ('sample' in message) void this.#judge(message.sample);
     });
@@ -32,23 +30,13 @@ export class EvidenceWatch {
     return this.#failures;
   }
 
-  /** True while a verdict is late. */
-  get isLate(): boolean {
-    return this.#isLate;
-  }
-
   /** Has one sample judged. The key worker sends one at a time. */
   async #judge(sample: Uint8Array<ArrayBuffer>): Promise<void> {
-    const timer = setTimeout(() => this.#note(true), SUITE_LIMIT_MS).unref();
+    const timer = setTimeout(() => this.#lateness.note(this, true), SUITE_LIMIT_MS).unref();
     const gate = await this.#pool.judge(sample);
     clearTimeout(timer);
-    if (this.#isLate) this.#note(false);
+    this.#lateness.note(this, false);
     if (gate.verdict !== 'PASS') this.#failures += 1;
     this.#worker.postMessage({ gate } satisfies KeyWorkerMessage);
-  }
-
-  #note(isLate: boolean): void {
-    this.#isLate = isLate;
-    this.#onLate(isLate);
   }
 }

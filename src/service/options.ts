@@ -29,7 +29,7 @@ export interface KeyServiceOptions {
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
   /** Called after a latch with the released plain keys that have no later good sample of their generator, for the log. */
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
-  /** Called when the verdict on a sample of the generator of plain keys is late, and when it arrives, for the log. */
+  /** Called when a suite worker is late with a sample or a key, and when it has answered, for the log. */
   readonly onSuiteLate: (isLate: boolean) => void;
   /** Called when a suite worker after the first did not start in time and has been ended, for the log. */
   readonly onSuiteWorkerLost: (waitedMs: number) => void;

@@ -24,7 +24,7 @@ export interface Readiness {
 export type SecretWord = 'ok' | 'incomplete' | 'retired';
 
 /**
- * `unjudged`: the verdict on a sample of the generator of plain keys is late. `starting`: there is no generator yet,
+ * `unjudged`: a suite worker is late with a sample of the generator of plain keys, or with a key. `starting`: there is no generator yet,
  * because startup waits for the database.
  */
 export type GeneratorWord = 'ok' | 'latched' | 'unjudged' | 'starting';
@@ -46,7 +46,7 @@ interface Knowledge {
   /** Required sources. Failures of others affect only the requests that name them. */
   readonly needed: readonly SourceName[];
   readonly latched: Defect | null;
-  /** True if the verdict on a sample of the generator of plain keys is late. */
+  /** True if a suite worker is late with a sample or a job. */
   readonly isSuiteLate: boolean;
   readonly ledger: LedgerStatus;
 }

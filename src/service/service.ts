@@ -52,7 +52,7 @@ import { type ReadyWorker, reportEnd, whenAnswered } from './ready-worker.ts';
 import { mergeSourceStatuses } from './service-sources.ts';
 import { startStatistics, startThreads, type Threads } from './start-threads.ts';
 import { Statistics } from './statistics.ts';
-import { suiteLateError } from './suite-limit.ts';
+import { SuiteLateness, suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
 import type { SuiteWorkerData } from './threads/suite-worker.ts';
 import { waitingSuiteWorker } from './waiting-threads.ts';
@@ -75,6 +75,7 @@ export class KeyService {
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
   readonly #clock: ClockWatch;
+  readonly #lateness: SuiteLateness;
   readonly #pool: SuitePool;
   readonly #evidence: EvidenceWatch;
   readonly #statistics: Statistics;
@@ -119,10 +120,11 @@ export class KeyService {
       onLedgerChange,
       onOwnApiKeys,
     );
-    this.#pool = new SuitePool(latch, { ...options, observer });
+    this.#lateness = new SuiteLateness(options.onSuiteLate);
+    this.#pool = new SuitePool(latch, { ...options, observer }, this.#lateness);
     this.#statistics = new Statistics(statisticsWorker, observer);
     this.records = new KeyRecords(this.#statistics, (task) => this.#submit(task));
-    this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
+    this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, this.#lateness);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
       else if ('databaseHost' in message) options.onDatabaseMove?.(message.databaseHost);
@@ -271,7 +273,7 @@ export class KeyService {
       sources: this.sourceStatuses(),
       needed: ['os', this.#options.sources.default],
       latched: this.#latch.read(),
-      isSuiteLate: this.#evidence.isLate,
+      isSuiteLate: this.#lateness.isLate,
       ledger: this.#ledger.status(),
     });
     if (!readiness.entropy) this.#probe();
@@ -341,7 +343,7 @@ export class KeyService {
 
   async #gatherLastEvidence(): Promise<void> {
     try {
-      if (this.#evidence.isLate) throw suiteLateError();
+      if (this.#lateness.isLate) throw suiteLateError();
       const [unvouched] = await Promise.all([
         this.#pool.vouchForLast(),
         this.#submit({ kind: 'gather_evidence', isLast: true }),

@@ -33,6 +33,18 @@ const MAX_SHORT = 8_192;
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** Longest wait for an answer. A database that answers at all gives each statement less time. */
+const QUERY_LIMIT_MS = 30_000;
+
+const LATE: StatisticsResult = {
+  kind: 'failed',
+  failure: {
+    code: 'ledger_unavailable',
+    retryAfterSeconds: 5,
+    reason: `the statistics worker has not answered for ${QUERY_LIMIT_MS / 1_000} s`,
+  },
+};
+
 /** A query about an account. */
 type AccountTask = Extract<StatisticsTask, { readonly query: object }>;
 
@@ -139,7 +151,13 @@ export class Statistics {
   #post(task: StatisticsTask, onEnd: () => void = () => {}): Promise<StatisticsResult> {
     const id = this.#nextId++;
     return new Promise((resolve) => {
-      this.#inFlight.set(id, { onEnd, resolve });
+      // A query that is late keeps its place until the worker answers.
+      const timer = setTimeout(() => resolve(LATE), QUERY_LIMIT_MS).unref();
+      const answer = (result: StatisticsResult) => {
+        clearTimeout(timer);
+        resolve(result);
+      };
+      this.#inFlight.set(id, { onEnd, resolve: answer });
       this.#worker.postMessage({ id, task } satisfies StatisticsMessage);
     });
   }

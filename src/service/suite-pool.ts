@@ -15,7 +15,13 @@ import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
 import type { BatchTooLarge } from '../keys/order.ts';
 import type { UnvouchedKeys } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
-import { BATCH_LIMIT_MS, batchLateError, SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
+import {
+  BATCH_LIMIT_MS,
+  batchLateError,
+  SUITE_LIMIT_MS,
+  SuiteLateness,
+  suiteLateError,
+} from './suite-limit.ts';
 import type {
   OwnVerdicts,
   SuiteMessage,
@@ -51,6 +57,8 @@ interface Running {
 interface Member extends Maker {
   status: GeneratorStatus;
   current: Running | WaitingSample | undefined;
+  /** Runs while the worker has a job or a sample. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 export interface SuitePoolEvents {
@@ -63,6 +71,7 @@ export interface SuitePoolEvents {
 export class SuitePool {
   readonly #latch: Latch;
   readonly #events: SuitePoolEvents;
+  readonly #lateness: SuiteLateness;
   readonly #observer: KeyObserver | undefined;
   readonly #pace = new SuitePace();
   readonly #members: Member[] = [];
@@ -78,10 +87,15 @@ export class SuitePool {
   /** True if the next job comes from a batch, if one waits. */
   #isBatchNext = false;
 
-  /** When the latch is set, refuses waiting and later work. */
-  constructor(latch: Latch, events: SuitePoolEvents) {
+  /** When the latch is set, refuses waiting and later work. Notes workers that do not answer in `lateness`. */
+  constructor(
+    latch: Latch,
+    events: SuitePoolEvents,
+    lateness: SuiteLateness = new SuiteLateness(() => {}),
+  ) {
     this.#latch = latch;
     this.#events = events;
+    this.#lateness = lateness;
     this.#observer = events.observer;
     void latch.whenSet().then((defect) => this.#refuseWaiting(defect));
   }
@@ -92,6 +106,7 @@ export class SuitePool {
       worker,
       status,
       current: undefined,
+      timer: undefined,
       evidence: { goodAt: null, isFailed: false, failures: 0 },
     };
     worker.on('message', (message: SuiteWorkerMessage) => this.#hear(member, message));
@@ -206,7 +221,7 @@ export class SuitePool {
       if (member.current) continue;
       const waiting = this.#samples.shift();
       if (waiting) {
-        member.current = waiting;
+        this.#begin(member, waiting);
         const { sample } = waiting;
         member.worker.postMessage({ sample } satisfies SuiteMessage, [sample.buffer]);
         continue;
@@ -223,12 +238,33 @@ export class SuitePool {
     if (isFirst) this.#observer?.waited('suite', monotonicMs() - work.sinceMs);
     const maxKeys = Math.max(1, Math.floor(JOB_MS / this.#pace.msPerKey(request)));
     const job = work.takeJob(this.#nextJobId++, maxKeys);
-    member.current = { work, jobId: job.id, keys: job.count };
+    this.#begin(member, { work, jobId: job.id, keys: job.count });
     post(member, job);
     if (work.unsentKeys > 0) return;
     this.#remove(work);
-    // A single key in a worker is not timed, because nothing waits behind it that could be done.
+    // A single key has waited for its worker; from now on the job is timed. A batch has its time as a whole.
     if (!request.isBatch) this.#stopTimer(work);
+  }
+
+  #begin(member: Member, current: Running | WaitingSample): void {
+    member.current = current;
+    member.timer = setTimeout(() => this.#noteHung(member), SUITE_LIMIT_MS).unref();
+  }
+
+  /** Notes the answer of a worker. */
+  #ended(member: Member): void {
+    clearTimeout(member.timer);
+    member.current = undefined;
+    this.#lateness.note(member, false);
+  }
+
+  /** Refuses the request of a job that takes far too long, so that it and its `Idempotency-Key` do not hang with it. */
+  #noteHung(member: Member): void {
+    const { current } = member;
+    this.#lateness.note(member, true);
+    if (current && 'work' in current && !current.work.request.isBatch) {
+      this.#end(current.work, suiteLateError());
+    }
   }
 
   #nextWork(): SuiteWork | undefined {
@@ -312,7 +348,7 @@ export class SuitePool {
   #settle(member: Member, reply: SuiteReply): void {
     const { current } = member;
     if (!current || !('work' in current)) throw new Error('a suite worker answered without a job');
-    member.current = undefined;
+    this.#ended(member);
     member.status = reply.status;
     this.#noteVerdicts(member, reply);
     const { work, jobId, keys } = current;
@@ -335,7 +371,7 @@ export class SuitePool {
     const { current } = member;
     if (!current || !('sample' in current))
       throw new Error('a suite worker judged without a sample');
-    member.current = undefined;
+    this.#ended(member);
     this.#observer?.plainEvidenceGathered(gate.verdict === 'PASS');
     current.resolve(gate);
     this.#dispatch();

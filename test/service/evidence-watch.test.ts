@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { EvidenceWatch } from '../../src/service/evidence-watch.ts';
+import { SuiteLateness } from '../../src/service/suite-limit.ts';
 import { verdict } from '../support/fakes.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -22,21 +23,20 @@ function makeWatch() {
   const answers: ((gate: Gate) => void)[] = [];
   const judge = () => new Promise<Gate>((resolve) => answers.push(resolve));
   const told: boolean[] = [];
-  const watch = new EvidenceWatch(worker as unknown as Worker, { judge }, (isLate) =>
-    told.push(isLate),
-  );
+  const lateness = new SuiteLateness((isLate) => told.push(isLate));
+  const watch = new EvidenceWatch(worker as unknown as Worker, { judge }, lateness);
   const draw = () => worker.emit('message', { sample: new Uint8Array(8) });
   const answer = async (passed: boolean) => {
     answers.shift()?.(verdict(passed));
     await turn();
   };
-  return { worker, watch, told, draw, answer };
+  return { worker, watch, lateness, told, draw, answer };
 }
 
 describe('the evidence watch', () => {
   it('passes each verdict to the key worker and reports nothing while verdicts are on time', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
-    const { worker, watch, told, draw, answer } = makeWatch();
+    const { worker, watch, lateness, told, draw, answer } = makeWatch();
     for (const passed of [false, true]) {
       draw();
       test.mock.timers.tick(9_999);
@@ -45,18 +45,18 @@ describe('the evidence watch', () => {
     assert.deepEqual(worker.messages, [{ gate: verdict(false) }, { gate: verdict(true) }]);
     assert.equal(watch.failures, 1, 'a pass does not take a failure back');
     test.mock.timers.tick(60_000);
-    assert.deepEqual([watch.isLate, told], [false, []]);
+    assert.deepEqual([lateness.isLate, told], [false, []]);
   });
 
   it('reports once that a verdict is ten seconds late, and once that it arrived', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
-    const { worker, watch, told, draw, answer } = makeWatch();
+    const { worker, lateness, told, draw, answer } = makeWatch();
     draw();
     test.mock.timers.tick(10_000);
-    assert.deepEqual([watch.isLate, told], [true, [true]]);
+    assert.deepEqual([lateness.isLate, told], [true, [true]]);
     test.mock.timers.tick(60_000);
     await answer(true);
-    assert.deepEqual([watch.isLate, told], [false, [true, false]]);
+    assert.deepEqual([lateness.isLate, told], [false, [true, false]]);
     assert.deepEqual(worker.messages, [{ gate: verdict(true) }]);
   });
 });

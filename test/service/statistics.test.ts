@@ -91,6 +91,21 @@ describe('queries to the statistics worker', () => {
     assert.equal(worker.asked.length, 0);
   });
 
+  it('fail after half a minute without an answer, and keep their places until it comes', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    const late = assert.rejects(statistics.series({ ...query, accountId: 'a' }), {
+      code: 'ledger_unavailable',
+    });
+    test.mock.timers.tick(30_000);
+    await late;
+    const taken = () => statistics.loads.map(({ waiting }) => waiting);
+    assert.deepEqual(taken(), [0, 1]);
+    worker.answer();
+    assert.deepEqual(taken(), [0, 0]);
+  });
+
   it('fail with the failure that the worker reports', async () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);

@@ -8,6 +8,7 @@ import { Latch } from '../../src/keys/latch.ts';
 import type { SampleVerdict } from '../../src/service/messages.ts';
 import { packKeys, unpackKeys } from '../../src/service/packed-keys.ts';
 import { packRows, rowCount } from '../../src/service/packed-rows.ts';
+import { SuiteLateness } from '../../src/service/suite-limit.ts';
 import type { SuiteJob, SuiteReply, SuiteWorkerMessage } from '../../src/service/suite-messages.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import type { KeyWork } from '../../src/service/suite-work.ts';
@@ -87,10 +88,16 @@ function makePool(workers = 1) {
   const all = Array.from({ length: workers }, () => new FakeWorker());
   const latch = Latch.forThreads(2);
   const unvouched: (readonly string[])[] = [];
-  const pool = new SuitePool(latch, {
-    onFailedVerdict: ({ test }) => assert.fail(test),
-    onUnvouchedKeys: (keyIds) => unvouched.push(keyIds),
-  });
+  const late: boolean[] = [];
+  const lateness = new SuiteLateness((isLate) => late.push(isLate));
+  const pool = new SuitePool(
+    latch,
+    {
+      onFailedVerdict: ({ test }) => assert.fail(test),
+      onUnvouchedKeys: (keyIds) => unvouched.push(keyIds),
+    },
+    lateness,
+  );
   for (const worker of all) pool.add(worker as unknown as Worker, STATUS);
   const submit = (
     account: string,
@@ -98,7 +105,7 @@ function makePool(workers = 1) {
     abandoned: () => boolean = present,
   ) => pool.submit(keyWork(account, changes), abandoned);
   const [worker = new FakeWorker()] = all;
-  return { worker, workers: all, submit, pool, latch, unvouched };
+  return { worker, workers: all, submit, pool, latch, unvouched, late };
 }
 
 const isCode = (code: string) => (error: unknown) =>
@@ -116,19 +123,48 @@ describe('suite pool', () => {
     await second.outcome;
   });
 
-  it('refuses a key after ten seconds of waiting and accepts a late answer from its worker', async (test) => {
+  it('refuses a key after ten seconds of waiting', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, submit, pool } = makePool();
-    const inProgress = submit('a');
+    submit('a', plainBatch(1));
     const refused = assert.rejects(submit('a').outcome, isCode('entropy_unavailable'));
     test.mock.timers.tick(9_999);
     assert.equal(pool.load.waiting, 1);
     test.mock.timers.tick(1);
     await refused;
     assert.equal(pool.load.waiting, 0);
-    worker.finish();
-    await inProgress.outcome;
     assert.equal(worker.jobs.length, 1);
+  });
+
+  it('refuses a key whose worker hangs, is late meanwhile, and wipes a late answer', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, submit, late } = makePool();
+    const hung = assert.rejects(submit('a').outcome, isCode('entropy_unavailable'));
+    test.mock.timers.tick(9_999);
+    assert.deepEqual(late, []);
+    test.mock.timers.tick(1);
+    await hung;
+    assert.deepEqual(late, [true]);
+    const later = submit('b');
+    assert.ok(worker.finish().every(isWiped));
+    assert.deepEqual(late, [true, false]);
+    worker.finish();
+    assert.equal((await later.outcome).kind, 'made');
+    test.mock.timers.tick(60_000);
+    assert.deepEqual(late, [true, false], 'an idle worker is not late');
+  });
+
+  it('is late until all workers have answered, also with a job of a batch or a sample', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { workers, submit, pool, late } = makePool(2);
+    submit('a', plainBatch(1));
+    void pool.judge(new Uint8Array(8));
+    test.mock.timers.tick(10_000);
+    assert.deepEqual(late, [true]);
+    workers[0]?.finish();
+    assert.deepEqual(late, [true]);
+    workers[1]?.emit('message', { gate: verdict(true) } satisfies SampleVerdict);
+    assert.deepEqual(late, [true, false]);
   });
 
   it('limits an account to half of the places and leaves the rest to others', () => {

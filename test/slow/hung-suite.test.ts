@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { slowSuite } from '../support/slow-suite.ts';
 
 const PLAIN = { security_level: 256 };
@@ -44,6 +44,33 @@ describe('a hung suite', { timeout: 120_000 }, () => {
     await server.logged('the suite answers again');
     assert.equal((await server.request('/readyz')).status, 200);
     assert.equal((await server.generate(PLAIN)).status, 200);
+    assert.equal(await server.stop(), 0);
+  });
+
+  it('ends a request whose job hangs, and frees its Idempotency-Key', async (t) => {
+    const dataDir = makeDataDir();
+    t.after(() => removeDataDir(dataDir));
+    const file = join(dataDir, 'hung');
+    const server = await Server.start(dataDir, slowSuite(file));
+    writeFileSync(file, '');
+    const generate = () =>
+      server.request('/api/v2/generate', {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'X-API-Key': DEMO_KEY,
+          'Idempotency-Key': 'hung',
+        },
+        body: JSON.stringify({ ...PLAIN, enable_nist_validation: true }),
+      });
+    const { status, body } = await generate();
+    assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
+    const ready = await server.request('/readyz');
+    assert.deepEqual([ready.status, ready.body.checks.generator], [503, 'unjudged']);
+    rmSync(file);
+    await server.logged('the suite answers again');
+    assert.equal((await server.request('/readyz')).status, 200);
+    assert.equal((await generate()).status, 200);
     assert.equal(await server.stop(), 0);
   });
 

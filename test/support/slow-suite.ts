@@ -1,6 +1,6 @@
 /**
  * Loaded into a server by `--import` (`slowSuite`). Each plain key uses up a whole interval between two samples
- * of its generator. While the named file exists, a suite worker that gets a sample hangs and reacts to nothing.
+ * of its generator. While the named file exists, a suite worker that gets a sample or a job hangs and reacts to nothing.
  */
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,7 +13,7 @@ import threads, {
 } from 'node:worker_threads';
 import { EVIDENCE_INTERVAL, PlainEvidence } from '../../src/keys/plain-evidence.ts';
 
-/** Returns the environment of a server whose suite hangs over samples while `file` exists. */
+/** Returns the environment of a server whose suite hangs over samples and jobs while `file` exists. */
 export function slowSuite(file: string): { readonly NODE_OPTIONS: string } {
   const url = pathToFileURL(import.meta.filename);
   url.search = new URLSearchParams({ file }).toString();
@@ -49,7 +49,7 @@ function hangWhile(isHung: () => boolean): void {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   // Registered before the thread's own listener.
   parentPort?.on('message', (message: object | string) => {
-    if (typeof message === 'string' || !('sample' in message)) return;
+    if (typeof message === 'string' || !('sample' in message || 'requester' in message)) return;
     while (isHung()) Atomics.wait(cell, 0, 0, POLL_MS);
   });
 }

@@ -21,6 +21,18 @@ const MAX_TASKS = 2_048;
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** Longest wait for an answer, beyond the longest wait for a receipt. */
+const TASK_LIMIT_MS = 30_000;
+
+const LATE: LogResult = {
+  kind: 'failed',
+  failure: {
+    code: 'ledger_unavailable',
+    retryAfterSeconds: 5,
+    reason: `the log worker has not answered for ${TASK_LIMIT_MS / 1_000} s`,
+  },
+};
+
 /** A witnessed head is served instead of a newer one without cosignatures while it is at most three rounds old. */
 const FRESH_MS = 3 * ROUND_MS;
 
@@ -203,7 +215,12 @@ export class ServiceLog implements LogApi {
   #post(task: LogTask): Promise<LogResult> {
     const id = this.#nextId++;
     return new Promise((resolve) => {
-      this.#inFlight.set(id, resolve);
+      // A task that is late keeps its place until the worker answers.
+      const timer = setTimeout(() => resolve(LATE), TASK_LIMIT_MS).unref();
+      this.#inFlight.set(id, (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      });
       this.#worker.postMessage({ id, task } satisfies LogMessage);
     });
   }
