@@ -30,6 +30,7 @@ export function readLimits(headers: Headers): Limits | undefined {
     const r = current.get(name)?.get('r');
     const t = current.get(name)?.get('t');
     if (q === undefined || w === undefined || r === undefined || t === undefined) return null;
+    if (![q, w, r, t].every(Number.isSafeInteger)) return null;
     return { limit: q, remaining: r, windowSeconds: w, resetSeconds: t };
   };
   return { quota: limit('quota'), rate: limit('rate') };

@@ -10,6 +10,9 @@ import type { Limit } from './limits.ts';
 /** Most requests in progress before a response states the limit. The smallest plan's bucket holds 20. */
 const FIRST_REQUESTS = 10;
 
+/** Most requests in progress at any time: each takes a connection. */
+const MOST_REQUESTS = 256;
+
 /** Requests sent this far apart may arrive together; the copy keeps that many tokens in reserve. */
 const JITTER_MS = 100;
 
@@ -23,6 +26,9 @@ const LONGEST_BACKOFF_MS = 8_000;
 
 /** Longest pause after a refusal. The next request then asks the service itself. */
 const LONGEST_PAUSE_MS = 30_000;
+
+/** Longest time between two requests that a service may state, in seconds. Limits of longer times are mistakes. */
+const LONGEST_GAP_SECONDS = 3_600;
 
 interface Bucket {
   readonly perMs: number;
@@ -40,6 +46,7 @@ export class Pace {
   #tokens = 0;
   #atMs = 0;
   #inFlight = 0;
+  #sentAtMs = Number.NEGATIVE_INFINITY;
   #refusals = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -47,6 +54,11 @@ export class Pace {
   /** `random` returns numbers from 0 to 1, like `Math.random`. */
   constructor(random: () => number) {
     this.#random = random;
+  }
+
+  /** Tokens that the full bucket holds; null if it is not known. */
+  get burst(): number | null {
+    return this.#bucket?.burst ?? null;
   }
 
   /** Requests per second that the service stated; null if it stated none. */
@@ -64,6 +76,11 @@ export class Pace {
    * tokens. Null: not until another request has ended.
    */
   waitMs(nowMs: number, ahead: number, places = 1): number | null {
+    if (this.#inFlight >= MOST_REQUESTS) return null;
+    return this.#tokenWaitMs(nowMs, ahead, places);
+  }
+
+  #tokenWaitMs(nowMs: number, ahead: number, places: number): number | null {
     const pauseMs = this.pauseMs(nowMs);
     if (this.#bucket === null) {
       if (this.#unlimited || this.#inFlight + ahead < FIRST_REQUESTS) return pauseMs;
@@ -73,12 +90,15 @@ export class Pace {
     // A request that takes the whole bucket leaves no reserve.
     const needed = Math.min(burst, this.cost(places) + reserve(this.#bucket));
     const lacking = ahead + needed - this.#tokensAt(nowMs + pauseMs);
-    return pauseMs + Math.max(0, lacking / perMs);
+    const waitMs = pauseMs + Math.max(0, lacking / perMs);
+    if (ahead > 0) return waitMs;
+    // Whatever the headers say, one request asks the service itself after a while: they may be wrong.
+    return Math.min(waitMs, Math.max(pauseMs, this.#sentAtMs + LONGEST_PAUSE_MS - nowMs));
   }
 
   /** Returns a lower bound of the wait in milliseconds; only the current pause while the rate is a guess. */
   leastWaitMs(nowMs: number, ahead: number, places = 1): number {
-    const certain = this.#bucket?.stated ? this.waitMs(nowMs, ahead, places) : null;
+    const certain = this.#bucket?.stated ? this.#tokenWaitMs(nowMs, ahead, places) : null;
     return certain ?? this.pauseMs(nowMs);
   }
 
@@ -90,7 +110,9 @@ export class Pace {
   /** Takes the tokens of a request that is sent. */
   sent(nowMs: number, places = 1): void {
     this.#inFlight += 1;
-    if (this.#bucket) this.#settle(nowMs, this.#tokensAt(nowMs) - this.cost(places));
+    this.#sentAtMs = nowMs;
+    if (!this.#bucket) return;
+    this.#settle(nowMs, Math.max(0, this.#tokensAt(nowMs) - this.cost(places)));
   }
 
   /** Notes that a request has ended, successfully or not. */
@@ -103,7 +125,7 @@ export class Pace {
     { ok, rate }: { ok: boolean; rate: Limit | null },
     { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number },
   ): void {
-    if (rate !== null && rate.limit > 0 && rate.windowSeconds > 0) {
+    if (rate !== null && isCredible(rate)) {
       this.#follow(rate, sentAtMs, nowMs);
     } else if (ok && (this.#bucket === null || this.#bucket.stated)) {
       this.#bucket = null;
@@ -174,6 +196,17 @@ export class Pace {
     this.#bucket = { ...this.#bucket, perMs: this.#bucket.perMs * RAISE };
     if (nowMs >= this.#atMs) this.#settle(nowMs, tokens);
   }
+}
+
+/** Reports whether a service can mean this limit. A limit that it cannot mean counts as none. */
+function isCredible({ limit, remaining, windowSeconds }: Limit): boolean {
+  return (
+    [limit, remaining, windowSeconds].every(Number.isSafeInteger) &&
+    limit > 0 &&
+    remaining >= 0 &&
+    windowSeconds > 0 &&
+    windowSeconds <= LONGEST_GAP_SECONDS * limit
+  );
 }
 
 /** Tokens in reserve for requests that arrive closer together than they were sent. */

@@ -1,5 +1,7 @@
 /** The queue of a client's requests under the rate limit: first come, first served. */
+import { onAbort } from './abort.ts';
 import type { PhmError } from './errors.ts';
+import { Heap } from './heap.ts';
 import type { Limit } from './limits.ts';
 import { Pace } from './pace.ts';
 
@@ -33,15 +35,29 @@ export interface Asking {
 }
 
 interface Waiter extends Asking {
+  /** Tokens that it takes, when they were last counted. */
+  cost: number;
   readonly go: () => void;
   readonly fail: (reason: unknown) => void;
 }
 
+/** The queue looks at every call when so many events have happened, as a part of the number of calls. */
+const EVENTS_PER_CALL = 1 / 4;
+
 export class Turns {
   readonly #clock: Clock;
   readonly #pace: Pace;
-  #waiting: Waiter[] = [];
+  readonly #line = new Heap<Waiter>(({ ticket }) => ticket);
+  readonly #deadlines = new Heap<Waiter>(({ deadlineMs }) => deadlineMs);
   #tickets = 0;
+  /** Ticket of the last call that came for the first time. */
+  #last = 0;
+  /** Tokens of all that wait. They are counted for a bucket that holds `#burst`. */
+  #queued = 0;
+  #burst: number | null = null;
+  /** Events since the queue last looked at every call. */
+  #events = 0;
+  #wasStated = false;
   #cancelTimer: (() => void) | undefined;
 
   constructor(clock: Clock = realClock, random: () => number = Math.random) {
@@ -57,19 +73,19 @@ export class Turns {
 
   /**
    * Resolves when the request may be sent, and counts it as sent: `ended` MUST follow. Rejects with the signal's reason,
-   * or with `tooLate` as soon as the turn cannot come before the deadline.
+   * or with `tooLate` when it is known that the turn cannot come before the deadline, and at the deadline at the latest.
    */
   take(asking: Asking): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { signal, ticket } = asking;
-      const onAbort = (): void => {
-        this.#waiting = this.#waiting.filter((one) => one !== waiter);
+      const { signal } = asking;
+      const leave = onAbort(signal, () => {
+        this.#remove(waiter);
         reject(signal?.reason);
         this.#advance();
-      };
-      const leave = (): void => signal?.removeEventListener('abort', onAbort);
+      });
       const waiter: Waiter = {
         ...asking,
+        cost: this.#pace.cost(asking.places),
         go: () => {
           leave();
           resolve();
@@ -79,10 +95,7 @@ export class Turns {
           reject(reason);
         },
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const after = this.#waiting.findIndex((one) => one.ticket > ticket);
-      this.#waiting.splice(after === -1 ? this.#waiting.length : after, 0, waiter);
-      this.#advance();
+      this.#add(waiter);
     });
   }
 
@@ -109,43 +122,88 @@ export class Turns {
     return this.#pace.pauseMs(this.#clock.nowMs());
   }
 
+  #add(waiter: Waiter): void {
+    this.#line.add(waiter);
+    this.#deadlines.add(waiter);
+    // A call that asks again stands somewhere before the last one.
+    const isLast = waiter.ticket > this.#last;
+    this.#last = Math.max(this.#last, waiter.ticket);
+    const before = isLast && this.#burst === this.#pace.burst ? this.#queued : 0;
+    const place = this.#line.size - 1;
+    this.#queued += waiter.cost;
+    const isLate = !this.#isInTime(waiter, before);
+    if (isLate) this.#drop(waiter, place);
+    this.#advance();
+  }
+
+  #remove(waiter: Waiter): void {
+    if (!this.#line.delete(waiter)) return;
+    this.#deadlines.delete(waiter);
+    this.#queued -= waiter.cost;
+  }
+
+  #drop(waiter: Waiter, ahead: number): void {
+    this.#remove(waiter);
+    waiter.fail(waiter.tooLate(ahead, this.#pace.statedPerSecond));
+  }
+
+  /** Reports whether a call may get its turn in time, after others that take `ahead` tokens. */
+  #isInTime({ places, deadlineMs }: Waiter, ahead: number): boolean {
+    const nowMs = this.#clock.nowMs();
+    return nowMs + this.#pace.leastWaitMs(nowMs, ahead, places) < deadlineMs;
+  }
+
   /** Starts the calls whose turn has come, fails those whose turn cannot come in time, and sets the timer. */
   #advance(): void {
     const nowMs = this.#clock.nowMs();
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+    this.#events += 1;
+    for (let next = this.#line.first; next !== undefined; next = this.#line.first) {
       if (this.#pace.waitMs(nowMs, 0, next.places) !== 0) break;
       this.#pace.sent(nowMs, next.places);
-      this.#waiting.shift();
+      this.#remove(next);
       next.go();
     }
-    this.#dropLate(nowMs);
+    const isStated = this.#pace.statedPerSecond !== null;
+    const isNews = isStated && !this.#wasStated;
+    this.#wasStated = isStated;
+    if (isNews || this.#events >= this.#line.size * EVENTS_PER_CALL) this.#dropLate();
+    this.#dropExpired(nowMs);
     this.#setTimer(nowMs);
   }
 
-  #dropLate(nowMs: number): void {
-    const kept: Waiter[] = [];
-    let ahead = 0;
-    for (const waiter of this.#waiting) {
-      const { places, deadlineMs } = waiter;
-      if (nowMs + this.#pace.leastWaitMs(nowMs, ahead, places) < deadlineMs) {
-        kept.push(waiter);
-        ahead += this.#pace.cost(places);
-      } else waiter.fail(waiter.tooLate(kept.length, this.#pace.statedPerSecond));
+  /** Fails every call whose turn cannot come in time. It takes as long as the queue is, so it is not done at each event. */
+  #dropLate(): void {
+    this.#events = 0;
+    this.#burst = this.#pace.burst;
+    let [kept, ahead] = [0, 0];
+    for (const waiter of this.#line.inOrder()) {
+      if (this.#isInTime(waiter, ahead)) {
+        this.#queued -= waiter.cost;
+        waiter.cost = this.#pace.cost(waiter.places);
+        this.#queued += waiter.cost;
+        ahead += waiter.cost;
+        kept += 1;
+      } else this.#drop(waiter, kept);
     }
-    this.#waiting = kept;
+  }
+
+  /** Fails the calls whose deadline comes before the end of the pause. */
+  #dropExpired(nowMs: number): void {
+    const soonestMs = nowMs + this.#pace.pauseMs(nowMs);
+    for (let next = this.#deadlines.first; next !== undefined; next = this.#deadlines.first) {
+      if (soonestMs < next.deadlineMs) return;
+      this.#drop(next, this.#line.size - 1);
+    }
   }
 
   #setTimer(nowMs: number): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    const [next] = this.#waiting;
-    if (next === undefined) return;
-    const turnMs = this.#pace.waitMs(nowMs, 0, next.places) ?? Number.POSITIVE_INFINITY;
-    const wakeMs = this.#waiting.reduce(
-      (soonest, { deadlineMs }) => Math.min(soonest, deadlineMs - nowMs),
-      turnMs,
-    );
-    const ms = Math.max(1, Math.ceil(wakeMs));
+    const { first } = this.#line;
+    if (first === undefined) return;
+    const turnMs = this.#pace.waitMs(nowMs, 0, first.places) ?? Number.POSITIVE_INFINITY;
+    const { deadlineMs = Number.POSITIVE_INFINITY } = this.#deadlines.first ?? {};
+    const ms = Math.max(1, Math.ceil(Math.min(turnMs, deadlineMs - nowMs)));
     this.#cancelTimer = this.#clock.after(ms, () => this.#advance());
   }
 }

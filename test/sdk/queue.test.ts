@@ -1,0 +1,283 @@
+/** The queue of calls: its cost, and that no call is lost or ended by it. Costs are counted, not timed. */
+import assert from 'node:assert/strict';
+import { getEventListeners, once } from 'node:events';
+import { describe, it, type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { PhmTimeoutError } from '../../sdk/src/errors.ts';
+import { Heap } from '../../sdk/src/heap.ts';
+import { PhmClient } from '../../sdk/src/index.ts';
+import type { Limit } from '../../sdk/src/limits.ts';
+import { Pace } from '../../sdk/src/pace.ts';
+import { type Clock, Turns } from '../../sdk/src/turns.ts';
+import { answers, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import { ANY_ANSWER, API_KEY, rejection, withClient } from './support.ts';
+
+const MINUTE = 60_000;
+
+describe('a heap', () => {
+  it('gives its items by rank, whichever are removed', () => {
+    const step = fc.oneof(
+      fc.record({ add: fc.integer({ min: 0, max: 20 }) }),
+      fc.record({ remove: fc.nat() }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const heap = new Heap<{ rank: number }>(({ rank }) => rank);
+        let model: { rank: number }[] = [];
+        for (const one of steps) {
+          if ('add' in one) {
+            const item = { rank: one.add };
+            heap.add(item);
+            model.push(item);
+          } else {
+            const item = model[one.remove % Math.max(1, model.length)] ?? { rank: 0 };
+            assert.equal(heap.delete(item), model.includes(item));
+            model = model.filter((other) => other !== item);
+          }
+          assert.equal(heap.size, model.length);
+          const ranks = model.map(({ rank }) => rank).sort((a, b) => a - b);
+          assert.equal(heap.first?.rank, ranks[0]);
+          assert.deepEqual(
+            heap.inOrder().map(({ rank }) => rank),
+            ranks,
+          );
+        }
+      }),
+    );
+  });
+});
+
+/** A clock that stands, with one timer. */
+class StoppedClock implements Clock {
+  ms = 0;
+  work: (() => void) | undefined;
+
+  nowMs(): number {
+    return this.ms;
+  }
+
+  after(ms: number, work: () => void): () => void {
+    this.work = () => {
+      this.ms += ms;
+      work();
+    };
+    return () => {
+      this.work = undefined;
+    };
+  }
+}
+
+/** Counts the questions to the pace. */
+function countQuestions({ mock }: TestContext): () => number {
+  const asked = [mock.method(Pace.prototype, 'waitMs'), mock.method(Pace.prototype, 'leastWaitMs')];
+  return () => asked.reduce((sum, one) => sum + one.mock.callCount(), 0);
+}
+
+const rate = (limit: number): Limit => ({
+  limit,
+  remaining: limit - 1,
+  windowSeconds: 1,
+  resetSeconds: 1,
+});
+
+interface Crowd {
+  readonly calls: number;
+  readonly limit: Limit | null;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Makes calls at once, each answered as soon as it is sent. Resolves with how many were sent, and how many failed. */
+async function crowd({ calls, limit, timeoutMs = MINUTE, signal }: Crowd) {
+  const clock = new StoppedClock();
+  const turns = new Turns(clock, () => 0);
+  const ended = { sent: 0, failed: 0 };
+  const tooLate = () => {
+    const circumstances = { timeoutMs, requestId: null, outcomeUnknown: false };
+    return new PhmTimeoutError('too late', circumstances);
+  };
+  const call = async () => {
+    const ticket = turns.ticket();
+    const asking = { ticket, places: 1, deadlineMs: timeoutMs, signal, tooLate };
+    try {
+      await turns.take(asking);
+    } catch {
+      ended.failed += 1;
+      return;
+    }
+    ended.sent += 1;
+    turns.answered({ ok: true, rate: limit }, clock.ms);
+    turns.ended();
+  };
+  const all = Array.from({ length: calls }, call);
+  const done = Promise.all(all).then(() => true);
+  const idle = () => new Promise<false>((resolve) => setImmediate(resolve, false));
+  while (!(await Promise.race([done, idle()]))) clock.work?.();
+  return ended;
+}
+
+describe('many calls at once', () => {
+  const crowds: [string, Omit<Crowd, 'calls'>][] = [
+    ['without a limit', { limit: null }],
+    ['with a limit that admits all', { limit: rate(1_000) }],
+    ['with a limit that admits few', { limit: rate(20), timeoutMs: 3_000 }],
+  ];
+  for (const [name, kind] of crowds) {
+    it(`take a time that grows with their number, ${name}`, async (context) => {
+      const questions = countQuestions(context);
+      const few = await crowd({ calls: 500, ...kind });
+      const ofFew = questions();
+      const many = await crowd({ calls: 2_500, ...kind });
+      const ofMany = questions() - ofFew;
+      assert.ok(
+        ofMany < 2 * 5 * ofFew,
+        `${ofFew} questions, and ${ofMany} for five times the calls`,
+      );
+      assert.ok(ofMany < 40 * 2_500, `${ofMany} questions`);
+      for (const [{ sent, failed }, calls] of [
+        [few, 500],
+        [many, 2_500],
+      ] as const) {
+        assert.equal(sent + failed, calls);
+        if (kind.timeoutMs === undefined) assert.equal(failed, 0, 'a call timed out in the queue');
+        else assert.ok(sent >= 60 && sent <= 80, `${sent} calls`);
+      }
+    });
+  }
+
+  it('leave the queue at once when their signal is aborted', async (context) => {
+    const questions = countQuestions(context);
+    const controller = new AbortController();
+    setImmediate(() => controller.abort());
+    const limit = rate(1);
+    const { failed } = await crowd({
+      calls: 2_500,
+      limit,
+      signal: controller.signal,
+      timeoutMs: 1e9,
+    });
+    assert.ok(failed > 2_400, `${failed} calls`);
+    assert.ok(questions() < 40 * 2_500, `${questions()} questions`);
+    assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
+  });
+
+  it('have at most 256 requests in progress', async () => {
+    await withClient([staysSilent], async (phm, server) => {
+      // Its answer states no limit.
+      const fetch = async (url: string, init: RequestInit) => {
+        if (!url.endsWith('?hours=1')) return globalThis.fetch(url, init);
+        const { 'X-Request-Id': id = '' } = init.headers as Record<string, string>;
+        const body = JSON.stringify({ ...ANY_ANSWER, success: true });
+        return new Response(body, { headers: { 'x-request-id': id } });
+      };
+      const free = new PhmClient({ baseUrl: server.address, apiKey: API_KEY, fetch });
+      await free.metrics({ hours: 1 });
+      const controller = new AbortController();
+      const { signal } = controller;
+      const calls = Array.from({ length: 400 }, () => rejection(free.metrics({}, { signal })));
+      await server.requests(256);
+      assert.equal(getEventListeners(signal, 'abort').length, 1, 'Node warns of the eleventh');
+      controller.abort('enough');
+      assert.deepEqual(new Set(await Promise.all(calls)), new Set(['enough']));
+      assert.equal(server.received.length, 256);
+      assert.equal(phm.lastLimits.rate, null);
+    });
+  });
+});
+
+describe('a rate header that cannot be true', () => {
+  const wrong = [
+    'q=1;w=2147483647',
+    'q=0;w=1',
+    'q=1;w=0',
+    `q=${'9'.repeat(400)};w=1`,
+    `q=1;w=${'9'.repeat(400)}`,
+    'q=NaN;w=1',
+    'q=-1;w=1',
+    'q=1;w=-1',
+    'q=Infinity;w=1',
+    'q=1.5;w=1',
+  ];
+  it('disables no client', async () => {
+    for (const parameters of wrong) {
+      const headers = {
+        'ratelimit-policy': `"rate";${parameters}`,
+        ratelimit: '"rate";r=0;t=2147483647',
+      };
+      const options = { timeoutMs: 5_000 };
+      await withClient(
+        [answers(ANY_ANSWER, headers)],
+        async (phm, server) => {
+          for (let i = 0; i < 15; i += 1) await phm.metrics();
+          assert.equal(server.received.length, 15, parameters);
+        },
+        options,
+      );
+    }
+  });
+
+  it('that could be true delays one request by 30 seconds at most', () => {
+    const pace = new Pace(() => 0);
+    const slow = { limit: 1, remaining: 0, windowSeconds: 3_600, resetSeconds: 3_600 };
+    for (const atMs of [0, 30_000, 60_000]) {
+      if (atMs > 0) assert.equal(pace.waitMs(atMs - 30_000, 0), 30_000);
+      assert.equal(pace.waitMs(atMs, 0), 0);
+      pace.sent(atMs);
+      pace.answered({ ok: true, rate: slow }, { sentAtMs: atMs, nowMs: atMs });
+      pace.ended();
+      // The next ones wait for the limit, as far as it is known.
+      assert.ok((pace.waitMs(atMs, 1) ?? 0) > 3_000_000);
+    }
+    pace.refused(2 ** 40, { sentAtMs: 60_001, nowMs: 60_001 });
+    assert.equal(pace.waitMs(60_001, 0), 30_000);
+  });
+});
+
+/** A service in a thread of its own: it answers while this one is busy. */
+const SERVICE = `
+const { createServer } = require('node:http');
+const { parentPort, workerData } = require('node:worker_threads');
+const server = createServer((request, response) => {
+  request.resume().on('end', () => {
+    const headers = { 'content-type': 'application/json', 'x-request-id': request.headers['x-request-id'] };
+    response.writeHead(200, headers).end(workerData);
+    parentPort.postMessage('answered');
+  });
+}).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+describe('an answer that came in time', () => {
+  it('is not lost because the program was busy', async () => {
+    const workerData = JSON.stringify({ success: true, ...ANY_ANSWER });
+    const service = new Worker(SERVICE, { eval: true, workerData });
+    try {
+      const [port] = await once(service, 'message');
+      const options = { apiKey: API_KEY, attemptTimeoutMs: 300, maxRetries: 0 };
+      const phm = new PhmClient({ baseUrl: `http://127.0.0.1:${port}`, ...options });
+      await phm.metrics();
+      const call = phm.metrics();
+      // The request leaves now.
+      await new Promise((resolve) => setImmediate(resolve));
+      const until = performance.now() + 700;
+      while (performance.now() < until);
+      assert.equal((await call).success, true);
+    } finally {
+      await service.terminate();
+    }
+  });
+
+  it('ends a call whose answer did not come', async () => {
+    const server = await ScriptedServer.start(staysSilent);
+    try {
+      const options = { apiKey: API_KEY, attemptTimeoutMs: 50, maxRetries: 0 };
+      const phm = new PhmClient({ baseUrl: server.address, ...options });
+      const call = rejection(phm.metrics());
+      const until = performance.now() + 100;
+      while (performance.now() < until);
+      assert.ok((await call) instanceof PhmTimeoutError);
+    } finally {
+      await server.stop();
+    }
+  });
+});
