@@ -8,6 +8,7 @@ import {
   type PhmClient,
   PhmResponseError,
 } from '../../sdk/src/index.ts';
+import { Pages } from '../../sdk/src/pages.ts';
 import { answers, breaks, fails, page, type Step } from '../support/scripted-server.ts';
 import { GENERATED, rejection, withClient } from './support.ts';
 
@@ -129,6 +130,34 @@ describe('listKeys', () => {
       assert.match(error.message, /\/next_cursor is missing/);
       assert.equal(server.received.length, 1);
     });
+  });
+
+  it('ends with an error if the list has no end', async () => {
+    const pages: [Step[], KeyListQuery, RegExp, number][] = [
+      [[keys([1], '')], {}, /\/next_cursor must be a cursor or null, got a string/, 1],
+      [[keys([1], 'a')], {}, /\/next_cursor is of an earlier page, so the list has no end/, 2],
+      [[keys([], 'a'), keys([], 'b'), keys([], 'a')], {}, /\/next_cursor is of an earlier page/, 3],
+      [[keys([1], 'a')], { cursor: 'a' }, /\/next_cursor is of an earlier page/, 1],
+      [[keys([1, 1], null)], {}, /\/keys repeats a key/, 1],
+    ];
+    for (const [steps, query, message, requests] of pages) {
+      await withClient(steps, async (phm, server) => {
+        const error = await rejection(idsOf(phm, query));
+        assert.ok(error instanceof PhmResponseError);
+        assert.match(error.message, message);
+        assert.equal(server.received.length, requests);
+      });
+    }
+  });
+
+  it('ends with an error after 100,000 empty pages in a row', () => {
+    const pages = new Pages(undefined);
+    const next = (i: number, keys: readonly KeyInfo[] = []) =>
+      pages.mismatch({ keys: [...keys], next_cursor: `c${i}` });
+    for (let i = 0; i < 99_999; i += 1) assert.equal(next(i), undefined);
+    assert.equal(next(-1, [RECORD]), undefined);
+    for (let i = 100_000; i < 199_999; i += 1) assert.equal(next(i), undefined);
+    assert.match(next(-2) ?? '', /^\/keys is empty 100000 times in a row$/);
   });
 
   it('rejects with the refusal of a wrong parameter', async () => {

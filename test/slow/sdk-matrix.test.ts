@@ -19,6 +19,14 @@ const USE = `
   console.log(answer.nist_grade.length, keyBytes(answer).length, key.type);
 `;
 
+/** Twelve calls at once and one after another, with one signal. */
+const ONE_SIGNAL = `import { PhmClient } from 'phm-client';
+const phm = new PhmClient({ baseUrl: process.env.PHM_URL ?? '', apiKey: process.env.PHM_API_KEY });
+const { signal } = new AbortController();
+await Promise.all(Array.from({ length: 12 }, () => phm.metrics({}, { signal })));
+for (let i = 0; i < 12; i += 1) await phm.health({ signal });
+`;
+
 const ES_MODULE = `import { keyBytes, PhmClient, toCryptoKey } from 'phm-client';
 ${USE}`;
 
@@ -72,6 +80,16 @@ describe('the package in sdk/, in every kind of project', () => {
   it('runs the documented examples on Node 20', { skip: NODES[0][2] }, async () => {
     await newcomer.runExamples(node20 ?? '', server.address);
   });
+
+  for (const [name, node, skip] of NODES) {
+    it(`warns of nothing when many calls share a signal, on ${name}`, { skip }, async () => {
+      newcomer.write('one-signal.mjs', ONE_SIGNAL);
+      const env = { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY };
+      const options = { cwd: newcomer.project, env };
+      const { stderr } = await promisify(execFile)(node, ['one-signal.mjs'], options);
+      assert.equal(stderr, '');
+    });
+  }
 
   for (const [compiler, tsc] of COMPILERS) {
     for (const [resolution, module] of RESOLUTIONS) {
