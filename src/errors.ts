@@ -265,11 +265,16 @@ export class SetupError extends Error {
   /** What the startup waits for meanwhile. */
   readonly awaits: StartAwaits;
 
+  /** The message, in which a line end was quoted from elsewhere, and the other way out if there is one. */
+  readonly lines: readonly string[];
+
   constructor(
     message: string,
-    { cause, mayPass = false, awaits = 'the database' }: SetupErrorOptions = {},
+    { cause, mayPass = false, awaits = 'the database', otherwise }: SetupErrorOptions = {},
   ) {
-    super(message, cause === undefined ? {} : { cause });
+    const lines = otherwise === undefined ? [message] : [message, otherwise];
+    super(lines.join('\n'), cause === undefined ? {} : { cause });
+    this.lines = lines;
     this.mayPass = mayPass;
     this.awaits = awaits;
   }
@@ -282,6 +287,8 @@ export interface SetupErrorOptions {
   readonly cause?: unknown;
   readonly mayPass?: boolean;
   readonly awaits?: StartAwaits;
+  /** Another way out than the message names, in a sentence. */
+  readonly otherwise?: string;
 }
 
 /** Returns the reason of a known failure, for the log. */

@@ -1,4 +1,5 @@
 import { writeFailure } from '../files/durable-file.ts';
+import { directoryProblem, linkProblem } from '../files/ownership.ts';
 
 /** The failure of a command: the message for stderr and the exit code. */
 export class CommandError extends Error {
@@ -29,4 +30,16 @@ export class ConfigurationError extends CommandError {
 /** Returns the error for an output file that the file system refuses. */
 export function unwritable(path: string, error: unknown): CommandError {
   return new CommandError(`${path} cannot be written: ${writeFailure(error)}`, 1);
+}
+
+/** Throws `CommandError` if a link of another user decides where a file goes. */
+export function refuseForeignLink(path: string): void {
+  const problem = linkProblem(path);
+  if (problem !== null) throw new CommandError(problem, 1);
+}
+
+/** Throws `CommandError` if another user can put files into a directory, or replace it. */
+export function requireOwnDirectory(path: string): void {
+  const problem = directoryProblem(path);
+  if (problem !== null) throw new CommandError(problem, 1);
 }

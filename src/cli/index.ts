@@ -128,17 +128,13 @@ function report(error: unknown, context: CliContext): number {
 
 /** Returns the lines to say about a failure; null if it is unexpected. */
 function linesOf(error: unknown, context: CliContext): readonly string[] | null {
-  if (error instanceof CommandError) return error.lines;
+  if (error instanceof CommandError || error instanceof SetupError) return error.lines;
   const message = messageOf(error, context);
   return message === null ? null : [message];
 }
 
 function messageOf(error: unknown, { env }: CliContext): string | null {
-  if (
-    error instanceof SetupError ||
-    error instanceof KernelsError ||
-    error instanceof NoiseFailure
-  ) {
+  if (error instanceof KernelsError || error instanceof NoiseFailure) {
     return error.message;
   }
   if (error instanceof AppError) {

@@ -242,6 +242,7 @@ function readDatabaseUrl(reader: Reader): string | null {
       'PHM_DATABASE_URL and PHM_DATABASE_URL_FILE are both set: keep one of them',
     );
   }
+  if (file) reader.requireOwn('PHM_DATABASE_URL_FILE');
   const text = given || reader.fileText('PHM_DATABASE_URL_FILE');
   const problem = text === null ? null : addressProblem(text);
   if (problem !== null) {

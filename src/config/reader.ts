@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
+import { fileProblem } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
 import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Variable } from './environment.ts';
 
@@ -83,7 +84,15 @@ export class Reader {
     const file = this.text(fileName);
     if (text && file) this.problems.push(`${name} and ${fileName} are both set: keep one of them`);
     if (text) return { text };
-    return file ? { file: resolve(file) } : null;
+    if (!file) return null;
+    this.requireOwn(fileName);
+    return { file: resolve(file) };
+  }
+
+  /** Adds a problem if another user owns the file that a variable names, or may change it. */
+  requireOwn(name: Variable): void {
+    const problem = fileProblem(resolve(this.text(name)));
+    if (problem !== null) this.problems.push(`${name}: ${problem}`);
   }
 
   /** Reads and trims the file that a variable names; null if it cannot be read. */

@@ -23,6 +23,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { MINUTE_MS } from '../clock.ts';
 import { SetupError } from '../errors.ts';
+import { linkProblem } from './ownership.ts';
 import { syncDirectory } from './sync.ts';
 
 /** Only the owner may read these files: any of them may hold key material. */
@@ -147,6 +148,8 @@ export async function writeNewFile<T>(
 ): Promise<T> {
   // Checked before the work, because copying a large database takes seconds.
   if (existsSync(path)) throw exists(path);
+  const problem = linkProblem(path);
+  if (problem !== null) throw new SetupError(problem);
   let file: DurableFile | undefined;
   try {
     file = new DurableFile(path);

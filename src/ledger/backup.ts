@@ -8,6 +8,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
 import { writeNewFile } from '../files/durable-file.ts';
+import { requireOwnFile } from '../files/ownership.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
 import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite/damage.ts';
@@ -48,6 +49,7 @@ export async function copyDatabase(
   }
   // SQLite gives a new log the mode of the database: beside a read-only one it would be read-only too.
   if (source === 'database') requireWritable(from);
+  else requireOwnFile(from);
   for (const side of SIDE_FILES) {
     if (!existsSync(to + side)) continue;
     throw new SetupError(

@@ -8,6 +8,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#tlog';
 import { DurableFile } from '../files/durable-file.ts';
+import { requireOwnFile } from '../files/ownership.ts';
 
 export interface PublishedState {
   /** The signed checkpoint, verbatim. The caller verifies its signatures. */
@@ -15,8 +16,9 @@ export interface PublishedState {
   readonly checkpoint: Checkpoint;
 }
 
-/** Returns null if there is no file. Throws `FormatError` if it holds no checkpoint. */
+/** Returns null if there is no file. Throws `FormatError` if it holds no checkpoint, and `SetupError` if it is another user's. */
 export function readState(path: string): PublishedState | null {
+  requireOwnFile(path);
   const note = readIfExists(path);
   return note === null ? null : { note, checkpoint: parseCheckpoint(parseNote(note).text) };
 }

@@ -10,6 +10,7 @@ import type { LogKeyOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { requireOwnFile } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
 import { auditEntry, keyEntry } from '../keys/statement.ts';
 import type { LedgerStore, LogRecord, PendingEntry } from '../ledger/index.ts';
@@ -28,6 +29,7 @@ import { sealed } from './log/head-seal.ts';
 /** Reads the log's keys; null if the managed file does not exist. Throws `SetupError`. */
 export function readLogKeys(origin: LogKeyOrigin): LogKeys | null {
   if (origin.kind === 'managed' && !existsSync(origin.path)) return null;
+  if (origin.kind !== 'environment') requireOwnFile(origin.path);
   const name = origin.kind === 'environment' ? 'PHM_LOG_KEY' : origin.path;
   try {
     return parseLogKeys(

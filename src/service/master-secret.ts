@@ -7,13 +7,14 @@
  * retired.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { dataDirectoryProblem, requireOwnFile } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
 import type { AccountStore, AuditRecord, Retirement, SecretCheck } from '../ledger/index.ts';
 import {
@@ -24,6 +25,7 @@ import {
   newMasterSecret,
   parseMasterSecret,
 } from '../proof/index.ts';
+import { quote } from '../shell-word.ts';
 import { runSecretCommand, type SecretCommand } from './secret-command.ts';
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */
@@ -36,7 +38,24 @@ export async function loadMasterSecret(origin: MasterSecretOrigin): Promise<Mast
       if (!existsSync(origin.path)) throw error;
     }
   }
+  if (origin.kind === 'managed') requireUnknown(origin.path);
   return readMasterSecret(origin, { isNew: true });
+}
+
+const OTHERS_READ = 0o004;
+
+/**
+ * Throws `SetupError` if every user could read a secret that no ledger uses yet: a new ledger would begin with a secret that
+ * others may know. A ledger in use gets a warning instead, because its secret cannot be replaced at once.
+ */
+function requireUnknown(path: string): void {
+  requireOwnFile(path);
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if (process.platform === 'win32' || !(mode & OTHERS_READ)) return;
+  throw new SetupError(
+    `every user of this machine can read the master secret ${path}, which is for a new ledger: if you made it and nobody ` +
+      `has read it, run chmod 600 ${quote(path)}; otherwise move it away`,
+  );
 }
 
 /**
@@ -62,6 +81,7 @@ async function readVersions(
   isNew: boolean,
 ): Promise<MasterSecretVersion[]> {
   if (origin.kind === 'command') return readFromCommand(origin);
+  if ('path' in origin) requireOwnFile(origin.path);
   try {
     return parseMasterSecret(
       origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
@@ -132,6 +152,8 @@ export function createMasterSecret(path: string): void {
 }
 
 function makeSecretDirectory(path: string): void {
+  const problem = dataDirectoryProblem(path);
+  if (problem !== null) throw new SetupError(problem);
   try {
     makeDirectory(path);
   } catch (cause) {

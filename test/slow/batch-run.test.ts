@@ -356,7 +356,13 @@ describe('the directory of a run', () => {
 });
 
 describe('the state file', () => {
-  const call = { idempotencyKey: 'a', count: 3, sentMs: 1e12, keyIds: ['phm_1'] };
+  const call = {
+    idempotencyKey: 'a',
+    count: 3,
+    sentMs: 1e12,
+    keyIds: ['phm_1'],
+    digests: ['ab'.repeat(32)],
+  };
   const state = {
     ...newState({ '--count': 7, '--validate': true, '--include': ['receipt'] }, 'f'),
     made: 4,
@@ -371,7 +377,7 @@ describe('the state file', () => {
       state,
       newState({}, 'f', 1e12 + 2),
       { ...state, call: null },
-      { ...state, call: { ...call, keyIds: null } },
+      { ...state, call: { ...call, keyIds: null, digests: [] } },
       newState({}, 'f'),
     ]) {
       assert.deepEqual(parseState(formatState(one)), one);

@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { writeNewFile } from '../../files/durable-file.ts';
+import { requireOwnFile } from '../../files/ownership.ts';
 import {
   exportLedger,
   importLedger,
@@ -116,6 +117,7 @@ async function runImport(
 }
 
 async function openFile(path: string): Promise<Readable> {
+  requireOwnFile(path);
   const stream = createReadStream(path, { highWaterMark: 2 ** 20 });
   try {
     await once(stream, 'open');

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
-import { CommandError, unwritable } from '../command-error.ts';
+import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
 import { STANDARD_INPUT } from './input-name.ts';
 
 const STDIN = 0;
@@ -44,6 +44,7 @@ export function claimFile(
   if (basename(path) === '' || path.endsWith('/') || path === '-') {
     throw new CommandError(`${option} needs the name of a file, got "${path}"`, 2);
   }
+  refuseForeignLink(path);
   try {
     const existing = statOf(path);
     if (existing) {

@@ -4,7 +4,7 @@
  */
 import { lstatSync, rmSync, type Stats } from 'node:fs';
 import { DurableFile, makeEmptyFile } from '../../files/durable-file.ts';
-import { CommandError, unwritable } from '../command-error.ts';
+import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
 
 export class KeyFile {
   readonly path: string;
@@ -22,6 +22,7 @@ export class KeyFile {
 
   /** Claims the name. Throws `CommandError` if it exists, unless it is a regular file and `replace` is set. */
   static claim(path: string, replace: boolean): KeyFile {
+    refuseForeignLink(path);
     try {
       const existing = lstatSync(path, { throwIfNoEntry: false });
       if (existing) assertReplaceable(path, existing, replace);

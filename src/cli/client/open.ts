@@ -10,7 +10,7 @@ import {
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
 import { commandLine } from '../../launcher.ts';
-import { CommandError, unwritable } from '../command-error.ts';
+import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';
 import { type CliContext, jsonLine } from '../context.ts';
 import { KeyFile } from './key-file.ts';
 import {
@@ -270,9 +270,9 @@ function checked({ verdict }: OpenedSealedKey, count = 1): string {
 
 function makeDirectory(path: string): void {
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-    mkdirSync(path, { mode: 0o700 });
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     throw unwritable(path, error);
   }
+  requireOwnDirectory(path);
 }

@@ -7,6 +7,7 @@ import {
   thumbprintOf,
 } from '#sealing';
 import { FormatError } from '#tlog';
+import { fileProblem } from '../../files/ownership.ts';
 import { CommandError } from '../command-error.ts';
 import { readBounded, reasonOf } from '../read-bounded.ts';
 
@@ -30,6 +31,8 @@ export function readRecipient(path: string): Recipient {
 
 /** Reads a secret file. The caller MUST wipe `privateKey`. Throws `CommandError`, which quotes no content. */
 export function readRecipientKey(path: string): RecipientKey {
+  const problem = fileProblem(path);
+  if (problem !== null) throw new CommandError(problem, 1);
   const text = read(path, 'the recipient key');
   if (text.includes('"phm-recipient/v1"')) {
     throw new CommandError(

@@ -33,6 +33,7 @@ export async function runCheck(check: Check, site: Site): Promise<Finding[]> {
 
 /** Rights are the only reason that a check can tell without knowing what it examines. */
 function remedyFor(error: unknown): string | null {
+  if (error instanceof SetupError && error.lines[1] !== undefined) return error.lines[1];
   const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES';
   return isDenied ? 'run the command as the user of the server, or correct owner and mode' : null;
 }
@@ -50,8 +51,8 @@ function describe(error: unknown): string {
     const { cause, message } = error;
     return cause instanceof Error ? `${message}: ${cause.message}` : message;
   }
+  if (error instanceof SetupError) return error.lines[0] ?? '';
   const isKnown =
-    error instanceof SetupError ||
     error instanceof KernelsError ||
     error instanceof NoiseFailure ||
     (error instanceof Error && 'syscall' in error);

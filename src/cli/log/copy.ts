@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { formatEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { writeDurably } from '../../files/durable-file.ts';
-import { unwritable } from '../command-error.ts';
+import { requireOwnDirectory, unwritable } from '../command-error.ts';
 import type { FindingKind, Findings } from '../findings.ts';
 
 const DIFFERS: FindingKind = {
@@ -35,6 +35,7 @@ export class LogCopy {
     this.#covered = covered;
     this.#findings = findings;
     this.#write(() => mkdirSync(folder, { recursive: true }));
+    requireOwnDirectory(folder);
   }
 
   keepEntries(index: number, entries: readonly Uint8Array[]): void {

@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
+import { fileProblem, replaceable } from '../../files/ownership.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readBounded } from '../read-bounded.ts';
@@ -50,6 +51,7 @@ function homeOfUser(): string | null {
 
 /** Returns what was seen last, or null before the first check. Throws `CommandError` if a file is unreadable. */
 export function readSeen(path: string): Seen | null {
+  requireOwnState(path);
   const checkpoint = readIfAny(path);
   return checkpoint === null ? null : { checkpoint, policy: readIfAny(policyFile(path)) };
 }
@@ -59,11 +61,18 @@ export function writeSeen(path: string, { policy, checkpoint }: Seen): void {
   const placement = { replace: true, mayBeLost: true };
   try {
     makeDirectory(dirname(path));
+    requireOwnState(path);
     if (policy !== null) writeDurably(policyFile(path), policy, placement);
     writeDurably(path, checkpoint, placement);
   } catch (error) {
-    throw unwritable(path, error);
+    throw error instanceof CommandError ? error : unwritable(path, error);
   }
+}
+
+/** Throws `CommandError` if another user could give this monitor a memory, or take its own away. */
+function requireOwnState(path: string): void {
+  const problem = replaceable(path) ?? fileProblem(path) ?? fileProblem(policyFile(path));
+  if (problem !== null) throw new CommandError(`${problem}: name another file with --state`, 1);
 }
 
 const policyFile = (path: string): string => `${path}.policy`;

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
+import { dataDirectoryProblem, requireOwnFile } from '../../files/ownership.ts';
 import { quote } from '../../shell-word.ts';
 import { SIDE_FILES, wayBack } from './damage.ts';
 
@@ -36,14 +37,16 @@ export function refuseLostDatabase(path: string): void {
     if (basename(trace) !== DIRECTORY_ID) return;
     throw new SetupError(
       `there is no database ${path}, and ${trace} shows that a server has started on this directory before. ` +
-        `It is not replaced by a new one. ${wayBack(path)} ${beginAnew([trace])}`,
+        `It is not replaced by a new one. ${wayBack(path)}`,
+      { otherwise: beginAnew([trace]) },
     );
   }
   if (!staysUnmade(path)) return;
   const state = statSync(path).size === 0 ? 'is empty' : 'holds no ledger';
   throw new SetupError(
     `the database ${path} ${state}, and ${trace} shows that this directory is in use. It is not treated as a new ` +
-      `one. ${wayBack(path)} ${beginAnew([path, join(dirname(path), DIRECTORY_ID)])}`,
+      `one. ${wayBack(path)}`,
+    { otherwise: beginAnew([path, join(dirname(path), DIRECTORY_ID)]) },
   );
 }
 
@@ -124,6 +127,10 @@ function requireFile(path: string): void {
       `cannot open the database ${path}: it is a directory. Check PHM_DATA_DIR first. ${wayBack(path)}`,
     );
   }
+  // The database of another user has that user's accounts, and perhaps a master secret that others know.
+  const problem = dataDirectoryProblem(dirname(path));
+  if (problem !== null) throw new SetupError(problem);
+  for (const side of ['', ...SIDE_FILES]) requireOwnFile(path + side);
 }
 
 function requireRights(path: string, rights: number): void {

@@ -33,6 +33,7 @@ export async function generateBatch(
   try {
     const state = startingState(context, directory, connection, flags, target);
     if (state.completedMs !== null) {
+      directory.requireAll(flags.count);
       tellComplete(context, directory, state, flags);
       return;
     }
@@ -87,6 +88,12 @@ function startingState(
   if (other !== null) {
     throw new CommandError(
       `${directory.path} has keys of another command: ${other}. Repeat that command, or name another directory`,
+      1,
+    );
+  }
+  if (state.completedMs !== null && state.apiKey !== apiKeyFingerprint) {
+    throw new CommandError(
+      `the keys of ${directory.path} were got with another API key: use that one, or name another directory`,
       1,
     );
   }

@@ -1,8 +1,13 @@
 /** The directory of `phm generate --output-dir`: one file for each key, the state file, and a lock. */
+import { hash } from 'node:crypto';
 import {
+  closeSync,
+  constants,
   existsSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmdirSync,
@@ -14,7 +19,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DurableFile, writeDurably } from '../../../files/durable-file.ts';
 import { syncDirectory } from '../../../files/sync.ts';
-import { CommandError, unwritable } from '../../command-error.ts';
+import { CommandError, requireOwnDirectory, unwritable } from '../../command-error.ts';
 import { readBounded, reasonOf } from '../../read-bounded.ts';
 import { type BatchState, formatState, parseState, STATE_FILE } from './state.ts';
 
@@ -24,10 +29,30 @@ export interface KeyContent {
   readonly content: Buffer;
 }
 
+/** A key whose file is complete, and the SHA-256 of the file. */
+export interface ListedKey {
+  readonly keyId: string;
+  readonly digest: string;
+}
+
 const LOCK_FILE = 'batch.lock';
+
+/** The list of the complete files: a line for each, with key ID and SHA-256. The digest of a key reveals nothing of it. */
+const LIST_FILE = 'batch.keys';
+const LISTED = /^(phm_[1-9][0-9]{0,38}) ([0-9a-f]{64})$/gm;
+
+/** Largest file of a key in bytes: an answer with its report and its receipt has 60 kB. */
+const MAX_FILE = 2 ** 20;
 
 /** Largest state file in bytes. It grows by 50 bytes for each lost key. */
 const MAX_STATE = 2 ** 26;
+
+/** Largest list: a million keys, some of them twice. */
+const MAX_LIST = 2 ** 28;
+
+/** A link of this name is not followed. Windows has no such flag. */
+const APPEND =
+  constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0);
 
 /** Names of the temporary files that a killed process leaves (src/files/durable-file.ts). They may hold keys. */
 const TEMPORARY = /^(?:phm_[0-9]+\.[a-z]+|batch\.json)\.[0-9a-f]{16}\.new$/;
@@ -43,6 +68,7 @@ export class KeyDirectory {
   static open(path: string, ending: '.key' | '.sealed'): KeyDirectory {
     try {
       const isNew = makeDirectory(path);
+      requireOwnDirectory(path);
       lock(path);
       const directory = new KeyDirectory(path, ending, isNew);
       directory.#removeLeftovers();
@@ -96,9 +122,53 @@ export class KeyDirectory {
     return join(this.path, `${keyId}${this.#ending}`);
   }
 
-  /** Reports whether the file of a key is there. It is complete if so. */
-  has(keyId: string): boolean {
-    return lstatSync(this.fileOf(keyId), { throwIfNoEntry: false })?.isFile() ?? false;
+  /** Reports whether the file of a key is there as the service gave it. */
+  has(keyId: string, digest: string | undefined): boolean {
+    const path = this.fileOf(keyId);
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+    const content = readFileOf(path);
+    const isSame = content !== null && digestOf(content) === digest;
+    content?.fill(0);
+    return isSame;
+  }
+
+  /** Adds keys to the list of complete files, which is durable when it returns. */
+  list(keys: readonly ListedKey[]): void {
+    if (keys.length === 0) return;
+    const path = join(this.path, LIST_FILE);
+    try {
+      const file = openSync(path, APPEND, 0o600);
+      try {
+        // A process that was killed may have left half a line.
+        const lines = keys.map(({ keyId, digest }) => `${keyId} ${digest}\n`);
+        writeFileSync(file, `\n${lines.join('')}`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  /** Throws `CommandError` unless `count` keys are listed and each file is as the service gave it. */
+  requireAll(count: number): void {
+    const path = join(this.path, LIST_FILE);
+    const text = existsSync(path) ? (readText(path, MAX_LIST) ?? '') : '';
+    const listed = new Map(
+      [...text.matchAll(LISTED)].map(([, keyId = '', digest]) => [keyId, digest]),
+    );
+    const changed = [...listed].filter(([keyId, digest]) => !this.has(keyId, digest));
+    if (listed.size === count && changed.length === 0) return;
+    const [[keyId] = []] = changed;
+    const found =
+      keyId === undefined
+        ? `${LIST_FILE} lists ${listed.size}`
+        : `${changed.length} are missing or were changed since, such as ${this.fileOf(keyId)}`;
+    throw new CommandError(
+      `${this.path} does not have the ${count} keys that the service gave: ${found}. For other keys name another directory`,
+      1,
+    );
   }
 
   /** Writes the files that are not there yet, each with mode 0600. They are durable when it returns. */
@@ -107,13 +177,13 @@ export class KeyDirectory {
     try {
       for (const { keyId, content } of keys) {
         path = this.fileOf(keyId);
-        if (!this.has(keyId)) writeOne(path, content);
+        if (!this.has(keyId, digestOf(content))) writeOne(path, content);
       }
       path = this.path;
       // Once for all files, because it takes as long as a file.
       syncDirectory(path);
     } catch (error) {
-      throw unwritable(path, error);
+      throw error instanceof CommandError ? error : unwritable(path, error);
     }
   }
 
@@ -135,9 +205,22 @@ function writeOne(path: string, content: Uint8Array): void {
   }
 }
 
-function readText(path: string): string | null {
+/** SHA-256 of a file, in hexadecimal digits. */
+export function digestOf(content: Uint8Array): string {
+  return hash('sha256', content);
+}
+
+function readFileOf(path: string): Buffer | null {
   try {
-    return readBounded(path, MAX_STATE)?.toString('utf8') ?? null;
+    return readBounded(path, MAX_FILE);
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, 1);
+  }
+}
+
+function readText(path: string, maxBytes = MAX_STATE): string | null {
+  try {
+    return readBounded(path, maxBytes)?.toString('utf8') ?? null;
   } catch (error) {
     throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, 1);
   }

@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { wipe } from '../../../bytes.ts';
 import { CommandError } from '../../command-error.ts';
-import type { KeyContent, KeyDirectory } from './directory.ts';
+import { digestOf, type KeyContent, type KeyDirectory, type ListedKey } from './directory.ts';
 import { type BatchState, isStale, type PendingCall } from './state.ts';
 
 /** What the service answered to one call. */
@@ -78,6 +78,7 @@ export class BatchRun {
       signal.throwIfAborted();
       await this.#ask(this.#begin(Math.min(this.#callKeys, count - this.#state.made)), true);
     }
+    this.#directory.requireAll(count);
     this.#save({ completedMs: now() });
   }
 
@@ -88,20 +89,20 @@ export class BatchRun {
 
   #begin(count: number): PendingCall {
     const sentMs = this.#work.now();
-    const call = { idempotencyKey: randomUUID(), count, sentMs, keyIds: null };
+    const call = { idempotencyKey: randomUUID(), count, sentMs, keyIds: null, digests: [] };
     this.#save({ call });
     return call;
   }
 
   async #resume(call: PendingCall): Promise<void> {
     const { isReplayable, now } = this.#work;
-    const { keyIds, count } = call;
+    const { keyIds, digests, count } = call;
     const isKnown = !isStale(call, now());
     if (keyIds === null && isKnown) return this.#ask(call, false);
     if (keyIds === null) return this.#forget(count);
-    const isComplete = keyIds.every((keyId) => this.#directory.has(keyId));
+    const isComplete = keyIds.every((keyId, i) => this.#directory.has(keyId, digests[i]));
     if (isReplayable && isKnown && !isComplete) return this.#ask(call, false);
-    this.#end(keyIds);
+    this.#end(call);
   }
 
   #forget(count: number): void {
@@ -124,7 +125,7 @@ export class BatchRun {
       return;
     }
     this.#grow();
-    if (outcome.kind === 'lost') this.#end(outcome.keyIds);
+    if (outcome.kind === 'lost') this.#end({ ...call, keyIds: outcome.keyIds, digests: [] });
     else this.#write(call, outcome.keys);
   }
 
@@ -136,32 +137,49 @@ export class BatchRun {
   }
 
   #write(call: PendingCall, keys: readonly KeyContent[]): void {
-    const keyIds = keys.map(({ keyId }) => keyId);
+    const given = {
+      ...call,
+      keyIds: keys.map(({ keyId }) => keyId),
+      digests: keys.map(({ content }) => digestOf(content)),
+    };
     try {
-      this.#save({ call: { ...call, keyIds } });
+      this.#save({ call: given });
       this.#directory.write(keys);
     } catch (error) {
-      throw this.#withLoss(error, keyIds);
+      throw this.#withLoss(error, given);
     } finally {
       wipe(...keys.map(({ content }) => content));
     }
-    this.#end(keyIds);
+    this.#end(given);
   }
 
   /** Adds what a failed write loses. The next run comes to the same result from the state file. */
-  #withLoss(error: unknown, keyIds: readonly string[]): unknown {
+  #withLoss(error: unknown, call: PendingCall): unknown {
     if (!(error instanceof CommandError) || this.#work.isReplayable) return error;
-    const lost = keyIds.filter((keyId) => !this.#directory.has(keyId));
-    this.#work.onLost(lost);
+    this.#work.onLost(this.#sort(call).lost);
     return error;
   }
 
   /** Ends a call: each of its keys has a file or is lost. */
-  #end(keyIds: readonly string[]): void {
+  #end(call: PendingCall): void {
     const { made, lostKeyIds } = this.#state;
-    const lost = keyIds.filter((keyId) => !this.#directory.has(keyId));
-    const written = keyIds.length - lost.length;
-    this.#save({ call: null, made: made + written, lostKeyIds: [...lostKeyIds, ...lost] });
+    const { written, lost } = this.#sort(call);
+    // First: a process that ends here lists them once more, which changes nothing.
+    this.#directory.list(written);
+    this.#save({ call: null, made: made + written.length, lostKeyIds: [...lostKeyIds, ...lost] });
     if (lost.length > 0) this.#work.onLost(lost);
+  }
+
+  /** Tells the keys of a call that have the file that the service gave from those that do not. */
+  #sort({ keyIds, digests }: PendingCall): { written: ListedKey[]; lost: string[] } {
+    const written: ListedKey[] = [];
+    const lost: string[] = [];
+    for (const [i, keyId] of (keyIds ?? []).entries()) {
+      const digest = digests[i];
+      if (digest !== undefined && this.#directory.has(keyId, digest))
+        written.push({ keyId, digest });
+      else lost.push(keyId);
+    }
+    return { written, lost };
   }
 }

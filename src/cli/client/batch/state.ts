@@ -19,6 +19,8 @@ export interface PendingCall {
   readonly sentMs: number;
   /** IDs of the keys in the answer; null until an answer came. Files are written after the IDs are durable. */
   readonly keyIds: readonly string[] | null;
+  /** SHA-256 of the file of each key, in the same order: what the service gave. */
+  readonly digests: readonly string[];
 }
 
 export interface BatchState {
@@ -60,7 +62,7 @@ export function isStale({ sentMs }: PendingCall, nowMs: number): boolean {
   return Math.abs(nowMs - sentMs) > REPLAY_MS;
 }
 
-const TYPE = 'phm-batch/v1';
+const TYPE = 'phm-batch/v2';
 
 export function formatState(state: BatchState): string {
   const { options, apiKey, made, call, lostKeyIds, unknown, completedMs, expiresMs } = state;
@@ -74,6 +76,7 @@ export function formatState(state: BatchState): string {
       count: call.count,
       sent_at: formatTime(call.sentMs),
       key_ids: call.keyIds,
+      file_sha256: call.digests,
     },
     lost_key_ids: lostKeyIds,
     possibly_lost: unknown,
@@ -105,11 +108,13 @@ function parseCall(json: unknown): PendingCall | null | undefined {
   if (json === null) return null;
   if (!isObject(json)) return undefined;
   const { idempotency_key: idempotencyKey, count, sent_at: sentAt, key_ids: keyIds } = json;
+  const { file_sha256: digests } = json;
   const sentMs = parseTime(sentAt);
   const hasKey = typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
   if (!hasKey || !isCount(count) || count === 0 || sentMs === undefined) return undefined;
   if (keyIds !== null && !isKeyIds(keyIds)) return undefined;
-  return { idempotencyKey, count, sentMs, keyIds };
+  if (!isDigests(digests) || digests.length !== (keyIds ?? []).length) return undefined;
+  return { idempotencyKey, count, sentMs, keyIds, digests };
 }
 
 /** Reports whether a text is a key ID, and so a safe name for a file. */
@@ -119,6 +124,9 @@ export function isKeyId(text: unknown): text is string {
 
 const isKeyIds = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(isKeyId);
+
+const isDigests = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => /^[0-9a-f]{64}$/.test(String(one)));
 
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0;
