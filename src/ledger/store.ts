@@ -86,6 +86,8 @@ export type CommitOutcome =
   | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
   /** The ledger already holds one of the commitments: the generator has repeated a key. Nothing was written. */
   | { readonly kind: 'repeated_key' }
+  /** Another session keeps a row of the account locked (PostgreSQL). Nothing was written: try it with a later batch. */
+  | { readonly kind: 'account_locked' }
   /** This server lacks the plan of the account. Nothing was written. */
   | { readonly kind: 'unknown_plan' };
 

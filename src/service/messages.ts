@@ -7,7 +7,7 @@ import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
 import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../keys/order.ts';
-import type { ValidateOutcome } from '../keys/validate.ts';
+import type { ValidateOutcome, ValidationVerdict } from '../keys/validate.ts';
 import type {
   AccountActivity,
   ApiKeyLimit,
@@ -81,6 +81,12 @@ export type KeyTask =
       readonly key: Uint8Array | undefined;
       readonly proof: string | undefined;
     }
+  /** Count a validation whose verdict is known, because its account was locked before. */
+  | {
+      readonly kind: 'conclude';
+      readonly requester: Requester;
+      readonly verdict: ValidationVerdict;
+    }
   /** Revoke a key of an account, for the holder of the API key. */
   | {
       readonly kind: 'revoke';
@@ -132,6 +138,11 @@ export type KeyTaskResult =
   | { readonly kind: 'evidence_gathered' }
   /** Not done: the task must wait for a verdict on the generator of plain keys. The queue then sends it again. */
   | { readonly kind: 'evidence_pending' }
+  /**
+   * Not done: another session keeps a row of the account locked. The queue then sends `again`, or the task itself if that is
+   * null.
+   */
+  | { readonly kind: 'account_locked'; readonly again: KeyTask | null }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** An `AppError` as a message. */

@@ -4,7 +4,7 @@
  *
  * A plain key may have to wait until its generator is judged. The key worker then returns the task without a key, and
  * the queue holds it until the verdict comes. No batch and no other request waits for the verdict, and no key bytes stay
- * in memory.
+ * in memory. The tasks of an account that another session keeps locked come back, too, and are sent again after a pause.
  */
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../clock.ts';
@@ -35,6 +35,13 @@ const MAX_WAIT_MS = 10_000;
 /** Seconds after which a client should retry when the ledger hangs. */
 const RETRY_AFTER_SECONDS = 5;
 
+/** Pause before a task of a locked account is sent again, and the longest time that such a task waits in all. */
+const LOCK_PAUSE_MS = 200;
+const MAX_LOCK_WAIT_MS = 4_000;
+
+/** How many tasks may wait for locked accounts. Each attempt makes their keys anew. */
+const MAX_LOCKED = 256;
+
 /**
  * Rows in one batch: of tasks with one row at most, and as many of tasks with more. So the keys of a batch request, which
  * share one task, do not delay the others by another transaction. Bounds the time that a transaction holds the write lock.
@@ -57,7 +64,10 @@ const MIN_SPLIT = 16;
 const MAX_FAILURES = 10_000;
 
 /** Final result of a task. */
-export type SettledResult = Exclude<KeyTaskResult, { kind: 'evidence_pending' }>;
+export type SettledResult = Exclude<
+  KeyTaskResult,
+  { kind: 'evidence_pending' } | { kind: 'account_locked' }
+>;
 
 interface Waiting {
   readonly task: KeyTask;
@@ -83,6 +93,8 @@ export class KeyQueue {
   #waiting: Waiting[] = [];
   /** Tasks returned without a key, which wait for a verdict on the generator of plain keys. */
   #held: Waiting[] = [];
+  /** Tasks returned because their account was locked, which are sent again after a pause. */
+  #locked: Waiting[] = [];
   #failures: FailedRequest[] = [];
   /** Set at the end, so that no later batch waits for a database that refused them. */
   #failuresEnded = false;
@@ -107,7 +119,7 @@ export class KeyQueue {
 
   /**
    * Resolves with the task's result. Rejects with `overloaded` if the queue is full, with `ledger_unavailable` if the
-   * task waited too long, with `entropy_unavailable` if it waited too long for a verdict, and with `request_timeout` if
+   * task waited too long, also for a locked account, with `entropy_unavailable` if it waited too long for a verdict, and with `request_timeout` if
    * its client has disconnected.
    */
   submit(task: KeyTask, abandoned = () => false, onStage?: StageListener): Promise<SettledResult> {
@@ -122,7 +134,8 @@ export class KeyQueue {
 
   /** Waiting tasks and their limit. */
   get load(): { waiting: number; capacity: number } {
-    return { waiting: this.#waiting.length + this.#held.length, capacity: MAX_WAITING };
+    const waiting = this.#waiting.length + this.#held.length + this.#locked.length;
+    return { waiting, capacity: MAX_WAITING };
   }
 
   /** Numbers of the batches in progress, oldest first. */
@@ -267,6 +280,10 @@ export class KeyQueue {
         unmade.push(one);
         return;
       }
+      if (result.kind === 'account_locked') {
+        this.#holdLocked({ ...one, task: result.again ?? one.task }, nowMs);
+        return;
+      }
       const { sinceMs, onStage, resolve } = one;
       onStage?.('keys.wait', sinceMs, batch.sentMs);
       onStage?.('keys.batch', batch.sentMs, nowMs);
@@ -288,6 +305,23 @@ export class KeyQueue {
       for (const { reject } of unmade.slice(room)) reject(this.#overloaded());
     }
     this.#planExpiry();
+  }
+
+  /** Sends the task again after a pause, before all later ones, unless it has waited too long. */
+  #holdLocked(one: Waiting, nowMs: number): void {
+    if (nowMs - one.sinceMs >= MAX_LOCK_WAIT_MS || this.#locked.length >= MAX_LOCKED) {
+      one.reject(accountLocked());
+      return;
+    }
+    if (this.#locked.length === 0) {
+      setTimeout(() => {
+        this.#waiting = [...this.#locked, ...this.#waiting];
+        this.#locked = [];
+        this.#planFlush();
+        this.#planExpiry();
+      }, LOCK_PAUSE_MS).unref();
+    }
+    this.#locked.push(one);
   }
 
   #hasRoom(task: KeyTask): boolean {
@@ -331,6 +365,11 @@ function rejectOld(tasks: Waiting[], endMs: number, error: () => AppError): void
 
 function workerStalled(): AppError {
   const reason = `the key worker has accepted no work for ${MAX_WAIT_MS / 1000} s`;
+  return new AppError('ledger_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+function accountLocked(): AppError {
+  const reason = 'another session locks a row of the account';
   return new AppError('ledger_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 

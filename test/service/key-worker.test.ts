@@ -449,6 +449,30 @@ describe('key worker', () => {
     });
   });
 
+  it('returns the tasks of a locked account, and counts a validation without its key later', async () => {
+    const { spy, shown } = spyingKeyring();
+    let isLocked = true;
+    const ledger = store((requests) =>
+      requests.map(({ accountId }) =>
+        isLocked && accountId === 'a' ? { kind: 'account_locked' } : { kind: 'committed', usage },
+      ),
+    );
+    const plain = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));
+    const worker = new KeyWorker(plain, spy, ledger);
+    const other: KeyTask = { ...validateTask, requester: { ...requester, accountId: 'b' } };
+    const first = await worker.run(batch(generateTask, recordTask, validateTask, other));
+    assert.deepEqual(
+      first.results.map(({ kind }) => kind),
+      ['account_locked', 'account_locked', 'account_locked', 'validated'],
+    );
+    assert.ok(shown.length > 0 && shown.every((key) => key.every((byte) => byte === 0)));
+    const again = first.results.map((one) => (one.kind === 'account_locked' ? one.again : null));
+    assert.deepEqual(again.slice(0, 2), [null, null]);
+    isLocked = false;
+    const { results } = await worker.run(batch(again[2] as KeyTask));
+    assert.deepEqual(results, first.results.slice(3));
+  });
+
   it('reports a ledger that cannot commit', async () => {
     const cause = new Error('the disk is full');
     const probe = async () => {

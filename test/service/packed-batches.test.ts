@@ -102,6 +102,7 @@ const result = fc.oneof(
     failures: fc.nat(),
   }),
   fc.constant({ kind: 'evidence_pending' as const }),
+  fc.constant({ kind: 'account_locked' as const, again: null }),
   fc.record({ kind: fc.constant('quota_exceeded' as const), usage }),
 );
 

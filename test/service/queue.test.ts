@@ -49,6 +49,17 @@ class FakeWorker extends EventEmitter {
     }
   }
 
+  /** Answers the batches sent. Tasks of these kinds come back because their account is locked. */
+  answerLocked(again: KeyTask | null, ...kinds: KeyTask['kind'][]): void {
+    for (const { id, tasks } of this.batches.splice(0)) {
+      const results = tasks.map(
+        ({ kind }): KeyTaskResult =>
+          kinds.includes(kind) ? { kind: 'account_locked', again } : { kind: 'probed' },
+      );
+      this.#reply({ id, results, failuresRecorded: true, awaitsVerdict: false });
+    }
+  }
+
   #reply(reply: Omit<KeyBatchReply, 'commit' | 'status'>): void {
     this.emit('message', packReply({ ...reply, commit: null, status }));
   }
@@ -433,5 +444,65 @@ describe('key queue while plain keys wait for a verdict', () => {
     worker.answerAll(true);
     await turn();
     assert.equal(outcomes.at(-1), 'probed');
+  });
+});
+
+describe('key queue while an account is locked', () => {
+  it('answers other tasks, and sends those of the account again after a pause', async (test) => {
+    const pass = stopClock(test);
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    submit(generate);
+    submit(task);
+    await turn();
+    worker.answerLocked(null, 'generate');
+    await turn();
+    assert.deepEqual([outcomes, queue.load.waiting], [['probed'], 1]);
+    pass(199);
+    await turn();
+    assert.equal(worker.batches.length, 0);
+    submit(task);
+    pass(1);
+    await turn();
+    assert.deepEqual(worker.batches.at(-1)?.tasks, [generate, task], 'it came first');
+    worker.answerAll(false);
+    await turn();
+    assert.deepEqual(outcomes, ['probed', 'probed', 'probed']);
+  });
+
+  it('sends what the worker returned in the place of a task', async (test) => {
+    const pass = stopClock(test);
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    submit(generate);
+    await turn();
+    worker.answerLocked(task, 'generate');
+    pass(200);
+    await turn();
+    assert.deepEqual(worker.batches.at(-1)?.tasks, [task]);
+    worker.answerAll(false);
+    await turn();
+    assert.deepEqual(outcomes, ['probed']);
+  });
+
+  it('refuses them after four seconds, and more than 256 at once', async (test) => {
+    const pass = stopClock(test);
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    const words = 'ledger_unavailable: another session locks a row of the account';
+    for (let i = 0; i < 257; i++) submit(generate);
+    await turn();
+    while (worker.batches.length > 0) worker.answerLocked(null, 'generate');
+    await turn();
+    assert.deepEqual([outcomes, queue.load.waiting], [[words], 256]);
+    for (let ms = 200; ms <= 4_000; ms += 200) {
+      assert.equal(outcomes.length, 1);
+      pass(200);
+      await turn();
+      while (worker.batches.length > 0) worker.answerLocked(null, 'generate');
+      await turn();
+    }
+    assert.deepEqual([new Set(outcomes), outcomes.length], [new Set([words]), 257]);
+    assert.equal(queue.load.waiting, 0);
   });
 });

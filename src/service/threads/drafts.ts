@@ -29,6 +29,8 @@ export interface Draft {
   /** Failed samples of this worker's generator before its key; null without such a key. */
   readonly failures: number | null;
   readonly request: MeteredRequest;
+  /** What to send if the account is locked, in the place of the task; absent if the task itself. */
+  readonly again?: KeyTask;
   /** Returns the result of the task after the commit. */
   finish(outcome: Committed): KeyTaskResult;
   /** Wipes the key and its opening, if any. */
@@ -133,9 +135,17 @@ export class Drafts {
     }
     const verdict = await this.#conclude(examination, lookups, requester.atMs);
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
+    return this.conclude({ kind: 'conclude', requester, verdict });
+  }
+
+  /** Prepares the count of a validation. */
+  conclude(task: KeyTask & { kind: 'conclude' }): Draft {
+    const { requester, verdict } = task;
     return {
       failures: null,
       request: { ...requester, keys: [], counts: NO_STREAMS, idempotency: null },
+      // The key is wiped: the validation cannot begin again.
+      again: task,
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
       discard: () => {},
     };

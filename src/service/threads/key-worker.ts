@@ -248,6 +248,7 @@ export class KeyWorker {
     draft.discard();
     if (outcome.kind === 'unknown_plan')
       return failedBy(new AppError('unknown_plan', { retryAfterSeconds: 2 }));
+    if (outcome.kind === 'account_locked') return { ...outcome, again: draft.again ?? null };
     if (outcome.kind !== 'repeated_key') return outcome;
     this.#plain.generator.latch(REPEATED_KEY);
     return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
@@ -290,6 +291,8 @@ export class KeyWorker {
           return this.#drafts.record(task);
         case 'recall':
           return this.#recall(task, lookups).catch(failedBy);
+        case 'conclude':
+          return this.#drafts.conclude(task);
         case 'validate':
           return this.#drafts.validate(task, lookups).catch(failedBy);
         case 'revoke':
