@@ -2,8 +2,8 @@
  * The final decision on a quota, inside the transaction that records the key.
  *
  * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
- * `write_batch_N` and its `decide_batch_2` of `migrations/postgres/` (`0012-api-keys.sql`), and `postgres/writer.ts` compares
- * the two.
+ * `write_batch_N` of `migrations/postgres/` (`0014-counted-writes.sql`) and its `decide_batch_2`, and `postgres/writer.ts`
+ * compares the two.
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
 import type { ApiKeyLimit } from './api-keys.ts';

@@ -2,25 +2,78 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, mock } from 'node:test';
+import type { Client } from 'pg';
 import { AppError } from '../../src/errors.ts';
 import { openMovableStore } from '../../src/ledger/admin.ts';
-import { type LedgerStore, migrateStore } from '../../src/ledger/index.ts';
+import { type LedgerRow, type LedgerStore, migrateStore } from '../../src/ledger/index.ts';
+import type { AuditedRevocation } from '../../src/ledger/key-records.ts';
+import { readMigrations } from '../../src/ledger/migrations.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
-import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
+import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
-import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
-import { auditRecord } from './log-contract.ts';
+import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
+import {
+  assertSameRecords,
+  assertSameStates,
+  assertSameStore,
+  assertSealed,
+  fillRecords,
+  fillSealed,
+  fillStates,
+  fillStore,
+} from './filled-store.ts';
+import { auditRecord, logStart, turnOf } from './log-contract.ts';
 
 let postgres: Postgres;
 before(async () => {
   if (noPostgres) return;
-  postgres = await Postgres.start();
+  postgres = await Postgres.start(undefined, ['wal_level=logical']);
   await postgres.query('postgres', `CREATE ROLE service LOGIN PASSWORD '${PASSWORD}'`);
 });
 after(() => postgres?.remove());
 
 const ACCOUNT = 'acct_a';
 const KEY_HASH = randomBytes(32);
+const NEW = { accountId: ACCOUNT, name: 'a', plan: 'enterprise', demo: false, createdMs: NOW };
+const API_KEY = {
+  apiKeyId: 'key_a',
+  accountId: ACCOUNT,
+  hint: 'a',
+  createdMs: NOW,
+  revokedMs: null,
+};
+const RECIPIENT = {
+  ...{ accountId: ACCOUNT, name: 'r', suite: 's' },
+  ...{ publicKey: randomBytes(32), createdMs: NOW },
+};
+
+/** Reads whatever a write could change. */
+const TABLES =
+  'accounts api_keys usage ledger key_states validated_keys recipients audit secret_checks logs';
+const BOOKS = `SELECT ${[
+  ...TABLES.split(' '),
+  'log_entries',
+  'log_pending',
+  'idempotency',
+  'rollup_hour',
+]
+  .map(
+    (table) =>
+      `(SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM ${table} AS t) AS ${table}`,
+  )
+  .join(', ')}`;
+
+const failure = { accountId: ACCOUNT, atMs: NOW, counts: { streams: 0, streamsPassed: 0 } };
+
+function revocationOf({ keyId }: LedgerRow): AuditedRevocation {
+  const order = {
+    accountId: ACCOUNT,
+    keyId,
+    state: 'compromised',
+    reason: 'key_compromise',
+  } as const;
+  return { order: { ...order, atMs: NOW }, audit: auditRecord(null, { action: 'key_revoked' }) };
+}
 
 /** A ledger whose role is no superuser, with one account, one API key and one key. */
 async function makeLedger(name: string) {
@@ -29,25 +82,11 @@ async function makeLedger(name: string) {
   const url = owned.replace('//phm:', '//service:');
   await migrateStore({ kind: 'postgres', url });
   const store = await openPostgresStore({ url, quotas: QUOTAS });
-  const account = { accountId: ACCOUNT, name: 'a', plan: 'enterprise', demo: false };
-  await store.addAccount({ ...account, createdMs: NOW });
-  const apiKey = { apiKeyId: 'key_a', accountId: ACCOUNT, hint: 'a', createdMs: NOW };
-  await store.addApiKey(apiKey as Parameters<LedgerStore['addApiKey']>[0], KEY_HASH);
+  await store.addAccount(NEW);
+  await store.addApiKey(API_KEY, KEY_HASH);
   const row = makeRow();
   await store.commit([keyRequest(ACCOUNT, row)], []);
-  const revoke = () =>
-    store.revokeKeys([
-      {
-        order: {
-          accountId: ACCOUNT,
-          keyId: row.keyId,
-          state: 'compromised',
-          reason: 'key_compromise',
-          atMs: NOW,
-        },
-        audit: auditRecord(null, { auditId: makeKeyId(), action: 'key_revoked' }),
-      } as Parameters<LedgerStore['revokeKeys']>[0][number],
-    ]);
+  const revoke = () => store.revokeKeys([revocationOf(row)]);
   return { url, store, row, revoke, sql: (sql: string) => postgres.query(name, sql) };
 }
 
@@ -213,4 +252,298 @@ describe('a PostgreSQL ledger whose rows can be missing or wrong', { skip: noPos
       assert.equal(state?.revocation?.state, 'compromised');
     });
   }
+});
+
+/** Each: a write, and the tables of which a trigger drops rows. */
+const WRITES: readonly (readonly [
+  string,
+  readonly string[],
+  (store: LedgerStore, row: LedgerRow) => Promise<unknown>,
+])[] = [
+  [
+    'a batch',
+    [
+      'ledger_202611',
+      'validated_keys',
+      'key_states',
+      'usage',
+      'api_key_usage',
+      'rollup_minute',
+      'rollup_hour',
+    ],
+    (store) => {
+      const evidence = { gateP: 0.5, testsPassed: 15, totalTests: 15 };
+      const pValues = Buffer.alloc(768);
+      const row = makeRow({ evidence: { ...evidence, definition: 2, pValues }, expiresMs: NOW });
+      const apiKeyLimit = { counterId: 'key_a', limit: 1_000 };
+      return store.commit([{ ...keyRequest(ACCOUNT, row), apiKeyLimit }], []);
+    },
+  ],
+  [
+    'a batch with an Idempotency-Key',
+    ['idempotency'],
+    (store) => {
+      const idempotency = { key: 'k', requestHash: randomBytes(32), body: null };
+      return store.commit([{ ...keyRequest(ACCOUNT), idempotency }], []);
+    },
+  ],
+  ['a failure', ['rollup_hour'], (store) => store.commit([], [failure])],
+  ['a new account', ['accounts'], (store) => store.addAccount({ ...NEW, accountId: 'acct_b' })],
+  ['a plan', ['accounts', 'audit'], (store) => store.setPlan(ACCOUNT, 'tiny', auditRecord(null))],
+  [
+    'a rule',
+    ['accounts', 'audit'],
+    (store) => store.setSealedOnly(ACCOUNT, 'on', auditRecord(null)),
+  ],
+  [
+    'a suspension',
+    ['accounts', 'audit'],
+    (store) => {
+      const change = { accountId: ACCOUNT, to: 'suspended', after: null, atMs: NOW } as const;
+      return store.changeAccountState(change, auditRecord(null));
+    },
+  ],
+  [
+    'a deletion',
+    ['accounts', 'api_keys', 'recipients', 'audit'],
+    (store) => {
+      const change = { accountId: ACCOUNT, to: 'deleted', after: null, atMs: NOW } as const;
+      return store.changeAccountState(change, auditRecord(null));
+    },
+  ],
+  [
+    'an API key',
+    ['api_keys'],
+    (store) => store.addApiKey({ ...API_KEY, apiKeyId: 'key_b' }, randomBytes(32)),
+  ],
+  [
+    'a revoked API key',
+    ['api_keys', 'audit'],
+    (store) => store.revokeApiKey('key_a', NOW, auditRecord(null)),
+  ],
+  [
+    'a rotation',
+    ['api_keys'],
+    (store) =>
+      store.rotateApiKey({
+        ...{ apiKeyId: 'key_a', next: { apiKeyId: 'key_b', hint: 'b' }, keyHash: randomBytes(32) },
+        ...{ atMs: NOW, untilMs: NOW + 1, expiresMs: undefined },
+      }),
+  ],
+  ['the use of an API key', ['api_keys'], (store) => store.noteApiKeyUses(['key_a'], 1)],
+  ['a recipient', ['recipients'], (store) => store.addRecipient({ ...RECIPIENT, name: 's' })],
+  ['the end of a recipient', ['recipients'], (store) => store.removeRecipient(ACCOUNT, 'r')],
+  ['a revocation', ['key_states', 'audit'], (store, row) => store.revokeKeys([revocationOf(row)])],
+  ['a version', ['secret_checks'], (store) => store.registerSecret(2, randomBytes(32), NOW)],
+  ['its activation', ['secret_checks'], (store) => store.activateSecret(1, NOW)],
+  [
+    'its retirement',
+    ['secret_checks'],
+    (store) => store.retireSecret(1, { retiredMs: NOW, compromisedMs: null }),
+  ],
+  ['its return', ['secret_checks'], (store) => store.reinstateSecret(1)],
+  ['an audit record', ['audit'], (store) => store.addAudit(auditRecord(null))],
+  ['a log', ['logs', 'log_entries'], (store) => store.startLog(logStart('b', Buffer.alloc(32)))],
+  ['a turn', ['log_pending', 'log_entries', 'logs'], (store) => store.takeTurn(turnOf(1))],
+  [
+    'a turn that refuses',
+    ['log_set_aside'],
+    (store) => store.takeTurn(turnOf(1, { judge: () => false })),
+  ],
+  [
+    'a checkpoint',
+    ['log_checkpoints'],
+    (store) => store.saveCheckpoint(1, 1, 'note', 'checkpoint'),
+  ],
+  ['the place of the log', ['logs'], (store) => store.recordHome(1)],
+];
+
+describe('a PostgreSQL ledger of which a trigger drops rows in between', {
+  skip: noPostgres,
+}, () => {
+  let ledger: Awaited<ReturnType<typeof makeLedger>>;
+  before(async () => {
+    ledger = await makeLedger('dropped');
+    const { store, sql } = ledger;
+    await store.addRecipient(RECIPIENT);
+    await store.registerSecret(1, randomBytes(32), NOW);
+    const log = await store.startLog(logStart('a'));
+    await store.addAudit(auditRecord(log.logId));
+    await sql(IGNORE);
+    // No session looks for triggers again.
+    const nowMs = performance.now();
+    mock.method(performance, 'now', () => nowMs);
+  });
+  after(async () => {
+    mock.restoreAll();
+    await ledger?.store.close();
+  });
+
+  for (const [name, tables, write] of WRITES) {
+    for (const table of tables) {
+      it(`refuses ${name} without its rows of ${table}`, async () => {
+        const { store, row, sql } = ledger;
+        // The session is open and has looked.
+        await store.commit([], []);
+        await sql(`CREATE TRIGGER dropper BEFORE INSERT OR UPDATE OR DELETE ON ${table}
+          FOR EACH ROW EXECUTE FUNCTION ignore()`);
+        try {
+          const before = await sql(BOOKS);
+          const words = table.startsWith('ledger')
+            ? /committed elsewhere/
+            : /dropped rows|committed elsewhere|moved the head/;
+          await assert.rejects(write(store, row), isUnavailable(words));
+          assert.deepEqual(await sql(BOOKS), before);
+        } finally {
+          await sql(`DROP TRIGGER dropper ON ${table}`);
+        }
+      });
+    }
+  }
+});
+
+describe('a locked account of a PostgreSQL ledger', { skip: noPostgres }, () => {
+  const OTHER = 'acct_t';
+  let ledger: Awaited<ReturnType<typeof makeLedger>>;
+  let holder: Client;
+  before(async () => {
+    ledger = await makeLedger('locked');
+    await ledger.store.addAccount({ ...NEW, accountId: OTHER, plan: 'tiny' });
+    await ledger.store.commit([keyRequest(OTHER)], []);
+    holder = await postgres.connect('locked');
+  });
+  after(async () => {
+    await holder?.end();
+    await ledger?.store.close();
+  });
+
+  /** Commits a request of each account and returns what became of them. */
+  async function outcomes(...accounts: string[]): Promise<string[]> {
+    const requests = accounts.map((accountId) => keyRequest(accountId));
+    return (await ledger.store.commit(requests, [])).map(({ kind }) => kind);
+  }
+
+  for (const table of ['accounts', 'usage']) {
+    it(`is left out of a batch while its row of ${table} is locked, and others commit`, async () => {
+      await holder.query(`BEGIN; SELECT FROM ${table} WHERE account_id = '${ACCOUNT}' FOR UPDATE`);
+      const before = await ledger.sql(BOOKS);
+      assert.deepEqual(await outcomes(ACCOUNT, ACCOUNT), ['account_locked', 'account_locked']);
+      assert.deepEqual(await ledger.sql(BOOKS), before);
+      assert.deepEqual(await outcomes(ACCOUNT, OTHER, ACCOUNT), [
+        'account_locked',
+        'committed',
+        'account_locked',
+      ]);
+      await holder.query('ROLLBACK');
+      assert.deepEqual(await outcomes(ACCOUNT), ['committed']);
+    });
+  }
+
+  it('is waited for if its lock ends soon', async () => {
+    await ledger.sql("ALTER FUNCTION lock_accounts SET lock_timeout = '1min'");
+    await holder.query(`BEGIN; SELECT FROM accounts WHERE account_id = '${ACCOUNT}' FOR UPDATE`);
+    const committed = outcomes(ACCOUNT);
+    const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    while ((await ledger.sql(waits)).length === 0);
+    await holder.query('ROLLBACK');
+    assert.deepEqual(await committed, ['committed']);
+    await ledger.sql("ALTER FUNCTION lock_accounts SET lock_timeout = '50ms'");
+  });
+
+  it('gets exactly its quota', async () => {
+    await holder.query(`BEGIN; SELECT FROM accounts WHERE account_id = '${OTHER}' FOR UPDATE`);
+    assert.deepEqual(await outcomes(OTHER, OTHER), ['account_locked', 'account_locked']);
+    await holder.query('ROLLBACK');
+    // Two places are used, of three.
+    assert.deepEqual(await outcomes(OTHER, OTHER, OTHER).then((all) => all.toSorted()), [
+      ...['quota_exceeded', 'quota_exceeded', 'quota_exceeded'],
+    ]);
+  });
+
+  it('is not what a locked API key or key is: commits go on', async () => {
+    await ledger.revoke();
+    await holder.query('BEGIN; SELECT FROM api_keys FOR UPDATE');
+    await holder.query('SELECT FROM key_states FOR UPDATE; SELECT FROM ledger FOR UPDATE');
+    assert.deepEqual(await outcomes(ACCOUNT), ['committed']);
+    await ledger.store.noteApiKeyUses(['key_a'], 1);
+    await holder.query('ROLLBACK');
+  });
+});
+
+describe('a PostgreSQL ledger with a publication of all tables', { skip: noPostgres }, () => {
+  /** Migrates a new database up to a version, as programs did that gave `schema_version` no primary key. */
+  async function makeEarlier(name: string, version: number): Promise<string> {
+    const url = await postgres.createDatabase(name);
+    const all = readMigrations('postgres');
+    await migratePostgres(
+      url,
+      all.filter((one) => one.version <= version),
+    );
+    await postgres.query(name, 'ALTER TABLE schema_version DROP CONSTRAINT schema_version_pkey');
+    await postgres.query(name, 'CREATE PUBLICATION everything FOR ALL TABLES');
+    return url;
+  }
+
+  for (const version of [1, 5, 13]) {
+    it(`is migrated from schema ${version}`, async () => {
+      const name = `published_${version}`;
+      const url = await makeEarlier(name, version);
+      await migratePostgres(url);
+      const keys = `SELECT count(*)::integer AS n FROM pg_constraint
+        WHERE conrelid = 'schema_version'::regclass AND contype = 'p'`;
+      assert.deepEqual(await postgres.query(name, keys), [{ n: 1 }]);
+      const store = await openPostgresStore({ url, quotas: QUOTAS });
+      await fillRecords(store);
+      await store.close();
+    });
+  }
+
+  it('is followed by a subscriber, which works when it is promoted', async () => {
+    const url = await postgres.createDatabase('published');
+    await migratePostgres(url);
+    const copy = await postgres.createDatabase('subscribed');
+    await migratePostgres(copy);
+    // The subscriber has its own rows of these, and needs the months of the rows.
+    await postgres.query('subscribed', 'TRUNCATE schema_version, idempotency_slots');
+    const months = 'SELECT ensure_ledger_partition(1000 * extract(epoch FROM month)::bigint)';
+    const since = "generate_series(timestamp '2026-09-01', now(), interval '1 month') AS month";
+    await postgres.query('subscribed', `${months} FROM ${since}`);
+    await postgres.query(
+      'published',
+      'CREATE PUBLICATION everything FOR ALL TABLES WITH (publish_via_partition_root = true)',
+    );
+    await postgres.query(
+      'published',
+      "SELECT pg_create_logical_replication_slot('copy', 'pgoutput')",
+    );
+    await postgres.query(
+      'subscribed',
+      `CREATE SUBSCRIPTION copy CONNECTION '${url}' PUBLICATION everything
+       WITH (create_slot = false, slot_name = copy)`,
+    );
+    const store = await openPostgresStore({ url, quotas: QUOTAS });
+    const filled = await fillStore(store, 30);
+    const sealed = await fillSealed(store);
+    const records = await fillRecords(store);
+    await fillStates(store);
+    const log = await store.startLog(logStart('a'));
+    await store.addAudit(auditRecord(log.logId));
+    await store.takeTurn(turnOf(log.logId));
+    const [end] = await postgres.query('published', 'SELECT pg_current_wal_lsn() AS lsn');
+    const synced = `SELECT FROM pg_stat_subscription WHERE latest_end_lsn >= '${end?.lsn}'
+      AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')`;
+    while ((await postgres.query('subscribed', synced)).length === 0);
+    await postgres.query(
+      'subscribed',
+      'ALTER SUBSCRIPTION copy DISABLE; ALTER SUBSCRIPTION copy SET (slot_name = NONE)',
+    );
+    await postgres.query('subscribed', 'DROP SUBSCRIPTION copy');
+    const promoted = await openPostgresStore({ url: copy, quotas: QUOTAS });
+    await assertSameStates(store, promoted);
+    await assertSameRecords(store, promoted, records);
+    await assertSealed(promoted, sealed);
+    await assertSameStore(store, promoted, filled);
+    await promoted.commit([keyRequest('acct_a')], []);
+    await Promise.all([store.close(), promoted.close()]);
+  });
 });

@@ -57,7 +57,9 @@ import { verifyContract } from './verify-contract.ts';
 
 let postgres: Postgres;
 before(async () => {
-  if (!noPostgres) postgres = await Postgres.start();
+  if (noPostgres) return;
+  postgres = await Postgres.start();
+  postgres.publishesAll = true;
 });
 after(() => postgres?.remove());
 
@@ -421,19 +423,19 @@ describe('PostgreSQL store that loses its server', when, () => {
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
     const holder = await postgres.connect('refused');
-    await holder.query('BEGIN; SELECT FROM accounts FOR UPDATE');
+    await holder.query('BEGIN; LOCK TABLE rollup_hour IN EXCLUSIVE MODE');
     const cancelled = assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
       WHERE wait_event_type = 'Lock' AND datname = current_database()`;
     while ((await postgres.query('refused', cancel)).length === 0);
     await cancelled;
     await holder.end();
-    // A trigger raises the error of a full disk.
+    // A check of each row raises the error of a full disk.
     await postgres.query(
       'refused',
-      `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
+      `CREATE FUNCTION full_disk() RETURNS boolean LANGUAGE plpgsql
          AS $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$;
-       CREATE TRIGGER full_disk BEFORE INSERT ON ledger EXECUTE FUNCTION full_disk()`,
+       ALTER TABLE ledger ADD CONSTRAINT full_disk CHECK (full_disk()) NOT VALID`,
     );
     const turn = () => postgres.query('refused', 'SELECT turn FROM writers');
     const before = await turn();
@@ -443,7 +445,7 @@ describe('PostgreSQL store that loses its server', when, () => {
       before,
       'there was no doubt to resolve, by writing to that disk',
     );
-    await postgres.query('refused', 'DROP TRIGGER full_disk ON ledger');
+    await postgres.query('refused', 'ALTER TABLE ledger DROP CONSTRAINT full_disk');
     assert.deepEqual(await readBooks('refused'), { rows: 0, used: 0, keys: 0 });
     assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
     await store.close();
@@ -510,7 +512,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     const row = makeRow();
     const enterprise = await addAccount(store, 'enterprise');
     const holder = await postgres.connect('doubt');
-    await holder.query('BEGIN; SELECT FROM accounts FOR UPDATE');
+    await holder.query('BEGIN; LOCK TABLE rollup_hour IN EXCLUSIVE MODE');
     const refused = assert.rejects(store.commit([keyRequest(enterprise, row)], []), isUnavailable);
     while ((await postgres.query('doubt', waits)).length === 0);
     way.cutAll();
@@ -590,7 +592,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT commit_batch_8('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}')`,
+        `SELECT commit_batch_9('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}')`,
       ),
       /given this batch up/,
     );
@@ -1235,7 +1237,7 @@ describe('the probe of a PostgreSQL store', when, () => {
       counts: { streams: 0, streamsPassed: 0 },
     });
     const failures = async (id: string) => (await store.activity(id, NOW)).failures;
-    await postgres.query(database, `ALTER FUNCTION commit_batch_8 SET lock_timeout = '50ms'`);
+    await postgres.query(database, `ALTER FUNCTION commit_batch_9 SET lock_timeout = '50ms'`);
     await store.commit(
       [keyRequest('acct_research')],
       [failure('acct_enterprise'), failure('acct_research')],
@@ -1244,7 +1246,7 @@ describe('the probe of a PostgreSQL store', when, () => {
     await session.query('ROLLBACK');
     await store.commit([], []);
     assert.deepEqual([await failures('acct_enterprise'), await failures('acct_research')], [1, 1]);
-    await postgres.query(database, 'ALTER FUNCTION commit_batch_8 RESET lock_timeout');
+    await postgres.query(database, 'ALTER FUNCTION commit_batch_9 RESET lock_timeout');
     await session.end();
   });
 

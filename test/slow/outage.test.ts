@@ -222,10 +222,10 @@ describe('an outage of the ledger', { concurrency: true }, () => {
           1,
           'slower than the statement timeout',
           () =>
-            run(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
-            AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
-          CREATE TRIGGER slow BEFORE INSERT ON ledger EXECUTE FUNCTION slow()`),
-          () => run('DROP TRIGGER slow ON ledger; DROP FUNCTION slow()'),
+            run(`CREATE FUNCTION slow() RETURNS boolean LANGUAGE plpgsql
+            AS $$ BEGIN PERFORM pg_sleep(60); RETURN true; END $$;
+          ALTER TABLE ledger ADD CONSTRAINT slow CHECK (slow()) NOT VALID`),
+          () => run('ALTER TABLE ledger DROP CONSTRAINT slow; DROP FUNCTION slow()'),
         ],
         [1, 'stopped', () => postgres.stop('INT'), () => postgres.restart()],
         [1, 'killed', () => postgres.stop('KILL'), () => postgres.restart()],

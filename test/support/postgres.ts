@@ -51,6 +51,8 @@ export const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; w
 
 export class Postgres {
   readonly port: number;
+  /** True if new ledgers belong to a publication of all tables, which refuses changes of a table without a primary key. */
+  publishesAll = false;
   readonly #folder: string;
   readonly #bin: string;
   readonly #settings: readonly string[];
@@ -201,7 +203,10 @@ export class Postgres {
   async #createTemplate(): Promise<void> {
     const created = `SELECT FROM pg_database WHERE datname = '${TEMPLATE}'`;
     if ((await this.query('postgres', created)).length > 0) return;
-    await migratePostgres(await this.createDatabase(TEMPLATE));
+    const url = await this.createDatabase(TEMPLATE);
+    if (this.publishesAll)
+      await this.query(TEMPLATE, 'CREATE PUBLICATION everything FOR ALL TABLES');
+    await migratePostgres(url);
   }
 
   /** Stops the database's clock at a time; null lets it run again. */

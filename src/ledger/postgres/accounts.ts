@@ -32,8 +32,9 @@ import type {
 } from '../store.ts';
 import { changeAccountState, findAccount, listAccounts } from './account-states.ts';
 import { addition, NOTE_USES, rotationStatement } from './api-keys.ts';
-import { auditStatement, type Statement, withAudit } from './audit.ts';
+import { auditStatement, countOf, type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
+import { droppedRow } from './disturbances.ts';
 
 const SELECT_RECIPIENTS = `SELECT account_id AS "accountId", name, suite, public_key AS "publicKey",
     created_ms AS "createdMs" FROM recipients`;
@@ -83,9 +84,10 @@ export class PostgresAccountStore implements AccountStore {
     const { accountId, name, plan, demo, createdMs } = account;
     const sql = `INSERT INTO accounts (account_id, name, plan, demo, created_ms)
        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id) DO NOTHING RETURNING true AS is_new`;
-    return this.#change(
-      withAudit({ sql, values: [accountId, name, plan, demo, createdMs] }, audit),
-    );
+    const values = [accountId, name, plan, demo, createdMs];
+    const isAdded = await this.#change(withAudit({ sql, values }, audit));
+    if (!isAdded && (await this.findAccount(accountId)) === null) throw droppedRow('accounts');
+    return isAdded;
   }
 
   listAccounts(): Promise<Account[]> {
@@ -113,11 +115,10 @@ export class PostgresAccountStore implements AccountStore {
     plan: string,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const sql = `UPDATE accounts SET plan = $1
-       FROM (SELECT account_id AS id, plan <> $1 AS is_new FROM accounts
-         WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE) AS old
-       WHERE account_id = old.id RETURNING old.is_new`;
-    return this.#change(withAudit({ sql, values: [plan, accountId] }, audit));
+    const old = `SELECT account_id AS id, plan <> $1 AS is_new FROM accounts
+       WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE`;
+    const change = update('accounts', 'plan = $1', 'account_id', old);
+    return this.#change(withAudit({ ...change, values: [plan, accountId] }, audit));
   }
 
   async setSealedOnly(
@@ -125,12 +126,11 @@ export class PostgresAccountStore implements AccountStore {
     rule: SealedOnly,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const sql = `UPDATE accounts SET sealed_only = $1
-       FROM (SELECT account_id AS id, sealed_only <> $1 AS is_new FROM accounts
-         WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE) AS old
-       WHERE account_id = old.id RETURNING old.is_new`;
+    const old = `SELECT account_id AS id, sealed_only <> $1 AS is_new FROM accounts
+       WHERE account_id = $2 AND deleted_ms IS NULL FOR UPDATE`;
+    const change = update('accounts', 'sealed_only = $1', 'account_id', old);
     const also = rule === 'off' ? undefined : REQUIRE_SEALING_PROGRAM;
-    return this.#change(withAudit({ sql, values: [rule, accountId], also }, audit));
+    return this.#change(withAudit({ ...change, values: [rule, accountId], also }, audit));
   }
 
   async addRecipient(
@@ -145,7 +145,9 @@ export class PostgresAccountStore implements AccountStore {
     const values = [name, suite, publicKey, createdMs, accountId];
     if (await this.#change(withAudit({ sql, values }, audit))) return 'added';
     const find = 'SELECT FROM accounts WHERE account_id = $1 AND deleted_ms IS NULL';
-    return (await this.connection.get(find, accountId)) ? 'taken' : 'unknown_account';
+    if (!(await this.connection.get(find, accountId))) return 'unknown_account';
+    if (await this.findRecipient(accountId, name)) return 'taken';
+    throw droppedRow('recipients');
   }
 
   async removeRecipient(
@@ -153,9 +155,12 @@ export class PostgresAccountStore implements AccountStore {
     name: string,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const sql =
-      'DELETE FROM recipients WHERE account_id = $1 AND name = $2 RETURNING true AS is_new';
-    return this.#change(withAudit({ sql, values: [accountId, name] }, audit));
+    const old = 'SELECT account_id, name FROM recipients WHERE account_id = $1 AND name = $2';
+    const sql = `DELETE FROM recipients USING old
+       WHERE recipients.account_id = old.account_id AND recipients.name = old.name RETURNING true AS is_new`;
+    const parts = [`old AS (${old} FOR UPDATE)`];
+    const must = ['recipients', countOf('old')] as const;
+    return this.#change(withAudit({ parts, sql, must, values: [accountId, name] }, audit));
   }
 
   async listRecipients(accountId?: string): Promise<RecipientRecord[]> {
@@ -177,7 +182,14 @@ export class PostgresAccountStore implements AccountStore {
     keyHash: Uint8Array,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    return this.#change(withAudit(addition(record, keyHash), audit));
+    if (await this.#change(withAudit(addition(record, keyHash), audit))) return true;
+    const dropped = `SELECT FROM accounts WHERE account_id = $1 AND deleted_ms IS NULL
+       AND NOT EXISTS (SELECT FROM api_keys WHERE api_key_id = $2 OR key_hash = $3)`;
+    const { accountId, apiKeyId } = record;
+    if (await this.connection.get(dropped, accountId, apiKeyId, toBuffer(keyHash))) {
+      throw droppedRow('api_keys');
+    }
+    return false;
   }
 
   async listApiKeys(accountId?: string): Promise<ApiKeyRecord[]> {
@@ -208,11 +220,11 @@ export class PostgresAccountStore implements AccountStore {
     atMs: number,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const sql = `UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, $1)
-       FROM (SELECT api_key_id AS id, revoked_ms IS NULL AS is_new FROM api_keys
-         WHERE api_key_id = $2 FOR UPDATE) AS old
-       WHERE api_key_id = old.id RETURNING old.is_new`;
-    return this.#change(withAudit({ sql, values: [atMs, apiKeyId] }, audit));
+    const old = `SELECT api_key_id AS id, revoked_ms IS NULL AS is_new FROM api_keys
+       WHERE api_key_id = $2 FOR UPDATE`;
+    const set = 'revoked_ms = coalesce(revoked_ms, $1)';
+    const change = update('api_keys', set, 'api_key_id', old);
+    return this.#change(withAudit({ ...change, values: [atMs, apiKeyId] }, audit));
   }
 
   async rotateApiKey(
@@ -224,7 +236,7 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   async noteApiKeyUses(apiKeyIds: readonly string[], hour: number): Promise<void> {
-    await this.connection.run(NOTE_USES, [apiKeyIds, hour]);
+    await this.connection.guarded(() => this.connection.run(NOTE_USES, [apiKeyIds, hour]));
   }
 
   async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
@@ -237,13 +249,14 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   async registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void> {
-    await this.connection.changes(
+    const isAdded = await this.connection.changes(
       `INSERT INTO secret_checks (version, check_value, registered_ms, activated_ms)
        VALUES ($1, $2, $3, NULL) ON CONFLICT (version) DO NOTHING`,
       version,
       checkValue,
       atMs,
     );
+    if (!isAdded && !(await this.secretChecks()).has(version)) throw droppedRow('secret_checks');
   }
 
   async activateSecret(
@@ -251,9 +264,10 @@ export class PostgresAccountStore implements AccountStore {
     atMs: number,
     audit: AuditRecord | null = null,
   ): Promise<void> {
-    const sql = `UPDATE secret_checks SET activated_ms = $1
-       WHERE version = $2 AND activated_ms IS NULL RETURNING true AS is_new`;
-    await this.#change(withAudit({ sql, values: [atMs, version] }, audit));
+    const old = `SELECT version AS id, true AS is_new FROM secret_checks
+       WHERE version = $2 AND activated_ms IS NULL FOR UPDATE`;
+    const change = update('secret_checks', 'activated_ms = $1', 'version', old);
+    await this.#change(withAudit({ ...change, values: [atMs, version] }, audit));
   }
 
   async retireSecret(
@@ -261,21 +275,25 @@ export class PostgresAccountStore implements AccountStore {
     { retiredMs, compromisedMs }: Retirement,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const sql = `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, $1),
-         compromised_ms = least(compromised_ms, $2)
-       FROM (SELECT version AS id, retired_ms IS NULL
-           OR least(compromised_ms, $2) IS DISTINCT FROM compromised_ms AS is_new
-         FROM secret_checks WHERE version = $3 FOR UPDATE) AS old
-       WHERE version = old.id RETURNING old.is_new`;
-    return this.#change(withAudit({ sql, values: [retiredMs, compromisedMs, version] }, audit));
+    const old = `SELECT version AS id, retired_ms IS NULL
+         OR least(compromised_ms, $2) IS DISTINCT FROM compromised_ms AS is_new
+       FROM secret_checks WHERE version = $3 FOR UPDATE`;
+    const set = 'retired_ms = coalesce(retired_ms, $1), compromised_ms = least(compromised_ms, $2)';
+    const change = update('secret_checks', set, 'version', old);
+    const values = [retiredMs, compromisedMs, version];
+    return this.#change(withAudit({ ...change, values }, audit));
   }
 
   async reinstateSecret(version: number, audit: AuditRecord | null = null): Promise<boolean> {
-    const sql = `UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL
-       FROM (SELECT version AS id, retired_ms IS NOT NULL AS is_new FROM secret_checks
-         WHERE version = $1 FOR UPDATE) AS old
-       WHERE version = old.id RETURNING old.is_new`;
-    return this.#change(withAudit({ sql, values: [version] }, audit));
+    const old = `SELECT version AS id, retired_ms IS NOT NULL AS is_new FROM secret_checks
+       WHERE version = $1 FOR UPDATE`;
+    const change = update(
+      'secret_checks',
+      'retired_ms = NULL, compromised_ms = NULL',
+      'version',
+      old,
+    );
+    return this.#change(withAudit({ ...change, values: [version] }, audit));
   }
 
   async addAudit(audit: AuditRecord): Promise<void> {
@@ -289,4 +307,18 @@ export class PostgresAccountStore implements AccountStore {
   #change({ sql, values }: Statement): Promise<boolean> {
     return this.connection.changes(sql, ...values);
   }
+}
+
+/** Returns the update of the rows that `old` selects and locks, by their `id`. */
+function update(
+  table: string,
+  set: string,
+  key: string,
+  old: string,
+): Pick<Statement, 'parts' | 'sql' | 'must'> {
+  return {
+    parts: [`old AS (${old})`],
+    sql: `UPDATE ${table} SET ${set} FROM old WHERE ${key} = old.id RETURNING old.is_new`,
+    must: [table, countOf('old')],
+  };
 }

@@ -1,4 +1,4 @@
-/** Idempotency records in PostgreSQL, in the forms of `commit_batch_8`. */
+/** Idempotency records in PostgreSQL, in the forms of `commit_batch_9`. */
 import { answerColumns, joinKeyIds, toAnswer } from '../idempotency.ts';
 import type { IdempotencyRecord, MeteredRequest, StoredAnswer } from '../store.ts';
 import { bytea } from './connection.ts';
@@ -34,7 +34,7 @@ export const CONFIRMED_ANSWERS = `WITH confirmed AS (
         AND made_ms > (SELECT ledger_clock_ms() - 86400000 OFFSET 0)
       ORDER BY made_ms DESC LIMIT 1) AS kept) AS answer ON true`;
 
-/** A stored answer in the form of `commit_batch_8`. Bytes are hexadecimal. */
+/** A stored answer in the form of `commit_batch_9`. Bytes are hexadecimal. */
 export interface AnswerJson {
   readonly position: number;
   readonly requestHash: string;
@@ -82,7 +82,7 @@ export function keyedRequests(requests: readonly MeteredRequest[]): KeyedRequest
   });
 }
 
-/** Returns a record in the form that `commit_batch_8` reads, without its body. */
+/** Returns a record in the form that `commit_batch_9` reads, without its body. */
 export function recordColumns({ position, request, record, bodyAt }: KeyedRequest): object {
   return {
     position,

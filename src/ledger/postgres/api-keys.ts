@@ -7,7 +7,7 @@ import {
   settingValues,
 } from '../api-keys.ts';
 import { requirement } from '../migrations.ts';
-import type { Statement } from './audit.ts';
+import { counted, countOf, type Statement } from './audit.ts';
 
 /** Admits only programs that know the rules of API keys. */
 export const REQUIRE_RULES_PROGRAM: string = requirement(12);
@@ -16,10 +16,16 @@ export const REQUIRE_RULES_PROGRAM: string = requirement(12);
 const COPIED = SETTING_COLUMNS.replace('expires_ms, ', '');
 
 /** Skips API keys that another session locks: the next hour notes them. */
-export const NOTE_USES = `UPDATE api_keys SET last_used_hour = $2
-  WHERE api_key_id IN (SELECT api_key_id FROM api_keys
-    WHERE api_key_id = ANY ($1::text[]) AND coalesce(last_used_hour < $2, true)
-    FOR NO KEY UPDATE SKIP LOCKED)`;
+export const NOTE_USES: string = counted(
+  [
+    `old AS (SELECT api_key_id FROM api_keys
+      WHERE api_key_id = ANY ($1::text[]) AND coalesce(last_used_hour < $2, true)
+      FOR NO KEY UPDATE SKIP LOCKED)`,
+    `noted AS (UPDATE api_keys SET last_used_hour = $2 FROM old WHERE api_keys.api_key_id = old.api_key_id RETURNING 1)`,
+  ],
+  'SELECT FROM noted',
+  [['api_keys', countOf('old'), countOf('noted')]],
+);
 
 export function addition(record: NewApiKey, keyHash: Uint8Array): Statement {
   const { apiKeyId, accountId, hint, createdMs, revokedMs, ...settings } = record;
@@ -51,7 +57,7 @@ export function rotationStatement(rotation: Rotation): Statement {
       INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, counter_id, expires_ms, ${COPIED})
       SELECT $2, account_id, $3, $4, $5::bigint, coalesce(counter_id, api_key_id),
         CASE WHEN $7::boolean THEN expires_ms ELSE $8::bigint END, ${COPIED}
-      FROM old)`,
+      FROM old RETURNING 1)`,
   ];
   const sql = `UPDATE api_keys SET replaced_by = $2,
       revoked_ms = CASE WHEN $6::bigint <= $5::bigint THEN $6::bigint END,
@@ -61,6 +67,8 @@ export function rotationStatement(rotation: Rotation): Statement {
   return {
     parts,
     sql,
+    // The old API key changes, and a new one is added.
+    must: ['api_keys', `SELECT 2 * (${countOf('old')}) - (${countOf('added')})`],
     values: [...values, expiresMs === undefined, expiresMs ?? null],
     also: REQUIRE_RULES_PROGRAM,
   };

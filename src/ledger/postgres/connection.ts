@@ -279,8 +279,8 @@ export function isUndefinedTable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the server answered that it did not do the work: wrong data or statement (classes 22, 23,
- * 42, P0), a conflict (40), no room on disk or in memory (53), an unavailable lock (55), a read-only server
+ * Returns true if the server answered that it did not do the work: wrong data or statement (classes 0A, 22,
+ * 23, 42, 54, P0), dropped rows (PH), a conflict (40), no room on disk or in memory (53), an unavailable lock (55), a read-only server
  * (25006) or a timeout (57014). Any other failure leaves the outcome unknown, above all a lost connection,
  * but also a server that shuts down because its log finds no room.
  */
@@ -288,7 +288,9 @@ export function isRefusal(error: unknown): boolean {
   const state = stateOf(error);
   if (state.startsWith('53')) return (error as pg.DatabaseError).severity === 'ERROR';
   return (
-    /^(22|23|40(001|002|P01)|42|55|P0)/.test(state) || state === READ_ONLY || state === '57014'
+    /^(0A|22|23|40(001|002|P01)|42|54|55|P0|PH)/.test(state) ||
+    state === READ_ONLY ||
+    state === '57014'
   );
 }
 

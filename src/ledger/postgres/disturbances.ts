@@ -4,8 +4,10 @@
  * foreign keys that are switched off. The ledger has none of these.
  */
 import type pg from 'pg';
+import type { AppError } from '../../errors.ts';
 import type { DatabaseFault } from '../inspection.ts';
 import { type Migration, readMigrations } from '../migrations.ts';
+import { unavailable } from '../unavailable.ts';
 
 /** Time after which the ledger's tables are looked at again. */
 const LOOK_EVERY_MS = 2_000;
@@ -107,6 +109,16 @@ export class DisturbedError extends Error {
       `rows of the ledger can be missing or wrong: ${faults.map(({ problem }) => problem).join('; ')}; see phm doctor`,
     );
   }
+}
+
+/** The database took a row and did not keep it. */
+export class DroppedError extends Error {
+  override readonly name = 'DroppedError';
+}
+
+/** Returns the failure of an insert that neither wrote its row nor met another one. */
+export function droppedRow(table: string): AppError {
+  return unavailable(new DroppedError(`the database dropped rows of the table ${table}`));
 }
 
 /** Returns the names of the tables that the migrations create. */

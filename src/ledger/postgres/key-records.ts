@@ -21,7 +21,7 @@ import {
 } from '../key-records.ts';
 import { requirement } from '../migrations.ts';
 import { hasAccountIndex } from './account-index.ts';
-import { type Statement, withAudits } from './audit.ts';
+import { countOf, type Statement, withAudits } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
 
 /** Admits only programs that know key records. */
@@ -74,16 +74,19 @@ const REVOCATION = ['state', 'reason', 'revoked_ms', 'audit_id'];
 const IS_NEW = `CASE excluded.state WHEN 'compromised' THEN key_states.state IS DISTINCT FROM 'compromised'
   ELSE key_states.state IS NULL END`;
 
+/** The rows of `ledger` to revoke, each with its order. */
+const REVOKED = `revoked AS (
+    SELECT found.*, asked.state, asked.reason, asked.at_ms, asked.audit_id
+    FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
+      AS asked (key_id, account_id, state, reason, at_ms, audit_id)
+    CROSS JOIN LATERAL (
+      SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms FROM ledger
+      WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found)`;
+
 /** Revokes distinct keys, in the order of their IDs: two statements then wait for each other in one direction only. */
 const REVOKE = `INSERT INTO key_states (key_id, account_id, fingerprint, commitment, secret_version, expires_ms,
     ${REVOCATION.join(', ')})
-  SELECT found.*, asked.state, asked.reason, asked.at_ms, asked.audit_id
-  FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
-    AS asked (key_id, account_id, state, reason, at_ms, audit_id)
-  CROSS JOIN LATERAL (
-    SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms FROM ledger
-    WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found
-  ORDER BY asked.key_id
+  SELECT * FROM revoked ORDER BY key_id
   ON CONFLICT (key_id) DO UPDATE SET ${REVOCATION.map(
     (name) => `${name} = CASE WHEN ${IS_NEW} THEN excluded.${name} ELSE key_states.${name} END`,
   ).join(', ')}
@@ -200,7 +203,8 @@ function revocationsOf(revocations: readonly AuditedRevocation[]): Statement {
     orders.map(({ atMs }) => atMs),
     revocations.map(({ audit }) => toBuffer(audit.auditId)),
   ];
-  return { sql: REVOKE, values, also: REQUIRE_RECORDS_PROGRAM };
+  const must = ['key_states', countOf('revoked')] as const;
+  return { parts: [REVOKED], sql: REVOKE, must, values, also: REQUIRE_RECORDS_PROGRAM };
 }
 
 function idOf(keyId: Uint8Array): string {

@@ -29,7 +29,9 @@ import {
   toRecordedRow,
 } from '../recorded-row.ts';
 import { PostgresAccountStore } from './accounts.ts';
+import { counted, countOf } from './audit.ts';
 import { type Run, toBuffer } from './connection.ts';
+import { droppedRow } from './disturbances.ts';
 import {
   joined,
   outcomeAt,
@@ -39,6 +41,22 @@ import {
   startLog,
   takeTurn,
 } from './log-turns.ts';
+
+const RESTAMP = counted(
+  [
+    `new AS (
+       SELECT asked.* FROM unnest($1::bytea[], $2::integer[], $3::bytea[], $4::bytea[], $5::integer[])
+         AS asked (entry_id, log_id, entry, mac, secret_version)
+       JOIN logs ON logs.log_id = asked.log_id AND logs.closed_ms IS NULL)`,
+    `old AS (SELECT log_pending.entry_id FROM log_pending JOIN new USING (entry_id)
+       WHERE log_pending.log_id <> new.log_id FOR UPDATE OF log_pending)`,
+    `restamped AS (UPDATE log_pending SET log_id = new.log_id, entry = new.entry, mac = new.mac,
+         secret_version = new.secret_version
+       FROM new JOIN old USING (entry_id) WHERE log_pending.entry_id = new.entry_id RETURNING 1)`,
+  ],
+  'SELECT FROM restamped',
+  [['log_pending', countOf('old'), countOf('restamped')]],
+);
 
 /** Attempts to register a name while other servers register theirs. */
 const MAX_ATTEMPTS = 10;
@@ -70,9 +88,10 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
   }
 
   async recordHome(logId: number): Promise<void> {
-    await this.connection.guarded(() =>
+    const { rowCount } = await this.connection.guarded(() =>
       this.connection.commit('UPDATE logs SET home = ledger_home() WHERE log_id = $1', [logId]),
     );
+    if (rowCount !== 1) throw droppedRow('logs');
   }
 
   async strandedEntries(openLogId: number, limit: number): Promise<PendingEntry[]> {
@@ -87,21 +106,13 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
   async restamp(entries: readonly PendingEntry[]): Promise<void> {
     if (entries.length === 0) return;
     await this.connection.guarded(() =>
-      this.connection.commit(
-        `UPDATE log_pending AS old SET log_id = new.log_id, entry = new.entry, mac = new.mac,
-           secret_version = new.secret_version
-         FROM unnest($1::bytea[], $2::integer[], $3::bytea[], $4::bytea[], $5::integer[])
-           AS new (entry_id, log_id, entry, mac, secret_version)
-         JOIN logs ON logs.log_id = new.log_id AND logs.closed_ms IS NULL
-         WHERE old.entry_id = new.entry_id AND old.log_id <> new.log_id`,
-        [
-          entries.map(({ entryId }) => toBuffer(entryId)),
-          entries.map(({ logId }) => logId),
-          entries.map(({ entry }) => toBuffer(entry)),
-          entries.map(({ mac }) => toBuffer(mac)),
-          entries.map(({ secretVersion }) => secretVersion),
-        ],
-      ),
+      this.connection.commit(RESTAMP, [
+        entries.map(({ entryId }) => toBuffer(entryId)),
+        entries.map(({ logId }) => logId),
+        entries.map(({ entry }) => toBuffer(entry)),
+        entries.map(({ mac }) => toBuffer(mac)),
+        entries.map(({ secretVersion }) => secretVersion),
+      ]),
     );
   }
 
@@ -143,7 +154,7 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
     note: string,
     kind: 'checkpoint' | 'witnessed',
   ): Promise<void> {
-    await this.connection.guarded(() =>
+    const { rowCount } = await this.connection.guarded(() =>
       this.connection.commit(
         `INSERT INTO log_checkpoints AS old (log_id, kind, size, note) VALUES ($1, $2, $3, $4)
          ON CONFLICT (log_id, kind) DO UPDATE SET size = excluded.size, note = excluded.note
@@ -151,6 +162,9 @@ export class PostgresLogStore extends PostgresAccountStore implements LogStore {
         [logId, kind, size, note],
       ),
     );
+    if (rowCount === 1) return;
+    const newer = 'SELECT FROM log_checkpoints WHERE log_id = $1 AND kind = $2 AND size > $3';
+    if (!(await this.connection.get(newer, logId, kind, size))) throw droppedRow('log_checkpoints');
   }
 
   async logCounts(logId: number): Promise<LogCounts> {

@@ -30,7 +30,9 @@ import {
   toLogRecord,
   toPendingEntry,
 } from '../recorded-row.ts';
+import { counted, countOf } from './audit.ts';
 import { type Run, toBuffer } from './connection.ts';
+import { droppedRow } from './disturbances.ts';
 
 /** A head, and whether the database moved, as `LogRecord` describes. */
 type PlacedHead = Head & Pick<LogRecord, 'isMoved'>;
@@ -56,7 +58,7 @@ export async function startLog(run: Run, start: LogStart): Promise<LogRecord> {
   if (closes && (open?.logId !== closes.logId || open.size !== closes.size)) {
     refuseFollowing(closes.size, open?.logId === closes.logId ? open : null);
   }
-  return insertLog(run, start);
+  return insertLog(run, start, open);
 }
 
 async function findLog(
@@ -68,15 +70,21 @@ async function findLog(
   return rows[0] && toLogRecord(rows[0]);
 }
 
-async function insertLog(run: Run, start: LogStart): Promise<LogRecord> {
+async function insertLog(
+  run: Run,
+  start: LogStart,
+  open: LogRecord | undefined,
+): Promise<LogRecord> {
   const { origin, verifierKeys, startedMs, first, tree } = start;
-  await run('UPDATE logs SET closed_ms = $1 WHERE closed_ms IS NULL', [startedMs]);
-  await run(
+  const closed = await run('UPDATE logs SET closed_ms = $1 WHERE closed_ms IS NULL', [startedMs]);
+  requireCount('logs', open ? 1 : 0, closed);
+  const added = await run(
     `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root, head_mac,
        head_version)
      SELECT coalesce(max(log_id), 0) + 1, $1, $2, $3, NULL, 0, $4, $5, $6 FROM logs`,
     [origin, verifierKeys, startedMs, emptyRoot(), toBuffer(tree.seal.mac), tree.seal.version],
   );
+  requireCount('logs', 1, added);
   const started = (await findLog(run, 'closed_ms IS NULL')) as LogRecord;
   if (first === null) return started;
   const entry = { entry: first, entryId: null, kind: 'start' } as const;
@@ -128,17 +136,15 @@ async function waitingOf(run: Run, { logId, limit }: Turn): Promise<WaitingEntry
 /** Removes exactly these entries: others may have become visible since they were read. */
 async function removeWaiting(run: Run, waiting: readonly WaitingEntry[]): Promise<void> {
   if (waiting.length === 0) return;
-  const { rowCount } = await run('DELETE FROM log_pending WHERE entry_id = ANY ($1::bytea[])', [
+  const removed = await run('DELETE FROM log_pending WHERE entry_id = ANY ($1::bytea[])', [
     waiting.map(({ pending }) => toBuffer(pending.entryId)),
   ]);
-  if (rowCount !== waiting.length) {
-    throw new Error(`${rowCount} of ${waiting.length} entries were removed`);
-  }
+  requireCount('log_pending', waiting.length, removed);
 }
 
 async function setAside(run: Run, refused: readonly PendingEntry[]): Promise<void> {
   if (refused.length === 0) return;
-  await run(
+  const added = await run(
     `INSERT INTO log_set_aside (entry_id, log_id, kind, entry, mac, secret_version, noted_ms)
      SELECT *, ledger_clock_ms() FROM unnest($1::bytea[], $2::integer[], $3::text[], $4::bytea[],
        $5::bytea[], $6::integer[])`,
@@ -151,6 +157,7 @@ async function setAside(run: Run, refused: readonly PendingEntry[]): Promise<voi
       refused.map(({ secretVersion }) => secretVersion),
     ],
   );
+  requireCount('log_set_aside', refused.length, added);
 }
 
 async function edgeAt(run: Run, logId: number, head: Head): Promise<Edge> {
@@ -174,7 +181,7 @@ async function append(
   { size, root, seal, tiles }: Extension,
   entries: readonly NewEntry[],
 ): Promise<void> {
-  await run(
+  const added = await run(
     `INSERT INTO log_entries (log_id, entry_index, entry, entry_id, kind)
      SELECT $1, $2::bigint + position - 1, entry, entry_id, kind
      FROM unnest($3::bytea[], $4::bytea[], $5::text[])
@@ -187,8 +194,9 @@ async function append(
       entries.map(({ kind }) => kind),
     ],
   );
+  requireCount('log_entries', entries.length, added);
   if (tiles.length > 0) {
-    await run(
+    const written = await run(
       `INSERT INTO log_tiles (log_id, level, tile_index, hashes)
        SELECT $1, level, tile_index, hashes
        FROM unnest($2::integer[], $3::bigint[], $4::bytea[]) AS new (level, tile_index, hashes)
@@ -200,6 +208,7 @@ async function append(
         tiles.map(({ hashes }) => toBuffer(hashes)),
       ],
     );
+    requireCount('log_tiles', tiles.length, written);
   }
   const { rowCount } = await run(
     `UPDATE logs SET size = $1, root = $2, head_mac = $3, head_version = $4
@@ -227,19 +236,34 @@ export async function recoverEntries(
   await append(run, logId, head, extension, appended);
 }
 
+const TAKE_WAITING = counted(
+  [
+    `waiting AS (SELECT entry_id FROM log_pending WHERE entry = ANY ($1::bytea[]) AND NOT EXISTS (
+       SELECT FROM log_entries WHERE log_entries.entry_id = log_pending.entry_id) FOR UPDATE)`,
+    `taken AS (DELETE FROM log_pending USING waiting WHERE log_pending.entry_id = waiting.entry_id
+       RETURNING log_pending.entry_id AS "entryId", log_id AS "logId", kind, entry, mac,
+         secret_version AS "secretVersion")`,
+  ],
+  'SELECT * FROM taken',
+  [['log_pending', countOf('waiting'), countOf('taken')]],
+);
+
 /** Removes the pending rows of these entries and returns them by their entry. */
 async function takeWaitingWith(
   run: Run,
   entries: readonly Uint8Array[],
 ): Promise<Map<string, PendingEntry>> {
-  const { rows } = await run(
-    `DELETE FROM log_pending WHERE entry = ANY ($1::bytea[]) AND NOT EXISTS (
-       SELECT FROM log_entries WHERE log_entries.entry_id = log_pending.entry_id)
-     RETURNING entry_id AS "entryId", log_id AS "logId", kind, entry, mac,
-       secret_version AS "secretVersion"`,
-    [entries.map(toBuffer)],
-  );
+  const { rows } = await run(TAKE_WAITING, [entries.map(toBuffer)]);
   return new Map(rows.map(toPendingEntry).map((one) => [hexOf(one.entry), one]));
+}
+
+/** Throws if the database dropped rows. */
+function requireCount(
+  table: string,
+  wanted: number,
+  { rowCount }: { readonly rowCount: number | null },
+): void {
+  if (rowCount !== wanted) throw droppedRow(table);
 }
 
 /** Returns the outcome of a turn that changes nothing. */

@@ -10,6 +10,7 @@ import { keyIdBound, keyIdMs } from '../key-time.ts';
 import { type PruneBounds, pruneBounds } from '../prune-bounds.ts';
 import type { PruneOrder, PruneReport } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
+import { counted, countOf } from './audit.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import {
   isConflict,
@@ -275,10 +276,12 @@ async function removeRows(
 ): Promise<number> {
   return inChunks(
     connection,
-    `WITH chunk AS MATERIALIZED (
-       SELECT key_id FROM ${partition} WHERE ${IS_OLD} ORDER BY key_id LIMIT ${CHUNK}
-       FOR UPDATE SKIP LOCKED)
-     DELETE FROM ${partition} AS old USING chunk WHERE old.key_id = chunk.key_id`,
+    removalOf(
+      partition,
+      `SELECT key_id FROM ${partition} WHERE ${IS_OLD} ORDER BY key_id LIMIT ${CHUNK}
+       FOR UPDATE SKIP LOCKED`,
+      'old.key_id = chunk.key_id',
+    ),
     [keyIdBound(beforeMs), beforeMs],
     signal,
   );
@@ -311,14 +314,27 @@ function removalByAccount(
   column: 'key_id' | 'period',
   condition: string,
 ): string {
-  return `WITH chunk AS MATERIALIZED (
-       SELECT old.account_id, old.${column} FROM accounts, LATERAL (
-         SELECT account_id, ${column} FROM ${table}
-         WHERE account_id = accounts.account_id AND ${column} < $1 ${condition}
-         ORDER BY ${column} LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED) AS old
-       LIMIT ${CHUNK})
-     DELETE FROM ${table} AS old USING chunk
-     WHERE old.account_id = chunk.account_id AND old.${column} = chunk.${column}`;
+  return removalOf(
+    table,
+    `SELECT old.account_id, old.${column} FROM accounts, LATERAL (
+       SELECT account_id, ${column} FROM ${table}
+       WHERE account_id = accounts.account_id AND ${column} < $1 ${condition}
+       ORDER BY ${column} LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED) AS old
+     LIMIT ${CHUNK}`,
+    `old.account_id = chunk.account_id AND old.${column} = chunk.${column}`,
+  );
+}
+
+/** Returns a statement that removes the rows that `chunk` selects and locks, and returns one row for each. */
+function removalOf(table: string, chunk: string, match: string): string {
+  return counted(
+    [
+      `chunk AS MATERIALIZED (${chunk})`,
+      `removed AS (DELETE FROM ${table} AS old USING chunk WHERE ${match} RETURNING 1)`,
+    ],
+    'SELECT FROM removed',
+    [[table, countOf('chunk'), countOf('removed')]],
+  );
 }
 
 /** Repeats a statement, each time in its own transaction, until it finds less than a full chunk. */

@@ -31,6 +31,17 @@ const MAX_ATTEMPTS = 100;
 const SUBJECT = 'the database';
 
 /**
+ * Creates the table of the version, and adds the primary key that earlier programs left out: with a publication of all
+ * tables, PostgreSQL refuses every update and deletion of a table without one.
+ */
+const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL);
+  DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = 'schema_version'::regclass AND indisprimary) THEN
+      ALTER TABLE schema_version ADD PRIMARY KEY (version);
+    END IF;
+  END $$`;
+
+/**
  * Applies the missing migrations, each in its own transaction and one program at a time. Leaves a newer
  * schema unchanged if this program can work with it. Throws `SetupError` if it cannot, or if a lock is not
  * available.
@@ -117,7 +128,7 @@ async function apply(
   migrations: readonly Migration[],
   { version, sql }: Migration,
 ): Promise<void> {
-  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
+  await client.query(VERSION_TABLE);
   await client.query(sql);
   const { oldestProgram: needed } = await readSchema(client);
   await client.query('DELETE FROM schema_version');

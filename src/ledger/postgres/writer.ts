@@ -1,7 +1,7 @@
 /**
  * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_8` (in the twelfth migration) locks the accounts of a batch in order, decides and writes. So
+ * `commit_batch_9` (in the fourteenth migration) locks the accounts of a batch in order, decides and writes. So
  * a batch costs one round trip, and no lock is held while data crosses the network.
  *
  * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the
@@ -59,7 +59,7 @@ const RESOLVE_PAUSE_MS = 100;
 /** Stands for the quota of a plan that this server lacks. No request fits into it. */
 const NO_PLAN = -1;
 
-/** Decision of `commit_batch_8`: usage before the batch, and the requests that are not decided by the quota. */
+/** Decision of `commit_batch_9`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -74,7 +74,7 @@ interface Decision {
   /** Positions in the batch of requests with a repeated key. */
   readonly repeated: readonly number[];
   readonly committed: number;
-  /** Accounts whose rows other sessions lock. Their failed requests were left out. */
+  /** Accounts whose rows other sessions lock. Their requests and failed requests were left out. */
   readonly deferred: readonly string[];
 }
 
@@ -100,6 +100,8 @@ export class PostgresWriter {
    * Failed requests that no batch could record yet, because other sessions lock the rows of their accounts.
    */
   #deferred: readonly FailedRequest[] = [];
+  /** Accounts that the last batch with their requests left out. No batch waits for their rows until one gets them. */
+  #busy: ReadonlySet<string> = new Set();
   /** Settles after all earlier commits. A writer has at most one batch in progress. */
   #idle: Promise<unknown> = Promise.resolve();
 
@@ -126,10 +128,18 @@ export class PostgresWriter {
       const decided = await this.#connection.guarded(() => this.#commitBatch(requests, batch));
       const locked = new Set(decided.decision.deferred);
       this.#deferred = failed.filter(({ accountId }) => locked.has(accountId)).slice(-MAX_DEFERRED);
+      this.#noteBusy(requests, locked);
       return outcomesOf(requests, decided);
     });
     this.#idle = outcomes.catch(() => {});
     return outcomes;
+  }
+
+  #noteBusy(requests: readonly MeteredRequest[], locked: ReadonlySet<string>): void {
+    if (this.#busy.size === 0 && locked.size === 0) return;
+    const asked = new Set(requests.map(({ accountId }) => accountId));
+    const others = [...this.#busy].filter((accountId) => !asked.has(accountId));
+    this.#busy = new Set([...others, ...[...asked].filter((accountId) => locked.has(accountId))]);
   }
 
   async #commitBatch(
@@ -139,8 +149,8 @@ export class PostgresWriter {
   ): Promise<Decided> {
     const turn = await this.#takeTurn();
     const attempted = await this.#attempt(
-      'SELECT * FROM commit_batch_8($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-      [this.#id, turn, ...batch, JSON.stringify(quotas)],
+      'SELECT * FROM commit_batch_9($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      [this.#id, turn, ...batch, JSON.stringify(quotas), [...this.#busy]],
     );
     if ('row' in attempted) {
       const { decision, answers } = attempted.row as { decision: Decision; answers: unknown };
@@ -332,7 +342,7 @@ function lacksPlan(failure: unknown): boolean {
   return isRefusal(failure) && /has a plan without a quota$/.test((failure as Error).message);
 }
 
-/** Converts the decision to one outcome per request, by the rule of `commit_batch_8`. */
+/** Converts the decision to one outcome per request, by the rule of `commit_batch_9`. */
 function outcomesOf(
   requests: readonly MeteredRequest[],
   { decision, answers }: Decided,
@@ -349,13 +359,15 @@ function outcomesOf(
       },
     ]),
   );
+  const locked = new Set(decision.deferred);
   const apiKeyCounters = new Map(
     decision.apiKeyCounters.map(({ counterId, used }) => [counterId, { used: Number(used) }]),
   );
   /** Answers of requests that this batch has committed, by account and key. */
   const made = new Map<string, StoredAnswer>();
-  const outcomes = requests.map((request, position) => {
+  const outcomes = requests.map((request, position): CommitOutcome => {
     const { accountId, idempotency } = request;
+    if (locked.has(accountId)) return { kind: 'account_locked' };
     const counter = counters.get(accountId);
     if (!counter) throw new Error('the database omitted an account of the batch');
     const name = idempotency && `${accountId} ${idempotency.key}`;
