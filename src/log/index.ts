@@ -33,5 +33,11 @@ export {
   verifyConsistency,
   verifyInclusion,
 } from './proofs.ts';
-export { type PublishedState, readState, writeState } from './state-file.ts';
+export {
+  type PublishedState,
+  readState,
+  syncState,
+  withStateLock,
+  writeState,
+} from './state-file.ts';
 export { type Edge, type Extension, extendTree, rootOfEdge, type Tile, TreeError } from './tree.ts';

@@ -4,11 +4,13 @@
  * It lies outside the database and its backups. A server that finds an older tree in its database therefore
  * sees that the database was restored, and signs no fork.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, lchownSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#tlog';
 import { DurableFile } from '../files/durable-file.ts';
 import { requireOwnFile } from '../files/ownership.ts';
+import { syncDirectory } from '../files/sync.ts';
 
 export interface PublishedState {
   /** The signed checkpoint, verbatim. The caller verifies its signatures. */
@@ -32,6 +34,49 @@ function readIfExists(path: string): string | null {
   }
 }
 
+/** Longest wait for another process that is replacing the file, which takes it a few milliseconds. */
+const LOCK_LIMIT_MS = 5_000;
+
+/**
+ * Runs `work` while no other process that shares the file runs its own. Throws if another one holds the lock for five
+ * seconds, and the error of the file system.
+ *
+ * The lock is one of SQLite on an empty file, because Node has no locks of files: the operating system ends it with its
+ * process, so a crash leaves nothing to remove.
+ */
+export function withStateLock<T>(path: string, work: () => T): T {
+  const lock = openLock(path);
+  try {
+    take(lock);
+    return work();
+  } finally {
+    lock.close();
+  }
+}
+
+function openLock(path: string): DatabaseSync {
+  const lockPath = `${path}.lock`;
+  // Not by SQLite, whose error does not say what is wrong with the directory.
+  closeSync(openSync(lockPath, 'a', 0o600));
+  const owner = serverOf(path);
+  if (owner) lchownSync(lockPath, owner.uid, owner.gid);
+  return new DatabaseSync(lockPath, { timeout: LOCK_LIMIT_MS });
+}
+
+function take(lock: DatabaseSync): void {
+  try {
+    lock.exec('BEGIN IMMEDIATE');
+  } catch (cause) {
+    const reason = `its lock cannot be taken (${(cause as Error).message})`;
+    throw Object.assign(new Error(reason, { cause }), { syscall: 'lock' });
+  }
+}
+
+/** Makes the name of the file durable, after a replacement whose last sync may have failed. */
+export function syncState(path: string): void {
+  syncDirectory(dirname(path));
+}
+
 /** Replaces the file, synced, so that a checkpoint which is published later is never ahead of it. */
 export function writeState(path: string, note: string): void {
   const file = new DurableFile(path);
@@ -49,7 +94,13 @@ export function writeState(path: string, note: string): void {
  * Otherwise the server could not read it.
  */
 function leaveToServer(file: DurableFile): void {
-  if (process.getuid?.() !== 0) return;
-  const owner = statSync(file.path, { throwIfNoEntry: false }) ?? statSync(dirname(file.path));
-  if (owner.uid !== 0) file.giveTo(owner);
+  const owner = serverOf(file.path);
+  if (owner) file.giveTo(owner);
+}
+
+/** Returns the other user whose server owns the file, if this process is root's. */
+function serverOf(path: string): { readonly uid: number; readonly gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  const owner = statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
+  return owner.uid === 0 ? null : owner;
 }

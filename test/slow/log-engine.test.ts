@@ -20,8 +20,14 @@ afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())));
 /** A running log. `find` answers requests for receipts; by default it proves what the published tree holds. */
 function start({
   intervalMs = 250,
-  stopped = null as string | null,
-  find = undefined as unknown,
+  stopped = null,
+  find,
+  upkeep = () => {},
+}: {
+  readonly intervalMs?: number;
+  readonly stopped?: string | null;
+  readonly find?: unknown;
+  readonly upkeep?: () => void;
 } = {}) {
   const [store, file] = [newStore(), new FakeFile()];
   const { publisher, sequencer, served } = startServer(store, file);
@@ -36,7 +42,7 @@ function start({
     cosigning: null,
     state: file,
     intervalMs,
-    upkeep: async () => {},
+    upkeep: async () => upkeep(),
     notify: (notice) => notices.push(notice),
     describe: (error) => (error as Error).message,
     stopped,
@@ -242,6 +248,44 @@ describe('a running log', () => {
     await engine.close();
     assert.deepEqual([store.contents.record.size, publisher.published?.size], [256, 0]);
     assert.equal(notices.filter(({ kind }) => kind === 'stopped').length, 1);
+  });
+
+  it('publishes nothing if the ledger is found damaged in the last transaction of a turn', async () => {
+    const { store, engine, publisher, served, notices } = start({ intervalMs: 50 });
+    await until(() => publisher.published !== null);
+    const before = served.length;
+    store.add();
+    store.onCall = (name) => {
+      if (name === 'committed') engine.condemn('a row is missing');
+    };
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'stopped'));
+    await engine.close();
+    assert.deepEqual([store.contents.record.size, served.length], [1, before]);
+    assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
+  });
+
+  it('takes and writes nothing more once the ledger was found damaged', async () => {
+    let upkeeps = 0;
+    const { store, engine, publisher } = start({ intervalMs: 50, upkeep: () => (upkeeps += 1) });
+    await until(() => publisher.published !== null);
+    store.add();
+    engine.recorded();
+    engine.condemn('a row is missing');
+    const [turns, kept] = [store.turns, upkeeps];
+    await delay(150);
+    await engine.close();
+    assert.deepEqual([store.turns, upkeeps], [turns, kept]);
+  });
+
+  it('answers stopped if the ledger is found damaged while a receipt is read', async () => {
+    const { promise, resolve } = Promise.withResolvers<ReceiptAnswer>();
+    const { engine, publisher } = start({ find: () => promise });
+    await until(() => publisher.published !== null);
+    const answer = engine.receipt('phm_1', 'acct', 0);
+    engine.condemn('a row is missing');
+    resolve(RECEIPT);
+    assert.deepEqual(await answer, { kind: 'stopped' });
   });
 
   it('takes all turns of a backlog when it closes', async () => {

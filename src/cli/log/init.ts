@@ -15,6 +15,7 @@ import {
   openCheckpoint,
   readState,
   signCheckpoint,
+  withStateLock,
   writeState,
 } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
@@ -276,7 +277,7 @@ export function saveState({ log: { stateFile } }: Config, note: string): void {
 /** Writes a checkpoint as a state file. Throws `CommandError`. */
 export function writeStateFile(path: string, note: string): void {
   try {
-    writeState(path, note);
+    withStateLock(path, () => writeState(path, note));
   } catch (error) {
     throw unwritable(path, error);
   }

@@ -9,6 +9,8 @@ import {
   openVerifierKey,
   readState,
   signCheckpoint,
+  syncState,
+  withStateLock,
   writeState,
 } from '../../log/index.ts';
 import type { LogMacKey, LogMacKeys } from '../../proof/index.ts';
@@ -108,7 +110,7 @@ export function assembleLog(
     cosigning,
     state,
     intervalMs: data.intervalMs,
-    upkeep: () => keepUp(store, maker, notify),
+    upkeep: (mayWrite) => keepUp(store, maker, notify, mayWrite),
     notify,
     describe: (error) => describe(error, data.stateFile),
     stopped: data.stopped,
@@ -120,6 +122,8 @@ function stateFileAt(path: string): StateFile {
     path,
     read: () => readState(path)?.note ?? null,
     write: (note) => writeState(path, note),
+    sync: () => syncState(path),
+    alone: (work) => withStateLock(path, work),
   };
 }
 
@@ -149,6 +153,7 @@ async function keepUp(
   store: LedgerStore,
   maker: EntryMaker,
   notify: (notice: LogNotice) => void,
+  mayWrite: () => boolean,
 ): Promise<void> {
   const { logId } = maker.log;
   notify({ kind: 'counts', ...(await store.logCounts(logId)) });
@@ -156,7 +161,7 @@ async function keepUp(
   const isOpen = logs.some((log) => log.logId === logId && log.closedMs === null);
   // A slower server may have added entries to a log that was just closed. Entries for a log that does not exist are made
   // up: in the open log, a turn sets them aside.
-  if (isOpen) await restampStranded(store, maker);
+  if (isOpen && mayWrite()) await restampStranded(store, maker);
 }
 
 function describe(error: unknown, stateFile: string): string {

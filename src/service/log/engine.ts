@@ -31,8 +31,8 @@ export interface EngineParts {
   readonly cosigning: Cosigning | null;
   readonly state: StateFile;
   readonly intervalMs: number;
-  /** Counts entries and moves stranded ones to the open log, every two seconds. */
-  readonly upkeep: () => Promise<void>;
+  /** Counts entries and, while `mayWrite`, moves stranded ones to the open log, every two seconds. */
+  readonly upkeep: (mayWrite: () => boolean) => Promise<void>;
   readonly notify: (notice: LogNotice) => void;
   /** Describes an error for the log, without its message unless that is known to be harmless. */
   readonly describe: (error: unknown) => string;
@@ -54,6 +54,8 @@ export class LogEngine {
   #triedAt: string | null = null;
   /** True if only a restart can end the stop. */
   #isCondemned: boolean;
+  /** True if a check found the ledger damaged: nothing is written to it any more. */
+  #isDamaged = false;
   /** Why the last turn failed; null if it did not. */
   #delay: string | null = null;
   /** True if the last turn left entries, because it may take only so many. */
@@ -104,6 +106,7 @@ export class LogEngine {
       if (this.#stopped !== null) return { kind: 'stopped' };
       if (!isInTime) return { kind: 'pending' };
       const answer = await this.#parts.receipts.find(keyId, accountId, waitMs === 0);
+      if (this.#stopped !== null) return { kind: 'stopped' };
       if (answer.kind !== 'pending' || waitMs === 0) return answer;
     }
   }
@@ -111,7 +114,7 @@ export class LogEngine {
   async tile(level: number, index: number, width: number): Promise<LogBytesAnswer> {
     const refusal = await this.#refusal(level, index, width);
     if (refusal) return refusal;
-    return { kind: 'bytes', bytes: await this.#parts.tiles.tile(level, index, width) };
+    return this.#unlessStopped(await this.#parts.tiles.tile(level, index, width));
   }
 
   async entries(index: number, width: number): Promise<LogBytesAnswer> {
@@ -121,13 +124,18 @@ export class LogEngine {
     const entries = Array.from({ length: width }, (_, i) =>
       hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
     );
-    return { kind: 'bytes', bytes: formatEntries(entries) };
+    return this.#unlessStopped(formatEntries(entries));
   }
 
   /** Stops until a restart, because a check found the ledger damaged. */
   condemn(damage: string): void {
+    const reason = `the ledger is damaged: ${damage}`;
     this.#isCondemned = true;
-    if (this.#stopped === null) this.#stop(`the ledger is damaged: ${damage}`);
+    this.#isDamaged = true;
+    clearTimeout(this.#timer);
+    // A turn in progress may be in its last transaction, after which it would publish.
+    this.#parts.publisher.halt(reason);
+    if (this.#stopped === null) this.#stop(reason);
     this.#endRest();
     this.#release(this.#waiters);
   }
@@ -140,8 +148,13 @@ export class LogEngine {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#turn;
     if (this.#stopped === null) await this.#run();
-    while (this.#isBehind) await this.#run();
+    while (this.#isBehind && this.#stopped === null) await this.#run();
     await this.#round;
+  }
+
+  /** Bytes that were read while the log stopped may come from a damaged ledger. */
+  #unlessStopped(bytes: Uint8Array): LogBytesAnswer {
+    return this.#stopped === null ? { kind: 'bytes', bytes } : { kind: 'stopped' };
   }
 
   /** Resolves with true after a turn that began later than this call, and with false after `limitMs`. */
@@ -182,6 +195,7 @@ export class LogEngine {
   }
 
   async #run(): Promise<void> {
+    if (this.#isDamaged) return;
     this.#turnStartMs = performance.now();
     if (!this.#isBehind) this.#restsUntilMs = this.#turnStartMs + this.#parts.intervalMs;
     this.#turn = this.#takeTurn();
@@ -278,7 +292,8 @@ export class LogEngine {
 
   async #keepUp(): Promise<void> {
     if (this.#stopped !== null && !this.#isCondemned) await this.#tryAgainIfRecovered();
-    await this.#parts.upkeep().catch(() => {});
+    if (this.#isDamaged) return;
+    await this.#parts.upkeep(() => !this.#isDamaged).catch(() => {});
   }
 
   /**
@@ -309,7 +324,7 @@ export class LogEngine {
       .then(() => {
         this.#round = null;
         const { witnessed } = cosigning;
-        if (!witnessed || witnessed === before) return;
+        if (!witnessed || witnessed === before || this.#stopped !== null) return;
         const { size, note, atMs } = witnessed;
         this.#parts.notify({ kind: 'witnessed', size, note, atMs });
       });

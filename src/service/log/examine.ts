@@ -67,6 +67,8 @@ function publisherOf({ store, config, record, macs, version }: LogExamination): 
       path: config.stateFile,
       read: () => readState(config.stateFile)?.note ?? null,
       write: refuse,
+      sync: refuse,
+      alone: refuse,
     },
     stored: async () => (await store.logs()).find((log) => log.logId === logId) ?? record,
     seals: new HeadSeals({ log: { origin }, macs, version }, registered),

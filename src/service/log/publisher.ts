@@ -22,6 +22,10 @@ export interface StateFile {
   read(): string | null;
   /** Replaces the file. Returns when it is synced. */
   write(note: string): void;
+  /** Makes the file that is in place durable. */
+  sync(): void;
+  /** Runs `work` while no other process that shares the file does. Throws if another holds it for too long. */
+  alone<T>(work: () => T): T;
 }
 
 /** What the database holds about the open log. */
@@ -76,6 +80,10 @@ export class Publisher {
   #nextSize: Promise<number> | null = null;
   /** The state file of the log before a rotation: it counts as a file of this log's beginning. */
   #closedNote: string | null = null;
+  /** The head that is known to be durable in the state file. */
+  #synced: string | null = null;
+  /** Why nothing more may be published; null if it may. */
+  #halted: string | null = null;
 
   constructor(parts: PublisherParts) {
     this.#parts = parts;
@@ -84,6 +92,11 @@ export class Publisher {
   /** The newest served head; null before the first. */
   get published(): SignedHead | null {
     return this.#published;
+  }
+
+  /** Ends publishing until a restart: a head that is not yet signed never is. */
+  halt(reason: string): void {
+    this.#halted = reason;
   }
 
   /** Forgets the served head: the operator has put another state file in place, which counts from now on. */
@@ -152,7 +165,12 @@ export class Publisher {
     // Other servers may have published more than this one's state file shows.
     if (stored.isMoved) throw new LogStopped(this.#movedMessage(stored));
     await this.#parts.seals.admit(stored);
+    this.#refuseHalted();
     return { base, stored };
+  }
+
+  #refuseHalted(): void {
+    if (this.#halted !== null) throw new LogStopped(this.#halted);
   }
 
   /**
@@ -251,12 +269,16 @@ export class Publisher {
 
   /**
    * Returns the stored head, signed and kept in the state file. Returns null if a server that shares the file has
-   * meanwhile kept another head.
+   * meanwhile kept another head. No other server reads, compares or replaces the file meanwhile, so it never goes back.
    */
-  #keep({ base, stored }: Admitted): SignedHead | null {
+  #keep(admitted: Admitted): SignedHead | null {
+    return this.#parts.state.alone(() => this.#keepAlone(admitted));
+  }
+
+  #keepAlone({ base, stored }: Admitted): SignedHead | null {
     if (this.#base() !== base) return null;
     if (base && isSameHead(base, stored)) {
-      if (this.#readState() === null) this.#writeState(base);
+      this.#makeDurable(base);
       return base;
     }
     const { sign, nowMs } = this.#parts;
@@ -266,9 +288,22 @@ export class Publisher {
     return signed;
   }
 
+  /**
+   * Makes the file as new as a head that is not signed here now. A head that this process did not write may lack the sync of
+   * its directory: that sync failed, or its writer died before it.
+   */
+  #makeDurable(head: SignedHead): void {
+    const state = this.#readState();
+    if (state === null || state.size < head.size) this.#writeState(head);
+    if (this.#synced === head.note) return;
+    this.#parts.state.sync();
+    this.#synced = head.note;
+  }
+
   #writeState(head: SignedHead): void {
     this.#parts.state.write(head.note);
     this.#state = head;
+    this.#synced = head.note;
   }
 
   async #serve(signed: SignedHead): Promise<SignedHead> {

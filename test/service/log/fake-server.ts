@@ -36,16 +36,38 @@ export class FakeFile {
   readonly path = '/srv/phm.log-state';
   text: string | null = null;
   onWrite: () => void = () => {};
+  onSync: () => void = () => {};
   writes = 0;
+  /** What a loss of power would leave. */
+  durable: string | null = null;
+  /** True while a server compares and replaces it. */
+  isLocked = false;
 
   read(): string | null {
     return this.text;
   }
 
   write(note: string): void {
+    assert.ok(this.isLocked, 'a server writes it without the lock');
     this.onWrite();
     this.writes += 1;
     this.text = note;
+    this.sync();
+  }
+
+  sync(): void {
+    this.onSync();
+    this.durable = this.text;
+  }
+
+  alone<T>(work: () => T): T {
+    assert.ok(!this.isLocked, 'a server waits for itself');
+    this.isLocked = true;
+    try {
+      return work();
+    } finally {
+      this.isLocked = false;
+    }
   }
 }
 
@@ -72,6 +94,7 @@ export function startServer(
       note === closedNote ? { kind: 'ended', origin: 'closed.example/log', size: 1, end: 1 } : null,
     sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
     save: async ({ size, note }) => {
+      assert.equal(file.durable, file.text, 'no head is served before the file is durable');
       await store.saveCheckpoint(1, size, note, 'checkpoint');
       served.push(note);
     },

@@ -347,6 +347,51 @@ describe('the sequencer', () => {
     await assertNoFork(store, served);
   });
 
+  it('serves no head whose state file is in place but was never synced', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, served } = startServer(store, file);
+    await sequencer.turn();
+    store.add();
+    file.onSync = () => assert.fail('EIO');
+    await assert.rejects(sequencer.turn(), /EIO/);
+    assert.equal(sizeOf(file.text), 1, 'the rename is done');
+    await assert.rejects(sequencer.turn(), /EIO/, 'and the next turn finds the file equal');
+    assert.equal(served.length, 1);
+    // Neither does a process that starts then.
+    const restarted = startServer(store, file);
+    await assert.rejects(restarted.sequencer.turn(), /EIO/);
+    assert.deepEqual([restarted.served, sizeOf(file.durable)], [[], 0]);
+    file.onSync = () => {};
+    await sequencer.turn();
+    await restarted.sequencer.turn();
+    assert.deepEqual([sizeOf(served.at(-1) ?? null), sizeOf(file.durable)], [1, 1]);
+  });
+
+  it('brings a state file up to date that was put back while it ran', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, publisher } = startServer(store, file);
+    await sequencer.turn();
+    const old = file.text;
+    store.add();
+    await sequencer.turn();
+    file.text = old;
+    await publisher.publish();
+    assert.equal(sizeOf(file.text), 1);
+  });
+
+  it('signs nothing after it was halted, also in a turn whose entries are stored', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, publisher, served } = startServer(store, file);
+    await sequencer.turn();
+    store.add();
+    store.onCall = (name) => {
+      if (name === 'committed') publisher.halt('the ledger is damaged: staged');
+    };
+    await assert.rejects(sequencer.turn(), LogStopped);
+    assert.deepEqual([store.contents.record.size, served.length, sizeOf(file.text)], [1, 1, 0]);
+    await assert.rejects(publisher.admit(), LogStopped);
+  });
+
   it('lets servers share a database, with a state file each or one for all', async () => {
     for (const isShared of [true, false]) {
       const store = newStore();
