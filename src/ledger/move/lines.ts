@@ -4,7 +4,10 @@ import { MAX_LINE_BYTES } from './format.ts';
 
 const LINE_END = 10;
 
-/** Yields the lines without their ends, as many at a time as a chunk completes. Throws `SetupError`. */
+/**
+ * Yields the lines without their ends, as many at a time as a chunk completes. Throws `SetupError`, after the lines before: a
+ * header of a later version says why a line is longer than this program reads.
+ */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   // Kept apart until the line is complete: a line of 16 MiB in small chunks would be copied again with each.
   let parts: Uint8Array[] = [];
@@ -14,7 +17,10 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     const lines: Uint8Array[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
-      requireShort(length + end - start, count + lines.length);
+      if (isLong(length + end - start)) {
+        yield lines;
+        throw tooLong(count + lines.length);
+      }
       lines.push(joined([...parts, chunk.subarray(start, end)]));
       parts = [];
       length = 0;
@@ -22,9 +28,9 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     }
     count += lines.length;
     length += chunk.length - start;
-    requireShort(length, count);
-    if (start < chunk.length) parts.push(chunk.subarray(start));
     yield lines;
+    if (isLong(length)) throw tooLong(count);
+    if (start < chunk.length) parts.push(chunk.subarray(start));
   }
   if (length > 0) {
     throw new SetupError(`line ${count + 1} has no end: the file was cut off; export it again`);
@@ -36,7 +42,10 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return parts.length === 1 && only ? only : Buffer.concat(parts);
 }
 
-function requireShort(length: number, linesBefore: number): void {
-  if (length < MAX_LINE_BYTES) return;
-  throw new SetupError(`line ${linesBefore + 1} is longer than ${MAX_LINE_BYTES} bytes`);
+function isLong(length: number): boolean {
+  return length >= MAX_LINE_BYTES;
+}
+
+function tooLong(linesBefore: number): SetupError {
+  return new SetupError(`line ${linesBefore + 1} is longer than ${MAX_LINE_BYTES} bytes`);
 }
