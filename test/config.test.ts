@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Config, readConfig } from '../src/config/index.ts';
+import type { Row } from '../src/config/environment.ts';
+import { type Config, ENVIRONMENT, readClientConfig, readConfig } from '../src/config/index.ts';
 import { SOURCE_NAMES } from '../src/entropy/index.ts';
 
 const CONTEXT = { cores: 4, knownSources: SOURCE_NAMES, serves: true };
@@ -19,7 +20,88 @@ function problems(env: Record<string, string>): string {
   return result.ok ? '' : result.problems.join('\n');
 }
 
+/** A value that each variable could have, by what it is. */
+const KINDS: Record<string, string> = { path: '/srv/phm', command: 'cat secret', text: 'value' };
+
 describe('configuration', () => {
+  it('refuses quotes around any value, and says which', () => {
+    for (const [name, { kind = 'text' }] of Object.entries<Row>(ENVIRONMENT)) {
+      for (const quote of ['"', "'"]) {
+        const found = problems({ [name]: `${quote}${KINDS[kind]}${quote}` });
+        assert.match(found, new RegExp(`^${name} is in quotes`, 'm'), found);
+        assert.equal(found.split(name).length, 2, found);
+      }
+    }
+    const url = readClientConfig({ PHM_URL: '"http://127.0.0.1:8080"' }, undefined);
+    assert.deepEqual(url.ok ? [] : url.problems, [
+      'PHM_URL is in quotes, which nothing has removed: write the value without them',
+    ]);
+    const secret = problems({ PHM_MASTER_KEY: `"${'ab'.repeat(32)}"` });
+    assert.doesNotMatch(secret, /abab/);
+  });
+
+  it('refuses paths that a shell should have changed, for every variable that names one', () => {
+    const ofPaths = Object.entries<Row>(ENVIRONMENT).filter(([, { kind }]) => kind === 'path');
+    assert.ok(ofPaths.length > 10);
+    for (const [name] of ofPaths) {
+      for (const [value, words] of [
+        ['~', /begins with "~"/],
+        ['~/phm', /begins with "~"/],
+        ['~ada/phm', /begins with "~"/],
+        ['$HOME/phm', /has the variable HOME/],
+        [`\${HOME}/phm`, /has the variable HOME/],
+        [`/srv/\${SITE:-x}/phm`, /has the variable SITE/],
+        ['%USERPROFILE%/phm', /has the variable USERPROFILE/],
+        ['$(pwd)/phm', /has the variable/],
+        ['"/srv/phm', /is in quotes/],
+        ['/srv/"phm"', /has quotes/],
+        ['/srv/phm"', /has quotes/],
+        ['C:\\phm', /path of Windows/],
+        ['file:///srv/phm', /is an address/],
+        ['/srv/phm  # data', /holds a comment/],
+        ['/srv/a\nb', /control character/],
+      ] as const) {
+        const found = problems({ [name]: value });
+        assert.match(found, words, `${name}=${value}`);
+        assert.ok(found.startsWith(`${name} `), found);
+      }
+    }
+  });
+
+  it('takes names that only look so, and drops what line ends leave behind', () => {
+    for (const [value, path] of [
+      ['./~phm', join(process.cwd(), '~phm')],
+      ['/srv/a$b', '/srv/a$b'],
+      ['/srv/100%', '/srv/100%'],
+      ["/srv/ada's", "/srv/ada's"],
+      ['/srv/a#b', '/srv/a#b'],
+      [' /srv/phm \r', '/srv/phm'],
+    ] as const) {
+      assert.equal(accept({ PHM_DATA_DIR: value }).dataDir, path);
+    }
+    accept({ PHM_MASTER_KEY_COMMAND: "'/opt/my tool' --key ~/k $HOME" });
+  });
+
+  it('refuses a variable that nothing has replaced, and a name with more than the name', () => {
+    assert.match(problems({ PHM_HOST: `\${HOST}` }), /^PHM_HOST has the variable HOST/);
+    for (const name of [
+      'export PHM_DATA_DIR',
+      'PHM_DATA_DIR ',
+      ' PHM_DATA_DIR',
+      'PHM_DATA_DIR\r',
+    ]) {
+      assert.match(
+        problems({ [name]: '/srv/phm' }),
+        /is not PHM_DATA_DIR: write PHM_DATA_DIR=…/,
+        name,
+      );
+    }
+    assert.match(
+      readConfig({ PHM_DATA_DIR: ' ' }, CONTEXT).warnings.join(),
+      /PHM_DATA_DIR is empty/,
+    );
+  });
+
   it('has the documented defaults', () => {
     const config = accept({});
     assert.equal(config.host, '127.0.0.1');

@@ -14,6 +14,7 @@ import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { CommandError, ConfigurationError } from './command-error.ts';
 import { type CliContext, type CliProcess, contextOf, requireConfig } from './context.ts';
+import { checkPaths } from './path-arguments.ts';
 
 export type { CliContext, CliProcess } from './context.ts';
 
@@ -56,6 +57,7 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
       writeErr: context.log ? () => {} : (text) => context.err(text),
       outputError: (message) => reportUsage(withoutApiKeys(message), context),
     })
+    .hook('preAction', (_, command) => checkPaths(command))
     .addHelpText('after', environmentHelp());
   program
     .command('serve')

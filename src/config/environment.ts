@@ -1,11 +1,24 @@
 /** Environment variables of the service. To add one, add a row. */
+import type { ValueKind } from './value-form.ts';
+
+/** A variable: its default, and its line in the help. */
+export interface Row {
+  readonly default: string;
+  readonly help: string;
+  /** What the value is; `text` if left out. */
+  readonly kind?: ValueKind;
+}
 
 export const ENVIRONMENT = {
   PHM_HOST: { default: '127.0.0.1', help: 'address to listen on' },
   PHM_PORT: { default: '8080', help: 'port to listen on; 0 takes a free one' },
-  PHM_DATA_DIR: { default: './data', help: 'directory of the database and the master secret' },
+  PHM_DATA_DIR: {
+    default: './data',
+    help: 'directory of the database and the master secret',
+    kind: 'path',
+  },
   PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host,…/db; default: SQLite' },
-  PHM_DATABASE_URL_FILE: { default: '', help: 'file that holds this address' },
+  PHM_DATABASE_URL_FILE: { default: '', help: 'file that holds this address', kind: 'path' },
   PHM_MIGRATE: { default: 'off', help: 'auto: migrate the PostgreSQL schema at startup' },
   PHM_START_WAIT_SECONDS: {
     default: '300',
@@ -17,27 +30,40 @@ export const ENVIRONMENT = {
   },
   PHM_RETENTION_DAYS: { default: '', help: 'days to keep ledger rows; default: for ever' },
   PHM_MASTER_KEY: { default: '', help: 'master secret: 64 hex digits, or a "version:hex" list' },
-  PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },
-  PHM_MASTER_KEY_COMMAND: { default: '', help: 'shell command that writes the master secret' },
+  PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret', kind: 'path' },
+  PHM_MASTER_KEY_COMMAND: {
+    default: '',
+    help: 'shell command that writes the master secret',
+    kind: 'command',
+  },
   PHM_MASTER_KEY_VERSION: { default: '', help: 'current version; default: the highest' },
   PHM_TRANSPARENCY_LOG: { default: 'auto', help: 'auto or off: log keys, for receipts' },
   PHM_LOG_KEY: { default: '', help: 'signing keys of the log, two lines; PostgreSQL needs them' },
-  PHM_LOG_KEY_FILE: { default: '', help: 'file that holds these keys' },
+  PHM_LOG_KEY_FILE: { default: '', help: 'file that holds these keys', kind: 'path' },
   PHM_LOG_STATE_FILE: {
     default: '',
     help: 'last published checkpoint; default: beside the data directory',
+    kind: 'path',
   },
-  PHM_LOG_WITNESSES: { default: '', help: 'file with the policy that names the witnesses' },
+  PHM_LOG_WITNESSES: {
+    default: '',
+    help: 'file with the policy that names the witnesses',
+    kind: 'path',
+  },
   PHM_LOG_INTERVAL_MS: { default: '1000', help: 'milliseconds between two heads of the log' },
   PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
   PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources that a request may name' },
   PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },
   PHM_JITTER_CREDIT: { default: 'off', help: 'on: credit timing noise; assess your machine first' },
-  PHM_DEVICE_PATH: { default: '', help: 'source "device": character device or pipe to read' },
+  PHM_DEVICE_PATH: {
+    default: '',
+    help: 'source "device": character device or pipe to read',
+    kind: 'path',
+  },
   PHM_DEVICE_MIN_ENTROPY: { default: '', help: 'source "device": min-entropy claimed per byte' },
   PHM_REMOTE_CREDIT: { default: 'off', help: 'on: credit ibm-quantum and qrng with entropy' },
   PHM_IBM_API_KEY: { default: '', help: 'source "ibm-quantum": IBM Cloud API key' },
-  PHM_IBM_API_KEY_FILE: { default: '', help: 'file that holds this API key' },
+  PHM_IBM_API_KEY_FILE: { default: '', help: 'file that holds this API key', kind: 'path' },
   PHM_IBM_SERVICE_CRN: { default: '', help: 'source "ibm-quantum": CRN of the instance' },
   PHM_IBM_BACKEND: { default: '', help: 'source "ibm-quantum": name of the processor' },
   PHM_IBM_URL: { default: '', help: 'address of the Runtime API; default: the public one' },
@@ -50,12 +76,13 @@ export const ENVIRONMENT = {
     default: '',
     help: 'source "qrng": API key, if the service requires one',
   },
-  PHM_QRNG_API_KEY_FILE: { default: '', help: 'file that holds this API key' },
+  PHM_QRNG_API_KEY_FILE: { default: '', help: 'file that holds this API key', kind: 'path' },
   PHM_TLS_CERT_FILE: {
     default: '',
     help: 'PEM certificate chain; turns on TLS 1.3',
+    kind: 'path',
   },
-  PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of this certificate' },
+  PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of this certificate', kind: 'path' },
   PHM_TLS_REQUIRE_HYBRID: { default: 'off', help: 'on: refuse clients without post-quantum TLS' },
   PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
   PHM_BASE_PATH: { default: '', help: 'path in front of every address, such as /phm' },
@@ -68,13 +95,13 @@ export const ENVIRONMENT = {
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM until the listener closes' },
   PHM_MAX_CONNECTIONS: { default: '2000', help: 'most connections at a time; 503 beyond' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off: enforce the rate limits' },
-  PHM_PLANS_FILE: { default: '', help: 'JSON file that changes and adds plans' },
+  PHM_PLANS_FILE: { default: '', help: 'JSON file that changes and adds plans', kind: 'path' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores' },
   PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; default: none' },
   PHM_METRICS_HOST: { default: '127.0.0.1', help: 'address on which /metrics listens' },
   PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
   PHM_LOG_FORMAT: { default: 'auto', help: 'json, pretty, or auto: pretty on a terminal' },
-} as const satisfies Record<string, { default: string; help: string }>;
+} as const satisfies Record<string, Row>;
 
 /** Variables of the client commands: `generate`, `validate` and `metrics`. */
 export const CLIENT_ENVIRONMENT = {
@@ -83,7 +110,7 @@ export const CLIENT_ENVIRONMENT = {
     default: '',
     help: 'API key; default: the demo key, for a service on this machine',
   },
-  PHM_API_KEY_FILE: { default: '', help: 'file that holds the API key' },
-} as const satisfies Record<string, { default: string; help: string }>;
+  PHM_API_KEY_FILE: { default: '', help: 'file that holds the API key', kind: 'path' },
+} as const satisfies Record<string, Row>;
 
 export type Variable = keyof typeof ENVIRONMENT | keyof typeof CLIENT_ENVIRONMENT;

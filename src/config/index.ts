@@ -41,6 +41,7 @@ export {
   readPlanNames,
 } from './plans.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
+export { formProblem } from './value-form.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -150,6 +151,8 @@ export function readConfig(
 ): ConfigResult {
   const problems: string[] = [];
   const reader = new Reader(env, problems);
+  // Also those that matter only with another: a value in a wrong form is refused in any case.
+  for (const name of Object.keys(ENVIRONMENT)) reader.text(name as keyof typeof ENVIRONMENT);
   const host = reader.text('PHM_HOST').replace(/^\[|\]$/g, '');
   const allowCleartext = reader.flag('PHM_ALLOW_CLEARTEXT');
   const dataDir = resolve(reader.text('PHM_DATA_DIR'));
@@ -202,7 +205,8 @@ export function readConfig(
     logLevel: reader.choice('PHM_LOG_LEVEL', LOG_LEVELS),
     logFormat: reader.choice('PHM_LOG_FORMAT', LOG_FORMATS),
   };
-  const warnings = unknownVariables(env);
+  problems.push(...misnamedVariables(env));
+  const warnings = [...unknownVariables(env), ...emptyDirectory(env)];
   return problems.length === 0 ? { ok: true, config, warnings } : { ok: false, problems, warnings };
 }
 
@@ -295,11 +299,36 @@ function commandEnvironment(
   return Object.fromEntries(passed);
 }
 
+/** The name of a variable as an env file leaves it that nothing but a shell can read: `export PHM_PORT`, `PHM_PORT `. */
+const MISNAMED = /^\s*(?:export\s+)?(PHM_\w+)\s*$/;
+
+/** Returns a problem for each known variable whose name came with more than the name: its value would have no effect. */
+function misnamedVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(env).flatMap((name) => {
+    const [, meant = ''] = MISNAMED.exec(name) ?? [];
+    if (meant === '' || meant === name || !isKnown(meant)) return [];
+    return [
+      `the variable "${printable(name)}" is not ${meant}: write ${meant}=… in the env file, without "export" or spaces`,
+    ];
+  });
+}
+
+/** An unset variable in a script is a likely reason, and the default a new ledger in the working directory. */
+function emptyDirectory({
+  PHM_DATA_DIR: text,
+}: Readonly<Record<string, string | undefined>>): string[] {
+  if (text === undefined || text.trim() !== '') return [];
+  return [`PHM_DATA_DIR is empty, so it has its default: ${ENVIRONMENT.PHM_DATA_DIR.default}`];
+}
+
+const isKnown = (name: string): boolean =>
+  Object.hasOwn(ENVIRONMENT, name) || Object.hasOwn(CLIENT_ENVIRONMENT, name);
+
 /** Returns a warning for each unknown variable: a misspelt one would silently leave the default in force. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('PHM_'))
-    .filter((name) => !Object.hasOwn(ENVIRONMENT, name) && !Object.hasOwn(CLIENT_ENVIRONMENT, name))
+    .filter((name) => !isKnown(name))
     .map(
       (name) =>
         `${printable(name)} is not a variable of this service and has no effect: check its spelling`,

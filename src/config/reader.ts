@@ -4,7 +4,8 @@ import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { fileProblem } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
-import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Variable } from './environment.ts';
+import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Row, type Variable } from './environment.ts';
+import { formProblem } from './value-form.ts';
 
 const VARIABLES = { ...ENVIRONMENT, ...CLIENT_ENVIRONMENT };
 
@@ -33,8 +34,15 @@ export class Reader {
     this.problems = problems;
   }
 
+  /** A value in a wrong form is a problem, and counts as not set. */
   text(name: Variable): string {
-    return this.#env[name]?.trim() || VARIABLES[name].default;
+    const { default: byDefault, kind = 'text' }: Row = VARIABLES[name];
+    const text = this.#env[name]?.trim() ?? '';
+    const problem = formProblem(text, kind);
+    if (problem === null) return text || byDefault;
+    const message = `${name} ${problem}`;
+    if (!this.problems.includes(message)) this.problems.push(message);
+    return byDefault;
   }
 
   integer(name: Variable, min: number, max: number): number {

@@ -200,6 +200,43 @@ describe('phm', () => {
     assert.match(stderr, /PHM_PORT[\s\S]*PHM_WORKERS/);
   });
 
+  it('refuses file names that a shell should have changed, in every option and argument for files', async () => {
+    for (const args of [
+      ['generate', '--output=~/key'],
+      ['generate', '--count', '1', '--output-dir=~/keys'],
+      ['generate', '--receipt', '$HOME/receipt'],
+      ['recipient', 'new', '--output', '~/backup'],
+      ['open', '~/key.sealed', '--recipient-key', 'key'],
+      ['open', 'a', '"b"', '--recipient-key', 'key'],
+      ['ledger', 'backup', '~/backup.db'],
+      ['ledger', 'restore', '%USERPROFILE%/backup.db'],
+      ['export', '~/export'],
+      ['log', 'copy', '~/log'],
+      ['log', 'check', '~/log', '--state', '~/state'],
+      ['log', 'check', '--state=~/state'],
+      ['log', 'recover', '--from=~/log'],
+      ['assess', 'a', '--html=~/page.html'],
+    ]) {
+      const { code, stderr } = await phm(args, dataDir);
+      assert.equal(code, 2, args.join(' '));
+      assert.match(
+        stderr,
+        /^phm: .*(begins with "~"|has the variable|is in quotes)/m,
+        args.join(' '),
+      );
+    }
+    assert.ok(!existsSync('~'));
+  });
+
+  it('creates no ledger in a folder that a variable names by mistake', async () => {
+    const create = ['account', 'create', '--init', '--name', 'A', '--plan', 'research'];
+    for (const folder of ['"/srv/phm"', '~/phm', '$HOME/phm', '%USERPROFILE%/phm']) {
+      const { code, stderr } = await phm(create, folder);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /PHM_DATA_DIR (is in quotes|begins with|has the variable)/);
+    }
+  });
+
   it('creates and lists accounts and API keys', async () => {
     const account = await phmJson(
       ['account', 'create', '--init', '--name', 'Ada', '--plan', 'research'],

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { fileProblem, replaceable } from '../../files/ownership.ts';
@@ -24,7 +24,9 @@ export interface Seen {
 
 /** Returns the file of a log in the state directory of the user (XDG Base Directory Specification). */
 export function defaultSeenFile({ env }: CliContext, origin: string): string {
-  const state = env.XDG_STATE_HOME || join(homeOf(env), '.local', 'state');
+  // The specification ignores a path that is not absolute.
+  const given = env.XDG_STATE_HOME ?? '';
+  const state = isAbsolute(given) ? given : join(homeOf(env), '.local', 'state');
   // An origin may hold any character, so its hash names the file.
   const name = createHash('sha256').update(origin).digest('hex').slice(0, 32);
   return join(state, 'phm', `log-${name}`);
@@ -33,7 +35,7 @@ export function defaultSeenFile({ env }: CliContext, origin: string): string {
 /** Returns the home directory. Throws `CommandError` if this user has none, as in many containers. */
 function homeOf(env: CliContext['env']): string {
   const home = env.HOME || homeOfUser();
-  if (home) return home;
+  if (home && isAbsolute(home)) return home;
   throw new CommandError(
     'this user has no home directory: name a file with --state, or set HOME',
     1,

@@ -1,0 +1,54 @@
+/**
+ * Values that some shell or file format should have changed before they came here: quotes, `~`, unexpanded variables.
+ * Taken as they are, they would name a new folder, and a new ledger with a new master secret in it.
+ */
+
+/** What a value is. `command` is a line for a shell, which does all this itself. */
+export type ValueKind = 'path' | 'command' | 'text';
+
+const PAIRS: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '“': '”',
+  '‘': '’',
+};
+
+/** A quote at the beginning or the end of a part of a path. */
+const QUOTED_PART = /(?:^|\/)["']|["'](?:\/|$)/;
+
+const QUOTES = 'quotes, which nothing has removed: write the value without them';
+const WHOLE = 'write the whole path';
+
+/** Returns what is wrong with the form of a value, and what to write; null if nothing is. It quotes no more than a name. */
+export function formProblem(value: string, kind: ValueKind): string | null {
+  const first = value.charAt(0);
+  const isWrapped = value.length > 1 && value.endsWith(PAIRS[first] ?? '\n');
+  if (kind === 'command' ? isWrapped && / /.test(value) : first in PAIRS) {
+    return `is in ${QUOTES}`;
+  }
+  if (kind === 'command') return null;
+  const [variable] = /^(?:\$\{\w+[^}]*\}|\$\w+|%\w+%)$/.exec(value) ?? [];
+  if (variable !== undefined) return unexpanded(variable, 'write the value itself');
+  return kind === 'path' ? pathProblem(value) : null;
+}
+
+function pathProblem(value: string): string | null {
+  if (value.startsWith('~')) return `begins with "~", which only a shell expands: ${WHOLE}`;
+  if (QUOTED_PART.test(value)) return `has ${QUOTES}`;
+  // A part that begins so. A name with such a character in it is a name.
+  const [, variable] = /(?:^|\/)(\$\{\w+[^}]*\}|\$\(|\$[A-Za-z_]\w*|%\w+%)/.exec(value) ?? [];
+  if (variable !== undefined) return unexpanded(variable, WHOLE);
+  if (/^file:/i.test(value)) return `is an address, not a path: ${WHOLE}, without "file:"`;
+  if (process.platform !== 'win32' && /^[A-Za-z]:[\\/]/.test(value)) {
+    return `is a path of Windows, which this system takes for a name: ${WHOLE}`;
+  }
+  if (/\s#/.test(value))
+    return 'holds a comment, which nothing has removed: put it on its own line';
+  return /\p{Cc}/u.test(value) ? `holds a control character: ${WHOLE}` : null;
+}
+
+function unexpanded(variable: string, fix: string): string {
+  const [name] = /\w+/.exec(variable) ?? ['a command'];
+  return `has the variable ${name}, which nothing has replaced by its value: ${fix}`;
+}
