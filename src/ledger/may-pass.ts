@@ -1,7 +1,7 @@
-/** Decides which database failures may pass, so that startup waits for their end. */
+/** Decides which database failures may pass, so that startup waits for their end, and which last. */
 import { AppError, SetupError } from '../errors.ts';
 import { UnconfirmedError } from './postgres/confirmation.ts';
-import { DisturbedError } from './postgres/disturbances.ts';
+import { DisturbedError, DroppedError } from './postgres/disturbed-error.ts';
 
 /**
  * The server or its name cannot be reached yet. A missing socket file means that the server does not run.
@@ -27,7 +27,19 @@ const NO_WAY = new Set([
  * (55), a server that starts, shuts down or cancels (57), a conflict (40), and a read-only server, such as
  * a standby.
  */
-const PASSING_STATE = /^(?:08|40|53|55|57)...$|^25006$/;
+const PASSING_STATE = /^(?:08|40|53|55(?!000|P02|P04)|57(?!P04))...$|^25006$/;
+
+/**
+ * SQLSTATEs of failures that may be over with the next attempt, although a start does not wait for their end: rows that another
+ * session wrote or removed at the same moment (23503, 23505), a broken transaction (25P), what the ledger's functions
+ * raise (P0), and unnamed internal errors, such as a table that was altered meanwhile (XX000).
+ */
+const MOMENTARY_STATE = /^(?:23503|23505|25P0.|P0...|XX000)$/;
+
+/** SQLite's ERROR, PERM, READONLY, CORRUPT, AUTH and NOTADB. */
+const LASTING_SQLITE = [1, 3, 8, 11, 23, 26];
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** The driver's words for a connection that broke or took too long. */
 const BROKEN = /timeout|terminated|not queryable/i;
@@ -48,6 +60,19 @@ export function mayPass(error: unknown): boolean {
   const { code, cause } = error as { code?: string; cause?: unknown };
   if (code !== undefined) return NO_WAY.has(code) || PASSING_STATE.test(code);
   return cause === undefined ? BROKEN.test(error.message) : mayPass(cause);
+}
+
+/**
+ * Returns true if the failure lasts until an operator changes something at the database: a missing privilege, a table that is
+ * gone, a setting, damage. So nobody is told to try again in a moment.
+ */
+export function lasts(error: unknown): boolean {
+  if (error instanceof DisturbedError || error instanceof DroppedError) return true;
+  if (!(error instanceof Error) || error instanceof UnconfirmedError) return false;
+  const { code, errcode, cause } = error as { code?: string; errcode?: number; cause?: unknown };
+  if (errcode !== undefined) return LASTING_SQLITE.includes(errcode & 0xff);
+  if (code === undefined) return cause !== undefined && lasts(cause);
+  return SQLSTATE.test(code) && !MOMENTARY_STATE.test(code) && !mayPass(error);
 }
 
 /** Returns true if another process holds the lock of the SQLite database. */

@@ -149,6 +149,8 @@ export type KeyTaskResult =
 export interface Failure {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
+  /** What the caller should do, if not what the table of errors says. */
+  readonly remedy?: string;
   /** Internal reason, for the log. It MUST NOT hold key bytes or request contents. */
   readonly reason: string;
 }
@@ -375,13 +377,18 @@ export function toFailure(error: unknown): Failure {
   return {
     code: known?.code ?? 'internal_error',
     retryAfterSeconds: known?.details.retryAfterSeconds,
+    ...(known?.details.remedy && { remedy: known.details.remedy }),
     reason: known ? describeKnown(known) : describeUnknown(error),
   };
 }
 
 /** Converts a failure of a worker to an error on the main thread. */
-export function toError({ code, reason, retryAfterSeconds }: Failure): AppError {
-  return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
+export function toError({ code, reason, retryAfterSeconds, remedy }: Failure): AppError {
+  return new AppError(code, {
+    reason,
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+    ...(remedy && { remedy }),
+  });
 }
 
 /** Seconds after which a client should try another server. On this one an operator must restore a backup. */

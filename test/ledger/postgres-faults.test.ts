@@ -498,6 +498,29 @@ describe('a PostgreSQL ledger with a publication of all tables', { skip: noPostg
     });
   }
 
+  it('says that only the operator can end what it refuses for ever', async () => {
+    const { store, revoke, sql } = await makeLedger('refusing');
+    const isLasting = (error: unknown) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.details.retryAfterSeconds, 60);
+      assert.match(error.details.remedy ?? '', /to try again does not help/);
+      return true;
+    };
+    await revoke();
+    await sql('CREATE PUBLICATION everything FOR ALL TABLES');
+    await sql('ALTER TABLE key_states REPLICA IDENTITY NOTHING');
+    await assert.rejects(revoke, isLasting);
+    await sql('ALTER TABLE key_states REPLICA IDENTITY DEFAULT');
+    await sql('REVOKE INSERT ON audit FROM service');
+    await assert.rejects(revoke, isLasting);
+    await sql('GRANT INSERT ON audit TO service');
+    assert.deepEqual(
+      (await revoke()).map(({ kind }) => kind),
+      ['unchanged'],
+    );
+    await store.close();
+  });
+
   it('is followed by a subscriber, which works when it is promoted', async () => {
     const url = await postgres.createDatabase('published');
     await migratePostgres(url);

@@ -14,7 +14,7 @@ import { SetupError } from '../../errors.ts';
 import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
 import { confirmed, UnconfirmedError } from './confirmation.ts';
-import { DisturbedError } from './disturbances.ts';
+import { DisturbedError } from './disturbed-error.ts';
 import { type HostOptions, Hosts } from './hosts.ts';
 import { NoHostError, UnfitServerError } from './session-check.ts';
 import type { Limits, Site } from './site.ts';

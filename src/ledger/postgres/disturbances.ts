@@ -8,6 +8,7 @@ import type { AppError } from '../../errors.ts';
 import type { DatabaseFault } from '../inspection.ts';
 import { type Migration, readMigrations } from '../migrations.ts';
 import { unavailable } from '../unavailable.ts';
+import { DisturbedError, DroppedError } from './disturbed-error.ts';
 
 /** Time after which the ledger's tables are looked at again. */
 const LOOK_EVERY_MS = 2_000;
@@ -100,22 +101,6 @@ const DISTURBANCES = `WITH named AS MATERIALIZED (
   )
   SELECT DISTINCT relation AS "table", kind, name FROM disturbance ORDER BY 2, 1, 3`;
 
-/** Rows of the ledger may be missing or wrong, and the database would not say so. */
-export class DisturbedError extends Error {
-  override readonly name = 'DisturbedError';
-
-  constructor(faults: readonly DatabaseFault[]) {
-    super(
-      `rows of the ledger can be missing or wrong: ${faults.map(({ problem }) => problem).join('; ')}; see phm doctor`,
-    );
-  }
-}
-
-/** The database took a row and did not keep it. */
-export class DroppedError extends Error {
-  override readonly name = 'DroppedError';
-}
-
 /** Returns the failure of an insert that neither wrote its row nor met another one. */
 export function droppedRow(table: string): AppError {
   return unavailable(new DroppedError(`the database dropped rows of the table ${table}`));
@@ -167,7 +152,7 @@ export class DisturbanceGuard {
     if (faults.length > 0) {
       // The next statement looks again.
       this.#lookedMs = Number.NEGATIVE_INFINITY;
-      throw new DisturbedError(faults);
+      throw new DisturbedError(faults.map(({ problem }) => problem));
     }
     this.#seen.add(client);
     this.#lookedMs = nowMs;
