@@ -51,7 +51,8 @@ const CAUSES: Readonly<Record<NonNullable<Health['latch']>['cause'], string>> = 
   gate: 'two streams in a row, or three of about 1,000, failed the gate of the statistical tests',
   screen: 'a sample of its output is clearly biased',
   key_test: 'a key failed one of the exact tests that every key must pass',
-  repeated_key: 'a new key repeats one in the ledger',
+  repeated_key: 'a new key repeats one in the ledger, or a part of a recent one',
+  altered_key: 'a key was altered after it was generated',
 };
 
 const GOOD = new Set(['ok', 'yes']);

@@ -1010,10 +1010,10 @@ export interface components {
          */
         Latch: {
             /**
-             * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a biased sample, an exact test of a key, or a repeated key
+             * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within about 1,000 verdicts), a biased sample, an exact test of a key, a repeated key or word, or an altered key
              * @enum {string}
              */
-            cause: "self_test" | "gate" | "screen" | "key_test" | "repeated_key";
+            cause: "self_test" | "gate" | "screen" | "key_test" | "repeated_key" | "altered_key";
             /** @description the test that showed it */
             test: string;
         };

@@ -4,6 +4,7 @@
  */
 export { BackgroundSource } from './background.ts';
 export { creditOfKey, type SeedCredit, type SourceCredit, sourcesOfKey } from './credits.ts';
+export { RecentDigests } from './health/recent-digests.ts';
 export { NoiseFailure, type NoiseReader } from './noise.ts';
 export { SOURCE_EVENTS, type SourceEvent } from './noise-pump.ts';
 export { type Pool, PooledSource } from './pool.ts';

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
+import type { AnsweredOrder } from './wire/answer-check.ts';
 import type { UnknownField } from './wire/unknown-fields.ts';
 
 declare module 'fastify' {
@@ -16,6 +17,8 @@ declare module 'fastify' {
     ownShare: boolean;
     /** How many keys the answer has; null if it is not one with keys. */
     keys: number | null;
+    /** What the text of an answer with keys in plaintext must fit; null for any other. */
+    answered: AnsweredOrder | null;
     /** True if the answer is one plain key, without validation and without a receipt: work that waits for no suite or log. */
     isPlainKey: boolean;
     /** True if the request repeated an `Idempotency-Key` and made no second key. */
@@ -33,6 +36,7 @@ export function addRequestNotes(app: FastifyInstance): void {
   app.decorateRequest('problem', null);
   app.decorateRequest('ownShare', false);
   app.decorateRequest('keys', null);
+  app.decorateRequest('answered', null);
   app.decorateRequest('isPlainKey', false);
   app.decorateRequest('replayed', false);
 }

@@ -1,18 +1,21 @@
 /**
  * The path of a key, in the order of its stages:
  *
- *   entropy source → health tests → DRBG → statistical evidence → modulation → proof (→ seal)
+ *   entropy source → health tests → DRBG → statistical evidence → modulation → proof → inverse (→ seal)
  *
  * `seal.ts` seals a key that is for a recipient, in the same thread (`service/threads/suite-keys.ts`). The ledger
  * (`service/threads/key-worker.ts`) and the response (`http/`) follow. The suite judges a sample, and four quick tests
  * judge it again after modulation. `docs/architecture.md` follows a request.
  */
-import { concatBytes, wipe } from '../bytes.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { concatBytes, newBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import { creditOfKey, type SourceCredit, sourcesOfKey } from '../entropy/index.ts';
 import type { AppError } from '../errors.ts';
 import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
+import { alteredKey } from './altered-key.ts';
+import { answerDigest } from './answer-digest.ts';
 import { failedKeyTest, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
 import { type Credit, type Generator, latchedError } from './generator.ts';
@@ -27,9 +30,12 @@ import type {
   StreamReport,
   StreamTally,
 } from './order.ts';
+import { REPEATED_WORD } from './recent-words.ts';
 import { SAMPLE_BITS } from './sample.ts';
 
 const SAMPLE_WORDS = SAMPLE_BITS / 64;
+
+const MAX_KEY_BYTES = 48;
 
 /** A 384-bit key has two halves, each after its own reseed, because the DRBG's strength is 256 bits. */
 const HALF_BITS = 192;
@@ -87,6 +93,10 @@ export function generateKey(
     const { opening, receipt } = commits
       ? commitToKey(key, keyIdText, sourcesOfKey(seeds), order.receipt)
       : { opening: null, receipt: null };
+    const answered = { key, keyId: keyIdText, hashProof, opening };
+    const digest = answerDigest(answered, order);
+    // After all that is computed from the key: what was altered before or between is found here.
+    requireSoundKey(generator, stream, key);
     return {
       keyId,
       keyIdText,
@@ -100,11 +110,14 @@ export function generateKey(
       report: stream.report,
       hashProof,
       commitment,
+      answerDigest: digest,
       latencyMs: monotonicMs() - order.acceptedMs,
     };
   } catch (error) {
     wipe(key);
     throw error;
+  } finally {
+    endStream(stream);
   }
 }
 
@@ -179,24 +192,55 @@ function testSample(
 }
 
 /**
- * Cuts the key from the stream and ends the stream, even if the generator fails. No block of the carrier may repeat.
+ * Cuts the key from the stream, and ends the stream if that fails. No block of the carrier may repeat.
  * Carrier and key each pass six exact binomial tests, because `phase` and `amplitude` hide a broken carrier. A sound
  * generator fails with a probability below 2^-49. A defect is likelier, so a failure latches the process.
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
-  const { modulator, nextWord, credit } = stream;
+  let drawn: Buffer | undefined;
   try {
-    const cut = drawCarrier(generator, order, credit);
-    try {
-      modulateTested(generator, modulator, cut.key, nextWord);
-    } catch (error) {
-      wipe(cut.key);
-      throw error;
-    }
+    const cut = drawCarrier(generator, order, stream.credit);
+    drawn = cut.key;
+    carrierCopy.set(drawn);
+    modulateTested(generator, stream.modulator, drawn, stream.nextWord);
     return cut;
-  } finally {
-    modulator.destroy();
+  } catch (error) {
+    if (drawn) wipe(drawn);
+    endStream(stream);
+    throw error;
   }
+}
+
+/** The carrier of the key that is being generated, until its stream ends. A thread generates one key at a time. */
+const carrierCopy: Buffer = newBytes(MAX_KEY_BYTES);
+
+/** The key whose modulation is undone. */
+const undone: Buffer = newBytes(MAX_KEY_BYTES);
+
+/** Wipes the phases and the carrier. */
+function endStream({ modulator }: Stream): void {
+  modulator.destroy();
+  wipe(carrierCopy);
+}
+
+/**
+ * Latches the process unless the key, with its modulation undone, is its carrier (compared in constant time), and no word of
+ * key or carrier is one of the last.
+ */
+function requireSoundKey(generator: Generator, { modulator, nextWord }: Stream, key: Buffer): void {
+  const carrier = undone.subarray(0, key.length);
+  try {
+    carrier.set(key);
+    modulator.demodulateInPlace(carrier, nextWord);
+    if (!timingSafeEqual(carrier, carrierCopy.subarray(0, key.length))) {
+      throw latched(generator, alteredKey('inverse'));
+    }
+    if (!generator.repeatsWord(key, carrier)) return;
+  } finally {
+    wipe(carrier);
+  }
+  const detail = 'a word of a key or its carrier is one of the last of its generator';
+  throw latched(generator, { cause: 'repeated_key', test: REPEATED_WORD, detail });
 }
 
 /** Replaces a carrier by the key, after the tests of the one and before those of the other. */

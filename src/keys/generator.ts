@@ -35,6 +35,7 @@ import {
   Latch,
   tallyDefect,
 } from './latch.ts';
+import { RecentWords } from './recent-words.ts';
 import { SAMPLE_BITS, sampleOfKeys, sampleOfStream } from './sample.ts';
 import type { SelfTestResult } from './suite-self-test.ts';
 
@@ -134,6 +135,8 @@ export class Generator {
   readonly #tally = new FailureTally();
   /** Additional input of the reseeds, rewritten for each. */
   readonly #input = new DataView(new ArrayBuffer(ADDITIONAL_INPUT_BYTES));
+  /** Null before the first key. */
+  #words: { readonly ofKeys: RecentWords; readonly ofCarriers: RecentWords } | null = null;
   #reseeds = 0;
   #reseedsSinceScreen = 0;
   #screen = 0;
@@ -218,6 +221,16 @@ export class Generator {
   /** Returns `SAMPLE_BITS` bits of a stream for keys of `keyBytes`. The caller MUST wipe them. */
   requestSample(keyBytes: number): Buffer<ArrayBuffer> {
     return sampleOfStream(this, keyBytes);
+  }
+
+  /**
+   * Reports whether a word of a new key repeats one of this generator's last keys, or a word of its carrier one of their
+   * carriers, and remembers all of them. `phase` and `amplitude` hide the repetition in one of the two.
+   */
+  repeatsWord(key: Uint8Array, carrier: Uint8Array): boolean {
+    this.#words ??= { ofKeys: new RecentWords(), ofCarriers: new RecentWords() };
+    const { ofKeys, ofCarriers } = this.#words;
+    return [ofKeys.sees(key), ofCarriers.sees(carrier)].includes(true);
   }
 
   /** Draws from failed sources again, so that a recovered one is noticed. */

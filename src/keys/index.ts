@@ -2,6 +2,7 @@
  * The path of one key, where the stages meet: `generate.ts` is the data path, `validate.ts` the way back. This folder
  * decides about single keys and generators. Threads, queues and the ledger's database belong to `service/`.
  */
+export { ANSWER_DIGEST_BYTES, answerDigest } from './answer-digest.ts';
 export { evidenceLabels } from './evidence-suite.ts';
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';

@@ -94,14 +94,17 @@ function takeRandom(): Buffer {
   return part;
 }
 
-/** Overwrites a key and its opening. */
+/** Overwrites a key, its opening and the digest of its answer. */
 export function wipeKey({
   key,
   opening,
+  answerDigest,
 }: {
   readonly key: Uint8Array;
   readonly opening: Uint8Array | null;
+  readonly answerDigest?: Uint8Array;
 }): void {
   wipe(key);
   if (opening) wipe(opening);
+  if (answerDigest) wipe(answerDigest);
 }

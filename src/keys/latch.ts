@@ -8,9 +8,11 @@
 import { type Gate, TEST_NAMES } from '#sp800-22';
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
+import { ALTERED_KEY_TESTS } from './altered-key.ts';
 import { KEY_TESTS, REPEATED_BLOCK } from './entropy-check.ts';
 import { FailureTally } from './failure-tally.ts';
 import { STREAM_NAMES, type StreamName } from './p-values.ts';
+import { REPEATED_WORD } from './recent-words.ts';
 import { SUITE_SELF_TEST } from './suite-self-test.ts';
 
 /** Causes of a latch and the tests that each cause can name. Metrics take their labels from this table. */
@@ -26,8 +28,13 @@ export const LATCH_TESTS = {
   screen: ['min_entropy'],
   /** A key failed one of the exact tests that every key must pass. */
   key_test: [...KEY_TESTS, REPEATED_BLOCK],
-  /** The ledger already holds the commitment of a new key. */
-  repeated_key: ['commitment'],
+  /** The ledger already holds the commitment of a new key, or a word of it or its carrier is one of the last. */
+  repeated_key: ['commitment', REPEATED_WORD],
+  /**
+   * A key is no longer what was generated: its modulation does not undo to its carrier, what goes into its seal is not what was
+   * committed to, or the text of an answer is not of its keys.
+   */
+  altered_key: ALTERED_KEY_TESTS,
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type LatchCause = keyof typeof LATCH_TESTS;

@@ -69,6 +69,8 @@ export interface GeneratedKey {
   readonly report: StreamReport | null;
   readonly hashProof: string;
   readonly commitment: Commitment;
+  /** What the answer must fit: `answerDigest`, 16 bytes. */
+  readonly answerDigest: Uint8Array;
   readonly latencyMs: number;
 }
 
@@ -83,9 +85,10 @@ export interface KeyFacts
 }
 
 /** A generated key as it leaves the process, after the commit. The receiver MUST pass it to `wipeKey`. */
-export interface ReleasedKey
-  extends KeyFacts,
-    Pick<GeneratedKey, 'key' | 'opening' | 'hashProof'> {}
+export interface ReleasedKey extends KeyFacts, Pick<GeneratedKey, Answered> {}
+
+/** The members of a key that only an answer in plaintext has. */
+export type Answered = 'key' | 'opening' | 'hashProof' | 'answerDigest';
 
 /** A sealed key for the response. It holds no secret: only the recipient can open `sealedKey`. */
 export interface SealedResponseKey extends KeyFacts {
@@ -93,7 +96,7 @@ export interface SealedResponseKey extends KeyFacts {
 }
 
 /** Returns what the response says about a key besides the key. */
-export function keyFacts(generated: Omit<GeneratedKey, 'key' | 'opening' | 'hashProof'>): KeyFacts {
+export function keyFacts(generated: Omit<GeneratedKey, Answered>): KeyFacts {
   // Fields by name: rest and spread of so many fields cost a microsecond a key (bench/key-path.ts).
   return {
     keyId: generated.keyIdText,
@@ -108,12 +111,12 @@ export function keyFacts(generated: Omit<GeneratedKey, 'key' | 'opening' | 'hash
 
 /** Returns what leaves the process of a key. It shares the buffers. */
 export function releasedKey(generated: GeneratedKey): ReleasedKey {
-  const { key, opening, hashProof } = generated;
-  return { ...keyFacts(generated), key, opening, hashProof };
+  const { key, opening, hashProof, answerDigest } = generated;
+  return { ...keyFacts(generated), key, opening, hashProof, answerDigest };
 }
 
 /** Data for the ledger: never the key or its opening, and of the report only the summary and the p-values. */
-export type KeyToRecord = Omit<GeneratedKey, 'key' | 'opening' | 'report' | 'hashProof'>;
+export type KeyToRecord = Omit<GeneratedKey, Answered | 'report'>;
 
 /** Counts judged streams while a key is generated, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };

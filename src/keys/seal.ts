@@ -1,13 +1,20 @@
 /** Seals a generated key to its recipient, in the thread that generated it: the key itself goes no further. */
-import { type Recipient, type SealedKey, Sealer } from '#sealing';
+import { timingSafeEqual } from 'node:crypto';
+import {
+  type Recipient,
+  readPlaintext,
+  type SealedContent,
+  type SealedKey,
+  Sealer,
+} from '#sealing';
 import { encodeBase64 } from '#tlog';
 import { formatTimestamp } from '../clock.ts';
 import { NODE_PRIMITIVES } from './hpke-node.ts';
-import { wipeKey } from './key-receipt.ts';
-import type { GeneratedKey, SecurityLevel } from './order.ts';
+import { keyCommitment, wipeKey } from './key-receipt.ts';
+import type { Answered, GeneratedKey, SecurityLevel } from './order.ts';
 
 /** A sealed key, and what is recorded and answered about it. It holds no secret. */
-export interface SealedMaterial extends Omit<GeneratedKey, 'key' | 'opening' | 'hashProof'> {
+export interface SealedMaterial extends Omit<GeneratedKey, Answered> {
   readonly sealedKey: SealedKey;
   /** SHA-256 of the recipient's raw public key, 32 bytes: `sealed_to` of the statement. */
   readonly sealedTo: Uint8Array;
@@ -33,14 +40,15 @@ export function sealerTo(recipient: Recipient): Promise<Sealer> {
 
 /**
  * Seals a key, and always wipes it and its opening. Rejects with `SealError` if the KEM refuses the recipient's public key,
- * and with `TypeError` for a key without opening and commitment.
+ * with `AlteredKeyError` if the plaintext is not what was committed to, and with `TypeError` for a key without opening and
+ * commitment.
  */
 export async function sealKey(
   generated: GeneratedKey,
   sealer: Sealer,
   { service, createdMs, securityLevel }: SealingFacts,
 ): Promise<SealedMaterial> {
-  const { key, opening, hashProof, ...rest } = generated;
+  const { key, opening, hashProof, answerDigest: _, ...rest } = generated;
   try {
     if (opening === null || rest.receipt === null) {
       throw new TypeError(
@@ -54,7 +62,13 @@ export async function sealKey(
       time: formatTimestamp(createdMs),
       key_commitment: encodeBase64(rest.receipt.keyCommitment),
     };
-    const sealed = await sealer.seal({ header, key, opening, hashProof });
+    const { keyCommitment: committed } = rest.receipt;
+    const inspect = (plaintext: Uint8Array) => {
+      const content = readPlaintext(plaintext, securityLevel / 8);
+      const fits = content !== null && fitsCommitment(content, rest.keyIdText, committed);
+      if (!fits || content.hashProof !== hashProof) throw new AlteredKeyError();
+    };
+    const sealed = await sealer.seal({ header, key, opening, hashProof, inspect });
     return {
       ...rest,
       sealedKey: sealed.sealedKey,
@@ -63,5 +77,19 @@ export async function sealKey(
     };
   } finally {
     wipeKey({ key, opening });
+  }
+}
+
+/** What would be sealed is not what was committed to. The process MUST latch. */
+export class AlteredKeyError extends Error {
+  override readonly name = 'AlteredKeyError';
+}
+
+/** Reports whether key and opening are those of a commitment, in constant time, and wipes them. */
+function fitsCommitment(content: SealedContent, keyIdText: string, committed: Uint8Array): boolean {
+  try {
+    return timingSafeEqual(keyCommitment(content.opening, keyIdText, content.key), committed);
+  } finally {
+    wipeKey(content);
   }
 }

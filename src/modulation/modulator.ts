@@ -75,35 +75,30 @@ export class Modulator {
    * multiple of 4 bytes.
    */
   modulateInPlace(carrier: Buffer, firstWord: number): void {
-    if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
-    assertWords(carrier, firstWord);
-    if (this.#type === 'none') return;
-    const words = new Int32Array(carrier.buffer, carrier.byteOffset, carrier.length / 4);
-    // Bytes of words are big-endian. The halves have the byte order of this machine, which is
-    // little-endian.
-    carrier.swap32();
-    this.#combine(COMBINE[this.#type], modulationKernel(), words, firstWord);
-    carrier.swap32();
+    this.#replace(COMBINE[this.#type], carrier, firstWord);
   }
 
-  /** Returns C(t) for the words of K, the inverse of `modulate`, in new memory. Throws as it does. */
-  demodulate(modulated: Uint8Array, firstWord: number): Buffer {
-    if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
-    assertWords(modulated, firstWord);
-    const carrier = newBytes(modulated.length);
-    carrier.set(modulated);
-    if (this.#type === 'none') return carrier;
-    const words = new Int32Array(carrier.buffer);
-    carrier.swap32();
-    this.#combine(SEPARATE[this.#type], modulationKernel(), words, firstWord);
-    carrier.swap32();
-    return carrier;
+  /** Replaces the words of K by C(t), the inverse of `modulateInPlace`. Throws as it does. */
+  demodulateInPlace(modulated: Buffer, firstWord: number): void {
+    this.#replace(SEPARATE[this.#type], modulated, firstWord);
   }
 
-  /** Overwrites the phases. Every later `modulate` throws. */
+  /** Overwrites the phases. Every later call throws. */
   destroy(): void {
     wipe(this.#phases);
     this.#destroyed = true;
+  }
+
+  #replace(combination: Combination, bytes: Buffer, firstWord: number): void {
+    if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
+    assertWords(bytes, firstWord);
+    if (this.#type === 'none') return;
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+    // Bytes of words are big-endian. The halves have the byte order of this machine, which is
+    // little-endian.
+    bytes.swap32();
+    this.#combine(combination, modulationKernel(), words, firstWord);
+    bytes.swap32();
   }
 
   /** Combines words with M in place, in pieces of at most `maskWords` words. */

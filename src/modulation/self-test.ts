@@ -43,7 +43,8 @@ function isKnownAnswer(type: ModulationType): boolean {
       const inNewMemory = modulator.modulate(bytes, firstWord).toString('hex');
       modulator.modulateInPlace(bytes, firstWord);
       const inPlace = bytes.toString('hex');
-      const undone = modulator.demodulate(bytes, firstWord).toString('hex');
+      modulator.demodulateInPlace(bytes, firstWord);
+      const undone = bytes.toString('hex');
       return inNewMemory === to && inPlace === to && undone === from;
     }),
   );

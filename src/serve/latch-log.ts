@@ -12,6 +12,7 @@ const UNSEEN_BY_SAMPLES: ReadonlySet<LatchCause> = new Set([
   'self_test',
   'key_test',
   'repeated_key',
+  'altered_key',
 ]);
 
 export function logLatch(logger: Logger, defect: Defect, { keys, sinceMs }: ReleasedKeys): void {

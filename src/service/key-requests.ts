@@ -6,6 +6,7 @@
  * recipient, only the sealed form of the keys reaches the main thread.
  */
 import { AppError, ERRORS } from '../errors.ts';
+import { alteredKey } from '../keys/altered-key.ts';
 import { entropyUnavailable, latchedError } from '../keys/generator.ts';
 import { wipeKey } from '../keys/key-receipt.ts';
 import type { Latch } from '../keys/latch.ts';
@@ -243,6 +244,13 @@ export class KeyRequests {
     if (!defect && outcome.mayRelease()) return;
     if (outcome.kind === 'generated') for (const key of outcome.keys) wipeKey(key);
     throw defect ? latchedError(defect) : entropyUnavailable(FAILED_MEANWHILE);
+  }
+
+  /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */
+  refuseAnswer(): AppError {
+    const defect = alteredKey('answer');
+    this.#parts.latch.set(defect);
+    return latchedError(this.#parts.latch.read() ?? defect);
   }
 
   #count({ order, count, isBatch }: KeyRequest, outcome: GenerateOutcome): void {

@@ -16,7 +16,7 @@ import type {
   PlainKeyGenerated,
   TaskForm,
 } from './messages.ts';
-import { ByteReader, ByteWriter, secretBytes } from './packed-bytes.ts';
+import { ByteReader, ByteWriter, type Secrets, secretBytes } from './packed-bytes.ts';
 
 /** Numbers of one task: index of its form, `atMs`, `acceptedMs`. */
 const TASK_COLUMNS = 3;
@@ -139,9 +139,9 @@ export function packReply({ results, ...rest }: KeyBatchReply): PackedReply {
 
 /** Unpacks a reply. Its keys are views of one buffer; the receiver MUST pass each to `wipeKey`. */
 export function unpackReply(packed: PackedReply): KeyBatchReply {
-  const { columns, keyIds, hashProofs, secrets, others, ...rest } = packed;
+  const { columns, keyIds, hashProofs, secrets: bytes, others, ...rest } = packed;
   const results: KeyTaskResult[] = [];
-  const reader = new ByteReader(secrets);
+  const reader = new ByteReader(bytes);
   let plain = 0;
   for (let at = 0; at < columns.length; at += RESULT_COLUMNS) {
     const keyBytes = columns[at];
@@ -149,11 +149,10 @@ export function unpackReply(packed: PackedReply): KeyBatchReply {
       results.push(others[results.length - plain]);
       continue;
     }
-    const key = reader.take(keyBytes);
-    const opening = reader.takeOptional(columns[at + 1]);
+    const secrets = reader.takeSecrets(keyBytes, columns[at + 1]);
     const texts = { keyId: keyIds[plain], hashProof: hashProofs[plain] };
     plain += 1;
-    results.push(plainResult(columns, at, { key, opening }, texts));
+    results.push(plainResult(columns, at, secrets, texts));
   }
   return { ...rest, results };
 }
@@ -209,7 +208,7 @@ function writeNumbers(
 function plainResult(
   columns: Float64Array,
   at: number,
-  { key, opening }: Pick<ReleasedKey, 'key' | 'opening'>,
+  { key, opening, answerDigest }: Secrets,
   { keyId, hashProof }: Pick<ReleasedKey, 'keyId' | 'hashProof'>,
 ): PlainResult {
   const quota = columns[at + 8];
@@ -228,6 +227,7 @@ function plainResult(
         key,
         opening,
         hashProof,
+        answerDigest,
       },
     ],
     usage: {

@@ -3,6 +3,7 @@
  * string costs about a microsecond (bench/messages.ts). Their lengths are known or travel beside the buffer.
  */
 import { assertLength } from '../bytes.ts';
+import { ANSWER_DIGEST_BYTES } from '../keys/answer-digest.ts';
 import { wipeKey } from '../keys/key-receipt.ts';
 import type { ReleasedKey } from '../keys/order.ts';
 
@@ -24,10 +25,11 @@ export class ByteWriter {
     this.#used += lengthBytes;
   }
 
-  /** Appends a key and its opening, and wipes the given bytes. */
+  /** Appends a key, its opening and the digest of its answer, and wipes the given bytes. */
   move(secrets: Secrets): void {
     this.add(secrets.key);
     if (secrets.opening) this.add(secrets.opening);
+    this.add(secrets.answerDigest, ANSWER_DIGEST_BYTES);
     wipeKey(secrets);
   }
 }
@@ -47,15 +49,24 @@ export class ByteReader {
     return view;
   }
 
+  /** Returns what `ByteWriter.move` appended. Its `opening` is null for length 0. */
+  takeSecrets(keyBytes: number, openingBytes: number): Secrets {
+    return {
+      key: this.take(keyBytes),
+      opening: this.#takeOptional(openingBytes),
+      answerDigest: this.take(ANSWER_DIGEST_BYTES),
+    };
+  }
+
   /** Returns the next byte string, or null for length 0, which stands for a missing one. */
-  takeOptional(lengthBytes: number): Buffer<ArrayBuffer> | null {
+  #takeOptional(lengthBytes: number): Buffer<ArrayBuffer> | null {
     return lengthBytes === 0 ? null : this.take(lengthBytes);
   }
 }
 
-type Secrets = Pick<ReleasedKey, 'key' | 'opening'>;
+export type Secrets = Pick<ReleasedKey, 'key' | 'opening' | 'answerDigest'>;
 
-/** Returns the length of a key and its opening in bytes. */
-export function secretBytes({ key, opening }: Secrets): number {
-  return key.length + (opening?.length ?? 0);
+/** Returns how many bytes `ByteWriter.move` appends. */
+export function secretBytes({ key, opening }: Pick<Secrets, 'key' | 'opening'>): number {
+  return key.length + (opening?.length ?? 0) + ANSWER_DIGEST_BYTES;
 }

@@ -18,7 +18,7 @@ export interface PackedKeys {
   readonly columns: Float64Array;
   readonly keyIds: readonly string[];
   readonly hashProofs: readonly string[];
-  /** Each key, followed by its opening. */
+  /** Each key, followed by its opening and the digest of its answer. */
   readonly secrets: ArrayBuffer;
 }
 
@@ -66,8 +66,7 @@ export function unpackKeys({
       evidence: form.evidence,
       report: form.report,
       latencyMs: columns[at + 1],
-      key: reader.take(columns[at + 2]),
-      opening: reader.takeOptional(columns[at + 3]),
+      ...reader.takeSecrets(columns[at + 2], columns[at + 3]),
       hashProof: hashProofs[i],
     };
   });

@@ -8,7 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import type { JsonObject } from '#tlog';
 import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
-import { reasonOf, SetupError } from '../errors.ts';
+import { type AppError, reasonOf, SetupError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { Latch } from '../keys/latch.ts';
 import type { GenerateOutcome, KeyRequest } from '../keys/order.ts';
@@ -198,6 +198,11 @@ export class KeyService {
   /** As `KeyRequests.requireSound`. MUST be called after each wait between `generate` and the answer. */
   requireSound(outcome: Parameters<KeyRequests['requireSound']>[0]): void {
     this.#keys.requireSound(outcome);
+  }
+
+  /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */
+  refuseAnswer(): AppError {
+    return this.#keys.refuseAnswer();
   }
 
   /** Validates a key given as text, and counts the request. */

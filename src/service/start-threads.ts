@@ -71,7 +71,8 @@ function dataOf(
   background: readonly BackgroundSource[],
 ) {
   const store = shareAmongThreads(options.store);
-  const latch = Latch.forThreads(1 + suiteWorkers);
+  // The main thread, the key worker and the suite workers.
+  const latch = Latch.forThreads(2 + suiteWorkers);
   const sources = { names, mix, pools: background.map(({ pool }) => pool) };
   const suiteWorkerData: SuiteWorkerData = {
     sources,

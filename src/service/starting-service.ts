@@ -18,6 +18,7 @@ export type KeyApi = Pick<
   | 'quotaNowMs'
   | 'randomness'
   | 'records'
+  | 'refuseAnswer'
   | 'requireSound'
   | 'series'
   | 'usageOf'
@@ -44,6 +45,7 @@ export class StartingService implements KeyApi {
   readonly generate: KeyApi['generate'] = (...all) =>
     this.#service ? this.#service.generate(...all) : Promise.reject(stillStarting());
   readonly requireSound: KeyApi['requireSound'] = (outcome) => this.#get().requireSound(outcome);
+  readonly refuseAnswer: KeyApi['refuseAnswer'] = () => this.#get().refuseAnswer();
   readonly activity: KeyApi['activity'] = async (...all) => this.#get().activity(...all);
   readonly randomness: KeyApi['randomness'] = async (...all) => this.#get().randomness(...all);
   readonly series: KeyApi['series'] = async (...all) => this.#get().series(...all);

@@ -7,7 +7,7 @@ import { hexToBytes } from '../../src/bytes.ts';
 import { formatKeyId } from '../../src/keys/key-id.ts';
 import { commitToKey } from '../../src/keys/key-receipt.ts';
 import type { GeneratedKey } from '../../src/keys/order.ts';
-import { sealerTo, sealKey } from '../../src/keys/seal.ts';
+import { AlteredKeyError, sealerTo, sealKey } from '../../src/keys/seal.ts';
 
 const FACTS = { service: null, createdMs: 1_795_000_000_123, securityLevel: 256 } as const;
 
@@ -35,6 +35,7 @@ function generated(): GeneratedKey {
     report: null,
     hashProof: 'phm_proof',
     commitment: { version: 1, digest: Buffer.alloc(32), fingerprint: 1n },
+    answerDigest: Buffer.alloc(16),
     latencyMs: 1,
   };
 }
@@ -68,6 +69,27 @@ describe('sealKey', () => {
       message: '"generated" expected a key with opening and commitment, got one without',
     });
     for (const { key } of [refused, closed]) assert.ok(key.every((byte) => byte === 0));
+  });
+
+  it('refuses to seal a plaintext that is not what was committed to, and wipes it', async () => {
+    const sealer = await sealerTo(await newRecipient());
+    const altered: readonly ((order: GeneratedKey) => GeneratedKey)[] = [
+      (order) => {
+        order.key[31] ^= 1;
+        return order;
+      },
+      (order) => {
+        order.opening?.fill(0, 0, 1);
+        return order;
+      },
+      (order) => ({ ...order, key: order.key.subarray(0, 16) }),
+      (order) => ({ ...order, keyIdText: 'phm_1' }),
+    ];
+    for (const alter of altered) {
+      const order = alter(generated());
+      await assert.rejects(sealKey(order, sealer, FACTS), AlteredKeyError);
+      assert.ok([...order.key, ...(order.opening ?? [])].every((byte) => byte === 0));
+    }
   });
 
   it('has no sealer to a public key that anyone can open', async () => {

@@ -144,20 +144,18 @@ describe('Prime Harmonic Modulation', () => {
     fc.assert(
       fc.property(typeOf, phasesOf, carrierOf, firstWordOf, (type, phases, carrier, t) => {
         const modulated = modulate(type, phases, carrier, t);
-        const before = Buffer.from(modulated);
         assert.deepEqual(literalDemodulate(type, phases, modulated, t), Buffer.from(carrier));
-        const undone = new Modulator(type, phases).demodulate(modulated, t);
-        assert.deepEqual(undone, Buffer.from(carrier));
-        assert.deepEqual(modulated, before, 'it leaves its input unchanged');
+        new Modulator(type, phases).demodulateInPlace(modulated, t);
+        assert.deepEqual(modulated, Buffer.from(carrier));
       }),
     );
   });
 
   it('undoes nothing after its destruction, and no broken words', () => {
     const modulator = new Modulator('phase', stream(1, PHASES_BYTES));
-    assert.throws(() => modulator.demodulate(Buffer.alloc(12), 0), RangeError);
+    assert.throws(() => modulator.demodulateInPlace(Buffer.alloc(12), 0), RangeError);
     modulator.destroy();
-    assert.throws(() => modulator.demodulate(Buffer.alloc(16), 0), /destroyed/);
+    assert.throws(() => modulator.demodulateInPlace(Buffer.alloc(16), 0), /destroyed/);
   });
 
   it('maps different carriers to different words with the same phases', () => {

@@ -22,7 +22,7 @@ describe('the log of a latch', () => {
       return [line.suspect, line.keys];
     };
     const all = ['all keys of this process since 2026-11-22T00:00:00.000+00:00', 7];
-    for (const cause of ['self_test', 'key_test', 'repeated_key'] as const) {
+    for (const cause of ['self_test', 'key_test', 'repeated_key', 'altered_key'] as const) {
       assert.deepEqual(suspectOf(cause), all, cause);
     }
     for (const cause of ['gate', 'screen'] as const) {

@@ -65,9 +65,10 @@ const bytes = (length: number) =>
   fc.array(fc.integer({ min: 1, max: 255 }), { minLength: length, maxLength: length });
 
 /** A key with its bytes as numbers: fast-check keeps its values, and keys are wiped. */
-type KeyNumbers = Omit<ReleasedKey, 'key' | 'opening'> & {
+type KeyNumbers = Omit<ReleasedKey, 'key' | 'opening' | 'answerDigest'> & {
   key: number[];
   opening: number[] | null;
+  answerDigest: number[];
 };
 
 const released: Fields<KeyNumbers> = {
@@ -81,6 +82,7 @@ const released: Fields<KeyNumbers> = {
   latencyMs: time,
   key: fc.oneof(bytes(16), bytes(32), bytes(48)),
   opening: fc.option(bytes(32)),
+  answerDigest: bytes(16),
 };
 
 const usage = fc.record(
@@ -117,9 +119,10 @@ function toBytes(numbers: readonly number[]): Buffer<ArrayBuffer> {
 
 function toResult(one: ResultNumbers): KeyTaskResult {
   if (one.kind !== 'generated') return one;
-  const keys = one.keys.map(({ key, opening, ...facts }) => ({
+  const keys = one.keys.map(({ key, opening, answerDigest, ...facts }) => ({
     ...facts,
     key: toBytes(key),
+    answerDigest: toBytes(answerDigest),
     opening: opening && toBytes(opening),
   }));
   return { ...one, keys };

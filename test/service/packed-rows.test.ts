@@ -86,7 +86,7 @@ const key = fc
   })
   .map(({ keyBytes, hasOpening, ...facts }): ReleasedKey => {
     const opening = hasOpening ? randomBytes(32) : null;
-    return { ...facts, key: randomBytes(keyBytes), opening };
+    return { ...facts, key: randomBytes(keyBytes), opening, answerDigest: randomBytes(16) };
   });
 
 describe('packed rows', () => {

@@ -75,6 +75,22 @@ function made({ result }: SuiteReply) {
   return { rows: unpackRows(rows), keys: unpackKeys(keys), sealed };
 }
 
+describe('a sealed key that is altered before its seal', () => {
+  it('latches, and nothing of its job leaves the worker', async () => {
+    const seal = (...[generated, ...rest]: Parameters<typeof sealKey>) => {
+      generated.key[5] ^= 4;
+      return sealKey(generated, ...rest);
+    };
+    const { run, generator } = makeKeys({ seal });
+    const recipient = await newRecipient();
+    const { result } = await run({ recipient });
+    assert.equal(result.kind, 'failed');
+    assert.equal(result.kind === 'failed' && result.failure.code, 'entropy_unavailable');
+    const { cause, test } = generator.latched ?? {};
+    assert.deepEqual([cause, test], ['altered_key', 'seal']);
+  });
+});
+
 describe('keys of a job in plaintext', () => {
   it('come with the rows that the ledger records, and share one buffer', async () => {
     const { run } = makeKeys({ log: LOG });

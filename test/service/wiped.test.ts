@@ -7,6 +7,7 @@ import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
 import type { GenerateOutcome, KeyRequest } from '../../src/keys/index.ts';
 import { Latch } from '../../src/keys/latch.ts';
+import type { KeyOrder } from '../../src/keys/order.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import type { KeyService } from '../../src/service/index.ts';
 import type { KeyTask, PackedBatch } from '../../src/service/messages.ts';
@@ -14,7 +15,7 @@ import { unpackKeys } from '../../src/service/packed-keys.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
 import { SuiteWork } from '../../src/service/suite-work.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
-import { keyRequest, PRESENT, plainKey, STAGED } from '../support/fakes.ts';
+import { keyRequest, PRESENT, plainKey, STAGED, withDigest } from '../support/fakes.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
@@ -151,14 +152,16 @@ describe('keys in the service', () => {
 describe('an answered key', () => {
   it('is wiped after it is encoded as text', async () => {
     const [key, opening] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
-    const outcome = {
-      kind: 'generated',
-      createdMs: 0,
-      keys: [plainKey({ key, opening })],
-      usage: USAGE,
-    } as unknown as GenerateOutcome;
+    // Without a receipt the answer has no opening.
+    const outcomeOf = (order: KeyOrder) => {
+      const { answerDigest } = withDigest({ ...plainKey({ key }) }, order);
+      const keys = [plainKey({ key, opening, answerDigest })];
+      return { kind: 'generated', createdMs: 0, keys, usage: USAGE } as unknown as GenerateOutcome;
+    };
     const app = await buildTestApp({
-      service: standInService('research', { generate: async () => outcome }),
+      service: standInService('research', {
+        generate: async (_, { order }) => outcomeOf(order),
+      }),
     });
     const { statusCode, body } = await app.inject({
       method: 'POST',

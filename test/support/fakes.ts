@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Gate } from '#sp800-22';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
+import { type AnsweredKey, answerDigest } from '../../src/keys/answer-digest.ts';
 import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
 import { newKeyId } from '../../src/keys/key-id.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
@@ -202,8 +203,17 @@ export function plainKey(changes: Partial<ReleasedKey> = {}): ReleasedKey {
     latencyMs: 1,
     key: Buffer.alloc(32, 7),
     opening: null,
+    answerDigest: Buffer.alloc(16, 8),
     ...changes,
   };
+}
+
+/** Adds the digest of the answer to an order. */
+export function withDigest<Key extends AnsweredKey>(
+  key: Key,
+  { acceptedMs }: Pick<KeyOrder, 'acceptedMs'>,
+): Key & Pick<ReleasedKey, 'answerDigest'> {
+  return { ...key, answerDigest: answerDigest(key, { acceptedMs }) };
 }
 
 /** A row as the ledger gets it, of a plain key that no generator made. */

@@ -9,6 +9,7 @@ export { decodeBase64Url, encodeBase64Url } from './base64url.ts';
 export { parseSealHeader, SEALED_KEY, type SealHeader, sealHeaderBytes } from './header.ts';
 export { isUnsupported, type Kems, type Primitives, webCrypto } from './hpke.ts';
 export { OpenError, type OpenedKey, open } from './open.ts';
+export { readPlaintext, type SealedContent } from './plaintext.ts';
 export { publicKeyProblem, thumbprintOf } from './public-key.ts';
 export {
   formatRecipient,

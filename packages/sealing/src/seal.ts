@@ -19,6 +19,8 @@ export type SealFacts = Pick<
 /** What to seal, and to whom. The caller owns key and opening and MUST wipe them. */
 export interface SealOrder extends Recipient, SealedContent {
   readonly header: SealFacts;
+  /** Called with the plaintext just before it is sealed. What it throws rejects the call. */
+  readonly inspect?: (plaintext: Uint8Array) => void;
 }
 
 export interface Sealed {
@@ -101,12 +103,13 @@ export class Sealer {
   }
 
   async #sealPlaintext(
-    content: SealedContent,
+    content: Omit<SealOrder, keyof Recipient>,
     aad: Uint8Array,
   ): Promise<{ readonly enc: Uint8Array; readonly ciphertext: Uint8Array }> {
     const info = infoOf(await this.#sha256(aad));
     const plaintext = writePlaintext(content);
     try {
+      content.inspect?.(plaintext);
       const { encapsulatedSecret: enc, ciphertext } = await refusing(() =>
         this.#hpke.Seal(this.#publicKey, plaintext, { aad, info }),
       );

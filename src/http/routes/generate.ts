@@ -1,5 +1,5 @@
 /** POST /api/v2/generate, /generate/sealed, /generate/batch and /generate/sealed/batch. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { TObject } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
@@ -12,6 +12,7 @@ import {
 import type { Principal } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import type { KeyedOperation } from '../scopes.ts';
+import { fitsKeys } from '../wire/answer-check.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
 import { joinedText, plainText, sealedText } from '../wire/key-answer.ts';
@@ -116,9 +117,28 @@ function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContex
         },
       ],
       ...takesBody(body, smallest, fieldsElsewhere(endpoint), fieldsOfBatches(endpoint)),
+      ...(!isSealed && { onSend: checkAnswer(context) }),
     },
     (request, reply) => generate(request, reply, endpoint, context),
   );
+}
+
+/**
+ * Returns the last hook before `response.end`: an answer whose text is not of its keys latches the process, and the client
+ * gets 503.
+ */
+function checkAnswer({ service }: RouteContext): onSendHookHandler {
+  return (request, _reply, payload, done) => {
+    const { answered } = request;
+    if (answered === null || fitsKeys(payload, answered)) {
+      done(null, payload);
+      return;
+    }
+    // The answer to the failure passes this hook too.
+    request.answered = null;
+    request.keys = null;
+    done(service.refuseAnswer());
+  };
 }
 
 function errorsOf({ isBatch, isSealed }: KeyEndpoint): ErrorCode[] {
@@ -212,6 +232,9 @@ async function plainAnswer(
   const receipts = await readReceipts(request, keyIds, context);
   context.service.requireSound(outcome);
   reply.type(JSON_TYPE);
+  // Copies: the keys are wiped before the last hook.
+  const digests = keys.map(({ answerDigest }) => Buffer.from(answerDigest));
+  request.answered = { order, isBatch, digests };
   return plainText(order, keys, createdMs, isBatch, receipts, warningsOf(request).warnings);
 }
 

@@ -6,8 +6,9 @@ import { SealError, type Sealer } from '#sealing';
 import type { Gate } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
+import { alteredKey } from '../../keys/altered-key.ts';
 import { generateKey } from '../../keys/generate.ts';
-import { entropyUnavailable, type Generator } from '../../keys/generator.ts';
+import { entropyUnavailable, type Generator, latchedError } from '../../keys/generator.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
 import {
   type GeneratedKey,
@@ -19,7 +20,7 @@ import {
   type StreamTally,
 } from '../../keys/order.ts';
 import { PlainGenerator, type PlainGeneratorOptions } from '../../keys/plain-generator.ts';
-import { sealerTo, sealKey } from '../../keys/seal.ts';
+import { AlteredKeyError, sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
 import type { LedgerRow } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
@@ -155,6 +156,11 @@ export class SuiteKeys {
     } catch (error) {
       if (error instanceof SealError) {
         return { kind: 'invalid_public_key', problem: error.message };
+      }
+      if (error instanceof AlteredKeyError) {
+        const defect = alteredKey('seal');
+        this.#generator.latch(defect);
+        return { kind: 'failed', failure: toFailure(latchedError(defect)) };
       }
       return { kind: 'failed', failure: toFailure(error) };
     }

@@ -22,6 +22,7 @@ import type { Principal } from '../../../src/ledger/index.ts';
 import { absentLog, type KeyService, type LogApi } from '../../../src/service/index.ts';
 import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
+import { withDigest } from '../../support/fakes.ts';
 
 const CREATED_MS = Date.UTC(2026, 0, 31, 12);
 const USAGE = { month: 0, used: 1, quota: null };
@@ -67,13 +68,18 @@ const generate: KeyService['generate'] = async (_, request, { render }) => {
       mayRelease,
     };
   }
-  released = ids.map((keyId) => ({
-    ...FACTS,
-    keyId,
-    key: Buffer.alloc(32, 0xa5),
-    opening: request.order.receipt ? Buffer.alloc(32, 0x5a) : null,
-    hashProof: `proof_1${'0'.repeat(78)}`,
-  }));
+  released = ids.map((keyId) =>
+    withDigest(
+      {
+        ...FACTS,
+        keyId,
+        key: Buffer.alloc(request.order.securityLevel / 8, 0xa5),
+        opening: request.order.receipt ? Buffer.alloc(32, 0x5a) : null,
+        hashProof: `proof_1${'0'.repeat(78)}`,
+      },
+      request.order,
+    ),
+  );
   return { kind: 'generated', createdMs: CREATED_MS, keys: released, usage: USAGE, mayRelease };
 };
 
@@ -169,6 +175,101 @@ async function logged(t: TestContext) {
   t.after(() => on.close());
   return { on, lines };
 }
+
+describe('an answer whose text is not of its keys', () => {
+  /** Answers a request after `change` has changed what the service released. */
+  async function answered(
+    operation: 'generate' | 'generateBatch',
+    change: (keys: ReleasedKey[]) => unknown,
+    body: object = {},
+  ) {
+    let refusals = 0;
+    const on = await buildTestApp({
+      service: serviceOf({
+        generate: async (...all) => {
+          const outcome = await generate(...all);
+          change(released);
+          return outcome;
+        },
+        refuseAnswer: () => {
+          refusals += 1;
+          return new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+        },
+      }),
+      rateLimits: false,
+    });
+    const { status, body: problem, text } = await post(operation, body, { on });
+    await on.close();
+    return { status, code: problem.code, refusals, text };
+  }
+
+  const isRefused = ({ status, code, refusals, text }: Awaited<ReturnType<typeof answered>>) => {
+    assert.deepEqual([status, code, refusals], [503, 'entropy_unavailable', 1]);
+    assert.ok(!text.includes('a5a5') && !text.includes('"key"'), text);
+    assert.ok(released.every(({ key, opening }) => isWiped(key) && isWiped(opening)));
+  };
+
+  it('latches, wipes and becomes 503: an altered key, ID, proof or opening, or the keys of another request', async () => {
+    const one = (changes: (key: ReleasedKey) => object) => (keys: ReleasedKey[]) => {
+      keys[0] = Object.assign(keys[0] as ReleasedKey, changes(keys[0] as ReleasedKey));
+    };
+    const faults = [
+      one(({ key }) => ({ key: key.map((byte, i) => (i === 31 ? byte ^ 1 : byte)) })),
+      one(({ key }) => ({ key: key.subarray(0, 16) })),
+      one(() => ({ keyId: keyIdOf(77) })),
+      one(() => ({ hashProof: `proof_2${'0'.repeat(78)}` })),
+      one(({ opening }) => ({ opening: opening?.map((byte) => byte ^ 1) })),
+      one(() => ({ opening: null })),
+      one((key) => withDigest(key, { acceptedMs: -1 })),
+      one(() => ({ answerDigest: Buffer.alloc(16) })),
+    ];
+    for (const fault of faults) {
+      isRefused(await answered('generate', fault, { include: ['receipt'] }));
+    }
+  });
+
+  it('is noticed in one of many keys, and if two have swapped their places', async () => {
+    isRefused(
+      await answered('generateBatch', (keys) => {
+        (keys[2] as ReleasedKey).key[0] ^= 0x80;
+      }),
+    );
+    isRefused(
+      await answered('generateBatch', (keys) => {
+        const [first, second] = keys as [ReleasedKey, ReleasedKey];
+        const { key } = first;
+        Object.assign(first, { key: Buffer.alloc(32, 0x3c) });
+        Object.assign(second, { key });
+      }),
+    );
+  });
+
+  it('is noticed if the encoding of the key fails', async () => {
+    let refusals = 0;
+    const on = await buildTestApp({
+      service: serviceOf({
+        refuseAnswer: () => {
+          refusals += 1;
+          return new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+        },
+      }),
+      rateLimits: false,
+    });
+    const stringify = Buffer.prototype.toString;
+    Buffer.prototype.toString = function (this: Buffer, ...all: Parameters<typeof stringify>) {
+      const text = stringify.apply(this, all);
+      return all[0] === 'hex' && text.startsWith('a5a5') ? `b${text.slice(1)}` : text;
+    } as typeof stringify;
+    try {
+      const { status } = await post('generate', {}, { on });
+      assert.deepEqual([status, refusals], [503, 1]);
+    } finally {
+      Buffer.prototype.toString = stringify;
+    }
+    assert.equal((await post('generate')).status, 200);
+    await on.close();
+  });
+});
 
 describe('each endpoint that generates keys', () => {
   it('answers as the document says, and wipes plaintext keys', async () => {

@@ -101,6 +101,7 @@ const plainKey: fc.Arbitrary<ReleasedKey> = fc.record({
   key: fc.constantFrom(16, 32, 48).chain(bytes),
   opening: fc.option(bytes(32)),
   hashProof: fc.bigInt(10n ** 77n, 2n ** 256n).map((proof) => `proof_${proof}`),
+  answerDigest: bytes(16),
 });
 const sealedKey: fc.Arbitrary<SealedResponseKey> = fc.record({
   ...facts,

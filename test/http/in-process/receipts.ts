@@ -21,6 +21,7 @@ import {
 } from '../../../src/service/index.ts';
 import { buildTestApp, standInService } from '../../support/app.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
+import { withDigest } from '../../support/fakes.ts';
 
 const CREATED_MS = Date.UTC(2026, 0, 31, 12, 0, 0, 7);
 const KEY = 'a5'.repeat(32);
@@ -51,7 +52,7 @@ let afterWait = (): void => {};
 
 const generate: KeyService['generate'] = async (_, { order }) => {
   ordered = order;
-  released = {
+  const key = {
     keyId: KEY_ID,
     key: Buffer.alloc(32, 0xa5),
     opening: order.receipt ? Buffer.alloc(32, 0x5a) : null,
@@ -63,6 +64,7 @@ const generate: KeyService['generate'] = async (_, { order }) => {
     hashProof: `proof_1${'0'.repeat(78)}`,
     latencyMs: 1,
   };
+  released = withDigest(key, order);
   const usage = { month: 0, used: 1, quota: null };
   return {
     kind: 'generated',
