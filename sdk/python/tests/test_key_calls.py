@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 from scripted import (
+    ENC,
     GENERATED,
-    KEY,
     SEALED,
-    SEALED_KEY,
     VALIDATION,
     Received,
     ScriptedServer,
@@ -82,13 +81,15 @@ def bodies(server: ScriptedServer) -> Iterator[Any]:
 def test_repeats_a_lost_call_with_the_same_idempotency_key(
     answered: Answered, monkeypatch: pytest.MonkeyPatch, call: str, lost: Step
 ) -> None:
-    monkeypatch.setattr("random.random", lambda: 0.0)  # no back-off
+    monkeypatch.setattr("phm_client.transport._random", lambda: 0.0)  # no back-off
     phm, server = answered(lost, fails("idempotency_in_progress", 409), ANSWERS[call])
     CALLS[call](phm)
     first, *others = server.received
     assert len(others) == 2
     for other in others:
-        assert (other.path, other.headers, other.body) == (first.path, first.headers, first.body)
+        assert (other.path, other.body) == (first.path, first.body)
+        assert unique_of(other) == unique_of(first)
+    assert len({one.headers["x-request-id"] for one in server.received}) == 3
     assert uuid.UUID(unique_of(first)).version == 7
 
 
@@ -164,13 +165,13 @@ def test_seals_to_a_recipient_or_a_registered_name(answered: Answered) -> None:
 
 
 def test_fetches_batches_of_100(answered: Answered) -> None:
-    phm, server = answered(batch(*range(100)), batch(*range(100, 200)), batch(*range(200, 250)))
+    phm, server = answered(batch(*range(1, 101)), batch(*range(101, 201)), batch(*range(201, 251)))
     keys = phm.generate_batch(128, count=250)
     assert server.received == []
     first = next(keys)
     assert type(first) is GeneratedKey
-    assert (first.key, len(server.received)) == (KEY, 1)
-    assert [key.key_id for key in keys] == [f"phm_{number}" for number in range(1, 250)]
+    assert (len(first.key), len(server.received)) == (32, 1)
+    assert [key.key_id for key in keys] == [f"phm_{number}" for number in range(2, 251)]
     assert list(bodies(server)) == [
         {"security_level": 128, "count": count} for count in (100, 100, 50)
     ]
@@ -187,9 +188,11 @@ def test_fetches_sealed_batches(answered: Answered) -> None:
     )
     sealed = list(keys)
     assert [type(key) for key in sealed] == [ValidatedSealedKey] * 3
-    assert sealed[2].sealed_key.enc == SEALED_KEY["enc"]
+    assert sealed[2].sealed_key.enc == ENC
     assert [body["count"] for body in bodies(server)] == [2, 1]
-    assert [received.headers["x-request-id"] for received in server.received] == ["mine"] * 2
+    labels = [received.headers["x-request-id"].split(".") for received in server.received]
+    assert [label for label, _ in labels] == ["mine", "mine"]
+    assert labels[0] != labels[1]
     assert server.received[0].path == "/api/v2/generate/sealed/batch"
 
 

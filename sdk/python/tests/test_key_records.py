@@ -28,6 +28,7 @@ from phm_client import KeyInfo, PhmApiError, PhmClient, PhmResponseError
 
 Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
 
+LABELS = {"env": "a&b", "g": "", "more": "x"}
 EXPIRES = datetime(2027, 1, 31, 13, tzinfo=timezone(timedelta(hours=1)))
 ENDS: dict[str, Any] = {"labels": {"env": "prod"}, "expires_at": EXPIRES}
 RECORD: dict[str, Any] = {
@@ -62,9 +63,9 @@ CALLS: dict[str, tuple[Step, Callable[[PhmClient], Any]]] = {
 }
 
 
-def keys(*numbers: int, following: str | None = None) -> Step:
+def keys(*numbers: int, following: str | None = None, **members: Any) -> Step:
     """A page of the keys with these numbers."""
-    records = [{**RECORD, "key_id": f"phm_{number}"} for number in numbers]
+    records = [{**RECORD, **members, "key_id": f"phm_{number}"} for number in numbers]
     return answers({"keys": records, "next_cursor": following, "timestamp": TIMESTAMP})
 
 
@@ -81,10 +82,11 @@ def test_sends_labels_and_expiry(answered: Answered, call: str) -> None:
 def test_returns_labels_and_expiry(answered: Answered) -> None:
     ends = {"labels": {"env": "prod"}, "expires_at": TIMESTAMP}
     phm, server = answered(answers({**GENERATED, **ends}), answers(GENERATED))
-    generated = phm.generate(256, labels={})
+    same_moment = datetime(2026, 1, 31, 13, 0, 0, 999, timezone(timedelta(hours=1)))
+    generated = phm.generate(256, labels={"env": "prod"}, expires_at=same_moment)
     assert (generated.labels, generated.expires_at) == ({"env": "prod"}, generated.timestamp)
-    assert "labels" not in json.loads(server.received[0].body)
-    plain = phm.generate(256)
+    plain = phm.generate(256, labels={})
+    assert "labels" not in json.loads(server.received[1].body)
     assert (plain.labels, plain.expires_at) == ({}, None)
     assert hash(generated) != hash(plain)
 
@@ -112,7 +114,10 @@ def test_checks_labels_and_expiry(
 
 def test_lists_keys_over_all_pages(answered: Answered) -> None:
     phm, server = answered(
-        keys(5, 4, following="c+/1"), keys(following="c2"), keys(3, following="c3"), keys(2)
+        keys(5, 4, following="c+/1", labels=LABELS),
+        keys(following="c2"),
+        keys(3, following="c3", labels=LABELS),
+        keys(2, labels=LABELS),
     )
     records = phm.list_keys(labels={"env": "a&b", "g": ""}, status="active")
     assert server.received == []
@@ -126,7 +131,7 @@ def test_lists_keys_over_all_pages(answered: Answered) -> None:
     (record, *_) = rest
     assert type(record) is KeyInfo
     assert record.evidence is not None
-    assert (record.labels, record.evidence.gate_p_value) == ({"env": "prod"}, 1)
+    assert (record.labels, record.evidence.gate_p_value) == (LABELS, 1)
     assert (record.expires_at, record.security_strength_bits) == (record.created_at, None)
     assert len({hash(one) for one in rest}) == 2
 
@@ -134,8 +139,8 @@ def test_lists_keys_over_all_pages(answered: Answered) -> None:
 def test_sends_every_filter_and_repeats_a_lost_page(
     answered: Answered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("random.random", lambda: 0.0)  # no back-off
-    phm, server = answered(breaks, page(502), keys(1))
+    monkeypatch.setattr("phm_client.transport._random", lambda: 0.0)  # no back-off
+    phm, server = answered(breaks, page(502), keys(1, security_level=128))
     records = phm.list_keys(
         created_after=EXPIRES,
         created_before=EXPIRES.astimezone(timezone.utc),
@@ -176,12 +181,13 @@ def test_refuses_a_page_that_does_not_say_whether_another_follows(answered: Answ
 
 
 def test_shows_and_revokes_a_key(answered: Answered, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("random.random", lambda: 0.0)  # no back-off
+    monkeypatch.setattr("phm_client.transport._random", lambda: 0.0)  # no back-off
     revoked = {"status": "compromised", "revoked_at": TIMESTAMP}
-    record = {**RECORD, **revoked, "revocation_reason": "key_compromise"}
+    reason = "key_compromise"
+    record = {**RECORD, "key_id": "phm_7", **revoked, "revocation_reason": reason}
     answer = answers({"key": record, "timestamp": TIMESTAMP})
     phm, server = answered(answer, breaks, answer)
-    assert phm.get_key("phm_7").revocation_reason == "key_compromise"
+    assert phm.get_key("phm_7").revocation_reason == reason
     key = phm.revoke_key("phm_7", "key_compromise")
     assert (key.status, key.revoked_at) == ("compromised", key.created_at)
     path = "/api/v2/keys/phm_7"

@@ -90,7 +90,8 @@ def test_raises_what_the_service_refuses(phm: PhmClient, service: str) -> None:
     level: Any = 512
     with pytest.raises(PhmApiError) as caught:
         phm.generate(level, request_id="mine-1")
-    assert (caught.value.code, caught.value.request_id) == ("invalid_request", "mine-1")
+    assert caught.value.code == "invalid_request"
+    assert f"{caught.value.request_id}".startswith("mine-1.")
     assert [error.pointer for error in caught.value.errors] == ["#/security_level"]
     with PhmClient(service, "phmsk_live_unknown") as stranger:
         with pytest.raises(PhmApiError, match="^invalid_api_key: "):

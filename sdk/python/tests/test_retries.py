@@ -90,29 +90,82 @@ def test_follows_a_lost_answer_but_that_of_a_generate(answered: Answered, lost: 
     assert caught.value.outcome_unknown
 
 
-def test_follows_a_refused_connection_over_which_nothing_was_sent(answered: Answered) -> None:
+def test_asks_until_the_timeout_is_over_while_no_server_takes_the_connection(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, server = answered(stays_silent)
     server.stop()
+    clock = Clock(monkeypatch)
     attempts: list[int] = []
     phm = PhmClient(
-        server.address, "x", max_retries=2, on_request=lambda event: attempts.append(event.attempt)
+        server.address, "x", pace=False, on_request=lambda event: attempts.append(event.attempt)
     )
     with pytest.raises(PhmConnectionError) as caught:
         phm.generate(128)
     address = f"{server.address}/api/v2/generate"
     assert str(caught.value) == (f"the service cannot be reached at {address} (Connection refused)")
     assert not caught.value.outcome_unknown
-    assert attempts == [1, 2, 3]
     assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+    assert attempts == list(range(1, len(attempts) + 1))
+    assert clock.waits[:6] == [0.25, 0.5, 1, 2, 4, 8]
+    assert 51 < sum(clock.waits) < 59
+
+
+def test_reaches_a_server_that_starts_late(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, stopped = answered(stays_silent)
+    stopped.stop()
+    port = int(stopped.address.rpartition(":")[2])
+    late: list[ScriptedServer] = []
+
+    def start() -> None:
+        if not late and len(clock.waits) == 6:
+            late.append(ScriptedServer(answers(), port=port))
+
+    clock = Clock(monkeypatch, start)
+    assert PhmClient(stopped.address, "x", pace=False).generate(256).key_id == GENERATED["key_id"]
+    late[0].stop()
+    assert sum(clock.waits) > 15
+
+
+def test_sends_once_with_max_retries_0_though_nothing_was_sent(answered: Answered) -> None:
+    phm, server = answered(answers(), max_retries=0)
+    server.stop()
+    with pytest.raises(PhmConnectionError):
+        phm.generate(128)
+
+
+class Clock:
+    """The time of the transport, which a wait moves on at once. Random numbers are at most 1."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, on_wait: Callable[[], None] = lambda: None
+    ) -> None:
+        self.waits: list[float] = []
+        self._on_wait = on_wait
+        monkeypatch.setattr("phm_client.transport.time", self)
+        monkeypatch.setattr("phm_client.transport._random", lambda: 1.0)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + sum(self.waits)
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self._on_wait()
 
 
 def test_sends_the_same_request_again(answered: Answered) -> None:
     phm, server = answered(fails("overloaded", retry_after="0"), answers())
     phm.generate(384, request_id="same-one")
     first, second = server.received
-    assert (first.path, first.headers, first.body) == (second.path, second.headers, second.body)
+    assert (first.path, first.body) == (second.path, second.body)
     assert first.body == b'{"security_level": 384}'
-    assert first.headers["x-request-id"] == "same-one"
+    own, other = (dict(one.headers) for one in (first, second))
+    ids = [one.pop("x-request-id") for one in (own, other)]
+    assert own == other
+    assert [one.partition(".")[0] for one in ids] == ["same-one", "same-one"]
+    assert ids[0] != ids[1]
 
 
 def test_ends_after_max_retries_with_the_last_failure(answered: Answered) -> None:
@@ -202,7 +255,9 @@ def test_ends_a_generate_whose_outcome_is_then_unknown(answered: Answered, slow:
         phm.generate(128, request_id="my-own")
     assert time.monotonic() - since < 5
     address = f"{server.address}/api/v2/generate"
-    assert str(caught.value) == f"no response from {address} within 0.5 s (request my-own)"
+    sent = server.received[0].headers["x-request-id"]
+    assert str(caught.value) == f"no response from {address} within 0.5 s (request {sent})"
+    assert sent.startswith("my-own.")
     assert (caught.value.outcome_unknown, caught.value.timeout_seconds) == (True, 0.5)
     assert len(server.received) == 1
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar, cast
 
 import httpx
 
+from .binding import RecentKeys, keys_of
 from .call import Call
 from .decode import Mismatch, decode
-from .errors import FieldError, PhmApiError, PhmError, PhmKeyLostError, PhmResponseError
+from .errors import (
+    FieldError,
+    PhmApiError,
+    PhmError,
+    PhmKeyLostError,
+    PhmResponseError,
+    ResponseErrorCode,
+)
 from .options import is_request_id
 from .retry import read_retry_after
 
@@ -22,61 +31,133 @@ _JsonObject = Mapping[str, Any]
 _MAX_QUOTED = 200
 
 
-def read_answer(
-    status: int, headers: Mapping[str, str], body: bytes, call: Call[T], address: str
-) -> T | PhmError:
-    """Return the response in ``body``, or an error.
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for a request, and what was sent for it. ``repr()`` hides the body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+    address: str
+    sent_id: str
+    """``X-Request-Id`` of the request."""
+    recent: RecentKeys
+
+    @property
+    def stated_id(self) -> str | None:
+        """``X-Request-Id`` of the response, if it has a usable one."""
+        stated = self.headers.get("x-request-id", "")
+        return stated if is_request_id(stated) else None
+
+    @property
+    def is_strangers(self) -> bool:
+        """True if nothing shows that the response is the one to this request.
+
+        Proxies refuse requests without an ID. The service refuses one that it cannot parse under an
+        ID of its own, and closes the connection; a proxy removes that header.
+        """
+        if self.stated_id == self.sent_id:
+            return False
+        closes = self.headers.get("connection", "").lower() == "close"
+        return 200 <= self.status < 300 or not (self.stated_id is None or closes)
+
+
+def read_answer(reply: Reply, call: Call[T]) -> T | PhmError:
+    """Return the response or an error.
 
     The error is returned, not raised: otherwise an exception of the parser, which quotes the body,
     would become its context.
     """
-    request_id = _request_id(headers, call.request_id)
-    retry_after = read_retry_after(headers)
-    parsed = _parse_object(body)
-    if parsed is not None and _is_answer(status, parsed, call):
-        return _decoded(parsed, call, status, request_id)
-    if parsed is not None and _is_problem(parsed):
+    parsed = _parse_object(reply.body)
+    if isinstance(parsed, str):
+        return _unusable(reply, "unexpected_form", parsed)
+    is_answer = parsed is not None and _is_answer(reply.status, parsed, call)
+    is_problem = parsed is not None and _is_problem(parsed)
+    if (is_answer or is_problem) and reply.is_strangers:
+        return _strangers(reply)
+    if parsed is not None and is_answer:
+        return _decoded(parsed, call, reply)
+    if parsed is not None and is_problem:
         kind = PhmKeyLostError if parsed["code"] == "key_already_made" else PhmApiError
         return kind(
-            status=status,
+            status=reply.status,
             code=parsed["code"],
             title=parsed["title"],
             detail=parsed["detail"],
             errors=_field_errors(parsed.get("errors")),
-            request_id=request_id,
-            retry_after_seconds=retry_after,
+            request_id=reply.stated_id or reply.sent_id,
+            retry_after_seconds=read_retry_after(reply.headers),
             key_ids=_key_ids(parsed),
             max_count=_max_count(parsed),
         )
-    return PhmResponseError(
-        _describe(status, headers, address),
-        status=status,
-        request_id=request_id,
-        retry_after_seconds=retry_after,
+    return _unusable(
+        reply, "not_the_service", _describe(reply.status, reply.headers, reply.address)
     )
 
 
-def _decoded(body: _JsonObject, call: Call[T], status: int, request_id: str | None) -> T | PhmError:
+def _unusable(reply: Reply, code: ResponseErrorCode, message: str) -> PhmResponseError:
+    return PhmResponseError(
+        message,
+        code=code,
+        status=reply.status,
+        request_id=reply.sent_id if code == "another_request" else reply.stated_id or reply.sent_id,
+        retry_after_seconds=read_retry_after(reply.headers),
+    )
+
+
+def _strangers(reply: Reply) -> PhmResponseError:
+    """Return the error for a response that does not repeat the ID of its request.
+
+    It says nothing about this request, also if it is a refusal.
+    """
+    what = "has no X-Request-Id" if reply.stated_id is None else "belongs to another request"
+    error = _unusable(
+        reply,
+        "another_request",
+        f"the response of {reply.address} {what}, so nothing shows that it answers this call: "
+        "a proxy on the way mixes up responses, or does not pass on X-Request-Id",
+    )
+    error.outcome_unknown = True
+    return error
+
+
+def _decoded(body: _JsonObject, call: Call[T], reply: Reply) -> T | PhmError:
     try:
-        return decode(call.answer, body)
+        answer = decode(call.answer, body)
     except Mismatch as mismatch:
         message = (
             f"this client does not know the response: {mismatch}. "
             "Check that client and service have the same version"
         )
-    return PhmResponseError(message, status=status, request_id=request_id)
+    else:
+        problem = call.check(answer) if call.check else None
+        if problem is None and keys_of(answer):
+            replayed = reply.headers.get("idempotent-replayed", "").lower() == "true"
+            problem = reply.recent.problem(keys_of(answer), replayed=replayed)
+        if problem is None:
+            return answer
+        message = f"the response of {reply.address} belongs to another request: {problem}"
+        return _unusable(reply, "another_request", message)
+    return _unusable(reply, "unexpected_form", message)
 
 
-def _request_id(headers: Mapping[str, str], own: str | None) -> str | None:
-    stated = headers.get("x-request-id", "")
-    return stated if is_request_id(stated) else own
+def _parse_object(body: bytes) -> _JsonObject | str | None:
+    """Return the object; a text if it has a member twice; None if it is no JSON object."""
+    repeated: list[str] = []
 
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            repeated.append("")
+        return found
 
-def _parse_object(body: bytes) -> _JsonObject | None:
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_refuse)
+        value = json.loads(body.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=members)
     except (ValueError, RecursionError):
         return None
+    if repeated:
+        # Parsers differ in the value that they take (RFC 7493 §2.3).
+        return "the response has a member twice in one object"
     return cast(_JsonObject, value) if isinstance(value, dict) else None
 
 

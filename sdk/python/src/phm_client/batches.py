@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal, TypeVar, cast, overload
 
+from .binding import Check, of_batch, of_key
 from .errors import PhmApiError
 from .generation import (
     Include,
@@ -19,6 +20,7 @@ from .generation import (
 )
 from .idempotency import read_idempotency_key
 from .options import check_request_id, check_seconds, check_whole
+from .process import this_process
 from .sealing.recipient import Recipient
 from .types import (
     EntropySource,
@@ -144,8 +146,10 @@ class BatchCalls(KeyCalls):
             expires_at,
         )
         form = key_form(body, GeneratedKey, ValidatedKey, ReportedKey)
-        path = "/api/v2/generate/batch"
-        return self._batches(path, form, body, count, chunk, idempotency_key, request_id, timeout)
+        path, check = "/api/v2/generate/batch", of_key(body)
+        return self._batches(
+            path, form, body, count, chunk, idempotency_key, request_id, timeout, check
+        )
 
     @overload
     def generate_sealed_batch(
@@ -239,8 +243,18 @@ class BatchCalls(KeyCalls):
             "seal_to": seal_to_member(seal_to),
         }
         form = key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
-        path = "/api/v2/generate/sealed/batch"
-        return self._batches(path, form, body, count, chunk, idempotency_key, request_id, timeout)
+        path, check = "/api/v2/generate/sealed/batch", of_key(body, seal_to)
+        return self._batches(
+            path,
+            form,
+            body,
+            count,
+            chunk,
+            idempotency_key,
+            request_id,
+            timeout,
+            check,
+        )
 
     def _batches(
         self,
@@ -252,6 +266,7 @@ class BatchCalls(KeyCalls):
         idempotency_key: str | bool,
         request_id: str | None,
         timeout: float | None,
+        of_one: Check,
     ) -> Iterator[K]:
         """Check the arguments now; the iterator sends its first request when it is first used."""
         check_whole("count", count)
@@ -268,16 +283,25 @@ class BatchCalls(KeyCalls):
         def request(keys: int) -> KeyBatch[K]:
             unique = read_idempotency_key(idempotency_key)
             whole = {**body, "count": keys}
-            return self._generate(path, answer, whole, unique, request_id, timeout, places=keys)
+            check = of_batch(keys, of_one)
+            return self._generate(
+                path, answer, whole, unique, request_id, timeout, check=check, places=keys
+            )
 
-        return _iterate(request, count, chunk, may_split=not is_one)
+        return _iterate(request, count, chunk, this_process(), may_split=not is_one)
 
 
 def _iterate(
-    request: Callable[[int], KeyBatch[K]], count: int, chunk: int, *, may_split: bool
+    request: Callable[[int], KeyBatch[K]],
+    count: int,
+    chunk: int,
+    process: tuple[int, int],
+    *,
+    may_split: bool,
 ) -> Iterator[K]:
     left = count
     while left > 0:
+        _check_process(process)
         wanted = min(left, chunk)
         try:
             batch = request(wanted)
@@ -288,4 +312,14 @@ def _iterate(
             chunk = most
             continue
         left -= wanted
-        yield from batch.keys
+        for key in batch.keys:
+            _check_process(process)
+            yield key
+
+
+def _check_process(process: tuple[int, int]) -> None:
+    """Raise RuntimeError after a fork: both processes would go on with the same keys."""
+    if this_process() != process:
+        raise RuntimeError(
+            "this iterator over keys is of another process, from before a fork: make one here"
+        )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -30,3 +31,5 @@ class Call(Generic[T]):
     """Value of ``Idempotency-Key``. The service executes a call with it at most once."""
     request_id: str | None = None
     timeout: float | None = None
+    check: Callable[[Any], str | None] | None = field(default=None, repr=False)
+    """Tells what in a response does not fit this call; None if all does (``binding``)."""

@@ -6,12 +6,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, SupportsIndex, TypeVar
 
 import httpx
 
+from . import binding
 from .batches import BatchCalls
 from .call import Call
+from .connections import connections_of
+from .errors import PhmResponseError
 from .generation import given
 from .hooks import RequestEvent, RetryEvent
 from .limits import Limits
@@ -31,7 +34,6 @@ from .options import (
     written_time,
 )
 from .transport import TransportOptions, send
-from .turns import Turns
 from .types import (
     EntropySource,
     Health,
@@ -55,15 +57,17 @@ T = TypeVar("T")
 class PhmClient(BatchCalls):
     """A client of one service with one API key.
 
-    Share it among threads: calls wait in one queue that keeps to the API key's rate limit. After
-    ``fork`` a process needs its own client. Methods return the service's response or raise a
-    ``PhmError``; invalid arguments raise TypeError or ValueError.
+    Share it among threads: calls wait in one queue that keeps to the API key's rate limit. After a
+    ``fork`` both processes may go on with it: the new one starts with connections and a queue of
+    its own. Methods return the service's response or raise a ``PhmError``; invalid arguments raise
+    TypeError or ValueError.
 
     Every method takes two more keyword arguments:
 
     - ``timeout``: seconds for this call, instead of the client's.
-    - ``request_id``: label for ``X-Request-Id``, 1 to 128 letters, digits, ``.``, ``_`` or ``-``.
-      Retries have the same label. It appears in errors and in the service's log.
+    - ``request_id``: label of the call, 1 to 100 letters, digits, ``.``, ``_`` or ``-``. Each
+      request sends an ``X-Request-Id`` that begins with it, which appears in errors and in the
+      service's log.
     """
 
     def __init__(
@@ -92,31 +96,37 @@ class PhmClient(BatchCalls):
             on_request: Called before each request. Its exceptions are logged and ignored.
             on_retry: Called before each wait for a retry. Its exceptions are logged and ignored.
             http_client: Sends the requests: for a private certificate authority, a proxy or tests.
-                You must close it yourself.
+                You must close it yourself. After a fork, make a new one with a new client.
         """
         check_hook("on_request", on_request)
         check_hook("on_retry", on_retry)
         check_bool("pace", pace)
         check_http_client(http_client)
         credential = {} if api_key is None else {"X-API-Key": check_api_key(api_key)}
-        self._limits = Limits()
+        url = check_base_url(base_url)
         self._closed = False
         self._owns_http = http_client is None
         self._transport = TransportOptions(
-            base_url=check_base_url(base_url),
+            connections=connections_of(url, http_client, pace=pace),
+            base_url=url,
             credential=credential,
             timeout=check_seconds("timeout", timeout),
             attempt_timeout=check_seconds("attempt_timeout", attempt_timeout),
             max_retries=check_retries(max_retries),
-            turns=Turns() if pace else None,
-            on_limits=self._note_limits,
             on_request=on_request,
             on_retry=on_retry,
-            http=_new_http_client() if http_client is None else http_client,
         )
+        # A wrong proxy or certificate file is reported here and not by the first call.
+        self._transport.connections.get()
 
     def __repr__(self) -> str:
         return f"PhmClient({self._transport.base_url!r})"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(
+            "a PhmClient cannot be pickled or copied, because it has connections and the API key: "
+            "make one in each process, for example in the initializer of a pool"
+        )
 
     def __enter__(self) -> PhmClient:
         return self
@@ -132,13 +142,16 @@ class PhmClient(BatchCalls):
     def close(self) -> None:
         """Close the connections. Later calls raise RuntimeError."""
         self._closed = True
-        if self._owns_http:
-            self._transport.http.close()
+        # Connections from before a fork stay as they are: the parent still uses them.
+        connections = self._transport.connections.existing()
+        if self._owns_http and connections is not None:
+            connections.http.close()
 
     @property
     def last_limits(self) -> Limits:
         """Limits from the latest response; empty before the first."""
-        return self._limits
+        connections = self._transport.connections.existing()
+        return Limits() if connections is None else connections.limits
 
     def validate(
         self,
@@ -181,21 +194,23 @@ class PhmClient(BatchCalls):
         check_request_id(request_id)
         if timeout is not None:
             check_seconds("timeout", timeout)
+        wanted = read_labels(labels) or {}
         query: dict[str, Any] = {
             "created_after": written_time("created_after", created_after),
             "created_before": written_time("created_before", created_before),
             "security_level": security_level,
             "source": source,
-            "label": [f"{name}:{value}" for name, value in (read_labels(labels) or {}).items()]
-            or None,
+            "label": [f"{name}:{value}" for name, value in wanted.items()] or None,
             "evidence": evidence,
             "api_key_id": api_key_id,
             "status": status,
         }
 
+        check = binding.of_list(query, wanted)
+
         def request(cursor: str | None) -> KeyList:
             pages = {**query, "cursor": cursor}
-            return self._get("/api/v2/keys", KeyList, pages, request_id, timeout)
+            return self._get("/api/v2/keys", KeyList, pages, request_id, timeout, check=check)
 
         return _records(request)
 
@@ -208,7 +223,8 @@ class PhmClient(BatchCalls):
     ) -> KeyInfo:
         """Return the record of a key of the account."""
         path = f"/api/v2/keys/{check_key_id(key_id)}"
-        return self._get(path, KeyInfoResult, {}, request_id, timeout).key
+        check = binding.of_key_id(key_id)
+        return self._get(path, KeyInfoResult, {}, request_id, timeout, check=check).key
 
     def revoke_key(
         self,
@@ -224,7 +240,9 @@ class PhmClient(BatchCalls):
         A repeated call changes nothing, so the client retries.
         """
         path = f"/api/v2/keys/{check_key_id(key_id)}/revoke"
-        return self._post(path, KeyInfoResult, {"reason": reason}, request_id, timeout).key
+        body = {"reason": reason}
+        check = binding.of_revocation(key_id, reason)
+        return self._post(path, KeyInfoResult, body, request_id, timeout, check=check).key
 
     def receipt(
         self,
@@ -239,7 +257,8 @@ class PhmClient(BatchCalls):
         ``receipt_pending``, and the client retries.
         """
         path = f"/api/v2/keys/{check_key_id(key_id)}/receipt"
-        return self._get(path, ReceiptResult, {}, request_id, timeout)
+        check = binding.of_receipt(key_id)
+        return self._get(path, ReceiptResult, {}, request_id, timeout, check=check)
 
     def metrics(
         self,
@@ -308,6 +327,7 @@ class PhmClient(BatchCalls):
         repeatable: bool = True,
         idempotency_key: str | None = None,
         places: int = 1,
+        check: Callable[[T], str | None] | None = None,
     ) -> T:
         return self._send(
             Call(
@@ -321,6 +341,7 @@ class PhmClient(BatchCalls):
                 query={},
                 request_id=request_id,
                 timeout=timeout,
+                check=check,
             )
         )
 
@@ -331,6 +352,8 @@ class PhmClient(BatchCalls):
         query: dict[str, Any],
         request_id: str | None,
         timeout: float | None,
+        *,
+        check: Callable[[T], str | None] | None = None,
     ) -> T:
         return self._send(
             Call(
@@ -343,6 +366,7 @@ class PhmClient(BatchCalls):
                 },
                 request_id=request_id,
                 timeout=timeout,
+                check=check,
             )
         )
 
@@ -354,21 +378,27 @@ class PhmClient(BatchCalls):
             check_seconds("timeout", call.timeout)
         return send(call, self._transport)
 
-    def _note_limits(self, limits: Limits) -> None:
-        self._limits = limits
+
+# A search of the service ends after 1,000 records, so this is far more than any ledger needs.
+_MOST_EMPTY_PAGES = 100_000
 
 
 def _records(request: Callable[[str | None], KeyList]) -> Iterator[KeyInfo]:
     cursor: str | None = None
+    seen: set[str | None] = {"", None}
+    empty = 0
     while True:
         page = request(cursor)
         yield from page.keys
         cursor = page.next_cursor
         if cursor is None:
             return
-
-
-def _new_http_client() -> httpx.Client:
-    # One connection for each thread with a request in progress.
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-    return httpx.Client(limits=limits, headers={"User-Agent": "phm-client/0.1.0 (Python)"})
+        empty = 0 if page.keys else empty + 1
+        if cursor in seen or empty > _MOST_EMPTY_PAGES:
+            raise PhmResponseError(
+                "the list of keys does not end: a next_cursor is empty or repeats, or all pages "
+                "are empty",
+                status=200,
+                code="unexpected_form",
+            )
+        seen.add(cursor)

@@ -6,9 +6,12 @@ They repeat only those parts of a body that the service quotes in ``detail`` and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from .types import ErrorCode
+
+ResponseErrorCode = Literal["not_the_service", "unexpected_form", "another_request"]
+"""Why a response is not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,14 @@ class PhmKeyLostError(PhmApiError):
 
 
 class PhmResponseError(PhmError):
-    """The response is not the service's: a proxy's page, a redirect, broken JSON."""
+    """The response is not used. Decide by ``code``.
 
+    - ``not_the_service``: a proxy's page, a redirect, broken JSON.
+    - ``unexpected_form``: a member is missing, has another form, or is there twice.
+    - ``another_request``: the response belongs to another request. The connection is closed.
+    """
+
+    code: ResponseErrorCode
     status: int
     """HTTP status."""
     retry_after_seconds: int | None
@@ -126,6 +135,7 @@ class PhmResponseError(PhmError):
         message: str,
         *,
         status: int,
+        code: ResponseErrorCode = "not_the_service",
         request_id: str | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
@@ -136,6 +146,7 @@ class PhmResponseError(PhmError):
             outcome_unknown=200 <= status < 300 or (status >= 500 and status != 503),
         )
         self.status = status
+        self.code = code
         self.retry_after_seconds = retry_after_seconds
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, TypeVar, overload
 
+from .binding import of_key
 from .idempotency import read_idempotency_key
 from .options import read_include, read_labels, written_time
 from .sealing.base64url import encode_base64url
@@ -138,7 +139,9 @@ class KeyCalls(ABC):
         )
         form = key_form(body, GeneratedKey, ValidatedKey, ReportedKey)
         unique = read_idempotency_key(idempotency_key)
-        return self._generate("/api/v2/generate", form, body, unique, request_id, timeout)
+        return self._generate(
+            "/api/v2/generate", form, body, unique, request_id, timeout, check=of_key(body)
+        )
 
     @overload
     def generate_sealed(
@@ -242,7 +245,9 @@ class KeyCalls(ABC):
         }
         form = key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
         unique = read_idempotency_key(idempotency_key)
-        return self._generate("/api/v2/generate/sealed", form, body, unique, request_id, timeout)
+        check = of_key(body, seal_to)
+        path = "/api/v2/generate/sealed"
+        return self._generate(path, form, body, unique, request_id, timeout, check=check)
 
     @abstractmethod
     def _post(
@@ -256,6 +261,7 @@ class KeyCalls(ABC):
         repeatable: bool = True,
         idempotency_key: str | None = None,
         places: int = 1,
+        check: Callable[[T], str | None] | None = None,
     ) -> T: ...
 
     def _generate(
@@ -267,6 +273,7 @@ class KeyCalls(ABC):
         request_id: str | None,
         timeout: float | None,
         *,
+        check: Callable[[T], str | None],
         places: int = 1,
     ) -> T:
         return self._post(
@@ -278,6 +285,7 @@ class KeyCalls(ABC):
             repeatable=False,
             idempotency_key=idempotency_key,
             places=places,
+            check=check,
         )
 
 

@@ -13,6 +13,10 @@ import httpx
 _KEY_ID = re.compile(r"phm_[1-9][0-9]{0,38}", re.ASCII)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
+# Random characters that the client adds to a label, after a point.
+REQUEST_ID_SUFFIX = 16
+_LONGEST_LABEL = 100
+
 # Longest wait in seconds that all platforms support.
 _MAX_SECONDS = 2_147_483.0
 _MAX_RETRIES = 100
@@ -52,8 +56,10 @@ def check_request_id(request_id: str | None) -> None:
     if request_id is None:
         return
     check_text("request_id", request_id)
-    if not is_request_id(request_id):
-        raise ValueError('request_id must be 1 to 128 letters, digits, ".", "_" or "-"')
+    if not is_request_id(request_id) or len(request_id) > _LONGEST_LABEL:
+        raise ValueError(
+            f'request_id must be 1 to {_LONGEST_LABEL} letters, digits, ".", "_" or "-"'
+        )
 
 
 def read_labels(value: object) -> dict[str, str] | None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import random
+import secrets
 import ssl
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import httpx
 
-from .answer import read_answer
+from .answer import Reply, read_answer
 from .call import Call
-from .errors import PhmConnectionError, PhmError, PhmKeyLostError, PhmTimeoutError
+from .connections import Connections, drop_connection
+from .errors import PhmConnectionError, PhmError, PhmKeyLostError, PhmResponseError, PhmTimeoutError
 from .hooks import RequestEvent, RetryEvent, notify
-from .limits import Limits, read_limits
+from .limits import read_limits
+from .options import REQUEST_ID_SUFFIX
+from .process import PerProcess, this_process
 from .retry import is_rate_refusal, may_retry, retry_after_of, wait_seconds
-from .turns import NoTurn, Turns
+from .turns import NoTurn
 
 T = TypeVar("T")
 
@@ -32,14 +37,12 @@ _MAX_BODY_BYTES = 64 * 1024 * 1024
 class TransportOptions:
     """Options of the transport. ``repr()`` hides headers, which may hold the API key."""
 
-    http: httpx.Client
+    connections: PerProcess[Connections]
     base_url: str
     credential: dict[str, str] = field(repr=False)
     timeout: float
     attempt_timeout: float
     max_retries: int
-    turns: Turns | None
-    on_limits: Callable[[Limits], None]
     on_request: Callable[[RequestEvent], object] | None
     on_retry: Callable[[RetryEvent], object] | None
 
@@ -61,6 +64,10 @@ class _TooLarge(Exception):
     pass
 
 
+# Unlike the functions of `random`, it is the same in no two processes, however a program seeds.
+_random = random.SystemRandom().random
+
+
 class _TimeLeft(dict[str, float]):
     """Timeouts that httpx reads before each step: the rest of the attempt."""
 
@@ -77,7 +84,9 @@ class _Sending(Generic[T]):
     def __init__(self, call: Call[T], options: TransportOptions) -> None:
         self._call = call
         self._options = options
-        self._turns = options.turns if call.authenticated else None
+        self._process = this_process()
+        self._connections = options.connections.get()
+        self._turns = self._connections.turns if call.authenticated else None
         self._timeout = options.timeout if call.timeout is None else call.timeout
         self._deadline = time.monotonic() + self._timeout
         # A request sent later could not get its response in time: its outcome would be unknown.
@@ -88,6 +97,10 @@ class _Sending(Generic[T]):
         # The rate limit's refusal of the last attempt, until the next turn.
         self._refusal: PhmError | None = None
         self._retries = 0
+        # Attempts that found no server, which do not count as retries.
+        self._unreached = 0
+        # The `X-Request-Id` of the last attempt; before it, the caller's label.
+        self._request_id = call.request_id
         self.lost_a_response = False
 
     def run(self) -> T:
@@ -143,10 +156,24 @@ class _Sending(Generic[T]):
     def _attempt(self, attempt: int, waited: float) -> T | PhmError:
         try:
             self._notify_request(attempt, waited)
+            self._check_process()
             return self._answer()
         finally:
-            if self._turns:
+            # The queue of another process may be locked for ever.
+            if self._turns and self._process == this_process():
                 self._turns.ended()
+
+    def _check_process(self) -> None:
+        """Raise PhmConnectionError in a process that was forked during the call.
+
+        The connection, and the response, belong to the process that began it.
+        """
+        if self._process != this_process():
+            raise PhmConnectionError(
+                "the process was forked during the call, which goes on in its parent",
+                request_id=self._request_id,
+                outcome_unknown=True,
+            )
 
     def _answer(self) -> T | PhmError:
         """Return the response or the error. Raised here, the error would hold the request."""
@@ -159,32 +186,58 @@ class _Sending(Generic[T]):
             answer = self._failure(error, seconds)
         except _TooLarge:
             answer = self._lost(f"the response has more than {_MAX_BODY_BYTES} bytes", unknown=True)
+        self._check_process()
         if self._turns and isinstance(answer, PhmError) and is_rate_refusal(answer):
             self._turns.refused(retry_after_of(answer), sent_at=sent_at)
         return answer
 
     def _exchange(self, sent_at: float, ends: float) -> T | PhmError:
-        http, call = self._options.http, self._call
+        http, call = self._connections.http, self._call
+        # Fresh for each attempt: the response to another one must not fit.
+        self._request_id = _fresh_id(call.request_id)
         request = http.build_request(
             call.method,
             self._address,
             params=call.query or None,
-            headers=self._headers(),
+            headers=self._headers(self._request_id),
             content=call.body,
             extensions={"timeout": _TimeLeft(ends)},
         )
         # Following a redirect would send the API key elsewhere.
         response = http.send(request, stream=True, follow_redirects=False)
+        self._check_process()
+        sound = False
         try:
-            self._note_limits(response, sent_at)
             body = _read_body(response, ends)
+            self._check_process()
+            reply = Reply(
+                response.status_code,
+                response.headers,
+                body,
+                self._address,
+                self._request_id,
+                self._connections.recent,
+            )
+            answer = read_answer(reply, call)
+            # Other responses on this connection may be those of other requests, too.
+            sound = not isinstance(answer, PhmResponseError)
+            if sound:
+                self._note_limits(response, sent_at)
+            return answer
         finally:
-            response.close()
-        return read_answer(response.status_code, response.headers, body, call, self._address)
+            # A child of this process shares the connection: it must leave it as it is.
+            if self._process == this_process():
+                if not sound:
+                    drop_connection(response)
+                response.close()
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, request_id: str) -> dict[str, str]:
         call = self._call
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "X-Request-Id": request_id,
+        }
         if call.body is not None:
             headers["Content-Type"] = "application/json"
         if call.body is not None or call.query:
@@ -193,14 +246,12 @@ class _Sending(Generic[T]):
             headers.update(self._options.credential)
         if call.idempotency_key is not None:
             headers["Idempotency-Key"] = call.idempotency_key
-        if call.request_id is not None:
-            headers["X-Request-Id"] = call.request_id
         return headers
 
     def _note_limits(self, response: httpx.Response, sent_at: float) -> None:
         limits = read_limits(response.headers)
         if limits is not None:
-            self._options.on_limits(limits)
+            self._connections.limits = limits
         if self._turns:
             rate = limits.rate if limits else None
             self._turns.answered(ok=response.is_success, rate=rate, sent_at=sent_at)
@@ -215,9 +266,11 @@ class _Sending(Generic[T]):
             return None
         if max_retries == 0:
             return None
-        wait = wait_seconds(error, self._retries, random.random())
+        unreached = _is_unreached(error)
+        wait = wait_seconds(error, self._unreached if unreached else self._retries, _random())
         queued = self._turns is not None and is_rate_refusal(error)
-        if wait is None or (not queued and self._retries >= max_retries):
+        uncounted = queued or unreached
+        if wait is None or (not uncounted and self._retries >= max_retries):
             return None
         if self._turns is not None and queued:
             wait = self._turns.pause
@@ -225,6 +278,8 @@ class _Sending(Generic[T]):
             return None
         if queued:
             self._refusal = error
+        elif unreached:
+            self._unreached += 1
         else:
             self._retries += 1
         return wait
@@ -245,7 +300,7 @@ class _Sending(Generic[T]):
             return PhmTimeoutError(
                 f"no response from {self._address} within {seconds:g} s",
                 timeout_seconds=seconds,
-                request_id=self._call.request_id,
+                request_id=self._request_id,
             )
         cause = _os_error(error)
         failure = self._lost(_reason(error, cause, seconds), unknown=not never_sent)
@@ -260,7 +315,7 @@ class _Sending(Generic[T]):
         )
         return PhmConnectionError(
             f"{what} ({reason})" if reason else what,
-            request_id=self._call.request_id,
+            request_id=self._request_id if unknown else self._call.request_id,
             outcome_unknown=unknown,
         )
 
@@ -275,15 +330,60 @@ _NEVER_SENT = (
 )
 
 
+def _is_unreached(error: PhmError) -> bool:
+    """Return whether no server took the connection, as while one starts.
+
+    A failure of TLS is one of the configuration.
+    """
+    cause = error.__cause__
+    return (
+        isinstance(error, PhmConnectionError)
+        and not error.outcome_unknown
+        and isinstance(cause, OSError)
+        and not isinstance(cause, ssl.SSLError)
+    )
+
+
+def _fresh_id(label: str | None) -> str:
+    """Return a value of ``X-Request-Id`` that nobody can guess, which begins with the label."""
+    if label is None:
+        return secrets.token_hex(16)
+    return f"{label}.{secrets.token_hex(REQUEST_ID_SUFFIX // 2)}"
+
+
 def _read_body(response: httpx.Response, ends: float) -> bytes:
+    """Return the body. The connection stays in use until the response is closed."""
     body = bytearray()
-    for chunk in response.iter_bytes():
-        body += chunk
+    inflate = _decoder(response.headers.get("content-encoding", "identity"))
+    # Unlike `iter_bytes`, the stream itself is not closed at its end.
+    for chunk in cast("httpx.SyncByteStream", response.stream):
+        body += inflate(chunk, _MAX_BODY_BYTES + 1 - len(body))
         if len(body) > _MAX_BODY_BYTES:
             raise _TooLarge
         if time.monotonic() > ends:
             raise httpx.ReadTimeout("the response did not end in time")
     return bytes(body)
+
+
+def _decoder(encoding: str) -> Callable[[bytes, int], bytes]:
+    """Return a function that decodes a chunk to at most so many bytes.
+
+    The client asks for no encoding; some proxies compress all the same.
+    """
+    name = encoding.strip().lower()
+    if name in ("identity", ""):
+        return lambda chunk, most: chunk
+    if name not in ("gzip", "x-gzip", "deflate"):
+        raise httpx.DecodingError("unknown encoding")
+    inflate = zlib.decompressobj(wbits=47)  # gzip or zlib, by the content
+
+    def decode(chunk: bytes, most: int) -> bytes:
+        try:
+            return inflate.decompress(chunk, most)
+        except zlib.error:
+            raise httpx.DecodingError("broken encoding") from None
+
+    return decode
 
 
 def _os_error(error: BaseException) -> OSError | None:

@@ -1,0 +1,206 @@
+"""Whether a response belongs to its request: what it repeats of the request must be the same.
+
+Every check returns one phrase that names what differs, without values, or None.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, cast
+
+from .receipt.format_error import FormatError
+from .sealing.recipient import Recipient
+from .sealing.sealed_key import read_sealed_key
+from .types import (
+    GeneratedKey,
+    GeneratedSealedKey,
+    KeyBatch,
+    KeyInfo,
+    KeyInfoResult,
+    KeyList,
+    Receipt,
+    ReceiptResult,
+)
+
+Check = Callable[[Any], "str | None"]
+
+# Key IDs remembered, a few MiB. A peer that repeats a response does so much sooner.
+_MOST_RECENT = 16_384
+
+
+class RecentKeys:
+    """IDs of the latest keys of a client: the service makes each key once."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    def problem(self, ids: Collection[str], *, replayed: bool) -> str | None:
+        """Remember keys, and tell if one was there before.
+
+        A replayed response, to a known ``Idempotency-Key``, has sealed keys again.
+        """
+        with self._lock:
+            if not replayed and any(one in self._ids for one in ids):
+                return "it has a key of an earlier call"
+            self._ids.update(dict.fromkeys(ids))
+            while len(self._ids) > _MOST_RECENT:
+                del self._ids[next(iter(self._ids))]
+        return None
+
+
+def keys_of(answer: object) -> tuple[str, ...]:
+    """Return the IDs of the keys that a response has made."""
+    if isinstance(answer, KeyBatch):
+        return tuple(key.key_id for key in answer.keys)
+    if isinstance(answer, (GeneratedKey, GeneratedSealedKey)):
+        return (answer.key_id,)
+    return ()
+
+
+def of_key_id(key_id: str) -> Callable[[KeyInfoResult], str | None]:
+    """Return the check of ``get_key``."""
+    return lambda result: None if result.key.key_id == key_id else "it is about another key"
+
+
+def of_revocation(key_id: str, reason: object) -> Callable[[KeyInfoResult], str | None]:
+    """Return the check of ``revoke_key``.
+
+    A key that was revoked before keeps its reason, and a compromised key stays so.
+    """
+
+    def check(result: KeyInfoResult) -> str | None:
+        key = result.key
+        if key.key_id != key_id:
+            return "it is about another key"
+        revoked = key.revoked_at is not None and key.revocation_reason is not None
+        if not revoked or key.status == "active":
+            return "the key in it is not revoked"
+        if reason == "key_compromise" and key.status != "compromised":
+            return "the key in it is not compromised"
+        return None
+
+    return check
+
+
+def of_receipt(key_id: str) -> Callable[[ReceiptResult], str | None]:
+    """Return the check of ``receipt``."""
+    return lambda result: _receipt_problem(result.receipt, key_id)
+
+
+def of_list(query: Mapping[str, Any], labels: Mapping[str, str]) -> Callable[[KeyList], str | None]:
+    """Return the check of a page of ``list_keys``."""
+    wanted = {
+        name: query[name]
+        for name in ("status", "security_level", "source", "api_key_id")
+        if query.get(name) is not None
+    }
+
+    def fits(key: KeyInfo) -> bool:
+        return labels.items() <= key.labels.items() and all(
+            getattr(key, name) == value for name, value in wanted.items()
+        )
+
+    def check(page: KeyList) -> str | None:
+        if not _distinct(key.key_id for key in page.keys):
+            return "it has a key_id twice"
+        return None if all(map(fits, page.keys)) else "a key in it does not fit the filter"
+
+    return check
+
+
+def of_key(body: Mapping[str, Any], recipient: object = None) -> Check:
+    """Return the check of a generated key, by the body of its request.
+
+    ``recipient`` is who a sealed key was asked for: a ``Recipient``, or the name of one, whose
+    public key only the service knows.
+    """
+    labels = dict(body.get("labels") or {})
+    expires_at = _moment(body.get("expires_at"))
+    level, source = body.get("security_level"), body.get("entropy_source")
+    with_receipt = "receipt" in body.get("include", ())
+
+    def check(key: GeneratedKey | GeneratedSealedKey) -> str | None:
+        if key.security_level != level:
+            return "its security_level is another"
+        if dict(key.labels) != labels:
+            return "its labels are others"
+        if key.expires_at != expires_at:
+            return "its expires_at is another"
+        if source is not None and key.source != source:
+            return "its source is another"
+        if (key.receipt_url is not None) != with_receipt:
+            return "it has no receipt_url" if with_receipt else "it has a receipt_url"
+        if isinstance(key, GeneratedKey):
+            problem = _plain_problem(key, with_receipt)
+        else:
+            problem = _sealed_problem(key, recipient)
+        if problem is None and key.receipt is not None:
+            problem = _receipt_problem(key.receipt, key.key_id)
+        return problem
+
+    return check
+
+
+def of_batch(count: int, of_one: Check) -> Callable[[KeyBatch[Any]], str | None]:
+    """Return the check of a batch of this many keys."""
+
+    def check(batch: KeyBatch[Any]) -> str | None:
+        if batch.count != count or len(batch.keys) != count:
+            return "it has another number of keys"
+        if not _distinct(key.key_id for key in batch.keys):
+            return "it has a key_id twice"
+        if not _distinct(_content(key) for key in batch.keys):
+            return "it has a key twice"
+        return next((problem for problem in map(of_one, batch.keys) if problem), None)
+
+    return check
+
+
+def _plain_problem(key: GeneratedKey, with_receipt: bool) -> str | None:
+    if not re.fullmatch(r"[0-9a-f]+", key.key) or len(key.key) * 4 != key.security_level:
+        return "its key does not have security_level bits in hexadecimal"
+    if (key.opening is not None) != with_receipt:
+        return "it has no opening" if with_receipt else "it has an opening"
+    return None
+
+
+def _sealed_problem(key: GeneratedSealedKey, recipient: object) -> str | None:
+    """Check the header in the clear, which the recipient checks again when opening."""
+    try:
+        parts = read_sealed_key(asdict(key.sealed_key))
+    except FormatError:
+        return "its sealed_key cannot be read"
+    header = parts.header
+    if (header["key_id"], header["security_level"]) != (key.key_id, key.security_level):
+        return "its sealed_key is another key"
+    if not isinstance(recipient, Recipient):
+        return None
+    own = base64.b64encode(hashlib.sha256(recipient.public_key).digest()).decode()
+    if parts.suite.name != recipient.suite or header["thumbprint"] != own:
+        return "its sealed_key is for another recipient"
+    return None
+
+
+def _receipt_problem(receipt: Receipt, key_id: str) -> str | None:
+    return None if receipt.statement.key_id == key_id else "its receipt is about another key"
+
+
+def _content(key: GeneratedKey | GeneratedSealedKey) -> str:
+    return key.key if isinstance(key, GeneratedKey) else key.sealed_key.ciphertext
+
+
+def _distinct(values: Iterable[str]) -> bool:
+    found = list(values)
+    return len(set(found)) == len(found)
+
+
+def _moment(text: object) -> datetime | None:
+    """Return a time of a request, which is exact to the millisecond."""
+    return None if text is None else datetime.fromisoformat(cast(str, text))
