@@ -28,13 +28,12 @@ export type { Limit, Limits } from './limits.ts';
 export type { EvidenceReport } from './receipt/evidence.ts';
 export { parseReceiptText } from './receipt/json.ts';
 export type { KeyStatement, Receipt } from './receipt/tlog.ts';
+export { UnreadableError } from './receipt/unreadable.ts';
 export type { ReceiptVerdict } from './receipt/verdict.ts';
 export { type ReceiptOptions, verifyReceipt } from './receipt/verify.ts';
 export {
   formatRecipient,
   formatRecipientKey,
-  parseRecipient,
-  parseRecipientKey,
   publicKeyProblem,
   type Recipient,
   type RecipientKey,
@@ -51,7 +50,12 @@ export {
   openSealedKey,
   SealedKeyError,
 } from './sealing/open.ts';
-export { newRecipient, sealTo } from './sealing/recipient.ts';
+export {
+  newRecipient,
+  parseRecipient,
+  parseRecipientKey,
+  sealTo,
+} from './sealing/recipient.ts';
 export type {
   BatchKey,
   BatchSealedKey,

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type NistReport, type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
+import {
+  type NistReport,
+  type ReceiptVerdict,
+  UnreadableError,
+  verifyReceipt,
+} from '../../sdk/src/index.ts';
 import { toNistReport } from '../../src/http/wire/nist-report.ts';
 import { gatherEvidence, type StreamEvidence } from '../../src/keys/evidence.ts';
 import { packPValues } from '../../src/keys/p-values.ts';
@@ -18,6 +23,9 @@ const SAMPLE_BYTES = 2 ** 17;
 const verify = ({ receipt, policy, key, opening }: Omit<Case, 'name' | 'problems'>) =>
   verifyReceipt(receipt, { policy, key, opening, now: NOW });
 
+/** The cases that get a verdict. */
+const VERDICTS = CASES.filter(({ isUnreadable }) => !isUnreadable);
+
 /** Every text of a verdict. */
 const sentences = ({ problems, shown, notShown }: ReceiptVerdict) => [
   ...problems,
@@ -27,6 +35,15 @@ const sentences = ({ problems, shown, notShown }: ReceiptVerdict) => [
 
 describe('verifyReceipt', () => {
   for (const one of CASES) {
+    if (one.isUnreadable) {
+      it(`gives no verdict on ${one.name}`, async () => {
+        const error = await rejection(verify(one));
+        assert.ok(error instanceof UnreadableError, String(error));
+        assert.ok(error.message.startsWith(one.problems[0] ?? '?'), error.message);
+        assert.match(error.message, /^[A-Z].*\.$/);
+      });
+      continue;
+    }
     it(`${one.problems.length === 0 ? 'accepts' : 'refuses'} ${one.name}`, async () => {
       const verdict = await verify(one);
       assert.equal(verdict.valid, one.problems.length === 0, verdict.problems.join('\n'));
@@ -77,12 +94,12 @@ describe('the words of a verdict', () => {
   });
 
   it('claim no signature of the log where one is wrong or missing', async () => {
-    const wrong = CASES.filter(({ problems }) =>
+    const wrong = VERDICTS.filter(({ problems }) =>
       problems.some((one) =>
         /^The (signature of|checkpoint has no signature)|^The policy/.test(one),
       ),
     ).filter(({ name }) => !/quorum|witness|cosignature/.test(name));
-    assert.ok(wrong.length > 12);
+    assert.ok(wrong.length > 8);
     for (const one of wrong) {
       const { shown, statement } = await verify(one);
       assert.ok(statement, one.name);
@@ -145,12 +162,97 @@ describe('the words of a verdict', () => {
 
   it('never repeat the key or the opening', async () => {
     for (const one of CASES) {
-      const text = JSON.stringify({ ...(await verify(one)), statement: null }).toLowerCase();
+      const said = await verify(one).catch(({ message }: Error) => ({ message }));
+      const text = JSON.stringify({ ...said, statement: null }).toLowerCase();
       for (const secret of [one.key, one.opening]) {
         if (secret && secret.length > 8) {
           assert.ok(!text.includes(secret.slice(1, -1).toLowerCase()), one.name);
         }
       }
+    }
+  });
+});
+
+/** A verdict with a problem, or none. */
+async function assertNotValid(verdict: Promise<ReceiptVerdict>): Promise<void> {
+  try {
+    const { valid, problems } = await verdict;
+    assert.equal(valid, false);
+    assert.ok(problems.length > 0);
+  } catch (error) {
+    assert.ok(error instanceof UnreadableError, String(error));
+  }
+}
+
+describe('a file with a receipt', () => {
+  const { receipt, key, opening } = issue();
+  const pinned = { policy: POLICY, now: NOW };
+  const key_id = receipt.statement.key_id;
+  const saved = { key_id, receipt, opening, receipt_url: `/api/v2/keys/${key_id}/receipt` };
+  const HELD = /^The given key is the key of this receipt/m;
+
+  const files: [string, object, boolean][] = [
+    ['the file of "phm generate --receipt"', saved, false],
+    ['the download of a record in the dashboard', { receipt }, false],
+    ['the download of a new key in the dashboard', { receipt, opening }, false],
+    ['the answer of receipt', { success: true, receipt, timestamp: 'x' }, false],
+    ['an answer of generate', { success: true, ...saved, key }, true],
+    ['the receipt alone', receipt, false],
+  ];
+  for (const [name, file, hasKey] of files) {
+    it(`is read as it is: ${name}`, async () => {
+      const text = JSON.stringify(file, undefined, 2);
+      const windows = `\ufeff${text.replaceAll('\n', '\r\n')}\r\n`;
+      for (const given of [file, text, windows]) {
+        const { valid, problems, shown } = await verifyReceipt(given, pinned);
+        assert.deepEqual([valid, problems], [true, []]);
+        assert.equal(HELD.test(shown.join('\n')), hasKey);
+      }
+      const held = 'opening' in file ? { key } : { key, opening };
+      const { problems, shown } = await verifyReceipt(text, { ...pinned, ...held });
+      assert.deepEqual(problems, []);
+      assert.match(shown.join('\n'), HELD);
+    });
+  }
+
+  it('gives way to what the options say', async () => {
+    const other = issue();
+    const file = { ...saved, key };
+    const both = { key: other.key, opening: other.opening };
+    const { problems } = await verifyReceipt(file, { ...pinned, ...both });
+    assert.match(problems.join(), /^The given key is not the key of this receipt/);
+  });
+
+  it('without a receipt gets no verdict', async () => {
+    for (const [file, message] of [
+      [{ ...saved, receipt: null }, /^The file has no receipt: .+ Get it by the key_id/],
+      [{ ...saved, receipt: 'x' }, /^This is not a receipt: /],
+      [{ opening }, /^This is not a receipt: /],
+      [{ keys: [saved] }, /^This is not a receipt: /],
+    ] as const) {
+      for (const given of [file, JSON.stringify(file)]) {
+        const error = await rejection(verifyReceipt(given, pinned));
+        assert.ok(error instanceof UnreadableError);
+        assert.match(error.message, message);
+      }
+    }
+  });
+
+  it('and its policy, key and opening may come from any editor', async () => {
+    const windows = (text: string) => `\ufeff${text.trim().replaceAll('\n', '\r\n')}\r\n`;
+    const options = { policy: windows(POLICY), key: windows(key), opening: windows(opening) };
+    const { problems, shown } = await verifyReceipt(receipt, { ...options, now: NOW });
+    assert.deepEqual(problems, []);
+    assert.match(shown.join('\n'), HELD);
+    for (const [name, text] of Object.entries({ policy: POLICY, key, opening })) {
+      const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le').toString();
+      const wrong = { ...pinned, key, opening, [name]: utf16 };
+      const error = await rejection(verifyReceipt(receipt, wrong));
+      assert.ok(error instanceof UnreadableError);
+      assert.match(
+        error.message,
+        /^The .+: it is not UTF-8 text, perhaps UTF-16: save it as UTF-8\.$/,
+      );
     }
   });
 });
@@ -182,12 +284,8 @@ describe('any receipt', () => {
         fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
         async (at, other) => {
           fc.pre(text[at] !== other);
-          const verdict = await verify({
-            receipt: text.slice(0, at) + other + text.slice(at + 1),
-            policy: POLICY,
-          });
-          assert.equal(verdict.valid, false);
-          assert.ok(verdict.problems.length > 0);
+          const altered = text.slice(0, at) + other + text.slice(at + 1);
+          await assertNotValid(verify({ receipt: altered, policy: POLICY }));
         },
       ),
       runs(100),
@@ -199,23 +297,21 @@ describe('any receipt', () => {
     const text = JSON.stringify(receipt);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (at) => {
-        assert.equal((await verify({ receipt: text.slice(0, at), policy: POLICY })).valid, false);
+        const error = await rejection(verify({ receipt: text.slice(0, at), policy: POLICY }));
+        assert.ok(error instanceof UnreadableError);
       }),
       runs(50),
     );
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: receipt.proof.length - 1 }), async (at) => {
         const proof = receipt.proof.slice(0, at);
-        assert.equal(
-          (await verify({ receipt: { ...receipt, proof }, policy: POLICY })).valid,
-          false,
-        );
+        await assertNotValid(verify({ receipt: { ...receipt, proof }, policy: POLICY }));
       }),
       runs(100),
     );
   });
 
-  it('that is something else gives a verdict, not an exception', async () => {
+  it('that is something else gets no verdict', async () => {
     const { receipt } = issue();
     const part = fc.oneof(
       fc.anything(),
@@ -231,9 +327,7 @@ describe('any receipt', () => {
     await fc.assert(
       fc.asyncProperty(something, async (value) => {
         fc.pre(JSON.stringify(value) !== JSON.stringify(receipt));
-        const verdict = await verify({ receipt: value, policy: POLICY });
-        assert.equal(verdict.valid, false);
-        assert.equal(verdict.problems.length, 1);
+        await assertNotValid(verify({ receipt: value, policy: POLICY }));
       }),
       runs(500),
     );
@@ -244,8 +338,7 @@ describe('any receipt', () => {
     const line = fc.oneof(fc.string(), fc.constantFrom('log x', 'quorum none', 'witness a b', '#'));
     await fc.assert(
       fc.asyncProperty(fc.array(line), async (lines) => {
-        const verdict = await verify({ receipt, policy: lines.join('\n') });
-        assert.equal(verdict.valid, false);
+        await assertNotValid(verify({ receipt, policy: lines.join('\n') }));
       }),
       runs(200),
     );
@@ -255,10 +348,9 @@ describe('any receipt', () => {
     const { receipt, key } = issue();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (opening) => {
-        const verdict = await verifyReceipt(receipt, { policy: POLICY, key, opening, now: NOW });
-        assert.equal(verdict.problems.length, 1);
-        if (opening.length !== 32)
-          assert.match(verdict.problems[0] ?? '', /^The opening has the wrong/);
+        const verdict = verifyReceipt(receipt, { policy: POLICY, key, opening, now: NOW });
+        if (opening.length === 32) assert.equal((await verdict).problems.length, 1);
+        else assert.match(String(await rejection(verdict)), /: The opening has the wrong form: /);
       }),
       runs(100),
     );
@@ -275,7 +367,7 @@ describe('the options of verifyReceipt', () => {
     assert.deepEqual([bytes.key.toString('hex'), bytes.opening.toString('base64')], [key, opening]);
   });
 
-  it('give a verdict on bytes of another length', async () => {
+  it('give a verdict on a key of another length', async () => {
     const short = new Uint8Array(16);
     const { problems } = await verifyReceipt(receipt, { policy: POLICY, key: short, opening });
     assert.match(problems.at(-1) ?? '', /^The key has the wrong form: /);
@@ -317,7 +409,7 @@ describe('a platform without an algorithm', () => {
   }
 
   it('gives the same verdicts without ML-DSA-44', async () => {
-    for (const one of CASES) {
+    for (const one of VERDICTS) {
       const expected = await verify(one);
       assert.deepEqual(await without('ML-DSA-44', () => verify(one)), expected, one.name);
     }

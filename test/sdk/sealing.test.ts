@@ -173,12 +173,18 @@ describe('openSealedKey', () => {
     );
     for (const [options, message] of [
       [{ receipt }, /^Without a pinned policy/],
-      [{ ...CHECKED, receipt: '{' }, /^This is not a receipt/],
       [{ ...CHECKED, policy }, /^The policy does not list the log/],
       [{ ...CHECKED, now: new Date(0) }, /in the future/],
     ] as const) {
       const error = await refuses(openSealedKey(answer, recipient, options), message);
       assert.equal(error.verdict?.valid, false);
+    }
+    for (const [options, message] of [
+      [{ ...CHECKED, receipt: '{' }, /^This is not a receipt: it is not JSON, or it was cut\.$/],
+      [{ ...CHECKED, policy: 'log' }, /^The policy cannot be read: /],
+    ] as const) {
+      const error = await refuses(openSealedKey(answer, recipient, options), message);
+      assert.equal(error.verdict, null);
     }
   });
 

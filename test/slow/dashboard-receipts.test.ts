@@ -187,8 +187,9 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     await (await chooser).setFiles({ name: 'cut.json', mimeType: '', buffer: cut });
     await page.getByRole('heading', { level: 2 }).waitFor({ state: 'detached' });
     await verify(page);
-    await verdict(page, 'Not valid');
+    await page.getByRole('heading', { name: 'The receipt was not verified' }).waitFor();
     await page.getByText('This is not a receipt: it is not JSON, or it was cut.').waitFor();
+    assert.equal(await page.getByRole('heading', { level: 2 }).count(), 0, 'it is no verdict');
     assert.equal(await page.getByText('The policy came from this server').count(), 0);
 
     await drop(page, `{"receipt":${TEXT.replace('"salt"', '"salt":"AA==","salt"')}}`);
@@ -198,6 +199,17 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
 
     await drop(page, ' '.repeat(5 * 2 ** 20));
     await page.getByRole('alert').getByText('larger than 4 MiB').waitFor();
+  });
+
+  it('are read from what was pasted, with what stands beside them', async () => {
+    const page = await openView();
+    await ownPolicy(page);
+    await field(page, 'Receipt').fill(JSON.stringify({ receipt, opening, receipt_url: '/x' }));
+    assert.deepEqual(JSON.parse(await field(page, 'Receipt').inputValue()), receipt);
+    await field(page, 'Key (optional)').fill(key);
+    await verify(page);
+    await verdict(page, 'Valid under your policy');
+    await page.getByText('The given key is the key of this receipt').waitFor();
   });
 
   it('are not valid without a policy, and the page says where there is none', async () => {

@@ -18,7 +18,8 @@ const VERIFY_ALL = `
 export async function verifyAll(verifyReceipt, cases, now) {
   const verdicts = [];
   for (const { receipt, policy, key, opening } of cases) {
-    verdicts.push(await verifyReceipt(receipt, { policy, key, opening, now: new Date(now) }));
+    const options = { policy, key, opening, now: new Date(now) };
+    verdicts.push(await verifyReceipt(receipt, options).catch(({ name, message }) => ({ name, message })));
   }
   return JSON.stringify(verdicts);
 }
@@ -51,13 +52,15 @@ const INPUT = JSON.stringify({ cases: CASES, now: NOW.getTime() });
 
 const NODES = await clientNodes();
 
-let expected: readonly ReceiptVerdict[];
+let expected: readonly (ReceiptVerdict | Pick<Error, 'name' | 'message'>)[];
 
 before(async () => {
   const { cases, now } = JSON.parse(INPUT) as { cases: typeof CASES; now: number };
   expected = await Promise.all(
     cases.map(({ receipt, policy, key, opening }) =>
-      verifyReceipt(receipt, { policy, key, opening, now: new Date(now) }),
+      verifyReceipt(receipt, { policy, key, opening, now: new Date(now) }).catch(
+        ({ name, message }: Error) => ({ name, message }),
+      ),
     ),
   );
 });

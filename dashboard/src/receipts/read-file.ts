@@ -20,6 +20,12 @@ export async function readText(file: Blob): Promise<string | null> {
   return file.size > LARGEST_BYTES ? null : await file.text();
 }
 
+/** Reports whether a text has a receipt within it, and is not one itself. */
+export function hasReceipt(text: string): boolean {
+  const { receipt, statement } = parse(text);
+  return typeof receipt === 'object' && receipt !== null && statement === undefined;
+}
+
 /**
  * Returns the parts of a text. `phm generate --receipt`, this page and the API write `{ receipt, opening, … }` around a
  * receipt. Any other text is taken as the receipt itself.

@@ -4,7 +4,7 @@ import { type EvidenceReport, loadVerifier } from '../api.ts';
 import { SecretField } from '../components/secret-field.tsx';
 import { TextArea } from '../components/text-area.tsx';
 import { type PolicyChoice, PolicyField, policyText, SERVERS_POLICY } from './policy.tsx';
-import { keyIdOf, partsOf, type ReceiptFile, readText } from './read-file.ts';
+import { hasReceipt, keyIdOf, partsOf, type ReceiptFile, readText } from './read-file.ts';
 import { titleOf, Verdict, type Verified } from './verdict.tsx';
 
 const WITH_REPORT = 'The file also has a nist_report, which is checked too.';
@@ -55,8 +55,8 @@ export function ReceiptsView() {
     if (text === null) setFailure('The file is larger than 4 MiB, so it is no receipt or policy.');
     else use(text);
   };
-  const takeReceipt = (file: File) =>
-    void take(file, (text) => update((before) => filled(before, partsOf(text))));
+  const use = (text: string) => update((before) => filled(before, partsOf(text)));
+  const takeReceipt = (file: File) => void take(file, use);
   const isOver = useDrop(takeReceipt);
 
   const verify = async () => {
@@ -90,7 +90,9 @@ export function ReceiptsView() {
             value={form.receipt}
             accept=".receipt,.json,application/json"
             note={form.report ? WITH_REPORT : 'Or drop the file on this page.'}
-            onInput={(receipt) => change({ receipt, report: undefined })}
+            onInput={(receipt) =>
+              hasReceipt(receipt) ? use(receipt) : change({ receipt, report: undefined })
+            }
             onFile={takeReceipt}
           />
           <PolicyField

@@ -1,4 +1,5 @@
 /** Reads a receipt with its proof and checkpoint. Nothing is verified here. */
+import type { EvidenceReport } from './evidence.ts';
 import { parseReceiptText } from './json.ts';
 import type { SignedCheckpoint } from './signatures.ts';
 import {
@@ -11,6 +12,7 @@ import {
   parseReceipt,
   type TlogProof,
 } from './tlog.ts';
+import { UnreadableError } from './unreadable.ts';
 import { count } from './verdict.ts';
 
 export interface ReadReceipt {
@@ -19,14 +21,46 @@ export interface ReadReceipt {
   readonly signed: SignedCheckpoint;
 }
 
-/** A receipt that cannot be read. The message is one sentence for the verdict. */
-export class UnreadableError extends Error {}
+/** What a file has around its receipt. Forms are not checked. */
+export interface ReceiptFile {
+  readonly receipt: unknown;
+  readonly key?: string;
+  readonly opening?: string;
+  readonly nistReport?: EvidenceReport;
+}
 
-/** Reads a parsed receipt or its JSON text. Throws `UnreadableError`. */
-export function readReceipt(receipt: unknown): ReadReceipt {
-  const { statement, proof: text } = parsed('This is not a receipt', () =>
-    parseReceipt(typeof receipt === 'string' ? parseReceiptText(receipt) : receipt),
+/**
+ * Returns the parts of a receipt, or of what has one within it: the file of `phm generate --receipt`, the download of the
+ * dashboard, an answer of the service. Takes parsed JSON or its text. Throws `UnreadableError`.
+ */
+export function openReceiptFile(given: unknown): ReceiptFile {
+  const value = parsed(NO_RECEIPT, () =>
+    typeof given === 'string' ? parseReceiptText(given) : given,
   );
+  if (!isObject(value) || !('receipt' in value) || 'statement' in value) return { receipt: value };
+  const { receipt, key, opening, nist_report: nistReport } = value;
+  if (receipt === null) {
+    throw new UnreadableError(
+      'The file has no receipt: the log did not have the entry of the key in time. Get it by the key_id, and verify that.',
+    );
+  }
+  return {
+    receipt,
+    ...(typeof key === 'string' && { key }),
+    ...(typeof opening === 'string' && { opening }),
+    ...(isObject(nistReport) && { nistReport: nistReport as unknown as EvidenceReport }),
+  };
+}
+
+const NO_RECEIPT = 'This is not a receipt';
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reads a receipt, without what a file has around it. Throws `UnreadableError`. */
+export function readReceipt(receipt: unknown): ReadReceipt {
+  const { statement, proof: text } = parsed(NO_RECEIPT, () => parseReceipt(receipt));
   const proof = parsed('The proof cannot be read', () => parseProof(text));
   const signed = parsed('The checkpoint cannot be read', () => {
     const note = parseNote(proof.checkpoint);
@@ -41,8 +75,8 @@ export function parsed<T>(what: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof FormatError) throw new UnreadableError(`${what}: ${error.message}.`);
-    throw error;
+    if (!(error instanceof FormatError)) throw error;
+    throw new UnreadableError(`${what}: ${error.message.replace(/\.$/, '')}.`);
   }
 }
 

@@ -11,12 +11,12 @@ export interface ReceiptVerdict {
   readonly shown: readonly string[];
   /** What the receipt does not show. Never empty: no receipt shows that a key is random. */
   readonly notShown: readonly string[];
-  /** What the service stated about the key; null if the receipt cannot be read. Trust it only if `valid` is true. */
-  readonly statement: KeyStatement | null;
-  /** Index of the statement's entry in the log, from 0; null if the receipt cannot be read. */
-  readonly entryIndex: number | null;
-  /** Number of entries under the checkpoint; null if the receipt cannot be read. */
-  readonly treeSize: number | null;
+  /** What the service stated about the key. Trust it only if `valid` is true. */
+  readonly statement: KeyStatement;
+  /** Index of the statement's entry in the log, from 0. */
+  readonly entryIndex: number;
+  /** Number of entries under the checkpoint. */
+  readonly treeSize: number;
   /** Time of the log's signature in ISO 8601, in whole seconds; null if it states none, as Ed25519 signatures do. */
   readonly signedAt: string | null;
   /** Names that the policy gives to the witnesses whose cosignatures are right. */

@@ -4,7 +4,7 @@ import { CLOCK_TOLERANCE_SECONDS, checkAuthority } from './authority.ts';
 import { checkEvidence, type EvidenceReport } from './evidence.ts';
 import { equalBytes, rootOf, sha256, utf8 } from './hash.ts';
 import { checkPossession, type Secret } from './possession.ts';
-import { type ReadReceipt, readReceipt, UnreadableError } from './read.ts';
+import { openReceiptFile, type ReadReceipt, type ReceiptFile, readReceipt } from './read.ts';
 import { canonicalJson, type KeyStatement } from './tlog.ts';
 import { count, Findings, instant, type ReceiptVerdict } from './verdict.ts';
 
@@ -25,18 +25,20 @@ export interface ReceiptOptions {
 }
 
 /**
- * Verifies a receipt of the PHM key service: the parsed JSON `{ statement, proof }`, or its text. A receipt, key, opening,
- * report or policy that is wrong gives a verdict that says so. Rejects with `TypeError` for options of a wrong type, and
- * on a page without the Web Crypto API.
+ * Verifies a receipt of the PHM key service: the parsed JSON `{ statement, proof }`, its text, or a file or answer that has the
+ * receipt within it. Key, opening and report of such a file are checked too, unless the options give others. A receipt, key
+ * or report that is wrong gives a verdict that says so. Rejects with `UnreadableError` for what cannot be read, and with
+ * `TypeError` for options of a wrong type and on a page without the Web Crypto API.
  */
 export async function verifyReceipt(
   receipt: unknown,
   options: ReceiptOptions = {},
 ): Promise<ReceiptVerdict> {
-  const { policy, key, opening, nistReport, now } = checkOptions(options);
+  const { policy, now, ...given } = checkOptions(options);
+  const file = openReceiptFile(receipt);
+  const { key, opening, nistReport } = whatToCheck(given, file);
   const findings = new Findings();
-  const read = readOrReport(findings, receipt);
-  if (read === null) return unreadable(findings);
+  const read = readReceipt(file.receipt);
   const { statement, proof, signed } = read;
   const isIncluded = await checkInclusion(findings, read);
   const isOwnLog = checkOrigin(findings, read);
@@ -81,27 +83,18 @@ function checkOptions(options: ReceiptOptions): ReceiptOptions & { readonly now:
   return { policy, key, opening, nistReport, now };
 }
 
-function readOrReport({ problems }: Findings, receipt: unknown): ReadReceipt | null {
-  try {
-    return readReceipt(receipt);
-  } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
-    problems.push(error.message);
-    return null;
-  }
-}
-
-function unreadable(findings: Findings): ReceiptVerdict {
-  findings.notShown.push('Anything: the receipt cannot be read.');
-  const nothing = { statement: null, entryIndex: null, treeSize: null, signedAt: null };
-  return { valid: false, ...findings, ...nothing, witnesses: [] };
+/** Takes from the file what the options do not give. An opening alone, as `phm generate --receipt` writes it, is no secret to check. */
+function whatToCheck(given: ReceiptOptions, file: ReceiptFile): ReceiptOptions {
+  const { nistReport = file.nistReport } = given;
+  const key = given.key ?? file.key;
+  const opening = given.opening ?? (key === undefined ? undefined : file.opening);
+  return { key, opening, nistReport };
 }
 
 /** c2sp.org/tlog-proof, "Verifying a tlog proof", steps 1 and 4. */
-async function checkInclusion(
-  { problems, shown }: Findings,
-  { statement, proof, signed: { checkpoint } }: ReadReceipt,
-): Promise<boolean> {
+async function checkInclusion({ problems, shown }: Findings, read: ReadReceipt): Promise<boolean> {
+  const { statement, proof } = read;
+  const { checkpoint } = read.signed;
   const entry = await sha256(utf8(canonicalJson(statement)));
   const root = await rootOf(entry, proof.index, checkpoint.size, proof.hashes);
   const isIncluded = root !== null && equalBytes(root, checkpoint.root);

@@ -2,19 +2,20 @@
 import { assertObject } from '../options.ts';
 import { parseReceiptText } from '../receipt/json.ts';
 import { encodeBase64, FormatError, type KeyStatement } from '../receipt/tlog.ts';
+import { UnreadableError } from '../receipt/unreadable.ts';
 import type { ReceiptVerdict } from '../receipt/verdict.ts';
 import { type ReceiptOptions, verifyReceipt } from '../receipt/verify.ts';
 import {
   OpenError,
   type OpenedKey,
   open,
-  parseRecipientKey,
   parseSealedKey,
   type RecipientKey,
   type SealedKey,
   type SealHeader,
 } from './formats.ts';
 import { withKems } from './kems.ts';
+import { parseRecipientKey } from './recipient.ts';
 
 export interface OpenOptions extends Pick<ReceiptOptions, 'policy' | 'nistReport' | 'now'> {
   /**
@@ -158,11 +159,13 @@ async function checkReceipt(
   receipt: unknown,
   { policy, nistReport, now }: OpenOptions,
 ): Promise<ReceiptVerdict> {
-  const verdict = await verifyReceipt(receipt, { policy, key, opening, nistReport, now });
-  const problem =
-    verdict.statement === null
-      ? undefined
-      : bindingProblem(verdict.statement, header, encodeBase64(digest));
+  const verdict = await verifyReceipt(receipt, { policy, key, opening, nistReport, now }).catch(
+    (cause) => {
+      if (!(cause instanceof UnreadableError)) throw cause;
+      throw new SealedKeyError(cause.message, null, { cause });
+    },
+  );
+  const problem = bindingProblem(verdict.statement, header, encodeBase64(digest));
   const first = problem ?? verdict.problems[0];
   if (first === undefined) return verdict;
   throw new SealedKeyError(first, verdict);

@@ -1,10 +1,13 @@
 /** Recipients of sealed keys. */
 import { assertObject } from '../options.ts';
+import { plainText } from '../receipt/text.ts';
 import {
   encodeBase64Url,
   newRecipient as generate,
   type Recipient,
   type RecipientKey,
+  parseRecipient as readRecipient,
+  parseRecipientKey as readRecipientKey,
   type SealSuiteName,
 } from './formats.ts';
 import { withKems } from './kems.ts';
@@ -15,6 +18,16 @@ import { withKems } from './kems.ts';
  */
 export function newRecipient(suite?: SealSuiteName): Promise<RecipientKey> {
   return withKems((kems) => generate(suite, kems));
+}
+
+/** Reads the text of a recipient's public file. Throws `Error` with a sentence. */
+export function parseRecipient(text: string): Recipient {
+  return readRecipient(plainText(text));
+}
+
+/** Reads the text of a recipient's secret file. Throws `Error` with a sentence, which never quotes the private key. */
+export function parseRecipientKey(text: string): RecipientKey {
+  return readRecipientKey(plainText(text));
 }
 
 /** Returns `seal_to` of a request for a recipient. It has no secret. Throws `TypeError` for anything else, such as text. */

@@ -1,6 +1,6 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
 import type { Command } from 'commander';
-import { type ReceiptVerdict, verifyReceipt } from '../../../sdk/src/index.ts';
+import { type ReceiptVerdict, UnreadableError, verifyReceipt } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, jsonLine, writeJson } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
@@ -97,6 +97,9 @@ async function verify(
     ...(policy !== undefined && { policy }),
     ...(key !== undefined && { key, opening }),
     ...(nistReport !== undefined && { nistReport }),
+  }).catch((error) => {
+    if (!(error instanceof UnreadableError)) throw error;
+    throw new CommandError(error.message, 2);
   });
   const verdict = withFile(found, inFile, flags);
   if (flags.json) writeJson(context, toJson(verdict));
@@ -106,8 +109,7 @@ async function verify(
 
 /** Adds what the client cannot know: which file had the key, and which option gives the policy. */
 function withFile(verdict: ReceiptVerdict, inFile: Given, flags: VerifyFlags): ReceiptVerdict {
-  const { statement, problems, shown } = verdict;
-  if (statement === null) return verdict;
+  const { problems, shown } = verdict;
   return {
     ...verdict,
     problems: problems.map((one) =>
