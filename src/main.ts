@@ -16,6 +16,20 @@ const umask = process.umask(0o077);
 // loaded. NODE_COMPILE_CACHE takes precedence. If the folder is not writable, the cache is incomplete or missing.
 enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
 
+/** The environment as it was given. The threads and requests of this process have the other one. */
+const env = { ...process.env };
+if (
+  process.env.NODE_USE_ENV_PROXY ||
+  /use-env-proxy/.test(`${process.execArgv} ${env.NODE_OPTIONS}`)
+) {
+  const { limitProxies, takesProxies } = await import('./config/outgoing-proxy.ts');
+  if (takesProxies(env, process.execArgv)) {
+    env.NODE_USE_ENV_PROXY = '1';
+    const settings = Object.keys(env).filter((name) => name.startsWith('PHM_'));
+    limitProxies(process.env, [...settings.map((name) => env[name] ?? ''), ...process.argv]);
+  }
+}
+
 const isServer = process.argv[2] === 'serve';
 /** The form of messages: lines of a JSON log for a server that has one; otherwise null, for text. */
 const log =
@@ -97,9 +111,9 @@ const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./launcher.ts');
 // No command has written before, so none can have failed to.
 const { writeFailure } = await import('./files/durable-file.ts');
-const launcher = findLauncher(process.env, process.argv);
+const launcher = findLauncher(env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
-  env: process.env,
+  env,
   launcher,
   umask,
   out: (text) => process.stdout.write(text),
@@ -112,7 +126,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   log,
   serve: async (config, options) => {
     const { serve, startThreads } = server ?? (await import('./serve.ts'));
-    const serveOptions = { ...options, env: process.env, launcher, onFatal: endAtOnce };
+    const serveOptions = { ...options, env, launcher, onFatal: endAtOnce };
     return serve(config, serveOptions, threads ?? startThreads());
   },
 });

@@ -33,6 +33,7 @@ export {
 } from './entropy-sources.ts';
 export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 export type { LogConfig, LogKeyOrigin } from './log.ts';
+export { cleartextProxyProblem } from './outgoing-proxy.ts';
 export {
   monthlyQuotas,
   type Plan,

@@ -42,8 +42,12 @@ function askDirectoryId(address: string): Promise<string | null> {
       done(typeof id === 'string' ? id : null);
     };
     const url = `${address}/livez`;
-    // The request has no secret and the answer only causes a hint, so any certificate will do.
-    const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    // The request has no secret and the answer only causes a hint, so any certificate will do. This machine has no proxy.
+    const options = {
+      rejectUnauthorized: false,
+      agent: false as const,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    };
     const request = url.startsWith('https:')
       ? getTls(url, options, answered)
       : getCleartext(url, options, answered);

@@ -13,6 +13,7 @@ import { DEMO_ACCOUNTS, isWellFormedApiKey } from '../../accounts/index.ts';
 import {
   CLIENT_ENVIRONMENT,
   type ClientConfig,
+  cleartextProxyProblem,
   readClientConfig,
   readConfig,
 } from '../../config/index.ts';
@@ -77,6 +78,8 @@ export class Connection {
   constructor(context: CliContext, { url }: ConnectionFlags) {
     const result = readClientConfig(context.env, url);
     if (!result.ok) throw new CommandError(result.problems, 2);
+    const problem = cleartextProxyProblem(new URL(result.config.url), context.env);
+    if (problem !== null) throw new CommandError(problem, 2);
     const { text, origin } = findApiKey(result.config, context);
     this.#origin = origin;
     this.address = result.config.url.replace(/\/+$/, '');

@@ -57,7 +57,7 @@ const WENT_BACK: FindingKind = {
 
 export async function checkPlace(context: CliContext, order: PlaceOrder): Promise<PlaceReport> {
   const { signal, onProgress } = order;
-  const source = await openSource(order.place, signal);
+  const source = await openSource(order.place, signal, context);
   const note = await source.checkpoint();
   const seenFile = order.state ?? defaultSeenFile(context, originOf(source.name, note));
   const seen = readSeen(seenFile);

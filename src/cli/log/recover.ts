@@ -262,7 +262,7 @@ const BATCH = 4_096;
 async function recoverFrom(work: Work, place: string, signal: AbortSignal): Promise<Recovery> {
   const { context, store, config, log, maker } = work;
   const keys = requireKeys(config, log);
-  const source = await openSource(place, signal);
+  const source = await openSource(place, signal, context);
   const { checkpoint } = openCopy(source.name, await source.checkpoint(), log);
   const state = (await readOwnState(work))?.checkpoint ?? null;
   if (state !== null && state.size > Math.max(checkpoint.size, log.size)) {

@@ -4,7 +4,10 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FormatError, parseEntries, TILE_WIDTH, tilePath } from '#tlog';
+import { cleartextProxyProblem } from '../../config/index.ts';
 import { CommandError } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+import { readStreamBounded } from '../read-bounded.ts';
 
 /** A log that can be read. Methods throw `CommandError` if the place cannot be read at all. */
 export interface LogSource {
@@ -32,9 +35,15 @@ const MAX_BUNDLE_BYTES = TILE_WIDTH * (2 + 65_535);
 type ReadFile = (path: string, maxBytes: number) => Promise<Uint8Array | null>;
 
 /** Opens the log at an address or in a folder. Throws `CommandError` for anything else. */
-export async function openSource(place: string, signal: AbortSignal): Promise<LogSource> {
+export async function openSource(
+  place: string,
+  signal: AbortSignal,
+  { env }: Pick<CliContext, 'env'>,
+): Promise<LogSource> {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(place)) return staticLog(place, folderReader(place));
   const prefix = requireAddress(place);
+  const problem = cleartextProxyProblem(new URL(prefix), env);
+  if (problem !== null) throw new CommandError(problem, 2);
   const read = addressReader(prefix, signal);
   // An address of the service, not of its log, is a likely mistake with one meaning.
   if ((await read('checkpoint', MAX_NOTE_BYTES)) !== null) return staticLog(prefix, read);
@@ -114,9 +123,9 @@ function folderReader(folder: string): ReadFile {
     const name = join(folder, path);
     try {
       await using file = await open(name);
-      const { size } = await file.stat();
-      if (size > maxBytes) throw tooLong(name, maxBytes);
-      return await file.readFile();
+      const content = await readStreamBounded(file.createReadStream(), maxBytes);
+      if (content === null) throw tooLong(name, maxBytes);
+      return content;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return null;
@@ -156,14 +165,21 @@ async function fetchFile(
 ): Promise<Uint8Array | null | Error> {
   try {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) });
+    const response = await fetch(url, {
+      headers: { 'accept-encoding': 'identity' },
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, timeout]),
+    });
     if (response.ok) return await readBody(response, url, maxBytes);
     await response.body?.cancel();
     if (response.status === 404 || response.status === 410) return null;
     if (response.status === 429 || response.status >= 500) {
       return new Error(`the server answered ${response.status}`);
     }
-    throw new CommandError(`${url} cannot be read: the server answered ${response.status}`, 1);
+    const isRedirect = response.status >= 300 && response.status < 400;
+    const more = isRedirect ? ': redirects are not followed, so name the address itself' : '';
+    const reason = `the server answered ${response.status}${more}`;
+    throw new CommandError(`${url} cannot be read: ${reason}`, 1);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { message, cause } = error as Error;

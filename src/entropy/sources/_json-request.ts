@@ -93,7 +93,11 @@ export async function requestJson(request: JsonRequest): Promise<unknown> {
   try {
     const response = await fetch(request.url, {
       method: request.method,
-      headers: { accept: 'application/json', ...request.headers },
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        ...request.headers,
+      },
       ...(request.body !== undefined && { body: request.body }),
       redirect: 'error',
       signal: stop,

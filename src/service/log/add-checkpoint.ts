@@ -51,7 +51,10 @@ export async function addCheckpoint(submission: Submission): Promise<SubmissionR
   try {
     const response = await fetch(`${submission.url.replace(/\/+$/, '')}/add-checkpoint`, {
       method: 'POST',
-      headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+      headers: {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Accept-Encoding': 'identity',
+      },
       body: requestBody(submission),
       redirect: 'error',
       signal: AbortSignal.timeout(TIME_LIMIT_MS),

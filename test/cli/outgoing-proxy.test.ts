@@ -1,0 +1,124 @@
+/** With `NODE_USE_ENV_PROXY`, Node sends requests through a proxy: none in the clear, and none to this machine. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { cleartextProxyProblem } from '../../src/config/index.ts';
+import { answers, ScriptedServer } from '../support/scripted-server.ts';
+import { MAIN } from '../support/server.ts';
+
+describe('a proxy in the environment', () => {
+  const asked: string[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end('{}');
+  });
+  let service: ScriptedServer;
+  before(async () => {
+    proxy.on('connect', ({ url }, socket) => {
+      asked.push(`CONNECT ${url}`);
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    service = await ScriptedServer.start(answers({ valid: true, validation_details: {} }));
+  });
+  after(async () => {
+    proxy.close();
+    proxy.closeAllConnections();
+    await service.stop();
+  });
+
+  const start = (args: readonly string[], env: Record<string, string> = {}) => {
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address, ...env },
+    });
+    child.stdin.end(`${'ab'.repeat(32)}\n`);
+    return child;
+  };
+  const phm = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const child = start(args, env);
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { code: child.exitCode, stderr };
+  };
+
+  it('gets no request to this machine, and none in the clear', async () => {
+    const apiKey = { PHM_API_KEY: `phmsk_live_${'a'.repeat(40)}` };
+    const cleartext = { PHM_ALLOW_CLEARTEXT: 'on', ...apiKey };
+    const [here, there, log] = await Promise.all([
+      phm(['validate', '--url', service.address]),
+      phm(['validate', '--url', 'http://keys.example'], cleartext),
+      phm(['log', 'check', 'http://logs.example/log']),
+    ]);
+    assert.equal(service.received.length, 1, here.stderr);
+    for (const { code, stderr } of [there, log]) {
+      assert.equal(code, 2, stderr);
+      assert.match(
+        stderr,
+        /HTTP_PROXY names a proxy, which would see the whole request: use https:/,
+      );
+    }
+    assert.deepEqual(asked, []);
+  });
+
+  it('gets only the address of a request that is encrypted to its end', async () => {
+    const child = start(['log', 'check', 'https://logs.example/log']);
+    await once(proxy, 'connect');
+    child.kill();
+    await once(child, 'close');
+    assert.deepEqual(asked, ['CONNECT logs.example:443']);
+  });
+});
+
+describe('the check of a request in the clear', () => {
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://proxy.example:3128' };
+  const problem = (address: string, more: Record<string, string> = {}): string | null =>
+    cleartextProxyProblem(new URL(address), { ...env, ...more });
+
+  it('refuses only what a proxy would get', () => {
+    assert.match(problem('http://keys.example') ?? '', /add keys\.example to NO_PROXY/);
+    assert.match(
+      problem('http://keys.example', {
+        NODE_USE_ENV_PROXY: '0',
+        NODE_OPTIONS: '--use-env-proxy',
+      }) ?? '',
+      /./,
+    );
+    for (const address of [
+      'https://keys.example',
+      'http://127.0.0.5:8080',
+      'http://[::1]',
+      'http://localhost',
+    ]) {
+      assert.equal(problem(address), null, address);
+    }
+    assert.equal(problem('http://keys.example', { NODE_USE_ENV_PROXY: '0' }), null);
+    assert.equal(problem('http://keys.example', { HTTP_PROXY: '' }), null);
+  });
+
+  it('heeds NO_PROXY', () => {
+    for (const list of [
+      '*',
+      'keys.example',
+      'a, .example',
+      '*.example',
+      'KEYS.example:80',
+      'a keys.example',
+    ]) {
+      assert.equal(problem('http://keys.example', { NO_PROXY: list }), null, list);
+    }
+    for (const list of [
+      '',
+      'eys.example',
+      'keys.example:81',
+      'other.example',
+      'keys.example.org',
+    ]) {
+      assert.notEqual(problem('http://keys.example', { NO_PROXY: list }), null, list);
+    }
+  });
+});
