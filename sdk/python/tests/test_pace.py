@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from scripted import GENERATED, ScriptedServer, answers, fails, stays_silent
+from scripted import ANYTHING, GENERATED, ScriptedServer, answers, fails, stays_silent
 
 from phm_client import Limit, PhmApiError, PhmClient, PhmError, PhmTimeoutError
 from phm_client.pace import Pace
@@ -245,3 +246,102 @@ def test_a_batch_takes_a_token_for_each_key_but_no_more_than_the_bucket_holds() 
     assert pace.wait(0, 0, 4) == 0
     assert pace.wait(0, 0, 8) == pytest.approx(0.4)
     assert pace.wait(0, 8, 100) == pytest.approx(2.3)
+
+
+class StillClock:
+    """The time of a queue, which the test moves on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("phm_client.turns.time", self)
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def steps_of(calls: int, clock: StillClock, *, refusals: bool) -> int:
+    """Count the steps in which so many calls that wait at once all get their turn."""
+    turns = Turns(lambda: 0.5)
+    steps = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal steps
+        steps += event == "call"
+
+    sys.setprofile(count)
+    try:
+        with turns._lock:
+            waiting = [turns._join(turns.ticket(), clock.now + 1e6, 1) for _ in range(calls)]
+            turns._advance()
+        went = 0
+        while went < calls:
+            clock.now += 0.01
+            first = went
+            while went < calls and waiting[went].went:
+                went += 1
+            for number in range(first, went):
+                rate = Limit(limit=100, remaining=100, reset_seconds=1, window_seconds=1)
+                turns.answered(ok=True, rate=rate, sent_at=clock.now)
+                if refusals and number % 1000 == 999:
+                    turns.refused(0, sent_at=clock.now)
+                turns.ended()
+            if went == first:
+                with turns._lock:
+                    turns._advance()
+    finally:
+        sys.setprofile(None)
+    assert turns._size == 0
+    assert turns._queued == 0
+    return steps
+
+
+@pytest.mark.parametrize("refusals", [False, True])
+def test_five_times_as_many_calls_take_about_five_times_as_many_steps(
+    monkeypatch: pytest.MonkeyPatch, refusals: bool
+) -> None:
+    clock = StillClock(monkeypatch)
+    few = steps_of(1_000, clock, refusals=refusals)
+    many = steps_of(5_000, clock, refusals=refusals)
+    assert many <= 2 * 5 * few
+
+
+def test_a_limit_that_cannot_be_true_counts_as_none() -> None:
+    for limit, window in [(1, 2147483647), (1, 3601), (0, 2), (20, 0)]:
+        pace = Pace(lambda: 0.0)
+        pace.sent(0)
+        pace.answered(ok=True, rate=Limit(limit, 0, 1, window), sent_at=0, now=0)
+        assert pace.wait(0, 1000) == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        '"rate";q=1;w=2147483647',
+        '"rate";q=1;w=nan',
+        '"rate";q=inf;w=1',
+        '"rate";q=-1;w=1',
+        '"rate";q=1e9;w=1',
+        f'"rate";q=1;w={"9" * 400}',
+        '"rate";q=0;w=0',
+    ],
+)
+@pytest.mark.parametrize("rest", ['"rate";r=0;t=2147483647', '"rate";r=-5;t=nan', '"rate";r=0;t=1'])
+def test_a_wrong_rate_header_stops_no_client(answered: Answered, headers: str, rest: str) -> None:
+    told = {"ratelimit_policy": headers, "ratelimit": rest}
+    phm, server = answered(answers(ANYTHING, **told), timeout=5)
+    for _ in range(3):
+        phm.validate("ff")
+    assert len(server.received) == 3
+
+
+def test_one_request_asks_the_service_after_a_while_whatever_the_headers_say() -> None:
+    pace = Pace(lambda: 0.0)
+    pace.sent(0)
+    pace.answered(ok=True, rate=Limit(1, 0, 3600, 3600), sent_at=0, now=0)
+    pace.ended()
+    assert pace.wait(0, 0) == 30
+    assert pace.wait(0, 1) == pytest.approx(7200)
+    assert pace.wait(30, 0) == 0
+    pace.sent(30)
+    pace.answered(ok=True, rate=research(20), sent_at=30, now=30)
+    assert pace.wait(30, 0) == pytest.approx(0.2)

@@ -29,8 +29,12 @@ _RAISE = 1.02
 _FIRST_BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 8.0
 
-# Longest pause after a refusal. The next request then asks the service itself.
+# Longest pause after a refusal, and after the last request whatever the headers say. The next
+# request then asks the service itself.
 _LONGEST_PAUSE_SECONDS = 30.0
+
+# Longest time between two requests that a service may state. Limits of longer times are mistakes.
+_LONGEST_GAP_SECONDS = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,11 @@ class _Bucket:
         return min(max(1.0, self.per_second * _JITTER_SECONDS), (self.burst - 1) / 2)
 
 
+def _is_credible(rate: Limit) -> bool:
+    """Return whether a service can mean this limit. One that it cannot mean counts as none."""
+    return rate.limit > 0 and 0 < rate.window_seconds <= _LONGEST_GAP_SECONDS * rate.limit
+
+
 class Pace:
     """The copy of the bucket. ``random`` returns numbers from 0 to 1."""
 
@@ -58,9 +67,15 @@ class Pace:
         self._tokens = 0.0
         self._at = -math.inf
         self._in_flight = 0
+        self._sent_at = -math.inf
         self._refusals = 0
         self._refused_at = -math.inf
         self._paused_until = -math.inf
+
+    @property
+    def burst(self) -> float | None:
+        """Tokens that the full bucket holds; None if it is not known."""
+        return self._bucket.burst if self._bucket else None
 
     @property
     def stated_per_second(self) -> float | None:
@@ -83,7 +98,10 @@ class Pace:
         # A request that takes the whole bucket leaves no reserve.
         needed = min(self._bucket.burst, self.cost(places) + self._bucket.reserve)
         lacking = ahead + needed - self._tokens_at(now + pause)
-        return pause + max(0.0, lacking / self._bucket.per_second)
+        wait = pause + max(0.0, lacking / self._bucket.per_second)
+        # The headers may be wrong: one request asks the service itself after a while.
+        probe = max(pause, self._sent_at + _LONGEST_PAUSE_SECONDS - now)
+        return wait if ahead > 0 else min(wait, probe)
 
     def least_wait(self, now: float, ahead: float, places: int = 1) -> float:
         """Return a lower bound of the wait; only the current pause while the rate is a guess."""
@@ -98,8 +116,9 @@ class Pace:
     def sent(self, now: float, places: int = 1) -> None:
         """Take the tokens of a request that is sent."""
         self._in_flight += 1
+        self._sent_at = now
         if self._bucket:
-            self._settle(now, self._tokens_at(now) - self.cost(places))
+            self._settle(now, max(0.0, self._tokens_at(now) - self.cost(places)))
 
     def ended(self) -> None:
         """Note that a request has ended, successfully or not."""
@@ -107,7 +126,7 @@ class Pace:
 
     def answered(self, *, ok: bool, rate: Limit | None, sent_at: float, now: float) -> None:
         """Update the copy from a response's headers; ``rate`` is None if they state no limit."""
-        if rate is not None and rate.limit > 0 and rate.window_seconds > 0:
+        if rate is not None and _is_credible(rate):
             self._follow(rate, sent_at, now)
         elif ok and (self._bucket is None or self._bucket.stated):
             self._bucket = None

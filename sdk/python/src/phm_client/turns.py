@@ -5,13 +5,19 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from random import random as real_random
+from heapq import heappop, heappush
+from random import SystemRandom
 
 from .limits import Limit
 from .pace import Pace
+
+# The queue looks at every call when so many events have happened, as a part of the calls in it.
+_EVENTS_PER_CALL = 0.25
+
+
+_random = SystemRandom().random
 
 
 class NoTurn(Exception):
@@ -29,17 +35,36 @@ class _Waiter:
     deadline: float = field(compare=False)
     places: int = field(compare=False)
     woken: threading.Condition = field(compare=False)
+    cost: float = field(default=0.0, compare=False)
+    """Tokens that it takes, when they were last counted."""
     went: bool = field(default=False, compare=False)
     too_late: NoTurn | None = field(default=None, compare=False)
+    gave_up: bool = field(default=False, compare=False)
+
+    @property
+    def waits(self) -> bool:
+        return not (self.went or self.gave_up) and self.too_late is None
 
 
 class Turns:
-    """The queue in which threads wait for their turn. All times are from ``time.monotonic``."""
+    """The queue in which threads wait for their turn. All times are from ``time.monotonic``.
 
-    def __init__(self, random: Callable[[], float] = real_random) -> None:
+    No event looks at every call in it: tickets are a heap, in which those that left stay until they
+    come first.
+    """
+
+    def __init__(self, random: Callable[[], float] = _random) -> None:
         self._lock = threading.Lock()
         self._pace = Pace(random)
-        self._waiting: list[_Waiter] = []
+        self._line: list[_Waiter] = []
+        # Calls that wait, and their tokens, counted for a bucket that holds `_burst`.
+        self._size = 0
+        self._queued = 0.0
+        self._burst: float | None = None
+        self._events = 0
+        self._was_stated = False
+        # Ticket of the last call that came for the first time.
+        self._last = -1
         self._tickets = itertools.count()
 
     def ticket(self) -> int:
@@ -50,16 +75,15 @@ class Turns:
         """Wait until the request may be sent, and count it as sent: ``ended`` must follow.
 
         It takes ``places`` of the rate limit. A call that asks again keeps its ticket. Raises
-        NoTurn as soon as the turn cannot come before the deadline.
+        NoTurn when it is known that the turn cannot come before the deadline.
         """
         with self._lock:
-            waiter = _Waiter(ticket, deadline, places, threading.Condition(self._lock))
-            insort(self._waiting, waiter)
+            waiter = self._join(ticket, deadline, places)
             try:
                 self._advance()
-                while not waiter.went and waiter.too_late is None:
+                while waiter.waits:
                     waiter.woken.wait(self._patience(waiter))
-                    self._advance()
+                    self._look_again(waiter)
             except BaseException:
                 self._abandon(waiter)
                 raise
@@ -90,43 +114,95 @@ class Turns:
         with self._lock:
             return self._pace.pause(time.monotonic())
 
+    def _join(self, ticket: int, deadline: float, places: int) -> _Waiter:
+        waiter = _Waiter(ticket, deadline, places, threading.Condition(self._lock))
+        waiter.cost = self._pace.cost(places)
+        # A call that asks again stands somewhere before the last one.
+        is_counted = ticket > self._last and self._burst == self._pace.burst
+        ahead, place = (self._queued, self._size) if is_counted else (0.0, 0)
+        self._last = max(self._last, ticket)
+        heappush(self._line, waiter)
+        self._size += 1
+        self._queued += waiter.cost
+        if not self._is_in_time(waiter, ahead):
+            self._drop(waiter, place)
+        return waiter
+
+    def _leave(self, waiter: _Waiter) -> None:
+        self._size -= 1
+        self._queued -= waiter.cost
+
+    def _drop(self, waiter: _Waiter, ahead: int) -> None:
+        waiter.too_late = NoTurn(ahead, self._pace.stated_per_second)
+        self._leave(waiter)
+        waiter.woken.notify()
+
+    def _is_in_time(self, waiter: _Waiter, ahead: float) -> bool:
+        now = time.monotonic()
+        return now + self._pace.least_wait(now, ahead, waiter.places) < waiter.deadline
+
+    def _first(self) -> _Waiter | None:
+        while self._line and not self._line[0].waits:
+            heappop(self._line)
+        return self._line[0] if self._line else None
+
     def _advance(self) -> None:
         """Start the calls whose turn has come, and fail those whose turn cannot come in time."""
         now = time.monotonic()
-        while self._waiting and self._pace.wait(now, 0, self._waiting[0].places) == 0:
-            waiter = self._waiting.pop(0)
-            self._pace.sent(now, waiter.places)
-            waiter.went = True
-            waiter.woken.notify()
-        self._drop_late(now)
+        self._events += 1
+        while (first := self._first()) and self._pace.wait(now, 0, first.places) == 0:
+            self._pace.sent(now, first.places)
+            first.went = True
+            self._leave(first)
+            first.woken.notify()
+        is_stated = self._pace.stated_per_second is not None
+        is_news = is_stated and not self._was_stated
+        self._was_stated = is_stated
+        if is_news or self._events >= self._size * _EVENTS_PER_CALL:
+            self._drop_late()
         # The first in the queue watches the clock.
-        if self._waiting:
-            self._waiting[0].woken.notify()
+        if first := self._first():
+            first.woken.notify()
 
-    def _drop_late(self, now: float) -> None:
+    def _drop_late(self) -> None:
+        """Fail every call whose turn cannot come in time, which takes as long as the queue is."""
+        self._events = 0
+        self._burst = self._pace.burst
         kept: list[_Waiter] = []
         ahead = 0.0
-        for waiter in self._waiting:
-            if now + self._pace.least_wait(now, ahead, waiter.places) < waiter.deadline:
+        for waiter in sorted(one for one in self._line if one.waits):
+            if self._is_in_time(waiter, ahead):
+                self._queued -= waiter.cost
+                waiter.cost = self._pace.cost(waiter.places)
+                self._queued += waiter.cost
+                ahead += waiter.cost
                 kept.append(waiter)
-                ahead += self._pace.cost(waiter.places)
             else:
-                waiter.too_late = NoTurn(len(kept), self._pace.stated_per_second)
-                waiter.woken.notify()
-        self._waiting = kept
+                self._drop(waiter, len(kept))
+        # In order, it is a heap.
+        self._line = kept
+
+    def _look_again(self, waiter: _Waiter) -> None:
+        """Go on after a wait: a turn may have come, or the time of this call may be over."""
+        if not waiter.waits:
+            return
+        if not self._is_in_time(waiter, 0):
+            self._drop(waiter, self._size - 1)
+        self._advance()
 
     def _patience(self, waiter: _Waiter) -> float:
         """Return the seconds after which a waiter checks again."""
         now = time.monotonic()
         patience = waiter.deadline - now
-        if self._waiting[0] is waiter:
+        if self._first() is waiter:
             turn = self._pace.wait(now, 0, waiter.places)
             patience = patience if turn is None else min(patience, turn)
         return max(0.0, patience)
 
     def _abandon(self, waiter: _Waiter) -> None:
-        if waiter in self._waiting:
-            self._waiting.remove(waiter)
+        if waiter.waits:
+            waiter.gave_up = True
+            self._leave(waiter)
         elif waiter.went:
             self._pace.ended()
         self._advance()
