@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import pickle
 import traceback
@@ -37,6 +38,7 @@ from phm_client import (
     GeneratedKey,
     PhmApiError,
     PhmClient,
+    PhmConnectionError,
     PhmError,
     PhmResponseError,
     ReportedKey,
@@ -249,7 +251,13 @@ def test_says_so_when_the_answer_is_not_the_services(
 @pytest.mark.parametrize(
     ("member", "value", "words"),
     [
-        ("key_id", None, "/key_id is not str but NoneType"),
+        ("key_id", None, "/key_id is not a key ID but NoneType"),
+        ("key_id", "phm_1\x1b[2J", "/key_id is not a key ID but str"),
+        ("key_id", "phm_01", "/key_id is not a key ID but str"),
+        ("timestamp", "2026-01-31T12:00:00", "/timestamp is not a date-time but str"),
+        ("timestamp", "2026-01-31", "/timestamp is not a date-time but str"),
+        ("timestamp", "2026-13-31T12:00:00Z", "/timestamp is not a date-time but str"),
+        ("expires_at", "2026-01-31T12:00:00Z\n", "/expires_at is not a date-time but str"),
         ("latency_ms", "2", "/latency_ms is not float but str"),
         ("quantum_hardware", 1, "/quantum_hardware is not bool but int"),
         ("security_level", True, "/security_level is not int but bool"),
@@ -358,3 +366,46 @@ def test_states_the_limits_of_the_latest_answer(answered: Answered) -> None:
     assert quota is not None
     assert (rate.limit, rate.remaining, rate.window_seconds) == (20, 18, 2)
     assert (quota.limit, quota.remaining, quota.reset_seconds) == (1000, 998, 822350)
+
+
+@pytest.mark.parametrize("time", ["2026-01-31T12:00:00Z", "2026-01-31T13:00:00.5+01:00"])
+def test_reads_all_times_of_rfc_3339(answered: Answered, time: str) -> None:
+    phm, _ = answered(exactly({**GENERATED, "timestamp": time}))
+    half = 500_000 if "." in time else 0
+    expected = datetime(2026, 1, 31, 12, 0, 0, half, timezone.utc)
+    assert phm.generate(256).timestamp == expected
+
+
+@pytest.mark.parametrize("member", ["key_id", "time"])
+def test_checks_the_forms_in_a_receipt_too(answered: Answered, member: str) -> None:
+    statement = {**RECEIPT["statement"], member: "\x1b]0;title\x07"}
+    receipt = {**RECEIPT, "statement": statement}
+    phm, _ = answered(exactly({"receipt": receipt, "timestamp": GENERATED["timestamp"]}))
+    with pytest.raises(PhmResponseError, match=f"/receipt/statement/{member} is not a ") as caught:
+        phm.receipt(GENERATED["key_id"])
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_lost_key_has_the_form_of_a_key_id(answered: Answered) -> None:
+    made = fails("key_already_made", 409, more={"key_ids": ["phm_7", "\x1b[2J", 8]})
+    phm, _ = answered(made)
+    with pytest.raises(PhmApiError) as caught:
+        phm.generate(256, idempotency_key=True)
+    assert caught.value.key_ids == ("phm_7",)
+
+
+def test_a_bomb_that_the_client_did_not_ask_for_is_not_inflated(answered: Answered) -> None:
+    bomb = gzip.compress(b'{"success": true, "x": "' + bytes(80 * 2**20))
+    phm, server = answered(sends(200, bomb, {"Content-Encoding": "gzip"}), max_retries=0)
+    with pytest.raises(PhmConnectionError, match="has more than 67108864 bytes"):
+        phm.metrics()
+    assert server.received[0].headers["accept-encoding"] == "identity"
+
+
+def test_reads_what_a_proxy_has_compressed(answered: Answered) -> None:
+    content = gzip.compress(json.dumps({**GENERATED, "success": True}).encode())
+    phm, _ = answered(sends(200, content, {"Content-Encoding": "gzip"}))
+    assert phm.generate(256).key == KEY
+    phm, _ = answered(sends(200, content, {"Content-Encoding": "br"}), max_retries=0)
+    with pytest.raises(PhmConnectionError, match="broken encoding"):
+        phm.generate(256)

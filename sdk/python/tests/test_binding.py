@@ -190,13 +190,18 @@ GENERATES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "unasked": ({}, RECEIPTED, "it has a receipt_url"),
     "opening": (
         {"include": "receipt"},
-        {"receipt_url": "/r", "receipt": None},
+        {"receipt_url": RECEIPTED["receipt_url"], "receipt": None},
         "it has no opening",
     ),
     "of another": (
         {"include": "receipt"},
-        {**RECEIPTED, "key_id": "phm_9"},
+        {**RECEIPTED, "key_id": "phm_9", "receipt_url": "/api/v2/keys/phm_9/receipt"},
         "its receipt is about another key",
+    ),
+    "URL of another": (
+        {"include": "receipt"},
+        {**RECEIPTED, "receipt_url": "/api/v2/keys/phm_9/receipt"},
+        "its receipt_url is of another key",
     ),
 }
 

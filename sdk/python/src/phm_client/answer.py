@@ -20,7 +20,7 @@ from .errors import (
     PhmResponseError,
     ResponseErrorCode,
 )
-from .options import is_request_id
+from .options import is_key_id, is_request_id
 from .retry import read_retry_after
 
 T = TypeVar("T")
@@ -193,7 +193,7 @@ def _key_ids(body: _JsonObject) -> tuple[str, ...]:
     """Return ``key_ids`` of a batch, or ``key_id`` of a single key."""
     several = body.get("key_ids")
     given = cast("list[object]", several) if isinstance(several, list) else [body.get("key_id")]
-    return tuple(one for one in given if isinstance(one, str))
+    return tuple(one for one in given if isinstance(one, str) and is_key_id(one))
 
 
 def _max_count(body: _JsonObject) -> int | None:

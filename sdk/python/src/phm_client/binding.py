@@ -137,6 +137,10 @@ def of_key(body: Mapping[str, Any], recipient: object = None) -> Check:
             return "its source is another"
         if (key.receipt_url is not None) != with_receipt:
             return "it has no receipt_url" if with_receipt else "it has a receipt_url"
+        if key.receipt_url is not None and not key.receipt_url.endswith(
+            f"/keys/{key.key_id}/receipt"
+        ):
+            return "its receipt_url is of another key"
         if isinstance(key, GeneratedKey):
             problem = _plain_problem(key, with_receipt)
         else:

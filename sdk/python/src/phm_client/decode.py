@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from .options import is_key_id
 
 T = TypeVar("T")
 
@@ -55,7 +59,8 @@ def _object(kind: type, arguments: tuple[Any, ...] = ()) -> _Decode:
         if getattr(hint, "__parameters__", ()):
             hints[name] = hint[arguments]
     members = [
-        (one.name, _decoder(hints[one.name]), _is_required(one)) for one in dataclasses.fields(kind)
+        (one.name, _FORMS.get(one.name) or _decoder(hints[one.name]), _is_required(one))
+        for one in dataclasses.fields(kind)
     ]
 
     def decode_object(value: object, at: str) -> Any:
@@ -115,14 +120,37 @@ def _mapping(decode_value: _Decode) -> _Decode:
     return decode_mapping
 
 
+# RFC 3339, of which Python 3.10 reads only six digits of a fraction, and no "Z".
+_TIME = re.compile(
+    r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})", re.ASCII
+)
+
+
 def _time(value: object, at: str) -> datetime:
-    if isinstance(value, str):
-        try:
-            # Python 3.10 does not support "Z".
-            return datetime.fromisoformat(value.replace("Z", "+00:00"))
-        except ValueError:
-            pass
+    found = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if found is not None:
+        seconds, fraction, offset = found.groups()
+        micros = (fraction or "").ljust(6, "0")[:6]
+        with suppress(ValueError):
+            return datetime.fromisoformat(f"{seconds}.{micros}{offset.replace('Z', '+00:00')}")
     raise _mismatch(at, "a date-time", value)
+
+
+def _time_text(value: object, at: str) -> str:
+    """Accept a time that stays a text, because it was signed so."""
+    _time(value, at)
+    return cast(str, value)
+
+
+def _key_id(value: object, at: str) -> str:
+    """Accept a key ID and nothing else, such as the escape of a terminal."""
+    if isinstance(value, str) and is_key_id(value):
+        return value
+    raise _mismatch(at, "a key ID", value)
+
+
+# Members whose texts have one form, wherever they are.
+_FORMS: dict[str, _Decode] = {"key_id": _key_id, "time": _time_text}
 
 
 def _plain(*kinds: type) -> _Decode:

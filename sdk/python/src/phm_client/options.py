@@ -109,11 +109,16 @@ def read_include(value: object) -> list[str] | None:
     return cast("list[str]", list(values))
 
 
+def is_key_id(text: str) -> bool:
+    """Return whether a text has the form of a key ID."""
+    return _KEY_ID.fullmatch(text) is not None
+
+
 def check_key_id(key_id: object) -> str:
     """Return the key ID. Raises TypeError or ValueError, which do not quote it: it may be a key."""
     check_text("key_id", key_id)
     text = cast(str, key_id)
-    if not _KEY_ID.fullmatch(text):
+    if not is_key_id(text):
         raise ValueError('key_id must be the one of a generated key: "phm_" and a decimal number')
     return text
 
