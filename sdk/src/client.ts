@@ -10,6 +10,7 @@ import {
   recordBelongs,
   revocationBelongs,
 } from './belonging.ts';
+import { hide } from './hidden.ts';
 import type { RequestEvent, RetryEvent } from './hooks.ts';
 import { idempotencyKeyFor } from './idempotency.ts';
 import { type Limits, NO_LIMITS } from './limits.ts';
@@ -77,8 +78,8 @@ export interface PhmClientOptions {
   /** Milliseconds for one attempt, 1…2,147,483,647. Default 30,000. */
   readonly attemptTimeoutMs?: number | undefined;
   /**
-   * Maximum number of retries of a call, 0…100. Default 3. Refusals by a rate limit do not count, because the client waits
-   * for its next turn. With 0 each call is sent once.
+   * Maximum number of retries of a call, 0…100. Default 3, and while no connection can be made as many as `timeoutMs` allows.
+   * Refusals by a rate limit do not count, because the client waits for its next turn. With 0 each call is sent once.
    */
   readonly maxRetries?: number | undefined;
   /**
@@ -383,12 +384,15 @@ export class PhmClient {
   }
 
   /** Sends a call that generates keys. */
-  #make<Answer>(
+  async #make<Answer extends object>(
     endpoint: Omit<Endpoint, 'method' | 'repeatable'>,
     options: KeyCallOptions,
   ): Promise<Answer> {
     const repeatable = endpoint.idempotencyKey === undefined ? 'never' : 'recognised';
-    return this.#send({ ...endpoint, method: 'POST', repeatable }, options);
+    const answer = await this.#send<Answer>({ ...endpoint, method: 'POST', repeatable }, options);
+    const made = 'keys' in answer ? (answer.keys as object[]) : [answer];
+    for (const one of made as { key?: string; opening?: string }[]) hide(one, 'key', 'opening');
+    return answer;
   }
 
   /** Sends a call. Only the members in `shape` are checked; the service's OpenAPI document describes the others. */

@@ -19,6 +19,7 @@ export type { RequestEvent, RetryEvent } from './hooks.ts';
 export {
   type HexKey,
   type KeyAlgorithm,
+  type KeyHolder,
   type KeyUsage,
   keyBytes,
   toCryptoKey,

@@ -1,8 +1,14 @@
 /** Converts a generated key for other code: to bytes, or to a key of the Web Crypto API. */
 import { findSubtle } from './web-crypto.ts';
 
-/** The part of a `generate` response that is read. */
-export interface HexKey {
+/** What has a key: an answer of `generate`, a key of a batch, or an opened sealed key. */
+export interface KeyHolder {
+  /** 128, 256 or 384 bits, in hexadecimal or as bytes. */
+  readonly key: string | Uint8Array;
+}
+
+/** An answer of `generate`, or a key of a batch. */
+export interface HexKey extends KeyHolder {
   /** 128, 256 or 384 bits in hexadecimal. */
   readonly key: string;
 }
@@ -34,17 +40,28 @@ const USAGES: Readonly<Record<KeyAlgorithm, readonly KeyUsage[]>> = {
 const HASHES: Readonly<Record<number, string>> = { 128: 'SHA-256', 256: 'SHA-256', 384: 'SHA-384' };
 
 /**
- * Returns the 16, 32 or 48 bytes of the key. Throws `TypeError` if `answer.key` is not 32, 64 or 96 hexadecimal digits;
- * the message never quotes it.
+ * Returns a copy of the 16, 32 or 48 bytes of the key. Throws `TypeError` if `answer.key` is neither 32, 64 or 96
+ * hexadecimal digits nor so many bytes; the message never quotes it.
  */
-export function keyBytes(answer: HexKey): Uint8Array<ArrayBuffer> {
+export function keyBytes(answer: KeyHolder): Uint8Array<ArrayBuffer> {
   if (typeof answer !== 'object' || answer === null) {
     const got = answer === null ? 'null' : typeof answer;
     throw new TypeError(`"answer" expected a response of generate with its "key", got ${got}`);
   }
   const key: unknown = answer.key;
+  return key instanceof Uint8Array ? ofBytes(key) : ofDigits(key);
+}
+
+function ofBytes(key: Uint8Array): Uint8Array<ArrayBuffer> {
+  if (HASHES[key.length * 8] !== undefined) return new Uint8Array(key);
+  throw new TypeError(`"answer.key" expected 16, 32 or 48 bytes, got length=${key.length}`);
+}
+
+function ofDigits(key: unknown): Uint8Array<ArrayBuffer> {
   if (typeof key !== 'string') {
-    throw new TypeError(`"answer.key" expected a string of hexadecimal digits, got ${typeof key}`);
+    throw new TypeError(
+      `"answer.key" expected a string of hexadecimal digits, or bytes, got ${typeof key}`,
+    );
   }
   if (HASHES[key.length * 4] === undefined) {
     throw new TypeError(
@@ -67,7 +84,7 @@ export function keyBytes(answer: HexKey): Uint8Array<ArrayBuffer> {
  * Rejects with `TypeError` if the key, the algorithm and the usages do not fit together.
  */
 export async function toCryptoKey(
-  answer: HexKey,
+  answer: KeyHolder,
   usages: readonly KeyUsage[],
   algorithm?: KeyAlgorithm,
 ): Promise<WebCryptoKey> {

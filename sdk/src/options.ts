@@ -17,16 +17,19 @@ interface Durations {
   readonly maxRetries?: number | undefined;
 }
 
-/** Returns the three limits of a call, with defaults. Throws `RangeError`. */
+/** Returns the limits of a call, with defaults. Throws `RangeError`. */
 export function readDurations(given: Durations): {
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly maxRetries: number;
+  /** Retries while no connection was made. */
+  readonly maxReconnects: number;
 } {
   return {
     timeoutMs: whole('timeoutMs', given.timeoutMs ?? 60_000, 1, MAX_MS),
     attemptTimeoutMs: whole('attemptTimeoutMs', given.attemptTimeoutMs ?? 30_000, 1, MAX_MS),
     maxRetries: whole('maxRetries', given.maxRetries ?? 3, 0, MAX_RETRIES),
+    maxReconnects: given.maxRetries ?? Number.POSITIVE_INFINITY,
   };
 }
 

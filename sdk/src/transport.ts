@@ -25,6 +25,8 @@ export interface TransportOptions {
   /** Milliseconds for one attempt. */
   readonly attemptTimeoutMs: number;
   readonly maxRetries: number;
+  /** The same while no connection was made. */
+  readonly maxReconnects: number;
   /** The queue before the API key's rate limit; null sends at once. */
   readonly turns: Turns | null;
   readonly onLimits: (limits: Limits) => void;
@@ -73,8 +75,10 @@ class Sending {
   /** A request sent later could not get its response in time, so its outcome would be unknown. */
   readonly #lastStartMs: number;
   readonly #ticket: number;
-  /** The rate limit's refusal of the last attempt, until the next turn. */
-  #refusal: PhmError | undefined;
+  /** The failure of the last attempt. */
+  #failed: PhmError | undefined;
+  /** True if that was a refusal by the rate limit: the queue then waits. */
+  #isRefused = false;
   #retries = 0;
   /** True if a request of this call may have been executed, although its response was lost. */
   #mayHaveRun = false;
@@ -113,8 +117,7 @@ class Sending {
         if ((error as PhmError).outcomeUnknown) this.#mayHaveRun = true;
         notify(onRetry, { ...this.#event(attempt), waitMs: wait, error: error as PhmError });
         signal?.throwIfAborted();
-        // After a refusal by the rate limit, the queue waits.
-        if (this.#refusal === undefined) await sleep(wait, signal);
+        if (!this.#isRefused) await sleep(wait, signal);
       }
     }
   }
@@ -135,7 +138,7 @@ class Sending {
       deadlineMs: this.#lastStartMs,
       signal: this.#call.signal,
       tooLate: (ahead, perSecond) =>
-        this.#refusal ?? tooLateError(this.#call, timeoutMs, ahead, perSecond),
+        this.#failed ?? tooLateError(this.#call, timeoutMs, ahead, perSecond),
     });
     return performance.now() - since;
   }
@@ -213,17 +216,19 @@ class Sending {
 
   /** Returns the milliseconds until the next attempt; undefined if there is none. */
   #waitBeforeRetry(error: unknown): number | undefined {
-    const { maxRetries, turns } = this.#options;
-    this.#refusal = undefined;
+    const { maxRetries, maxReconnects, turns } = this.#options;
+    this.#isRefused = false;
     if (!(error instanceof PhmError) || !mayRetry(error, this.#call.repeatable)) return undefined;
     const backoffMs = waitMs(error, this.#retries, Math.random);
     if (maxRetries === 0 || backoffMs === undefined) return undefined;
     const queued = turns !== null && isRateRefusal(error);
-    if (!queued && this.#retries >= maxRetries) return undefined;
+    const most = isUnconnected(error) ? maxReconnects : maxRetries;
+    if (!queued && this.#retries >= most) return undefined;
     const wait = queued ? turns.pauseMs : backoffMs;
     if (performance.now() + wait >= this.#lastStartMs) return undefined;
-    if (queued) this.#refusal = error;
-    else this.#retries += 1;
+    this.#failed = error;
+    this.#isRefused = queued;
+    if (!queued) this.#retries += 1;
     return wait;
   }
 }
@@ -274,6 +279,16 @@ const NEVER_SENT =
 
 /** Node's error codes for connections that were never established, and for connections lost later. */
 const UNREACHABLE = /^(?:EHOSTUNREACH|ENETUNREACH)$/;
+
+/** Those of `NEVER_SENT` that end when a server or a network starts. */
+const NOT_YET = /^(?:ECONNREFUSED|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
+
+/** Reports whether no connection was made, as while a server restarts. */
+function isUnconnected(error: PhmError): boolean {
+  if (!(error instanceof PhmConnectionError) || error.outcomeUnknown) return false;
+  const { code } = (error.cause as { cause?: Cause } | undefined)?.cause ?? {};
+  return typeof code === 'string' && (NOT_YET.test(code) || UNREACHABLE.test(code));
+}
 
 interface Cause {
   readonly code?: unknown;

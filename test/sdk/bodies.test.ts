@@ -67,6 +67,15 @@ describe('a response', () => {
     });
   });
 
+  it('is counted also if it states a small length before its compression', async () => {
+    const bomb: Step = (response) => {
+      const body = Buffer.concat(Array(5).fill(gzipSync(new Uint8Array(16 * MIB))));
+      const coding = { 'content-encoding': 'gzip', 'content-length': body.length };
+      response.writeHead(200, { ...coding, ...requestIdOf(response) }).end(body);
+    };
+    await withClient([bomb], assertTooLong);
+  });
+
   it('of an error or of a proxy has the same bound', async () => {
     const endless: Step = (response) => {
       response.writeHead(502, { 'content-type': 'text/html' });

@@ -2,8 +2,18 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { keyBytes, toCryptoKey } from '../../sdk/src/index.ts';
-import { rejection } from './support.ts';
+import { format, inspect } from 'node:util';
+import {
+  formatRecipientKey,
+  keyBytes,
+  newRecipient,
+  openSealedKey,
+  parseRecipientKey,
+  toCryptoKey,
+} from '../../sdk/src/index.ts';
+import { answers } from '../support/scripted-server.ts';
+import { sealedAnswer } from './sealed-keys.ts';
+import { another, GENERATED, RECEIPTED, rejection, withClient } from './support.ts';
 
 const keyOf = (bits: number) => ({ key: randomBytes(bits / 8).toString('hex') });
 
@@ -15,6 +25,22 @@ describe('keyBytes', () => {
       assert.equal(bytes.length, bits / 8);
       assert.equal(Buffer.from(bytes).toString('hex'), answer.key);
       assert.deepEqual(keyBytes({ key: answer.key.toUpperCase() }), bytes);
+    }
+  });
+
+  it('returns a copy of the bytes of an opened sealed key', () => {
+    for (const bits of [128, 256, 384]) {
+      const key = new Uint8Array(randomBytes(bits / 8));
+      const bytes = keyBytes({ key });
+      assert.deepEqual(bytes, key);
+      key.fill(0);
+      assert.ok(bytes.some((byte) => byte !== 0));
+    }
+    for (const length of [0, 15, 17, 64]) {
+      assert.throws(() => keyBytes({ key: new Uint8Array(length) }), {
+        name: 'TypeError',
+        message: `"answer.key" expected 16, 32 or 48 bytes, got length=${length}`,
+      });
     }
   });
 
@@ -40,6 +66,74 @@ describe('keyBytes', () => {
     ]) {
       const message = `"answer" expected a response of generate with its "key", got ${got}`;
       assert.throws(() => keyBytes(answer as never), { name: 'TypeError', message });
+    }
+  });
+});
+
+describe('an opened sealed key', () => {
+  it('is a key for the Web Crypto API, by itself and with toCryptoKey', async () => {
+    const recipient = await newRecipient();
+    const { answer } = await sealedAnswer(recipient);
+    const opened = await openSealedKey(answer, recipient);
+    const raw = await crypto.subtle.importKey('raw', opened.key, 'AES-GCM', false, ['encrypt']);
+    const key = await toCryptoKey(opened, ['encrypt', 'decrypt']);
+    const how = { name: 'AES-GCM', iv: randomBytes(12) };
+    const sealed = await crypto.subtle.encrypt(how, raw, new Uint8Array(5));
+    assert.deepEqual(
+      new Uint8Array(await crypto.subtle.decrypt(how, key, sealed)),
+      new Uint8Array(5),
+    );
+    assert.ok(
+      opened.key.some((byte) => byte !== 0),
+      'it was wiped',
+    );
+  });
+});
+
+describe('what console.log shows', () => {
+  const shown = (value: unknown) =>
+    [
+      inspect(value),
+      inspect({ value: [value] }, { depth: 9 }),
+      format('%o %O', value, value),
+    ].join();
+
+  it('of a key has not its bytes', async () => {
+    const generated = { ...another(GENERATED), opening: RECEIPTED.opening };
+    const keys = [another(GENERATED), another(GENERATED)];
+    const batch = { timestamp: GENERATED.timestamp, count: 2, keys };
+    await withClient([answers(generated), answers(batch)], async (phm) => {
+      const one = await phm.generate({ security_level: 256 });
+      assert.ok(!shown(one).includes(generated.key) && !shown(one).includes(generated.opening));
+      assert.match(inspect(one), /key: \[hidden: 64 characters\],[\s\S]+opening: \[hidden: 44/);
+      assert.match(inspect(one), new RegExp(generated.key_id));
+      for await (const key of phm.generateBatch({ security_level: 256, count: 2 })) {
+        assert.ok(!shown(key).includes(key.key));
+        assert.match(inspect(key), /key: \[hidden: 64 characters\]/);
+      }
+      // It is as usual for everything else.
+      assert.equal(one.key, generated.key);
+      assert.equal(JSON.parse(JSON.stringify(one)).key, generated.key);
+      assert.deepEqual(one, { success: true, ...generated });
+      assert.deepEqual(structuredClone(one), { success: true, ...generated });
+    });
+  });
+
+  it('of a recipient and of an opened key has not their secrets', async () => {
+    const recipient = await newRecipient();
+    const read = parseRecipientKey(formatRecipientKey(recipient));
+    const { answer } = await sealedAnswer(recipient);
+    const opened = await openSealedKey(answer, read);
+    for (const [value, secrets] of [
+      [recipient, [recipient.privateKey]],
+      [read, [recipient.privateKey]],
+      [opened, [opened.key, opened.opening]],
+    ] as const) {
+      for (const secret of secrets) {
+        const bytes = inspect(secret).slice(-60, -4);
+        assert.ok(!shown(value).includes(bytes), 'a secret is shown');
+        assert.match(inspect(value), new RegExp(`\\[hidden: ${secret.length} bytes\\]`));
+      }
     }
   });
 });

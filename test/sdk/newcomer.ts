@@ -101,6 +101,8 @@ export class Newcomer {
   /** Runs every example with the Node at `node` against the service at `address`. */
   async runExamples(node: string, address: string): Promise<void> {
     assert.equal(EXAMPLES.length, 7);
+    // Every block of the page runs: these, one for CommonJS, and the commands.
+    assert.equal(BLOCKS.length, EXAMPLES.length + 1 + Object.keys(COMMANDS).length);
     for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);
     this.write('example.cjs', COMMONJS_EXAMPLE);
     const run = async (file: string, apiKey = DEMO_KEY) => {

@@ -22,7 +22,7 @@ import {
   type Step,
   staysSilent,
 } from '../support/scripted-server.ts';
-import { ANY_ANSWER, API_KEY, GENERATED, rejection, withClient } from './support.ts';
+import { ANY_ANSWER, API_KEY, GENERATED, makes, rejection, withClient } from './support.ts';
 
 const ERRORS_PAGE = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
 
@@ -114,6 +114,41 @@ describe('retries', { concurrency: true }, () => {
     const address = `${server.address}/api/v2/generate`;
     assert.equal(error.message, `the service cannot be reached at ${address} (ECONNREFUSED)`);
     assert.deepEqual([error.outcomeUnknown, attempts], [false, 3]);
+  });
+
+  it('follow refused connections as long as timeoutMs allows, unless maxRetries is given', async () => {
+    const server = await ScriptedServer.start(staysSilent);
+    await server.stop();
+    const { port } = new URL(server.address);
+    let attempts = 0;
+    const cause = { code: 'ECONNREFUSED', syscall: 'connect' };
+    let service: ScriptedServer | undefined;
+    // The server starts after more attempts than any other failure gets.
+    const starting = async (url: string, init: RequestInit) => {
+      attempts += 1;
+      if (attempts <= 6) throw new TypeError('fetch failed', { cause });
+      service ??= await ScriptedServer.start(makes());
+      return fetch(url.replace(port, new URL(service.address).port), init);
+    };
+    const { random } = Math;
+    Math.random = () => 0;
+    try {
+      const options = { baseUrl: server.address, apiKey: API_KEY, fetch: starting };
+      const error = await rejection(
+        new PhmClient({ ...options, maxRetries: 3 }).generate({ security_level: 256 }),
+      );
+      assert.ok(error instanceof PhmConnectionError);
+      assert.equal(attempts, 4);
+      attempts = 0;
+      await new PhmClient(options).generate({ security_level: 256 });
+      assert.equal(attempts, 7);
+      attempts = Number.NEGATIVE_INFINITY;
+      const short = new PhmClient({ ...options, timeoutMs: 20 });
+      assert.ok((await rejection(short.metrics())) instanceof PhmConnectionError);
+    } finally {
+      Math.random = random;
+      await service?.stop();
+    }
   });
 
   it('do not mistake a lost connection for one that was never made', async () => {

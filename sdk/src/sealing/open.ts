@@ -1,5 +1,7 @@
 /** Opens a sealed key, and checks all that comes with it. Nothing is sent or fetched. */
+import { hide } from '../hidden.ts';
 import { assertObject } from '../options.ts';
+import type { Bytes } from '../receipt/hash.ts';
 import { parseReceiptText } from '../receipt/json.ts';
 import { encodeBase64, FormatError, type KeyStatement } from '../receipt/tlog.ts';
 import { UnreadableError } from '../receipt/unreadable.ts';
@@ -27,9 +29,9 @@ export interface OpenOptions extends Pick<ReceiptOptions, 'policy' | 'nistReport
 
 export interface OpenedSealedKey {
   /** 16, 32 or 48 bytes. Overwrite them after use. */
-  readonly key: Uint8Array;
+  readonly key: Uint8Array<ArrayBuffer>;
   /** Opens the commitment of the receipt, 32 bytes. As secret as the key. */
-  readonly opening: Uint8Array;
+  readonly opening: Uint8Array<ArrayBuffer>;
   /** Proof for `validate`, which would send the key to the service. */
   readonly hashProof: string;
   /** What the sealed key states in the open. */
@@ -70,7 +72,8 @@ export async function openSealedKey(
     checkAnswer(answer, opened.header);
     const verdict = receipt === undefined ? null : await checkReceipt(opened, receipt, options);
     const { key, opening, hashProof, header } = opened;
-    return { key, opening, hashProof, header, verdict };
+    const result = { key: key as Bytes, opening: opening as Bytes, hashProof, header, verdict };
+    return hide(result, 'key', 'opening');
   } catch (error) {
     opened.key.fill(0);
     opened.opening.fill(0);

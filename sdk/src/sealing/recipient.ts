@@ -1,4 +1,5 @@
 /** Recipients of sealed keys. */
+import { hide } from '../hidden.ts';
 import { assertObject } from '../options.ts';
 import { plainText } from '../receipt/text.ts';
 import {
@@ -16,8 +17,8 @@ import { withKems } from './kems.ts';
  * Generates the key pair of a recipient. Keep `privateKey` secret: `formatRecipientKey` writes it as a file.
  * `MLKEM768-X25519` is the default suite; `ML-KEM-1024` is for category 5 of NIST.
  */
-export function newRecipient(suite?: SealSuiteName): Promise<RecipientKey> {
-  return withKems((kems) => generate(suite, kems));
+export async function newRecipient(suite?: SealSuiteName): Promise<RecipientKey> {
+  return hide(await withKems((kems) => generate(suite, kems)), 'privateKey');
 }
 
 /** Reads the text of a recipient's public file. Throws `Error` with a sentence. */
@@ -27,7 +28,7 @@ export function parseRecipient(text: string): Recipient {
 
 /** Reads the text of a recipient's secret file. Throws `Error` with a sentence, which never quotes the private key. */
 export function parseRecipientKey(text: string): RecipientKey {
-  return readRecipientKey(plainText(text));
+  return hide(readRecipientKey(plainText(text)), 'privateKey');
 }
 
 /** Returns `seal_to` of a request for a recipient. It has no secret. Throws `TypeError` for anything else, such as text. */

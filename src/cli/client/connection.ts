@@ -239,7 +239,8 @@ function makeClient(
   onRetry: (event: RetryEvent) => void,
 ): PhmClient {
   try {
-    return new PhmClient({ baseUrl, apiKey, onRetry });
+    // A person waits: a server that does not run is no reason to try for a minute.
+    return new PhmClient({ baseUrl, apiKey, maxRetries: 3, onRetry });
   } catch (error) {
     // The message quotes neither address nor API key.
     throw new CommandError(`${origin}: ${inOwnWords((error as Error).message)}`, 2);
