@@ -844,7 +844,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "unavailable" | "draining";
-            /** @description state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok or unavailable), master_secret (ok, incomplete or retired) and accepting (yes or no) */
+            /** @description state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok or unavailable), master_secret (ok, incomplete or retired), transparency_log (forked or altered, only while it lets no key leave) and accepting (yes or no) */
             checks?: {
                 [key: string]: string;
             };

@@ -58,6 +58,7 @@ export {
   shareAmongThreads,
   storeLocation,
 } from './location.ts';
+export { faultsOf, type LogRowFault } from './log-faults.ts';
 export {
   type AuditAction,
   type AuditRecord,

@@ -35,6 +35,7 @@ export {
 } from './proofs.ts';
 export {
   type PublishedState,
+  readNote,
   readState,
   syncState,
   withStateLock,

@@ -20,12 +20,13 @@ export interface PublishedState {
 
 /** Returns null if there is no file. Throws `FormatError` if it holds no checkpoint, and `SetupError` if it is another user's. */
 export function readState(path: string): PublishedState | null {
-  requireOwnFile(path);
-  const note = readIfExists(path);
+  const note = readNote(path);
   return note === null ? null : { note, checkpoint: parseCheckpoint(parseNote(note).text) };
 }
 
-function readIfExists(path: string): string | null {
+/** Returns the text of such a file; null if there is none. Throws `SetupError` if it is another user's. */
+export function readNote(path: string): string | null {
+  requireOwnFile(path);
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

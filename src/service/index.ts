@@ -19,8 +19,11 @@ export {
 } from './log/api.ts';
 export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';
+export { describeFault } from './log/log-rows.ts';
 export type { LogNotice } from './log/notices.ts';
 export { type LogSetup, NO_LOG_KEYS, prepareLog, readWitnesses } from './log/prepare.ts';
+export { shownPath } from './log/shown-file.ts';
+export type { Halt } from './log/stopped.ts';
 export {
   createLogKeys,
   followingEntry,

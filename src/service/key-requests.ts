@@ -24,6 +24,8 @@ import type { Principal, StreamCounts, Usage } from '../ledger/index.ts';
 import type { EvidenceWatch } from './evidence-watch.ts';
 import { InProgress, replay } from './idempotency.ts';
 import { type LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
+import { requireNoHalt } from './log/halted.ts';
+import type { Halt } from './log/stopped.ts';
 import { NO_STREAMS, type PlainKeyGenerated, type Requester, unexpected } from './messages.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
@@ -51,6 +53,8 @@ interface Parts {
   readonly pool: SuitePool;
   readonly evidence: Pick<EvidenceWatch, 'failures'>;
   readonly ledger: LedgerWatch;
+  /** Why the log lets no key leave; null if keys may. */
+  readonly halt: () => Halt | null;
   readonly metered: MeteredRequests;
   readonly observer: KeyObserver | undefined;
 }
@@ -112,6 +116,7 @@ export class KeyRequests {
         return recalled.kind === 'to_make' ? refused : recalled;
       }
       requireCurrentSecret(this.#parts.ledger.status());
+      requireNoHalt(this.#parts.halt());
       const task = { kind: 'generate', requester, order, idempotency } as const;
       const result = await metered.submit(task, abandoned, onStage);
       if (result.kind === 'quota_exceeded') return result;
@@ -150,6 +155,7 @@ export class KeyRequests {
       const refused = this.#refused(call);
       if (refused) return refused;
       requireCurrentSecret(this.#parts.ledger.status());
+      requireNoHalt(this.#parts.halt());
       const { recipient } = recalled;
       const keyWork: KeyWork = { requester, order, recipient, count, isBatch };
       const tooLarge = tooLargeToStore(request, recipient) ?? this.#parts.pool.tooLarge(keyWork);
@@ -241,9 +247,12 @@ export class KeyRequests {
    */
   requireSound(outcome: (GeneratedOutcome | SealedOutcome) & Withholdable): void {
     const defect = this.#parts.latch.read();
-    if (!defect && outcome.mayRelease()) return;
+    const halt = this.#parts.halt();
+    if (!defect && halt === null && outcome.mayRelease()) return;
     if (outcome.kind === 'generated') for (const key of outcome.keys) wipeKey(key);
-    throw defect ? latchedError(defect) : entropyUnavailable(FAILED_MEANWHILE);
+    if (defect) throw latchedError(defect);
+    requireNoHalt(halt);
+    throw entropyUnavailable(FAILED_MEANWHILE);
   }
 
   /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */

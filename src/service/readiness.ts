@@ -2,6 +2,7 @@
 import type { SourceName, SourceStatus } from '../entropy/index.ts';
 import type { Defect } from '../keys/latch.ts';
 import { isCurrentRetired, type LedgerStatus } from './ledger-watch.ts';
+import type { Halt } from './log/stopped.ts';
 
 export interface Readiness {
   /** True if all following conditions hold. */
@@ -14,6 +15,7 @@ export interface Readiness {
   /** Keys can be recorded. */
   readonly ledger: boolean;
   readonly secret: SecretWord;
+  readonly log: LogWord;
   readonly sources: readonly SourceStatus[];
 }
 
@@ -22,6 +24,9 @@ export interface Readiness {
  * current version of this server is retired, so it generates no keys.
  */
 export type SecretWord = 'ok' | 'incomplete' | 'retired';
+
+/** `forked` and `altered` as `Halt` says; `ok` also for a log that is stopped for another reason, and without a log. */
+export type LogWord = 'ok' | Halt;
 
 /**
  * `unjudged`: a suite worker is late with a sample of the generator of plain keys, or with a key. `starting`: there is no generator yet,
@@ -37,6 +42,7 @@ export const STARTING: Readiness = {
   latched: null,
   ledger: false,
   secret: 'ok',
+  log: 'ok',
   sources: [],
 };
 
@@ -49,6 +55,8 @@ interface Knowledge {
   /** True if a suite worker is late with a sample or a job. */
   readonly isSuiteLate: boolean;
   readonly ledger: LedgerStatus;
+  /** Why the log lets no key leave; null if keys may. */
+  readonly halt: Halt | null;
 }
 
 export function judgeReadiness(known: Knowledge): Readiness {
@@ -59,8 +67,9 @@ export function judgeReadiness(known: Knowledge): Readiness {
     needed.every((name) => sources.some((source) => source.name === name && source.healthy));
   const ledger = known.ledger.failure === null;
   const secret = judgeSecret(known.ledger);
-  const ready = entropy && ledger && secret === 'ok';
-  return { ready, entropy, generator, latched, ledger, secret, sources };
+  const log = known.halt ?? 'ok';
+  const ready = entropy && ledger && secret === 'ok' && log === 'ok';
+  return { ready, entropy, generator, latched, ledger, secret, log, sources };
 }
 
 function judgeSecret(ledger: LedgerStatus): SecretWord {

@@ -151,6 +151,7 @@ export class KeyService {
       pool: this.#pool,
       evidence: this.#evidence,
       ledger: this.#ledger,
+      halt: () => this.#serviceLog?.halt ?? null,
       metered: this.#metered,
       observer,
     });
@@ -280,6 +281,7 @@ export class KeyService {
       latched: this.#latch.read(),
       isSuiteLate: this.#lateness.isLate,
       ledger: this.#ledger.status(),
+      halt: this.#serviceLog?.halt ?? null,
     });
     if (!readiness.entropy) this.#probe();
     return readiness;

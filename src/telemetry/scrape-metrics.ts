@@ -4,7 +4,7 @@ import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
-import type { LogStatus, Readiness, ServiceLoad } from '../service/index.ts';
+import type { Halt, LogStatus, Readiness, ServiceLoad } from '../service/index.ts';
 import { addDefinitions, type Definition, type Sample } from './definition.ts';
 import { type Resources, resourceMetrics } from './resource-metrics.ts';
 
@@ -133,7 +133,9 @@ function logStateOf({ state, isDelayed }: LogStatus): (typeof LOG_STATES)[number
   return state === 'running' && isDelayed ? 'delayed' : state;
 }
 
-/** The transparency log. Without one, only `phm_log_state`, `phm_log_stopped` and `phm_log_delayed` have series. */
+/** The transparency log. Without one, only `phm_log_state`, `phm_log_stopped`, `phm_log_halted` and `phm_log_delayed` have series. */
+const HALTS = ['forked', 'altered'] as const satisfies readonly Halt[];
+
 function transparencyMetrics(log: () => LogStatus): Definition[] {
   const whileOn = (valueIn: (status: LogStatus) => number | null): readonly Sample[] => {
     const status = log();
@@ -156,6 +158,13 @@ function transparencyMetrics(log: () => LogStatus): Definition[] {
       name: 'phm_log_stopped',
       help: '1 while the transparency log is stopped: nothing is added, served or proved',
       read: () => one(log().state === 'stopped'),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_log_halted',
+      help: '1 for why the transparency log lets no key leave this server, 0 for the rest',
+      labelNames: ['cause'],
+      read: () => HALTS.map((cause): Sample => [{ cause }, Number(log().halt === cause)]),
     },
     {
       type: 'gauge',

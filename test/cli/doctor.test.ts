@@ -192,6 +192,20 @@ describe('the checks of files', () => {
     assert.equal(await statuses('log', keys, /cannot use the keys of the log/), 'failed');
     assert.equal(await statuses('log', { PHM_TRANSPARENCY_LOG: 'off' }, /is off/), 'skipped');
   });
+
+  it('find a log that one statement closed', async () => {
+    const database = new DatabaseSync(join(dataDir, 'phm.db'));
+    database.exec(
+      `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root, head_mac, head_version)
+       VALUES (1, 'log.example', 'key', 1, 2, 0, zeroblob(32), zeroblob(32), 1)`,
+    );
+    const said = /the log log.example is closed, but no log follows it/;
+    assert.equal(await statuses('log', {}, said), 'failed');
+    const init = await phm(['log', 'init'], { PHM_DATA_DIR: dataDir });
+    assert.deepEqual([init.code, said.test(init.stderr)], [1, true]);
+    database.exec('DELETE FROM logs');
+    database.close();
+  });
 });
 
 describe('the checks of the database', () => {

@@ -157,6 +157,12 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
     2,
   ],
   [
+    `INSERT INTO logs (log_id, origin, verifier_keys, started_ms, closed_ms, size, root, head_mac, head_version)
+     SELECT 1, 'log.example', 'key', 1, 2, 0, commitment, commitment, 1 FROM ledger WHERE latency_us = 328`,
+    /^logs: a log is closed without one that follows it/,
+    1,
+  ],
+  [
     `INSERT INTO recipients (account_id, name, suite, public_key, created_ms)
      SELECT 'acct_b', 'ben', 's', commitment, 7 FROM ledger WHERE latency_us = 328`,
     /^recipients: the account of a recipient is deleted/,

@@ -11,6 +11,7 @@ import type { LedgerStore, Principal } from '../../src/ledger/index.ts';
 import type { KeyObserver, KeyService } from '../../src/service/index.ts';
 import { KeyRequests } from '../../src/service/key-requests.ts';
 import type { LedgerWatch } from '../../src/service/ledger-watch.ts';
+import type { Halt } from '../../src/service/log/stopped.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
 import type { MeteredRequests } from '../../src/service/metered-requests.ts';
 import { KeyQueue } from '../../src/service/queue.ts';
@@ -58,6 +59,7 @@ describe('keys with a defect found after their rows were durable', () => {
   function makeRequests(failures = 0) {
     const keys: Uint8Array[] = [];
     const evidence = { failures };
+    const log = { halt: null as Halt | null };
     const latch = Latch.forThreads(1);
     const submit = async ({ kind }: KeyTask) => {
       if (kind !== 'generate') return { kind: 'recorded', usage };
@@ -71,6 +73,7 @@ describe('keys with a defect found after their rows were durable', () => {
       queue: { recordFailure: () => {} } as unknown as KeyQueue,
       pool: new SuitePool(latch, { onFailedVerdict: () => {}, onUnvouchedKeys: () => {} }),
       ledger: { status: () => ({ retired: [] }) } as unknown as LedgerWatch,
+      halt: () => log.halt,
       metered: {
         submit,
         requester: () => requester,
@@ -80,7 +83,7 @@ describe('keys with a defect found after their rows were durable', () => {
     });
     const generate = () =>
       requests.generate({} as Principal, keyRequest(), { ...PRESENT, abandoned: () => false });
-    return { requests, generate, keys, evidence, latch };
+    return { requests, generate, keys, evidence, latch, log };
   }
   const isWiped = (key: Uint8Array | undefined) => key?.every((byte) => byte === 0);
 
@@ -90,16 +93,25 @@ describe('keys with a defect found after their rows were durable', () => {
     assert.ok(isWiped(keys[0]));
   });
 
-  it('are wiped if a sample fails, or the process latches, while they wait for a receipt', async () => {
-    for (const find of ['failure', 'latch'] as const) {
-      const { requests, generate, keys, evidence, latch } = makeRequests();
+  it('are not made while the log lets no key leave', async () => {
+    const { generate, keys, log } = makeRequests();
+    log.halt = 'altered';
+    await assert.rejects(generate(), isCode('ledger_unavailable'));
+    assert.equal(keys.length, 0);
+  });
+
+  it('are wiped if a sample fails, the process latches or the log halts, while they wait for a receipt', async () => {
+    for (const find of ['failure', 'latch', 'forked', 'altered'] as const) {
+      const { requests, generate, keys, evidence, latch, log } = makeRequests();
       const outcome = await generate();
       assert.ok(outcome.kind === 'generated');
       requests.requireSound(outcome);
       assert.ok(!isWiped(keys[0]), 'the key is released without a defect');
       if (find === 'failure') evidence.failures += 1;
-      else latch.set({ cause: 'gate', test: 'runs', detail: 'staged' });
-      assert.throws(() => requests.requireSound(outcome), isCode('entropy_unavailable'), find);
+      else if (find === 'latch') latch.set({ cause: 'gate', test: 'runs', detail: 'staged' });
+      else log.halt = find;
+      const code = log.halt === null ? 'entropy_unavailable' : 'ledger_unavailable';
+      assert.throws(() => requests.requireSound(outcome), isCode(code), find);
       assert.ok(isWiped(keys[0]), find);
     }
   });

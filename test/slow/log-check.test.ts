@@ -223,6 +223,22 @@ const TAMPERINGS: readonly [
     () => /^logs with entries, but without a stored checkpoint: keys\.example\/log$/,
   ],
   [
+    'a log that one statement closed',
+    () => ledger.execute('UPDATE logs SET closed_ms = started_ms + 1'),
+    () => /^rows of logs that no server .*: keys\.example\/log is closed, but no log follows it$/,
+  ],
+  [
+    'a changed time of the start of a log',
+    () => ledger.execute('UPDATE logs SET started_ms = started_ms + 1'),
+    () => /^logs whose row differs from the audit record .*: keys\.example\/log: the time of its /,
+  ],
+  [
+    'changed verifier keys',
+    () => ledger.execute("UPDATE logs SET verifier_keys = verifier_keys || '\n'"),
+    () =>
+      /^logs whose row differs from the audit record .*: keys\.example\/log: its verifier keys$/,
+  ],
+  [
     'pending entries that no turn takes',
     async () => {
       await ledger.addKeys(2, Date.now() - 120_000);
@@ -247,6 +263,15 @@ describe('phm log check beside a database', () => {
   it('is counted in the summary of an export, with its entries', async () => {
     const { stderr } = await ledger.run('export', join(ledger.folder, 'moved'));
     assert.match(stderr, /^Exported .*, 300 ledger rows, 1 log, 301 log entries; SHA-256 /m);
+  });
+
+  it('compares the checkpoint that a witness showed and the server kept', async () => {
+    const shown = `${ledger.stateFile}.seen`;
+    cpSync(ledger.stateFile, shown);
+    assert.deepEqual(await findings(), []);
+    writeFileSync(shown, readFileSync(shown, 'utf8').replace('\n301\n', '\n302\n'));
+    assert.match((await findings()).join(), /^a known checkpoint does not fit .*\.seen: /);
+    rmSync(shown);
   });
 
   it('compares the checkpoint of --state, and replaces it by the newest', async () => {

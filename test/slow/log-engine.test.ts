@@ -338,9 +338,11 @@ describe('a running log', () => {
     const { store, file, engine, publisher, notices } = start({ intervalMs: 100 });
     store.add();
     await until(() => publisher.published?.size === 1);
+    const head = sealsOf(1).seal({ size: 0, root: EMPTY_ROOT });
     store.restore({
       ...store.backup(),
-      record: { ...store.contents.record, ...sealsOf(1).seal({ size: 0, root: EMPTY_ROOT }) },
+      // A backup has the checkpoint of its time.
+      record: { ...store.contents.record, ...head, checkpoint: null },
     });
     assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
     assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
@@ -422,7 +424,7 @@ describe('a running log', () => {
     file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);
     await delay(120);
     assert.equal(store.turns, 0);
-    assert.deepEqual(notices, [{ kind: 'stopped', reason: 'the keys are missing' }]);
+    assert.deepEqual(notices, [{ kind: 'stopped', reason: 'the keys are missing', halt: null }]);
     assert.deepEqual(await engine.receipt('phm_1', 'acct', 100), { kind: 'stopped' });
     const other = start();
     other.engine.condemn('page 3 is wrong');

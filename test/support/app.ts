@@ -19,6 +19,7 @@ export const READY: ReturnType<KeyService['checkReadiness']> = {
   latched: null,
   ledger: true,
   secret: 'ok',
+  log: 'ok',
   sources: [],
 };
 

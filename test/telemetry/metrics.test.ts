@@ -198,6 +198,7 @@ describe('the metrics in this process', () => {
           latched: null,
           ledger: true,
           secret,
+          log: 'ok',
           sources: [],
         }),
         log: absentLog('off').status,
@@ -242,6 +243,7 @@ describe('the metrics in this process', () => {
     assert.doesNotMatch(page, /^phm_clock_(?:skew|believed)/m);
     assert.equal(sampleOf(page, 'phm_log_stopped'), 0);
     assert.equal(sampleOf(page, 'phm_log_delayed'), 0);
+    assert.equal(sampleOf(page, 'phm_log_halted{cause="forked"}'), 0);
     assert.doesNotMatch(page, /^phm_log_(?:pending|set_aside_total) /m);
     assert.equal(sampleOf(page, 'phm_log_state{state="starting"}'), 1);
     assert.equal(sampleOf(page, 'phm_clock_timestamp_seconds'), 1.5);

@@ -27,9 +27,12 @@ export async function auditOf(
   }
 }
 
-/** Returns null if the ledger has no open log. The caller MUST destroy `macs`. Throws as `auditOf` does. */
+/**
+ * Returns null if the ledger has no log. A log that was closed without a successor is one that someone else closed: the
+ * entry waits for it. The caller MUST destroy `macs`. Throws as `auditOf` does.
+ */
 export async function openMaker(store: LedgerStore, config: Config): Promise<EntryMaker | null> {
-  const log = (await store.logs()).find(({ closedMs }) => closedMs === null);
+  const log = (await store.logs()).at(-1);
   return log ? { log, ...(await openMacs(store, config)) } : null;
 }
 

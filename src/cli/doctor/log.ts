@@ -23,7 +23,7 @@ export async function checkLog(site: Site): Promise<Finding[]> {
   const keys = readLogKeys(config.log.keys);
   if (config.log.witnessesFile !== null) readWitnesses(config.log.witnessesFile);
   const store = await site.store();
-  const record = (await store.logs()).find(({ closedMs }) => closedMs === null);
+  const record = (await store.logs()).at(-1);
   if (record) return findingsOf(await examine(site, store, record), config.log.intervalMs);
   if (keys === null && config.databaseUrl !== null) {
     return [warning(NO_LOG_KEYS, 'turn the log on: docs/operations.md#turn-the-log-on')];

@@ -20,6 +20,13 @@ export interface EntryRange {
   readonly count: number;
 }
 
+/** What the audit record of a log's start states. */
+export interface LogStartFacts {
+  readonly atMs: number;
+  /** As the row has them. */
+  readonly verifierKeys: string;
+}
+
 /** What the audit records state. */
 export interface AuditFacts {
   /** IDs of all records, in hexadecimal. */
@@ -32,6 +39,8 @@ export interface AuditFacts {
   readonly recoveries: Map<number, EntryRange[]>;
   /** The last checkpoint of the log before, without signatures, for each log that follows another. */
   readonly follows: Map<number, string>;
+  /** The start of each log that has such a record. */
+  readonly starts: Map<number, LogStartFacts>;
 }
 
 interface AuditsOrder {
@@ -67,6 +76,7 @@ export async function checkAudits(order: AuditsOrder, places: Places): Promise<A
     prunedBeforeMs: 0,
     recoveries: new Map(),
     follows: new Map(),
+    starts: new Map(),
   };
   const chains = new AccountChains();
   const apiKeys = new ApiKeyHistories();
@@ -117,14 +127,17 @@ async function isConfirmed(
 const describe = ({ action, atMs }: Audit): string => `${action} ${formatTimestamp(atMs)}`;
 
 /** Collects what a confirmed record states about rows and entries. */
-function note({ logs }: AuditsOrder, { action, details }: Audit, facts: AuditFacts): void {
-  const { before, origin, first, count, follows } = detailsOf(details);
+function note({ logs }: AuditsOrder, { action, atMs, details }: Audit, facts: AuditFacts): void {
+  const { before, origin, first, count, follows, verifier_keys: keys } = detailsOf(details);
   const log = logs.find((one) => one.origin === origin);
   if (action === 'pruned' && typeof before === 'string') {
     facts.prunedBeforeMs = Math.max(facts.prunedBeforeMs, Date.parse(before) || 0);
   }
   if (action === 'log_started' && log && typeof follows === 'string') {
     facts.follows.set(log.logId, follows);
+  }
+  if (action === 'log_started' && log && Array.isArray(keys)) {
+    facts.starts.set(log.logId, { atMs, verifierKeys: keys.map((key) => `${key}\n`).join('') });
   }
   if (action === 'log_recovered' && log && typeof first === 'number' && typeof count === 'number') {
     const ranges = facts.recoveries.get(log.logId) ?? [];

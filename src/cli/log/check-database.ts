@@ -2,12 +2,13 @@
 import { FormatError, parseCheckpoint, parseNote, type VerifierKey } from '#tlog';
 import { formatTimestamp, MINUTE_MS } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
-import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import { faultsOf, type LedgerStore, type LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, openVerifierKey, readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import { followingEntry, judgeSeal } from '../../service/index.ts';
+import { followingEntry, judgeSeal, shownPath } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type FindingKind, Findings } from '../findings.ts';
+import type { LogStartFacts } from './audits-check.ts';
 import { checkRows, type RowsReport } from './rows-check.ts';
 import { continues, storeSource, storeTiles } from './store-source.ts';
 import { checkTree, type Mark } from './tree-check.ts';
@@ -75,6 +76,15 @@ const SET_ASIDE: FindingKind = {
   problem: 'entries that were set aside',
   remedy: 'Their MAC was wrong: a writer of the database queued or changed them.',
 };
+const ROW_CHANGED: FindingKind = {
+  problem: 'rows of logs that no server and no command leaves like that',
+  remedy:
+    'Something else changed the table of logs. Entries of new keys may go to no log: servers release no keys. Restore the database.',
+};
+const START_CHANGED: FindingKind = {
+  problem: 'logs whose row differs from the audit record of their start',
+  remedy: 'The row was changed in the database. Restore it from a backup.',
+};
 const NOT_LINKED: FindingKind = {
   problem: 'logs that do not begin with the last checkpoint of the log before them',
   remedy: 'The first entry, or the closed log, was changed in the database.',
@@ -86,8 +96,11 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
   // Before the heads: a running server may publish in between, and then the database is the newer one.
   const { stateFile } = order.config.log;
   const published = readStateFile(stateFile, findings);
+  const shownFile = shownPath(stateFile);
+  const shown = readStateFile(shownFile, findings);
   const known = [
     ...(published === null ? [] : [{ name: stateFile, note: published }]),
+    ...(shown === null ? [] : [{ name: shownFile, note: shown }]),
     ...(order.seen ? [order.seen] : []),
   ];
   const logs = await store.logs();
@@ -102,6 +115,7 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
       `${name}: ${origin === null ? 'no checkpoint' : `of the log ${origin}`}`,
     );
   }
+  for (const { origin, found } of faultsOf(logs)) findings.add(ROW_CHANGED, `${origin} ${found}`);
   for (const log of logs) {
     const own = known.filter(({ note }) => originOf(note) === log.origin);
     await checkLog(order, log, own, findings);
@@ -111,6 +125,7 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
   const rows = await checkSeals(store, logs, macs, findings)
     .then(() => checkRows({ store, logs, findings, sinceMs, macs, signal, onProgress }))
     .finally(() => macs?.destroy());
+  checkStarts(logs, rows.starts, findings);
   await checkLinks(store, logs, rows.follows, findings);
   const { pending, setAside } = await checkWaiting(order, logs, findings);
   return { logs, rows, pending, setAside, findings };
@@ -174,6 +189,23 @@ async function checkLog(
     signal,
     onProgress: (entries) => onProgress(`${log.origin}: entries`, entries),
   });
+}
+
+/** Compares each log with the audit record of its start, which the log's own entries confirm. */
+function checkStarts(
+  logs: readonly LogRecord[],
+  starts: ReadonlyMap<number, LogStartFacts>,
+  findings: Findings,
+): void {
+  for (const { logId, origin, startedMs, verifierKeys } of logs) {
+    const stated = starts.get(logId);
+    // A server that was killed between the start and its record left none.
+    if (!stated) continue;
+    if (stated.atMs !== startedMs) findings.add(START_CHANGED, `${origin}: the time of its start`);
+    if (stated.verifierKeys !== verifierKeys) {
+      findings.add(START_CHANGED, `${origin}: its verifier keys`);
+    }
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import { type FindingKind, Findings, tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { LogCopy } from './copy.ts';
+import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';
 import { storeSource } from './store-source.ts';
 import { checkTree } from './tree-check.ts';
@@ -46,8 +47,7 @@ export function addCopyCommand(log: Command, context: CliContext): void {
 
 async function copyDatabase(context: CliContext, folder: string, json: boolean): Promise<void> {
   const { origin, size } = await withStoreToRead(context, async (store, config) => {
-    const log = (await store.logs()).find(({ closedMs }) => closedMs === null);
-    if (!log) throw new CommandError('this ledger has no open log. To start one: phm log init', 1);
+    const log = openLogOf(await store.logs());
     const note = newestNote(context, config, log);
     return await untilInterrupted((signal) => copy({ context, store, log, folder, note, signal }));
   });

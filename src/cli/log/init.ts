@@ -31,6 +31,7 @@ import { withStoreToMake } from '../admin/with-store.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { verifierKeysOf } from './check-database.ts';
+import { requireSoundRows } from './open-log.ts';
 import { continues, storeTiles } from './store-source.ts';
 import { requireSeal } from './stored-seal.ts';
 
@@ -93,6 +94,7 @@ function print(context: CliContext, { origin = newOrigin(), json, rotate }: Init
 async function init(context: CliContext, options: InitOptions): Promise<void> {
   const result = await withStoreToMake(context, async (store, config) => {
     const logs = await store.logs();
+    requireSoundRows(logs);
     const open = logs.find(({ closedMs }) => closedMs === null) ?? null;
     const { macs, version } = await openMacs(store, config);
     try {

@@ -23,6 +23,7 @@ import { type FindingKind, Findings, tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { saveState, writeStateFile } from './init.ts';
+import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';
 import { openSource } from './source.ts';
 import { continues, storeTiles } from './store-source.ts';
@@ -83,8 +84,7 @@ async function recover(context: CliContext, options: RecoverOptions): Promise<vo
     throw new CommandError('give --from PLACE with a copy of the log, or --accept', 2);
   }
   const result = await withStore(context, async (store, config) => {
-    const log = (await store.logs()).find(({ closedMs }) => closedMs === null);
-    if (!log) throw new CommandError('this ledger has no open log. To start one: phm log init', 1);
+    const log = openLogOf(await store.logs());
     const maker = { log, ...(await openMacs(store, config)) };
     const work = { context, store, config, log, maker };
     const recovery =

@@ -12,7 +12,7 @@ import type {
 } from '../../ledger/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
-import { checkAudits, type EntryRange } from './audits-check.ts';
+import { checkAudits, type EntryRange, type LogStartFacts } from './audits-check.ts';
 import { EntryReader, makes } from './entry-reader.ts';
 import { checkExpiries, checkStates } from './states-check.ts';
 import { MADE_UP, WaitingEntries } from './waiting-entries.ts';
@@ -46,6 +46,8 @@ export interface RowsReport {
   audits: number;
   /** For each log that says so in its audit record: the last checkpoint of the log before it, without signatures. */
   readonly follows: Map<number, string>;
+  /** What the audit records state about the start of each log. */
+  readonly starts: Map<number, LogStartFacts>;
 }
 
 const PAGE = 1_000;
@@ -91,6 +93,7 @@ export async function checkRows(order: RowsOrder): Promise<RowsReport> {
     recovered: 0,
     audits: 0,
     follows: new Map(),
+    starts: new Map(),
   };
   const check = new RowsCheck(order, report);
   await check.rows();
@@ -184,6 +187,7 @@ class RowsCheck {
     const audits = await checkAudits(this.#order, places);
     this.#report.audits = audits.verified;
     for (const [logId, text] of audits.follows) this.#report.follows.set(logId, text);
+    for (const [logId, start] of audits.starts) this.#report.starts.set(logId, start);
     for (const { logId, size } of logs) {
       for (let from = 0; from < size; from += PAGE) {
         signal.throwIfAborted();

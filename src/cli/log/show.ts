@@ -7,9 +7,9 @@ import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { policyText, readState } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import type { WriteLines } from '../output.ts';
+import { openLogOf } from './open-log.ts';
 import { parseTrustedPolicy, readPolicyFile } from './trust.ts';
 
 const HELP = `
@@ -50,10 +50,11 @@ async function show(context: CliContext, options: ShowOptions): Promise<void> {
   await withStoreToRead(context, async (store, config) => {
     const witnesses = readWitnesses(config);
     const logs: Shown[] = [];
-    for (const log of await store.logs()) logs.push(await describe(store, log, witnesses));
-    const open = logs.find(({ closedMs }) => closedMs === null);
-    if (!open) throw new CommandError('this ledger has no open log. To start one: phm log init', 1);
-    if (options.policy) context.outText(open.policy);
+    const records = await store.logs();
+    const { logId } = openLogOf(records);
+    for (const log of records) logs.push(await describe(store, log, witnesses));
+    const open = logs.find((log) => log.logId === logId);
+    if (options.policy) context.outText(open?.policy ?? '');
     else if (options.json)
       writeJson(context, { logs: logs.map(toJson), state_file: stateJson(config) });
     else tell(context, logs, config);

@@ -64,7 +64,8 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while the process can generate and record keys and is not shutting down. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, entropy, generator, latched, ledger, secret, sources } = service.checkReadiness();
+  const { ready, entropy, generator, latched, ledger, secret, log, sources } =
+    service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
@@ -76,6 +77,7 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
       generator,
       ledger: word(ledger),
       master_secret: secret,
+      ...(log !== 'ok' && { transparency_log: log }),
       accepting: isDraining() ? 'no' : 'yes',
     },
     ...(latched && { latch: { cause: latched.cause, test: latched.test } }),

@@ -152,4 +152,12 @@ const LOG_CHECKS: readonly SumCheck[] = [
     sql: `SELECT 'log ' || logs.origin AS example FROM log_checkpoints
       JOIN logs ON logs.log_id = log_checkpoints.log_id WHERE log_checkpoints.size > logs.size`,
   },
+  {
+    // As `faultsOf` compares them.
+    problem:
+      'logs: a log is closed without one that follows it, open before another, or closed at another time',
+    sql: `SELECT 'log ' || logs.origin AS example FROM logs LEFT JOIN logs AS after
+        ON after.log_id = (SELECT min(log_id) FROM logs AS later WHERE later.log_id > logs.log_id)
+      WHERE coalesce(logs.closed_ms, -1) <> coalesce(after.started_ms, -1)`,
+  },
 ];

@@ -8,7 +8,7 @@ import {
   type VerifierKey,
 } from '#tlog';
 import { SECOND_MS, systemClock } from '../../clock.ts';
-import { verifySignature } from '../../log/index.ts';
+import { sha256, verifySignature } from '../../log/index.ts';
 
 /** Time for one request, so that a round ends before the next one begins. */
 const TIME_LIMIT_MS = 4 * SECOND_MS;
@@ -38,13 +38,35 @@ export type SubmissionResult =
   | { readonly kind: 'cosigned'; readonly signature: NoteSignature }
   /** The witness has cosigned a checkpoint of another size. */
   | { readonly kind: 'conflict'; readonly size: number }
-  | { readonly kind: 'failed'; readonly reason: string };
+  /** `contradicts`: the witness may have a checkpoint that contradicts this one. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly contradicts?: boolean };
 
 const REFUSALS: Readonly<Record<number, string>> = {
   403: 'the witness does not accept the signature of this log: it has other keys for the origin',
   404: 'the witness does not know this log: its operator must add the origin and the verifier key',
   422: 'the witness has seen a tree that this checkpoint does not continue: the log may have forked',
 };
+
+/** Time for a checkpoint that a witness shows: the first signature of a server waits for it. */
+const LOOK_LIMIT_MS = 2 * SECOND_MS;
+
+/**
+ * Returns the checkpoint of this log that a witness has cosigned ("Monitor Retrieval Mechanism"); null if it shows none,
+ * which is its right. Never rejects.
+ */
+export async function shownCheckpoint(url: string, origin: string): Promise<string | null> {
+  const hash = sha256(origin).toString('hex');
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/${hash}/checkpoint`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(LOOK_LIMIT_MS),
+    });
+    const text = await boundedText(response);
+    return response.status === 200 ? text : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Submits a checkpoint. Never rejects. */
 export async function addCheckpoint(submission: Submission): Promise<SubmissionResult> {
@@ -83,10 +105,12 @@ export function readAnswer(
   if (status === 409) {
     const size = Number(SIZE.exec(body)?.[1] ?? Number.NaN);
     if (Number.isSafeInteger(size)) return { kind: 'conflict', size };
-    return { kind: 'failed', reason: 'the witness answered 409 without a tree size' };
+    const reason = 'the witness answered 409 without a tree size';
+    return { kind: 'failed', reason, contradicts: true };
   }
   if (status !== 200) {
-    return { kind: 'failed', reason: REFUSALS[status] ?? `the witness answered ${status}` };
+    const reason = REFUSALS[status] ?? `the witness answered ${status}`;
+    return { kind: 'failed', reason, contradicts: status === 422 };
   }
   const parsed = parseNote(note);
   const signature = parseSignatureLines(body).find(

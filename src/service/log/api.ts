@@ -1,5 +1,7 @@
 /** The transparency log as `http/` and the metrics see it. */
 
+import type { Halt } from './stopped.ts';
+
 /** A statement with its proof in the form c2sp.org/tlog-proof@v1. */
 export interface LogReceipt {
   readonly statement: Readonly<Record<string, unknown>>;
@@ -37,6 +39,8 @@ export interface LogStatus {
   readonly state: 'off' | 'starting' | 'running' | 'stopped';
   /** Reason of a stop, with what to do; null otherwise. */
   readonly reason: string | null;
+  /** Why no key may leave this server; null while keys may, even if the log is stopped. */
+  readonly halt: Halt | null;
   /** True if the last turn failed. The next one is due within a second. */
   readonly isDelayed: boolean;
   readonly origin: string | null;
@@ -77,6 +81,7 @@ export interface LogApi {
 const NO_STATUS: LogStatus = {
   state: 'off',
   reason: null,
+  halt: null,
   isDelayed: false,
   origin: null,
   size: 0,

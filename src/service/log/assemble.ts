@@ -18,16 +18,20 @@ import type { EntryMaker } from '../audit-record.ts';
 import { restampStranded } from '../log-start.ts';
 import { toFailure } from '../messages.ts';
 import { ClosedLogs } from './closed-logs.ts';
+import type { Cosigning } from './cosigning.ts';
 import { LogEngine } from './engine.ts';
 import { EntryJudge } from './entry-judge.ts';
 import { HeadSeals } from './head-seal.ts';
 import type { Head, SignedHead } from './heads.ts';
+import { firstFault } from './log-rows.ts';
 import type { LogNotice } from './notices.ts';
 import { openCosigning } from './open-cosigning.ts';
-import { Publisher, type StateFile } from './publisher.ts';
+import { Publisher, type StateFile, type StoredHead } from './publisher.ts';
 import { type ProvingLog, Receipts } from './receipts.ts';
 import { Sequencer } from './sequencer.ts';
-import { LogStopped } from './stopped.ts';
+import { ShownCheckpoints } from './shown.ts';
+import { shownFileAt } from './shown-file.ts';
+import { type Halt, LogStopped } from './stopped.ts';
 import { StoredTiles } from './tile-source.ts';
 
 export interface LogWorkerData {
@@ -47,6 +51,8 @@ export interface LogWorkerData {
   readonly intervalMs: number;
   /** Why the log cannot run; null if it can. */
   readonly stopped: string | null;
+  /** Why no key may leave the server from the start; null if keys may. */
+  readonly halt: Halt | null;
 }
 
 /** Returns the engine of the log, ready to start. */
@@ -61,7 +67,7 @@ export function assembleLog(
   const tiles = new StoredTiles(store, logId);
   const state = stateFileAt(data.stateFile);
   removeLeftovers(data.stateFile, systemClock.nowMs());
-  const stored = () => storedLog(store, logId);
+  const stored = () => storedLog(store, macs, data.log);
   const save = (kind: 'checkpoint' | 'witnessed') => (head: SignedHead) =>
     store.saveCheckpoint(logId, head.size, head.note, kind);
   const closedLogs = new ClosedLogs(store);
@@ -78,13 +84,21 @@ export function assembleLog(
     judgeClosed: (note, open) => closedLogs.judge(note, open),
     sign: (head, nowSeconds) => signWith(data.keys, head, nowSeconds),
     save: save('checkpoint'),
+    shown: new ShownCheckpoints({
+      origin,
+      verifierKeys,
+      tiles,
+      file: shownFileAt(data.stateFile),
+    }),
+    askWitnesses: async () => (await cosigning?.shown()) ?? [],
     nowMs: systemClock.nowMs,
   });
-  const cosigning =
+  const cosigning: Cosigning | null =
     data.witnesses === null
       ? null
       : openCosigning(openPolicy(data.witnesses), {
           tiles,
+          origin,
           publisher,
           verifierKeys,
           stored,
@@ -114,6 +128,7 @@ export function assembleLog(
     notify,
     describe: (error) => describe(error, data.stateFile),
     stopped: data.stopped,
+    halt: data.halt,
   });
 }
 
@@ -127,9 +142,14 @@ function stateFileAt(path: string): StateFile {
   };
 }
 
-async function storedLog(store: LedgerStore, logId: number): Promise<LogRecord> {
-  const record = (await store.logs()).find((log) => log.logId === logId);
-  if (record) return record;
+async function storedLog(
+  store: LedgerStore,
+  macs: LogMacKeys,
+  { logId, origin }: LogWorkerData['log'],
+): Promise<LogRecord & Pick<StoredHead, 'fault'>> {
+  const logs = await store.logs();
+  const record = logs.find((log) => log.logId === logId);
+  if (record) return { ...record, fault: await firstFault(logs, store, macs, origin) };
   throw new LogStopped(
     'the database no longer has this log: it was replaced or restored. Restart this server',
   );

@@ -14,7 +14,7 @@ export const ROUND_MS = 5 * SECOND_MS;
 
 export interface CosigningParts {
   readonly policy: Policy;
-  readonly witnesses: readonly Pick<Witness, 'cosign' | 'name'>[];
+  readonly witnesses: readonly Pick<Witness, 'cosign' | 'name' | 'shown'>[];
   /** Returns the newest witnessed head that the database holds, after a check; null without. */
   readonly stored: () => Promise<WitnessedHead | null>;
   readonly save: (head: SignedHead) => Promise<void>;
@@ -39,7 +39,16 @@ export class Cosigning {
     return this.#witnessed;
   }
 
-  /** Has a head cosigned unless that was done. Rejects with the error of the database. */
+  /** Returns the checkpoints of this log that the witnesses show. Never rejects. */
+  async shown(): Promise<string[]> {
+    const notes = await Promise.all(this.#parts.witnesses.map((witness) => witness.shown()));
+    return notes.filter((note) => note !== null);
+  }
+
+  /**
+   * Has a head cosigned unless that was done. Rejects with the error of the database, and with `LogStopped` if a witness
+   * shows that the log must stop.
+   */
   async round(head: SignedHead): Promise<void> {
     const { nowMs, witnesses } = this.#parts;
     const adopted = await this.#adopt();

@@ -11,7 +11,7 @@ import { pauseMs, restMs } from './pace.ts';
 import type { Publisher, StateFile } from './publisher.ts';
 import type { Receipts } from './receipts.ts';
 import type { Sequencer } from './sequencer.ts';
-import { LogStopped } from './stopped.ts';
+import { type Halt, LogStopped } from './stopped.ts';
 import { type StoredTiles, TILE_WIDTH } from './tile-source.ts';
 
 /** Pause after a failed turn. */
@@ -38,6 +38,8 @@ export interface EngineParts {
   readonly describe: (error: unknown) => string;
   /** Why the log cannot run from the start; null if it can. */
   readonly stopped: string | null;
+  /** Why no key may leave the server from the start; null if keys may. */
+  readonly halt?: Halt | null;
   /** Milliseconds between two upkeeps. The default is two seconds. */
   readonly checkMs?: number;
 }
@@ -81,7 +83,10 @@ export class LogEngine {
 
   /** Starts turns, rounds of witnesses, and upkeep. */
   start(): void {
-    if (this.#stopped !== null) this.#parts.notify({ kind: 'stopped', reason: this.#stopped });
+    if (this.#stopped !== null) {
+      const { halt = null } = this.#parts;
+      this.#parts.notify({ kind: 'stopped', reason: this.#stopped, halt });
+    }
     this.#schedule();
     const { checkMs = CHECK_MS } = this.#parts;
     this.#timers.push(setInterval(() => void this.#keepUp(), checkMs));
@@ -219,7 +224,7 @@ export class LogEngine {
       this.#resume();
       this.#release(waiters);
     } catch (error) {
-      if (!this.#isCondemned && error instanceof LogStopped) this.#stop(error.message);
+      if (!this.#isCondemned && error instanceof LogStopped) this.#stop(error.message, error.halt);
       else if (!this.#isCondemned) this.#noteDelay(this.#parts.describe(error));
       this.#entriesWait = true;
       if (this.#stopped !== null) this.#release(this.#waiters);
@@ -253,18 +258,30 @@ export class LogEngine {
     });
   }
 
+  /** A round rejects with `LogStopped` if a witness shows a checkpoint that this log must not contradict. */
+  #noteShown(error: unknown): void {
+    if (!(error instanceof LogStopped) || this.#isCondemned) return;
+    this.#stop(error.message, error.halt);
+    this.#release(this.#waiters);
+  }
+
   #noteDelay(reason: string | null): void {
     if (this.#delay === reason) return;
     this.#delay = reason;
     this.#parts.notify({ kind: 'delayed', reason });
   }
 
-  #stop(reason: string): void {
+  #stop(reason: string, halt: Halt | null = null): void {
+    // No operator can take a signature back: only a new log ends a fork.
+    if (halt === 'forked') {
+      this.#isCondemned = true;
+      this.#parts.publisher.halt(reason);
+    }
     this.#stateAtStop = this.#readState();
     if (this.#stopped === reason) return;
     this.#stopped = reason;
     this.#triedAt = null;
-    this.#parts.notify({ kind: 'stopped', reason });
+    this.#parts.notify({ kind: 'stopped', reason, halt });
   }
 
   /** Ends a stop after a turn that succeeded. */
@@ -320,7 +337,7 @@ export class LogEngine {
     const before = cosigning.witnessed;
     this.#round = cosigning
       .round(head)
-      .catch(() => {})
+      .catch((error) => this.#noteShown(error))
       .then(() => {
         this.#round = null;
         const { witnessed } = cosigning;

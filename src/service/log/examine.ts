@@ -6,8 +6,11 @@ import { type LogKeys, openVerifierKey, readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import { HeadSeals } from './head-seal.ts';
+import { describeFault, firstFault } from './log-rows.ts';
 import { whyStopped } from './prepare.ts';
 import { Publisher } from './publisher.ts';
+import { ShownCheckpoints } from './shown.ts';
+import { shownFileAt } from './shown-file.ts';
 import { LogStopped } from './stopped.ts';
 import { StoredTiles } from './tile-source.ts';
 
@@ -34,10 +37,14 @@ export interface LogExamination {
  * state file.
  */
 export async function examineLog(examination: LogExamination): Promise<LogFindings> {
-  const { store, config, record, keys } = examination;
+  const { store, config, record, keys, macs } = examination;
   const { logId, origin } = record;
   const counts = await store.logCounts(logId);
-  const stopped = whyStopped(config, record, keys) ?? (await whyNotAdmitted(examination));
+  const fault = await firstFault(await store.logs(), store, macs, keys?.origin ?? null);
+  const stopped =
+    fault === null
+      ? (whyStopped(config, record, keys) ?? (await whyNotAdmitted(examination)))
+      : describeFault(fault);
   return { ...counts, origin, size: record.size, stopped };
 }
 
@@ -57,12 +64,14 @@ function publisherOf({ store, config, record, macs, version }: LogExamination): 
   const refuse = (): never => {
     throw new TypeError('an examination signs and writes nothing');
   };
+  const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
+  const tiles = new StoredTiles(store, logId);
   const closedLogs = new ClosedLogs(store);
   const registered = async () => new Set((await store.secretChecks()).keys());
   return new Publisher({
     origin,
-    verifierKeys: verifierKeys.trim().split('\n').map(openVerifierKey),
-    tiles: new StoredTiles(store, logId),
+    verifierKeys: keys,
+    tiles,
     state: {
       path: config.stateFile,
       read: () => readState(config.stateFile)?.note ?? null,
@@ -70,10 +79,20 @@ function publisherOf({ store, config, record, macs, version }: LogExamination): 
       sync: refuse,
       alone: refuse,
     },
-    stored: async () => (await store.logs()).find((log) => log.logId === logId) ?? record,
+    stored: async () => ({
+      ...((await store.logs()).find((log) => log.logId === logId) ?? record),
+      fault: null,
+    }),
     seals: new HeadSeals({ log: { origin }, macs, version }, registered),
     judgeClosed: (note, open) => closedLogs.judge(note, open),
     sign: refuse,
+    shown: new ShownCheckpoints({
+      origin,
+      verifierKeys: keys,
+      tiles,
+      file: { ...shownFileAt(config.stateFile), write: () => {}, remove: () => {} },
+    }),
+    askWitnesses: async () => [],
     save: async () => refuse(),
     nowMs: systemClock.nowMs,
   });

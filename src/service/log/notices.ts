@@ -3,6 +3,7 @@ import type { JsonObject } from '#tlog';
 import type { AuditAction } from '../../ledger/index.ts';
 import type { Failure, LedgerCondemned } from '../messages.ts';
 import type { LogBytesAnswer, ReceiptAnswer } from './api.ts';
+import type { Halt } from './stopped.ts';
 
 /** Something that happened in the log worker. */
 export type LogNotice =
@@ -25,7 +26,7 @@ export type LogNotice =
   | { readonly kind: 'set_aside'; readonly entries: number }
   /** Turns fail, for example while the database is unavailable; null: they succeed again. */
   | { readonly kind: 'delayed'; readonly reason: string | null }
-  | { readonly kind: 'stopped'; readonly reason: string }
+  | { readonly kind: 'stopped'; readonly reason: string; readonly halt: Halt | null }
   /** `phm log recover` has ended the stop. */
   | { readonly kind: 'resumed' }
   /** An administrative action could not be recorded. */

@@ -11,7 +11,8 @@ import { Witness } from './witness.ts';
 
 export interface CosigningSetup {
   readonly tiles: TileSource;
-  readonly publisher: Pick<Publisher, 'published'>;
+  readonly origin: string;
+  readonly publisher: Pick<Publisher, 'published' | 'examine'>;
   readonly verifierKeys: readonly VerifierKey[];
   readonly stored: () => Promise<{ readonly witnessed: string | null }>;
   readonly save: (head: SignedHead) => Promise<void>;
@@ -20,7 +21,7 @@ export interface CosigningSetup {
 
 /** Returns the rounds of a policy. Its witnesses MUST have addresses. */
 export function openCosigning(policy: Policy, setup: CosigningSetup): Cosigning {
-  const { tiles, stored, save, notify } = setup;
+  const { tiles, stored, save, notify, origin, publisher } = setup;
   const witnesses = policy.witnesses.flatMap(({ name, key, url }) =>
     url === null
       ? []
@@ -29,6 +30,8 @@ export function openCosigning(policy: Policy, setup: CosigningSetup): Cosigning 
           key,
           url,
           tiles,
+          origin,
+          examine: (note) => publisher.examine(note),
           onChange: (witness, reason) => notify({ kind: 'witness', witness, reason }),
           monotonicMs,
         }),

@@ -10,11 +10,12 @@ export function openServiceLog(
   options: Pick<KeyServiceOptions, 'observer' | 'onLogNotice'>,
 ): ServiceLog {
   const { observer, onLogNotice = () => {} } = options;
-  const { policy, binding, witnessNames } = setup;
+  const { policy, binding, witnessNames, halt } = setup;
   return new ServiceLog(worker, {
     origin: binding.origin,
     policy,
     witnesses: witnessNames,
+    halt,
     observer,
     onNotice: onLogNotice,
   });

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { LogConfig } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
-import { type LogKeys, openPolicy, policyText } from '../../log/index.ts';
+import { type LogKeys, openPolicy, policyText, readNote } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { softwareName } from '../../version.ts';
 import { createLogKeys, readLogKeys, startLog, verifierKeysText } from '../log-start.ts';
 import type { LogBinding } from '../messages.ts';
+import { describeFault, firstFault } from './log-rows.ts';
+import { shownPath } from './shown-file.ts';
+import type { Halt } from './stopped.ts';
 
 /** What a key service needs to run a log. */
 export interface LogSetup {
@@ -26,6 +29,8 @@ export interface LogSetup {
   readonly intervalMs: number;
   /** Why the log is stopped from the start; null if it runs. */
   readonly stopped: string | null;
+  /** Why no key may leave the server from the start; null if keys may. */
+  readonly halt: Halt | null;
 }
 
 export interface LogPreparation {
@@ -51,13 +56,16 @@ export async function prepareLog(preparation: LogPreparation): Promise<LogSetup 
   const { store, config, onMissingKeys } = preparation;
   if (config.mode === 'off') return null;
   const witnesses = config.witnessesFile === null ? null : readWitnesses(config.witnessesFile);
-  const open = (await store.logs()).find(({ closedMs }) => closedMs === null) ?? null;
-  const keys = readLogKeys(config.keys) ?? newKeys(preparation, open);
-  if (keys === null && open === null) {
+  const logs = await store.logs();
+  // One that is closed without a successor has a fault, and stops.
+  const newest = logs.at(-1) ?? null;
+  const keys = readLogKeys(config.keys) ?? newKeys(preparation, newest);
+  if (keys === null && newest === null) {
     onMissingKeys();
     return null;
   }
-  const record = open ?? (await startFirstLog(preparation, keys as LogKeys));
+  const record = newest ?? (await startFirstLog(preparation, keys as LogKeys));
+  const fault = await firstFault(logs, store, preparation.macs, keys?.origin ?? null);
   const [ed25519 = '', mlDsa44 = ''] = record.verifierKeys.trim().split('\n');
   const { logId, origin } = record;
   const policy = witnesses === null ? null : openPolicy(witnesses);
@@ -71,13 +79,19 @@ export async function prepareLog(preparation: LogPreparation): Promise<LogSetup 
     witnesses,
     witnessNames: policy?.witnesses.map(({ name }) => name) ?? [],
     intervalMs: config.intervalMs,
-    stopped: whyStopped(config, record, keys),
+    stopped: fault === null ? whyStopped(config, record, keys) : describeFault(fault),
+    halt: fault === null ? shownHalt(config.stateFile, origin) : 'altered',
   };
 }
 
+/** While a fork may be known from before the start, no key leaves the server until its first turn has judged it. */
+function shownHalt(stateFile: string, origin: string): Halt | null {
+  return readNote(shownPath(stateFile))?.startsWith(`${origin}\n`) ? 'forked' : null;
+}
+
 /** Creates keys for a new installation. An existing log keeps its keys for ever, so nothing can replace them. */
-function newKeys({ config, createsKeys }: LogPreparation, open: LogRecord | null): LogKeys | null {
-  if (!createsKeys || open !== null || config.keys.kind !== 'managed') return null;
+function newKeys({ config, createsKeys }: LogPreparation, log: LogRecord | null): LogKeys | null {
+  if (!createsKeys || log !== null || config.keys.kind !== 'managed') return null;
   return createLogKeys(config.keys.path);
 }
 

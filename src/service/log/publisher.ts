@@ -8,11 +8,14 @@
  */
 import { FormatError } from '#tlog';
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import type { LogRowFault } from '../../ledger/index.ts';
 import { openCheckpoint, type TileSource } from '../../log/index.ts';
 import type { ClosedCheckpoint } from './closed-logs.ts';
 import { isConsistent } from './consistency.ts';
 import type { HeadSeals, SealedHead } from './head-seal.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
+import { describeFault } from './log-rows.ts';
+import type { ShownCheckpoints } from './shown.ts';
 import { LogStopped } from './stopped.ts';
 
 /** The file with the last checkpoint that this server published. */
@@ -32,6 +35,8 @@ export interface StateFile {
 export interface StoredHead extends SealedHead {
   readonly startedMs: number;
   readonly closedMs: number | null;
+  /** What no server writes in the rows of the logs; null if they are in order. */
+  readonly fault: LogRowFault | null;
   /** True if the database was restored or promoted, and no operator has accepted that. */
   readonly isMoved: boolean;
   /** The newest checkpoint that any server published. */
@@ -45,6 +50,10 @@ export interface PublisherParts {
   readonly state: StateFile;
   readonly stored: () => Promise<StoredHead>;
   readonly seals: Pick<HeadSeals, 'admit'>;
+  /** What others show as checkpoints of this log. */
+  readonly shown: ShownCheckpoints;
+  /** Returns the checkpoints that witnesses show, before this server signs for the first time. Never rejects. */
+  readonly askWitnesses: () => Promise<readonly string[]>;
   /** Judges a checkpoint of a closed log of this database beside a sealed head; null if the note is none. */
   readonly judgeClosed: (note: string, open: Head) => Promise<ClosedCheckpoint | null>;
   readonly sign: (head: Head, nowSeconds: number) => string;
@@ -84,6 +93,9 @@ export class Publisher {
   #synced: string | null = null;
   /** Why nothing more may be published; null if it may. */
   #halted: string | null = null;
+
+  /** What witnesses showed before the first signature; null until they were asked. */
+  #asked: readonly string[] | null = null;
 
   constructor(parts: PublisherParts) {
     this.#parts = parts;
@@ -142,8 +154,8 @@ export class Publisher {
 
   /** Returns a text that changes with the stored head, and when an operator accepts the place of the database. */
   async databaseMark(): Promise<string> {
-    const { size, root, isMoved } = await this.#parts.stored();
-    return `${size} ${Buffer.from(root).toString('base64')} ${isMoved}`;
+    const { size, root, isMoved, closedMs, fault } = await this.#parts.stored();
+    return JSON.stringify([size, Buffer.from(root).toString('base64'), isMoved, closedMs, fault]);
   }
 
   /** Signs, keeps and serves the stored head. Returns the newest served head. Rejects as `admit` does. */
@@ -155,22 +167,46 @@ export class Publisher {
     }
   }
 
+  /**
+   * Compares a checkpoint that a witness shows with the stored head. Rejects with `LogStopped` if the keys of this log have
+   * signed it and it contradicts the head, or is ahead of it.
+   */
+  async examine(note: string): Promise<void> {
+    const { stored } = await this.#admit();
+    await this.#parts.shown.note(note, stored);
+  }
+
   async #admit(): Promise<Admitted> {
+    this.#asked ??= await this.#parts.askWitnesses();
     // The file first: a server that shares it may publish in between, and then the database is the newer one.
     await this.#noteRotation();
     const base = await this.#baseOfOpenLog();
     const stored = await this.#parts.stored();
-    if (stored.closedMs !== null) throw new LogStopped(this.#closedMessage());
+    this.#requireOpen(stored);
     await this.#compare(base, stored);
     // Other servers may have published more than this one's state file shows.
     if (stored.isMoved) throw new LogStopped(this.#movedMessage(stored));
     await this.#parts.seals.admit(stored);
+    await this.#compareShown(stored);
     this.#refuseHalted();
     return { base, stored };
   }
 
   #refuseHalted(): void {
     if (this.#halted !== null) throw new LogStopped(this.#halted);
+  }
+
+  /** Compares the stored head with the checkpoints of witnesses and of other servers of this database. */
+  async #compareShown(stored: StoredHead): Promise<void> {
+    const { shown } = this.#parts;
+    await shown.require(stored);
+    for (const note of this.#asked ?? []) await shown.note(note, stored);
+    this.#asked = [];
+    const { checkpoint } = stored;
+    if (checkpoint !== null && checkpoint !== this.#published?.note) {
+      await shown.note(checkpoint, stored);
+    }
+    shown.settle();
   }
 
   /**
@@ -182,7 +218,7 @@ export class Publisher {
     const note = this.#published === null ? readText(state) : null;
     if (note === null || note === this.#closedNote || note.startsWith(`${origin}\n`)) return;
     const open = await this.#parts.stored();
-    if (open.closedMs !== null) return;
+    if (open.closedMs !== null || open.fault !== null) return;
     // A writer of the database could make another head name any end of the closed log.
     await seals.admit(open);
     const closed = await judgeClosed(note, open);
@@ -198,10 +234,15 @@ export class Publisher {
     try {
       return this.#base();
     } catch (error) {
-      const isClosed =
-        error instanceof LogStopped && (await this.#parts.stored()).closedMs !== null;
-      throw isClosed ? new LogStopped(this.#closedMessage()) : error;
+      if (error instanceof LogStopped) this.#requireOpen(await this.#parts.stored());
+      throw error;
     }
+  }
+
+  /** Throws `LogStopped` if the log is closed, or if the rows of the logs are not as servers leave them. */
+  #requireOpen({ fault, closedMs }: StoredHead): void {
+    if (fault !== null) throw new LogStopped(describeFault(fault), 'altered');
+    if (closedMs !== null) throw new LogStopped(this.#closedMessage());
   }
 
   /** Returns the newest head that this server may have published; null if there can be none. */
@@ -251,7 +292,21 @@ export class Publisher {
     if (base === this.#published && isSameHead(base, stored)) return;
     if (stored.size < base.size) throw new LogStopped(this.#shrunkMessage(base, stored));
     if (!(await isConsistent(this.#parts.tiles, base, stored))) {
-      throw new LogStopped(this.#forkMessage(base, stored));
+      const isSigned = await this.#isSigned(stored, base.size);
+      throw new LogStopped(this.#forkMessage(base, stored), isSigned ? 'forked' : null);
+    }
+  }
+
+  /** Reports whether the keys of this log have signed the stored tree from a size on. */
+  async #isSigned(stored: StoredHead, size: number): Promise<boolean> {
+    const { checkpoint } = stored;
+    if (checkpoint === null) return false;
+    try {
+      const head = this.#openNote(checkpoint);
+      return head.size >= size && (await isConsistent(this.#parts.tiles, head, stored));
+    } catch (error) {
+      if (error instanceof FormatError) return false;
+      throw error;
     }
   }
 

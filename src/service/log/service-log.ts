@@ -15,6 +15,7 @@ import type {
 } from './api.ts';
 import { ROUND_MS } from './cosigning.ts';
 import type { LogMessage, LogNotice, LogReply, LogResult, LogTask } from './notices.ts';
+import type { Halt } from './stopped.ts';
 
 /** Requests in progress. Most of them are receipts that wait for the next head. */
 const MAX_TASKS = 2_048;
@@ -47,6 +48,8 @@ export interface ServiceLogOptions {
   readonly policy: string;
   /** Names of the witnesses, whose failures are counted from zero. */
   readonly witnesses: readonly string[];
+  /** Why no key may leave the server until the first published head; null if keys may. */
+  readonly halt: Halt | null;
   readonly observer: KeyObserver | undefined;
   readonly onNotice: (notice: LogNotice) => void;
 }
@@ -64,6 +67,7 @@ export class ServiceLog implements LogApi {
   readonly #witnessFailures = new Map<string, number>();
   #nextId = 1;
   #stopped: string | null = null;
+  #halt: Halt | null = null;
   #isDelayed = false;
   #published: Note | null = null;
   #witnessed: Note | null = null;
@@ -82,6 +86,7 @@ export class ServiceLog implements LogApi {
   constructor(worker: Worker, options: ServiceLogOptions) {
     this.#worker = worker;
     this.#options = options;
+    this.#halt = options.halt;
     for (const witness of options.witnesses) this.#witnessFailures.set(witness, 0);
     worker.on('message', (reply: LogReply) => {
       if ('kind' in reply) this.#note(reply);
@@ -118,10 +123,16 @@ export class ServiceLog implements LogApi {
     return { kind: 'text', text: this.#options.policy };
   }
 
+  /** Why no key may leave this server; null if keys may. Each request asks, so it builds no object. */
+  get halt(): Halt | null {
+    return this.#halt;
+  }
+
   status(): LogStatus {
     return {
       state: this.#stopped !== null ? 'stopped' : this.#published ? 'running' : 'starting',
       reason: this.#stopped,
+      halt: this.#halt,
       isDelayed: this.#stopped === null && this.#isDelayed,
       origin: this.#options.origin,
       size: this.#published?.size ?? 0,
@@ -165,6 +176,7 @@ export class ServiceLog implements LogApi {
     switch (notice.kind) {
       case 'published':
         this.#published = { size: notice.size, text: notice.note, atMs: Date.now() };
+        this.#halt = null;
         break;
       case 'witnessed':
         this.#witnessed = { size: notice.size, text: notice.note, atMs: notice.atMs };
@@ -174,6 +186,7 @@ export class ServiceLog implements LogApi {
         break;
       case 'stopped':
         this.#stopped = notice.reason;
+        this.#halt = notice.halt;
         break;
       case 'delayed':
         this.#isDelayed = notice.reason !== null;
@@ -191,6 +204,7 @@ export class ServiceLog implements LogApi {
 
   #forget(): void {
     this.#stopped = null;
+    this.#halt = null;
     this.#published = null;
     this.#witnessed = null;
     this.#served = null;

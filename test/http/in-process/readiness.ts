@@ -23,6 +23,7 @@ const WELL: Readiness = {
   latched: null,
   ledger: true,
   secret: 'ok',
+  log: 'ok',
   sources: [SOURCE],
 };
 
@@ -69,6 +70,7 @@ describe('/readyz', () => {
       { master_secret: 'incomplete' },
     ],
     ['a retired master secret', { secret: 'retired' }, { master_secret: 'retired' }],
+    ['a fork of the log', { log: 'forked' }, { transparency_log: 'forked' }],
   ];
   for (const [what, changes, words] of failing) {
     it(`names ${what} as the cause of 503`, async () => {

@@ -68,6 +68,7 @@ async function setUp() {
   const saved: SignedHead[] = [];
   const clock = { ms: 1_800_000_000_000 };
   const stored: { head: WitnessedHead | null } = { head: null };
+  const examined: string[] = [];
   const cosigning = new Cosigning({
     policy,
     witnesses: policy.witnesses.map(
@@ -77,6 +78,8 @@ async function setUp() {
           key,
           url: url ?? '',
           tiles: tree,
+          origin: 'log.example/1',
+          examine: async (note) => void examined.push(note),
           onChange: (witness, reason) => changes.push([witness, reason]),
           monotonicMs: () => clock.ms,
         }),
@@ -85,7 +88,7 @@ async function setUp() {
     save: async (head) => void saved.push(head),
     nowMs: () => clock.ms,
   });
-  return { tree, own, policy, cosigning, changes, saved, clock, stored };
+  return { tree, own, policy, cosigning, changes, saved, clock, stored, examined };
 }
 
 function namesIn(policy: Policy, note: string): string[] {
@@ -121,6 +124,8 @@ describe('a round of witnesses', () => {
             key,
             url: url ?? '',
             tiles: first.tree,
+            origin: 'log.example/1',
+            examine: assert.fail,
             onChange: assert.fail,
             monotonicMs: Date.now,
           }),
@@ -176,12 +181,15 @@ describe('a round of witnesses', () => {
   });
 
   it('reports a fork that a witness refuses, and a witness that is ahead', async () => {
-    const { tree, own, cosigning, changes, clock } = await setUp();
+    const { tree, own, cosigning, changes, clock, examined } = await setUp();
     await cosigning.round(tree.head(5));
+    assert.deepEqual(examined, [], 'no witness refused');
     const fork = new Tree();
     await cosigning.round(fork.head(8));
     assert.equal(cosigning.witnessed?.size, 5);
     assert.match(changes[0]?.[1] ?? '', /does not continue: the log may have forked/);
+    const sizeOf = (note: string) => openCheckpoint(note, LOG_KEYS).checkpoint.size;
+    assert.deepEqual(examined.map(sizeOf), [5, 5, 5], 'each shows what it cosigned');
     for (const witness of own) witness.size = 50;
     clock.ms += 60_000;
     await cosigning.round(tree.head(9));
@@ -223,7 +231,8 @@ describe('the pause after a failure', () => {
     for (const witness of own) witness.broken = { status: 500, body: '' };
     const opened = openCosigning(policy, {
       tiles: tree,
-      publisher: { published: null },
+      origin: 'log.example/1',
+      publisher: { published: null, examine: assert.fail },
       verifierKeys: LOG_KEYS,
       stored: async () => ({ witnessed: null }),
       save: () => assert.fail(),
@@ -247,7 +256,8 @@ describe('a cosigned head in the database', () => {
         { ...policy, witnesses: policy.witnesses.map((one) => ({ ...one, url: null })) },
         {
           tiles: tree,
-          publisher: { published },
+          origin: 'log.example/1',
+          publisher: { published, examine: assert.fail },
           verifierKeys: LOG_KEYS,
           stored: async () => ({ witnessed }),
           save: () => assert.fail(),

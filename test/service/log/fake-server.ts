@@ -12,6 +12,7 @@ import { EntryJudge } from '../../../src/service/log/entry-judge.ts';
 import { HeadSeals } from '../../../src/service/log/head-seal.ts';
 import { Publisher } from '../../../src/service/log/publisher.ts';
 import { Sequencer } from '../../../src/service/log/sequencer.ts';
+import { ShownCheckpoints } from '../../../src/service/log/shown.ts';
 import { StoredTiles } from '../../../src/service/log/tile-source.ts';
 import { FakeLogStore } from './fake-store.ts';
 
@@ -71,12 +72,38 @@ export class FakeFile {
   }
 }
 
+/** The file with what others showed, in memory. */
+export class FakeShownFile {
+  readonly path = '/srv/phm.log-state.seen';
+  text: string | null = null;
+  onWrite: () => void = () => {};
+
+  read(): string | null {
+    return this.text;
+  }
+
+  write(note: string): void {
+    this.onWrite();
+    this.text = note;
+  }
+
+  remove(): void {
+    this.text = null;
+  }
+}
+
 /** One server on a database and a state file. Every head that it serves is kept in `served`. */
 export function startServer(
   store: FakeLogStore,
   file: FakeFile,
   served: string[] = [],
-  { nowMs = NOW_MS, closedNote = '', seals = sealsOf(1) } = {},
+  {
+    nowMs = NOW_MS,
+    closedNote = '',
+    seals = sealsOf(1),
+    shownFile = new FakeShownFile(),
+    askWitnesses = async (): Promise<readonly string[]> => [],
+  } = {},
 ) {
   const tiles = new StoredTiles(store, 1);
   const publisher = new Publisher({
@@ -87,12 +114,20 @@ export function startServer(
     stored: async () => {
       const [record] = await store.logs();
       assert.ok(record);
-      return record;
+      // Tests close the only log of the fake store where a rotation would start another.
+      return { ...record, fault: null };
     },
     seals,
     judgeClosed: async (note) =>
       note === closedNote ? { kind: 'ended', origin: 'closed.example/log', size: 1, end: 1 } : null,
     sign: (head, nowSeconds) => signCheckpoint(KEYS, head, nowSeconds),
+    shown: new ShownCheckpoints({
+      origin: ORIGIN,
+      verifierKeys: VERIFIER_KEYS,
+      tiles,
+      file: shownFile,
+    }),
+    askWitnesses,
     save: async ({ size, note }) => {
       assert.equal(file.durable, file.text, 'no head is served before the file is durable');
       await store.saveCheckpoint(1, size, note, 'checkpoint');

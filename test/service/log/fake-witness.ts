@@ -29,12 +29,16 @@ export class FakeWitness {
   hangs = false;
   /** Signs with another key. */
   forges = false;
+  /** Shows this instead of the checkpoint that it cosigned last; null: it shows none. */
+  shows: 'own' | string | null = 'own';
   /** Seconds by which its clock is ahead. */
   aheadSeconds = 0;
   readonly #logKeys: readonly VerifierKey[];
   readonly #privateKey: KeyObject;
   readonly #server: Server;
   #root: Uint8Array = new Uint8Array();
+  /** The checkpoint that it cosigned last, and the address below which it shows it. */
+  #shown = { path: '', note: '' };
 
   constructor(name: string, logKeys: readonly VerifierKey[]) {
     this.name = name;
@@ -72,6 +76,9 @@ export class FakeWitness {
     const end = body.indexOf('\n\n');
     const [old = '', ...proofLines] = body.slice(0, end).split('\n');
     const note = body.slice(end + 2);
+    if (path === this.#shown.path && this.shows !== null) {
+      return { status: 200, body: this.shows === 'own' ? this.#shown.note : this.shows };
+    }
     if (path !== '/add-checkpoint') return { status: 404, body: '' };
     const { checkpoint, note: parsed } = openCheckpoint(note, this.#logKeys);
     const oldSize = Number(/^old (\d+)$/.exec(old)?.[1]);
@@ -91,20 +98,23 @@ export class FakeWitness {
     if (!isNext) return { status: 422, body: '' };
     this.size = checkpoint.size;
     this.#root = checkpoint.root;
+    const hash = createHash('sha256').update(checkpoint.origin).digest('hex');
     const timestamp = Math.floor(Date.now() / 1000) + this.aheadSeconds;
     const message = ed25519CosignatureMessage(timestamp, parsed.text);
     const signature = sign(null, this.forges ? Buffer.from('other') : message, this.#privateKey);
     const { name, keyId } = this.key;
+    const line = formatSignatureLine({
+      name,
+      keyId,
+      signature: formatTimestampedSignature({ timestamp, signature }),
+    });
+    this.#shown = { path: `/${hash}/checkpoint`, note: note + line };
     return {
       status: 200,
       body:
         // A further line, by a key that the client does not know.
         formatSignatureLine({ name: 'other.example', keyId: 7, signature: new Uint8Array(72) }) +
-        formatSignatureLine({
-          name,
-          keyId,
-          signature: formatTimestampedSignature({ timestamp, signature }),
-        }),
+        line,
     };
   }
 }

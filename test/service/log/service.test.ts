@@ -138,6 +138,62 @@ describe('preparing a log', () => {
   });
 });
 
+describe('a log whose row was changed in the database', () => {
+  const site = new LoggedService();
+  after(() => site.remove());
+
+  const change = (sql: string): void => {
+    const database = new DatabaseSync(site.database);
+    database.exec(sql);
+    database.close();
+  };
+
+  it('lets no key leave the server while it is closed and no log follows it, and continues once it is mended', async () => {
+    const { service, principal } = await site.start();
+    await receiptOf(service, await generate(service, principal));
+    change('UPDATE logs SET closed_ms = started_ms + 1');
+    await until(() => !service.checkReadiness().ready);
+    const { log } = service.checkReadiness();
+    const { state, halt, reason } = service.log.status();
+    assert.deepEqual([log, state, halt], ['altered', 'stopped', 'altered']);
+    assert.match(reason ?? '', /is closed, but no log follows it: no server and no command does/);
+    await assert.rejects(generate(service, principal), { code: 'ledger_unavailable' });
+    change('UPDATE logs SET closed_ms = NULL');
+    await until(() => service.checkReadiness().ready);
+    await receiptOf(service, await generate(service, principal));
+    await site.stop(service);
+  });
+
+  it('lets no key leave a server that starts with it, with or without the keys of the log', async () => {
+    change('UPDATE logs SET closed_ms = started_ms + 1');
+    const store = openSqliteStore({
+      path: site.database,
+      quotas: monthlyQuotas(PUBLISHED_PLANS),
+    });
+    rmSync(join(site.dataDir, 'log.key'));
+    const setup = await site.prepare(store, false);
+    assert.match(setup?.stopped ?? '', /is closed, but no log follows it/);
+    await store.close();
+    const { service, principal } = await site.start();
+    assert.equal(service.checkReadiness().log, 'altered');
+    await assert.rejects(generate(service, principal), { code: 'ledger_unavailable' });
+    await site.stop(service);
+  });
+
+  it('is no log that a writer of the database started behind it', async () => {
+    change(
+      `INSERT INTO logs SELECT log_id + 1, 'other.example/log', verifier_keys, closed_ms, NULL, 0, root, head_mac,
+         head_version FROM logs`,
+    );
+    const { service } = await site.start();
+    assert.equal(service.checkReadiness().log, 'altered');
+    assert.match(
+      site.notices.flatMap((one) => (one.kind === 'stopped' ? one.reason : [])).at(-1) ?? '',
+      /log other.example\/log was started, but its head has no seal of a server/,
+    );
+  });
+});
+
 describe('a state file that cannot be written', () => {
   const site = new LoggedService();
   after(() => site.remove());

@@ -10,6 +10,7 @@ const OPTIONS: ServiceLogOptions = {
   origin: 'keys.example/log',
   policy: '',
   witnesses: [],
+  halt: null,
   observer: undefined,
   onNotice: () => {},
 };

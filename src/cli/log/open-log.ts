@@ -1,0 +1,18 @@
+/** Finds the open log of a ledger. */
+import { faultsOf, type LogRecord } from '../../ledger/index.ts';
+import { describeFault } from '../../service/index.ts';
+import { CommandError } from '../command-error.ts';
+
+/** Returns the open log. Throws `CommandError` if there is none, or if the rows of the logs are not as servers leave them. */
+export function openLogOf<T extends LogRecord>(logs: readonly T[]): T {
+  requireSoundRows(logs);
+  const open = logs.at(-1);
+  if (open) return open;
+  throw new CommandError('this ledger has no log. To start one: phm log init', 1);
+}
+
+/** Throws `CommandError` if something else than servers and commands changed the rows of the logs. */
+export function requireSoundRows(logs: readonly LogRecord[]): void {
+  const [fault] = faultsOf(logs);
+  if (fault) throw new CommandError(describeFault(fault), 1);
+}
