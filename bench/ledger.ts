@@ -135,6 +135,7 @@ function request(digest: Buffer): MeteredRequest {
       {
         keyId: keyIdAt(atMs, digest),
         commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE(0) },
+        otherCommitments: [],
         securityLevel: 256,
         modulation: 'phase',
         source: 'os',

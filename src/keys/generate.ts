@@ -88,6 +88,7 @@ export function generateKey(
   try {
     const hashProof = keyring.makeProof(key);
     const commitment = keyring.commit(key);
+    const otherCommitments = keyring.commitOthers(key);
     const keyId = newKeyId();
     const keyIdText = formatKeyId(keyId);
     const { opening, receipt } = commits
@@ -110,6 +111,7 @@ export function generateKey(
       report: stream.report,
       hashProof,
       commitment,
+      otherCommitments,
       answerDigest: digest,
       latencyMs: monotonicMs() - order.acceptedMs,
     };

@@ -69,6 +69,8 @@ export interface GeneratedKey {
   readonly report: StreamReport | null;
   readonly hashProof: string;
   readonly commitment: Commitment;
+  /** Under the other retained versions of the master secret. They are compared and not stored. */
+  readonly otherCommitments: readonly Commitment[];
   /** What the answer must fit: `answerDigest`, 16 bytes. */
   readonly answerDigest: Uint8Array;
   readonly latencyMs: number;

@@ -7,6 +7,11 @@ export interface LedgerRow {
   readonly keyId: Uint8Array;
   /** Keyed digest of the key, with the version of the master secret behind it. */
   readonly commitment: Commitment;
+  /**
+   * Keyed digests of the same key under the other versions of the master secret that the server holds. The store refuses the
+   * key if it has a row of any of them, and keeps none.
+   */
+  readonly otherCommitments: readonly Commitment[];
   readonly securityLevel: number;
   readonly modulation: string;
   readonly source: string;
@@ -78,7 +83,7 @@ export interface PendingEntry {
 }
 
 /** A stored row: every immutable column, from which its statement is rebuilt. */
-export interface RecordedRow extends Omit<LedgerRow, 'receipt'> {
+export interface RecordedRow extends Omit<LedgerRow, 'receipt' | 'otherCommitments'> {
   readonly accountId: string;
   readonly apiKeyId: string;
   /** Null for a row that was written without a log. `evidence.pValues` is empty if the ledger has none. */

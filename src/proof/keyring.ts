@@ -59,6 +59,7 @@ export class Keyring {
   readonly versions: readonly number[];
   readonly #current: Subkeys;
   readonly #byVersion: ReadonlyMap<number, Subkeys>;
+  readonly #others: readonly Subkeys[];
   #destroyed = false;
 
   /**
@@ -73,6 +74,7 @@ export class Keyring {
     this.versions = subkeys.map(({ version }) => version);
     this.currentVersion = currentVersion ?? subkeys[subkeys.length - 1].version;
     this.#current = this.#subkeys(this.currentVersion);
+    this.#others = subkeys.filter((one) => one !== this.#current);
   }
 
   /**
@@ -88,6 +90,12 @@ export class Keyring {
   commitAll(key: Uint8Array): Commitment[] {
     this.#assertUsable();
     return [...this.#byVersion.values()].reverse().map((subkeys) => commitment(subkeys, key));
+  }
+
+  /** Returns the commitments under the retained versions other than the current one. */
+  commitOthers(key: Uint8Array): Commitment[] {
+    this.#assertUsable();
+    return this.#others.map((subkeys) => commitment(subkeys, key));
   }
 
   /** Returns the proof of `key` under the current version: `proof_` and a decimal number. */

@@ -7,6 +7,7 @@
  * in one buffer.
  */
 import type { LedgerRow, RowReceipt } from '../ledger/index.ts';
+import type { Commitment } from '../proof/index.ts';
 import { ByteReader, ByteWriter } from './packed-bytes.ts';
 
 export interface PackedRows {
@@ -77,9 +78,14 @@ function hasForm(row: LedgerRow, form: LedgerRow): boolean {
     row.labels === form.labels &&
     row.expiresMs === form.expiresMs &&
     row.commitment.version === form.commitment.version &&
+    hasVersions(row.otherCommitments, form.otherCommitments) &&
     (row.sealed === null) === (form.sealed === null) &&
     hasFormOfReceipt(row.receipt, form.receipt)
   );
+}
+
+function hasVersions(ones: readonly Commitment[], form: readonly Commitment[]): boolean {
+  return ones.length === form.length && ones.every(({ version }, i) => version === form[i].version);
 }
 
 function hasFormOfReceipt(one: LedgerRow['receipt'], form: LedgerRow['receipt']): boolean {
@@ -95,12 +101,13 @@ function hasFormOfReceipt(one: LedgerRow['receipt'], form: LedgerRow['receipt'])
 }
 
 function formOf(row: LedgerRow): LedgerRow {
-  const { commitment, sealed, receipt } = row;
+  const { commitment, otherCommitments, sealed, receipt } = row;
   const pending = receipt?.pending;
   return {
     ...row,
     keyId: NOTHING,
-    commitment: { ...commitment, digest: NOTHING, fingerprint: 0n },
+    commitment: withoutDigest(commitment),
+    otherCommitments: otherCommitments.map(withoutDigest),
     sealed: sealed && { recipient: NOTHING, digest: NOTHING },
     receipt: receipt && {
       ...receipt,
@@ -111,14 +118,21 @@ function formOf(row: LedgerRow): LedgerRow {
   };
 }
 
-function lengthOf({ sealed, receipt }: LedgerRow): number {
-  const digests = 1 + (sealed ? 2 : 0) + (receipt ? 2 : 0) + (receipt?.pending ? 2 : 0);
+function withoutDigest({ version }: Commitment): Commitment {
+  return { version, digest: NOTHING, fingerprint: 0n };
+}
+
+function lengthOf({ otherCommitments, sealed, receipt }: LedgerRow): number {
+  const commitments = 1 + otherCommitments.length;
+  const digests = commitments + (sealed ? 2 : 0) + (receipt ? 2 : 0) + (receipt?.pending ? 2 : 0);
   return KEY_ID_BYTES + digests * DIGEST_BYTES;
 }
 
-function writeBytes({ keyId, commitment, sealed, receipt }: LedgerRow, writer: ByteWriter): void {
+function writeBytes(row: LedgerRow, writer: ByteWriter): void {
+  const { keyId, commitment, otherCommitments, sealed, receipt } = row;
   writer.add(keyId, KEY_ID_BYTES);
   writer.add(commitment.digest, DIGEST_BYTES);
+  for (const { digest } of otherCommitments) writer.add(digest, DIGEST_BYTES);
   if (sealed) {
     writer.add(sealed.recipient, DIGEST_BYTES);
     writer.add(sealed.digest, DIGEST_BYTES);
@@ -139,14 +153,10 @@ function readRow(
   reader: ByteReader,
 ): LedgerRow {
   const keyId = reader.take(KEY_ID_BYTES);
-  const digest = reader.take(DIGEST_BYTES);
   return {
     keyId,
-    commitment: {
-      version: form.commitment.version,
-      digest,
-      fingerprint: digest.readBigInt64BE(0),
-    },
+    commitment: readCommitment(form.commitment, reader),
+    otherCommitments: form.otherCommitments.map((one) => readCommitment(one, reader)),
     securityLevel: form.securityLevel,
     modulation: form.modulation,
     source: form.source,
@@ -163,6 +173,11 @@ function readRow(
     expiresMs: form.expiresMs,
     receipt: form.receipt && readReceipt(form.receipt, keyId, reader),
   };
+}
+
+function readCommitment({ version }: Commitment, reader: ByteReader): Commitment {
+  const digest = reader.take(DIGEST_BYTES);
+  return { version, digest, fingerprint: digest.readBigInt64BE(0) };
 }
 
 function readReceipt(form: RowReceipt, entryId: Uint8Array, reader: ByteReader): RowReceipt {

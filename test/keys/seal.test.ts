@@ -35,6 +35,7 @@ function generated(): GeneratedKey {
     report: null,
     hashProof: 'phm_proof',
     commitment: { version: 1, digest: Buffer.alloc(32), fingerprint: 1n },
+    otherCommitments: [],
     answerDigest: Buffer.alloc(16),
     latencyMs: 1,
   };

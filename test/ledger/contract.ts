@@ -10,7 +10,7 @@ import type {
   MeteredRequest,
 } from '../../src/ledger/index.ts';
 import { keyIdMs } from '../../src/ledger/key-time.ts';
-import type { Commitment } from '../../src/proof/index.ts';
+import { type Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 
@@ -58,6 +58,7 @@ export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     securityLevel: 256,
     modulation: 'phase',
     source: 'os',
+    otherCommitments: [],
     createdMs: keyIdMs(keyId),
     latencyUs: 1_500,
     entropyBits: 255.1,
@@ -391,6 +392,77 @@ export function ledgerContract(
       assert.deepEqual(await areRecorded(store, [again.keyId]), [false]);
       const [principal] = await store.authenticate([hashOf(id)], NOW);
       assert.equal(principal?.usage.used, 1);
+    });
+
+    it('refuses a key that it has under another version of the secret, and compares whole digests', async () => {
+      const id = await account('enterprise');
+      const digest = randomBytes(32);
+      const old = makeRow({ commitment: makeCommitment(digest, 1) });
+      assert.deepEqual(kinds(await store.commit([keyRequest(id, old)], [])), ['committed']);
+      /** A row under version 2 of a key whose commitment under version 1 is this one. */
+      const rotated = (one: Commitment) =>
+        keyRequest(
+          id,
+          makeRow({ commitment: makeCommitment(randomBytes(32), 2), otherCommitments: [one] }),
+        );
+      const repeat = rotated(old.commitment);
+      // Rows that share no more than the fingerprint, or that have the digest under another version, are others.
+      const alike = Buffer.concat([digest.subarray(0, 8), randomBytes(24)]);
+      const batch = [
+        rotated(makeCommitment(randomBytes(32), 1)),
+        repeat,
+        rotated(makeCommitment(alike, 1)),
+        rotated(makeCommitment(digest, 3)),
+        validation(id),
+      ];
+      const outcomes = await store.commit(batch, []);
+      assert.deepEqual(kinds(outcomes), [
+        'committed',
+        'repeated_key',
+        'committed',
+        'committed',
+        'committed',
+      ]);
+      const keyIds = batch.flatMap(({ keys }) => keys.map(({ keyId }) => keyId));
+      assert.deepEqual(await areRecorded(store, keyIds), [true, false, true, true]);
+      const last = outcomes.at(-1);
+      assert.deepEqual(last?.kind === 'committed' && last.usage.used, 5);
+      assert.deepEqual(kinds(await store.commit([repeat], [])), ['repeated_key']);
+      const [principal] = await store.authenticate([hashOf(id)], NOW);
+      assert.equal(principal?.usage.used, 5);
+    });
+
+    it('refuses all keys of a request if one of them is under another version', async () => {
+      const id = await account('enterprise');
+      const old = makeRow();
+      await store.commit([keyRequest(id, old)], []);
+      const fresh = makeRow({ commitment: makeCommitment(randomBytes(32), 2) });
+      const again = makeRow({
+        commitment: makeCommitment(randomBytes(32), 2),
+        otherCommitments: [makeCommitment(randomBytes(32), 3), old.commitment],
+      });
+      const batch = { ...keyRequest(id), keys: [fresh, again] };
+      assert.deepEqual(kinds(await store.commit([batch], [])), ['repeated_key']);
+      assert.deepEqual(await areRecorded(store, [fresh.keyId, again.keyId]), [false, false]);
+    });
+
+    it('refuses a constant key of a generator after the master secret was rotated, and back', async () => {
+      const id = await account('enterprise');
+      const requester = { accountId: id, apiKeyId: `key_${id}`, atMs: NOW };
+      const task: KeyTask = { kind: 'generate', requester, order: order(), idempotency: null };
+      const versions = [1, 2].map((version) => ({ version, secret: randomBytes(32) }));
+      /** Generates the first key of a generator that is the same in every process. */
+      const firstKey = async (current: number, held = versions) => {
+        const generator = fakeGenerator(new RecordingDrbg());
+        const ring = new Keyring(held, current);
+        const worker = new KeyWorker(fakePlainGenerator(generator), ring, store);
+        const [result] = (await worker.run({ id: 1, tasks: [task], failures: [] })).results;
+        return [result?.kind, generator.latched?.cause];
+      };
+      assert.deepEqual(await firstKey(1, versions.slice(0, 1)), ['generated', undefined]);
+      assert.deepEqual(await firstKey(2), ['failed', 'repeated_key']);
+      assert.deepEqual(await firstKey(1), ['failed', 'repeated_key']);
+      assert.equal((await store.activity(id, NOW)).keys, 1);
     });
 
     it('records no key after a latch, but counts the validation in the same batch', async () => {

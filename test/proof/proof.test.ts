@@ -103,6 +103,9 @@ describe('proofs and commitments', () => {
             vector.commitments,
           );
           assert.deepEqual(keyring.commit(key), all[0]);
+          const current = ({ version }: { version: number }) => version === keyring.currentVersion;
+          const others = all.filter((one) => !current(one)).reverse();
+          assert.deepEqual(keyring.commitOthers(key), others);
         });
       }
     });

@@ -118,10 +118,10 @@ describe('the opening of a key', () => {
       Buffer.from(seen[0]?.keys[0]?.receipt?.keyCommitment ?? []),
     );
     assert.equal(result.createdMs, requester.atMs);
-    const secrets = Buffer.concat([key, opening]);
+    const secrets = Buffer.concat([key, opening, released.answerDigest]);
     const packed = packReply(reply);
     assert.deepEqual(transferOf(packed), [packed.secrets]);
-    assert.deepEqual(Buffer.from(packed.secrets), secrets, 'no other bytes travel with them');
+    assert.deepEqual(Buffer.from(packed.secrets), secrets, 'only the digest travels with them');
     assert.ok(isWiped(key) && isWiped(opening), 'no copy stays in the key worker');
   });
 

@@ -45,6 +45,7 @@ const row = fc
     labels: fc.option(fc.constantFrom('{"a":"b"}', '{"a":"c"}')),
     expiresMs: fc.option(few),
     version: few,
+    otherVersions: fc.array(few, { maxLength: 2 }),
     receipt: fc.option(
       fc.record({
         keyCommitment: digest,
@@ -56,13 +57,17 @@ const row = fc
       }),
     ),
   })
-  .map(({ version, ...members }): LedgerRow => {
+  .map(({ version, otherVersions, ...members }): LedgerRow => {
     const { keyId, commitment } = plainRow();
     const { receipt } = members;
     return {
       ...members,
       keyId: Buffer.from(keyId),
       commitment: { ...commitment, version },
+      otherCommitments: otherVersions.map((other) => {
+        const digest = randomBytes(32);
+        return { version: other, digest, fingerprint: digest.readBigInt64BE(0) };
+      }),
       receipt: receipt && ({ ...receipt, pending: withId(receipt.pending, keyId) } as RowReceipt),
     };
   });
@@ -122,6 +127,7 @@ describe('packed keys', () => {
           ...one,
           key: Buffer.from(one.key),
           opening: one.opening && Buffer.from(one.opening),
+          answerDigest: Buffer.from(one.answerDigest),
         }));
         const packed = packKeys(keys);
         for (const { key, opening } of keys) {

@@ -8,9 +8,9 @@ import { type LedgerStore, Maintenance, type PruneReport } from '../../src/ledge
 import { keyIdBound } from '../../src/ledger/key-time.ts';
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
 import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
+import { CANDIDATES } from '../../src/ledger/postgres/candidates.ts';
 import { OLDEST_ROW } from '../../src/ledger/postgres/maintenance.ts';
 import {
-  CANDIDATES,
   migratePostgres,
   openPostgresStore,
   RECORDED_KEYS,

@@ -222,6 +222,7 @@ export function plainRow(): LedgerRow {
   return {
     keyId: newKeyId(),
     commitment: keyring.commit(key),
+    otherCommitments: [],
     securityLevel: 256,
     modulation: 'phase',
     source: 'os',

@@ -4,7 +4,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
-import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { type Candidate, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
   AuditedRevocation,
@@ -43,6 +43,7 @@ import type {
 import { unavailable } from '../unavailable.ts';
 import { completeAccountIndex } from './account-index.ts';
 import { KNOWN_ANSWERS } from './answers.ts';
+import { CANDIDATES } from './candidates.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
 import { DisturbanceGuard } from './disturbances.ts';
@@ -128,16 +129,6 @@ export const RECORDED_KEYS = `
       ledger.gate_p IS NOT NULL AS "hasEvidence", ledger.sealed_to AS "sealedTo"
     FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
     WHERE ledger.key_id = asked.key_id LIMIT 1) AS found`;
-
-/**
- * Selects rows by fingerprint, the first column of the index. Exported for its tests, which read its plan.
- */
-export const CANDIDATES = `
-  SELECT position, found.key_id AS "keyId", found.commitment, found.secret_version AS version
-  FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (fingerprint, position)
-  CROSS JOIN LATERAL (
-    SELECT key_id, commitment, secret_version FROM ledger
-    WHERE ledger.fingerprint = asked.fingerprint LIMIT ${MAX_CANDIDATES}) AS found`;
 
 class PostgresStore extends PostgresLogStore implements LedgerStore {
   readonly #options: PostgresStoreOptions;

@@ -17,6 +17,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
+import type { Commitment } from '../../proof/index.ts';
+import { type Candidate, matches } from '../commitments.ts';
 import { type AnswerRow, toAnswer } from '../idempotency.ts';
 import { decide, type Quotas } from '../quota-decision.ts';
 import type {
@@ -37,6 +39,7 @@ import {
   recordColumns,
 } from './answers.ts';
 import { failureColumns, keyColumns, requestColumns } from './batch-columns.ts';
+import { CANDIDATES } from './candidates.ts';
 import {
   isConflict,
   isRefusal,
@@ -78,6 +81,21 @@ interface Decision {
   readonly deferred: readonly string[];
 }
 
+/**
+ * Commits a batch if the ledger has no row of the fingerprints $9, and returns no row otherwise. The call of the function
+ * depends on a row of `new`, so there is none without it. With an empty list, one row costs nothing.
+ */
+const COMMIT_UNLESS = `
+  SELECT batch.* FROM (
+    SELECT NOT EXISTS (
+      SELECT FROM unnest($9::bigint[]) AS other (fingerprint)
+      CROSS JOIN LATERAL (
+        SELECT FROM ledger WHERE ledger.fingerprint = other.fingerprint LIMIT 1) AS found
+    ) AS are_new OFFSET 0) AS new
+  CROSS JOIN LATERAL commit_batch_9($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $10,
+    $11) AS batch
+  WHERE new.are_new`;
+
 /** A decision, with the stored answers by position. */
 interface Decided {
   readonly decision: Decision;
@@ -114,25 +132,54 @@ export class PostgresWriter {
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]> {
-    const outcomes = this.#idle.then(async () => {
-      const failed = [...this.#deferred, ...failures];
-      const keyed = keyedRequests(requests);
-      const batch = [
-        [...new Set(requests.map(({ accountId }) => accountId))],
-        JSON.stringify(requests.map(requestColumns)),
-        JSON.stringify(requests.flatMap(keyColumns)),
-        JSON.stringify(keyed.map(recordColumns)),
-        keyed.flatMap(({ record }) => (record.body === null ? [] : [record.body])),
-        JSON.stringify(failed.map(failureColumns)),
-      ];
-      const decided = await this.#connection.guarded(() => this.#commitBatch(requests, batch));
-      const locked = new Set(decided.decision.deferred);
-      this.#deferred = failed.filter(({ accountId }) => locked.has(accountId)).slice(-MAX_DEFERRED);
-      this.#noteBusy(requests, locked);
-      return outcomesOf(requests, decided);
-    });
+    const outcomes = this.#idle.then(() => this.#commitNew(requests, failures));
     this.#idle = outcomes.catch(() => {});
     return outcomes;
+  }
+
+  /** Commits all requests but those whose key the ledger has under another version of the master secret. */
+  async #commitNew(
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+  ): Promise<CommitOutcome[]> {
+    const others = otherFingerprints(requests);
+    const outcomes = await this.#commitUnless(others, requests, failures);
+    if (outcomes) return outcomes;
+    const repeated = await this.#connection.guarded(() =>
+      repeatsUnderOtherVersions(this.#connection, requests),
+    );
+    const rest = requests.filter((_, position) => !repeated.has(position));
+    const ofRest = (await this.#commitUnless([], rest, failures)) ?? [];
+    let next = 0;
+    return requests.map((_, position) =>
+      repeated.has(position) ? { kind: 'repeated_key' } : (ofRest[next++] as CommitOutcome),
+    );
+  }
+
+  /** Returns null, and commits nothing, if the ledger has a row of one of these fingerprints. */
+  async #commitUnless(
+    others: readonly string[],
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+  ): Promise<CommitOutcome[] | null> {
+    const failed = [...this.#deferred, ...failures];
+    const keyed = keyedRequests(requests);
+    const batch = [
+      [...new Set(requests.map(({ accountId }) => accountId))],
+      JSON.stringify(requests.map(requestColumns)),
+      JSON.stringify(requests.flatMap(keyColumns)),
+      JSON.stringify(keyed.map(recordColumns)),
+      keyed.flatMap(({ record }) => (record.body === null ? [] : [record.body])),
+      JSON.stringify(failed.map(failureColumns)),
+    ];
+    const decided = await this.#connection.guarded(() =>
+      this.#commitBatch(requests, [...batch, others]),
+    );
+    if (decided === null) return null;
+    const locked = new Set(decided.decision.deferred);
+    this.#deferred = failed.filter(({ accountId }) => locked.has(accountId)).slice(-MAX_DEFERRED);
+    this.#noteBusy(requests, locked);
+    return outcomesOf(requests, decided);
   }
 
   #noteBusy(requests: readonly MeteredRequest[], locked: ReadonlySet<string>): void {
@@ -142,17 +189,22 @@ export class PostgresWriter {
     this.#busy = new Set([...others, ...[...asked].filter((accountId) => locked.has(accountId))]);
   }
 
+  /** Returns null, and commits nothing, if the ledger has a row of a fingerprint at the end of `batch`. */
   async #commitBatch(
     requests: readonly MeteredRequest[],
     batch: readonly unknown[],
     quotas: Quotas = this.#quotas,
-  ): Promise<Decided> {
+  ): Promise<Decided | null> {
     const turn = await this.#takeTurn();
-    const attempted = await this.#attempt(
-      'SELECT * FROM commit_batch_9($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-      [this.#id, turn, ...batch, JSON.stringify(quotas), [...this.#busy]],
-    );
+    const attempted = await this.#attempt(COMMIT_UNLESS, [
+      this.#id,
+      turn,
+      ...batch,
+      JSON.stringify(quotas),
+      [...this.#busy],
+    ]);
     if ('row' in attempted) {
+      if (attempted.row === undefined) return null;
       const { decision, answers } = attempted.row as { decision: Decision; answers: unknown };
       return { decision, answers: answersOf(answers as readonly AnswerJson[] | null) };
     }
@@ -335,6 +387,28 @@ export class PostgresWriter {
       await this.#connection.run(gone, [this.#id]).catch(() => {});
     }
   }
+}
+
+/** Returns the fingerprints of the keys under the other versions of the master secret. */
+function otherFingerprints(requests: readonly MeteredRequest[]): string[] {
+  return requests.flatMap(({ keys }) =>
+    keys.flatMap(({ otherCommitments }) =>
+      otherCommitments.map(({ fingerprint }) => String(fingerprint)),
+    ),
+  );
+}
+
+/** Returns the positions of requests with a key that the ledger has under another version of the master secret. */
+async function repeatsUnderOtherVersions(
+  connection: PostgresConnection,
+  requests: readonly MeteredRequest[],
+): Promise<ReadonlySet<number>> {
+  const { rows } = await connection.run(CANDIDATES, [otherFingerprints(requests)]);
+  const candidates = rows as unknown as Candidate[];
+  const isRecorded = (one: Commitment) => candidates.some((row) => matches(one, row));
+  const isRepeated = ({ keys }: MeteredRequest) =>
+    keys.some(({ otherCommitments }) => otherCommitments.some(isRecorded));
+  return new Set([...requests.keys()].filter((position) => isRepeated(requests[position])));
 }
 
 /** Returns true for the refusal of a batch because of an account's plan. */

@@ -259,10 +259,14 @@ export class SqliteWriter {
     return true;
   }
 
-  /** Returns true if the ledger, the batch or an earlier row of the request has one of the commitments. */
+  /**
+   * Returns true if the ledger, under any version, the batch or an earlier row of the request has one of the commitments. A
+   * batch has one version.
+   */
   #hasRepeated(rows: readonly LedgerRow[], batch: Batch): boolean {
-    return rows.some(({ commitment }, i) => {
+    return rows.some(({ commitment, otherCommitments }, i) => {
       if (this.#fingerprints.has(commitment)) return true;
+      if (otherCommitments.some((one) => this.#fingerprints.has(one))) return true;
       const isNew = !batch.fingerprints.has(commitment.fingerprint);
       batch.fingerprints.add(commitment.fingerprint);
       return !isNew && hasCommitment([...batch.rows, ...rows.slice(0, i)], commitment);
@@ -317,6 +321,7 @@ function probeRequest(atMs: number): MeteredRequest {
   const row: LedgerRow = {
     keyId: randomBytes(16),
     commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE() },
+    otherCommitments: [],
     securityLevel: 256,
     modulation: 'probe',
     source: 'probe',

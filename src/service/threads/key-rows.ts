@@ -35,6 +35,7 @@ export class KeyRows {
     const columns: Omit<LedgerRow, 'receipt'> = {
       keyId: generated.keyId,
       commitment: generated.commitment,
+      otherCommitments: generated.otherCommitments,
       securityLevel: order.securityLevel,
       modulation: order.modulation,
       source: order.source,
