@@ -1,34 +1,30 @@
 /** Reads input of users in full, up to a limit. */
-import { closeSync, openSync, readSync } from 'node:fs';
+
+import { readFailure } from '../files/read-failure.ts';
+import { readTextFile, readTextStream } from '../files/text-file.ts';
+import { visible } from '../visible.ts';
+import { CommandError } from './command-error.ts';
 
 export { readFailure as reasonOf } from '../files/read-failure.ts';
+export { readBounded, readStreamBounded } from '../files/text-file.ts';
 
-/** Returns the content of a file; null if it is longer. Throws the error of the file system. */
-export function readBounded(path: string, maxBytes: number): Buffer | null {
-  const file = openSync(path, 'r');
+/**
+ * Returns the text of a file that the command line names. `what` says in the message what it should be. Throws
+ * `CommandError` with exit code 2: what cannot be read is wrong usage, and no verdict on it.
+ */
+export function readText(path: string, what: string, maxBytes?: number): string {
   try {
-    const bytes = Buffer.alloc(maxBytes + 1);
-    let length = 0;
-    for (let read = 1; read > 0 && length < bytes.length; length += read) {
-      read = readSync(file, bytes, length, bytes.length - length, null);
-    }
-    return length > maxBytes ? null : bytes.subarray(0, length);
-  } finally {
-    closeSync(file);
+    return readTextFile(path, maxBytes);
+  } catch (error) {
+    throw new CommandError(`${what} cannot be read: ${visible(path)}: ${readFailure(error)}`, 2);
   }
 }
 
-/** Resolves with the content of a stream; with null if it is longer. */
-export async function readStreamBounded(
-  stream: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    length += chunk.length;
-    if (length > maxBytes) return null;
-    chunks.push(chunk);
+/** Resolves with the text of standard input, as `readText` does with that of a file. */
+export async function readInputText(what: string, maxBytes?: number): Promise<string> {
+  try {
+    return await readTextStream(process.stdin, maxBytes);
+  } catch (error) {
+    throw new CommandError(`${what} cannot be read: standard input: ${readFailure(error)}`, 2);
   }
-  return Buffer.concat(chunks);
 }

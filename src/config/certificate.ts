@@ -1,9 +1,9 @@
 /** The server's certificate and its key, read and checked as a pair. The server reads them at startup only. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { SetupError } from '../errors.ts';
 import { readFailure } from '../files/read-failure.ts';
+import { readTextFile } from '../files/text-file.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -61,7 +61,7 @@ function requirePair(cert: string, key: string): void {
 
 function readPem(variable: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextFile(path);
   } catch (cause) {
     throw new SetupError(`${variable}: cannot read ${path}: ${readFailure(cause)}`, { cause });
   }

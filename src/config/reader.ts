@@ -1,9 +1,9 @@
 /** Reads single variables and adds what is invalid to a list of problems. */
-import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { fileProblem } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
+import { readTextFile } from '../files/text-file.ts';
 import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Row, type Variable } from './environment.ts';
 import { formProblem } from './value-form.ts';
 
@@ -107,7 +107,7 @@ export class Reader {
   fileText(name: Variable): string | null {
     const path = resolve(this.text(name));
     try {
-      return readFileSync(path, 'utf8').trim();
+      return readTextFile(path).trim();
     } catch (error) {
       this.problems.push(`${name}: ${path} cannot be read: ${readFailure(error)}`);
       return null;

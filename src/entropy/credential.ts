@@ -1,8 +1,8 @@
 /** Credentials of remote sources: from the environment, or from a file that is read at startup. */
-import { readFileSync } from 'node:fs';
 import type { Credential } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import { readFailure } from '../files/read-failure.ts';
+import { readTextFile } from '../files/text-file.ts';
 
 const MAX_LENGTH = 4_096;
 
@@ -23,7 +23,7 @@ export function readCredential(variable: string, credential: Credential): string
 
 function readText(variable: string, file: string): string {
   try {
-    return readFileSync(file, 'latin1').trim();
+    return readTextFile(file).trim();
   } catch (cause) {
     const reason = readFailure(cause);
     throw new SetupError(`the credential of ${variable}_FILE, ${file}, cannot be read: ${reason}`, {

@@ -3,7 +3,7 @@
  * for `phm log init`.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FormatError } from '#tlog';
 import type { LogKeyOrigin } from '../config/index.ts';
@@ -12,6 +12,7 @@ import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { requireOwnFile } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
+import { plainText, readTextFile } from '../files/text-file.ts';
 import { auditEntry, keyEntry } from '../keys/statement.ts';
 import type { LedgerStore, LogRecord, PendingEntry } from '../ledger/index.ts';
 import {
@@ -33,7 +34,7 @@ export function readLogKeys(origin: LogKeyOrigin): LogKeys | null {
   const name = origin.kind === 'environment' ? 'PHM_LOG_KEY' : origin.path;
   try {
     return parseLogKeys(
-      origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
+      origin.kind === 'environment' ? plainText(origin.text) : readTextFile(origin.path),
     );
   } catch (error) {
     // The message of a `FormatError` quotes no key.

@@ -7,7 +7,7 @@
  * retired.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
@@ -16,6 +16,7 @@ import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { dataDirectoryProblem, requireOwnFile } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
+import { decodeText, plainText, readTextFile } from '../files/text-file.ts';
 import type { AccountStore, AuditRecord, Retirement, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
@@ -84,7 +85,7 @@ async function readVersions(
   if ('path' in origin) requireOwnFile(origin.path);
   try {
     return parseMasterSecret(
-      origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
+      origin.kind === 'environment' ? plainText(origin.text) : readTextFile(origin.path),
     );
   } catch (cause) {
     const { code, syscall, message } = cause as NodeJS.ErrnoException;
@@ -113,7 +114,7 @@ async function readFromCommand(origin: SecretCommand): Promise<MasterSecretVersi
   const output = outputs.get(origin) ?? runSecretCommand(origin);
   outputs.set(origin, output);
   try {
-    return parseMasterSecret((await output).toString('utf8'));
+    return parseMasterSecret(decodeText(await output));
   } catch (error) {
     if (error instanceof SetupError) throw error;
     throw new SetupError(

@@ -112,7 +112,7 @@ describe('phm assess-entropy', () => {
       aesBytes().map((byte) => byte & 127),
     );
     const failures: [string[], number, RegExp][] = [
-      [[path('none.bin')], 1, /none\.bin cannot be read: there is no such file/],
+      [[path('none.bin')], 2, /none\.bin cannot be read: there is no such file/],
       [[empty], 1, /empty\.bin contains fewer than 2 samples/],
       [[short, '--restart', '--initial-entropy', '1'], 1, /contains 100 samples; --restart needs/],
       [[matrix, '--restart'], 2, /--restart and --initial-entropy need each other/],

@@ -130,7 +130,7 @@ test('phm assess uses the constants of the NIST program on request', async () =>
 test('phm assess --bits ignores ASCII characters after the last requested bit', async () => {
   const file = write('tail.txt', `${'01'.repeat(100)}this is not read`);
   assert.equal((await run(file, { format: 'ascii', bits: 200, sequences: 1 })).bits, 200);
-  assert.equal((await failure(run(file, { format: 'ascii' }))).exitCode, 1);
+  assert.equal((await failure(run(file, { format: 'ascii' }))).exitCode, 2);
 });
 
 test('phm assess --sequences reads no more than it needs from an endless file', async () => {
@@ -152,7 +152,7 @@ test('phm assess names the line and column of an ASCII character that is not a b
   assert.ok(
     message.startsWith(`${file}, line 2, column 3: found "2", expected 0, 1 or whitespace`),
   );
-  assert.equal(exitCode, 1);
+  assert.equal(exitCode, 2);
 });
 
 test('phm assess shows an unprintable byte of ASCII input in hexadecimal', async () => {
@@ -168,7 +168,7 @@ test('phm assess refuses hexadecimal numbers without leading zeros', async () =>
     message,
     `${file}, line 2, column 1: found 1 digit after 0x, expected 2 as in the first number: write leading zeros, such as with "0x%02x"`,
   );
-  assert.equal(exitCode, 1);
+  assert.equal(exitCode, 2);
 });
 
 test('phm assess rejects --bits above the length of the file', async () => {

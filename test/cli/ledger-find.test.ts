@@ -127,8 +127,8 @@ describe('phm ledger find', () => {
       [[], /give exactly one of: key IDs, - for standard input, --file FILE$/m],
       [['phm_1', '-'], /give exactly one of: /],
       [['phm_1', '--file', empty], /give exactly one of: /],
-      [['--file', join(dataDir, 'none')], /none cannot be read: there is no such file$/m],
-      [['--file', dataDir], /cannot be read: it is a directory$/m],
+      [['--file', join(dataDir, 'none')], /cannot be read: .*none: there is no such file$/m],
+      [['--file', dataDir], /cannot be read: .*: it is a directory$/m],
       [['--file', empty], /the input contains no key IDs$/m],
       [
         ['phm_1', 'bb75'.repeat(16)],

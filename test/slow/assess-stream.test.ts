@@ -716,7 +716,7 @@ describe('phm assess with wrong usage or unusable input', () => {
         '--json',
       ];
       const { code, stdout, stderr } = await assess(file, ...args);
-      assert.equal(code, 1);
+      assert.equal(code, 2);
       assert.match(
         stderr,
         /late\.txt, line 2, column 201: found "2".*finished part, 3 sequences$/m,

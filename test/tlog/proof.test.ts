@@ -154,7 +154,8 @@ describe('parsePolicy', () => {
       ['witness X <vkey>\ngroup G 01 X', /a number from 1 to 1, got "01"/],
       ['witness X <vkey>\ngroup G all X X', /"X" is a member of a group already/],
       ['witness X <vkey>\ngroup G all X\ngroup H all X', /line 3 .* member of a group already/],
-      ['quorum none\r', /line 1 of the policy: control characters/],
+      ['quorum none\x0b', /line 1 of the policy: control characters/],
+      ['quorum none\0', /not UTF-8, perhaps UTF-16/],
       ['# \u007f', /control characters/],
       ['\n'.repeat(5000), /at most 1 MiB and 4096 lines/],
     ] as const) {

@@ -36,9 +36,15 @@ const NO_QUORUM = 'none';
 const MAX_LENGTH = 2 ** 20;
 const MAX_LINES = 4096;
 
-/** Parses a policy. Throws `FormatError` with the number of the line. */
+/**
+ * Parses a policy. A byte order mark and the line ends of any system are accepted, though the format has only `\n`: an editor
+ * writes them without a word. Throws `FormatError` with the number of the line.
+ */
 export function parsePolicy(text: string): Policy {
-  const lines = text.split('\n');
+  if (/[\0\ufffd\ufffe]/.test(text)) {
+    throw new FormatError('the policy is not UTF-8, perhaps UTF-16 or Latin-1: save it as UTF-8');
+  }
+  const lines = text.replace(/^\ufeff+/, '').split(/\r\n?|\n/);
   if (text.length > MAX_LENGTH || lines.length > MAX_LINES) {
     throw new FormatError(`expected a policy of at most 1 MiB and ${MAX_LINES} lines`);
   }

@@ -1,13 +1,11 @@
 /** `phm ledger find`: names the owners of keys. After a latch the log lists only key IDs. */
-import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { formatTimestamp } from '../../clock.ts';
 import { parseKeyId } from '../../keys/index.ts';
 import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { reasonOf } from '../read-bounded.ts';
+import { readInputText, readText } from '../read-bounded.ts';
 import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';
 
@@ -64,6 +62,8 @@ async function find(
   else writeList(context, found);
 }
 
+const WHAT = 'the list of key IDs';
+
 /** Reads the text with the key IDs from exactly one of arguments, file or standard input. */
 async function readInput(
   { err }: CliContext,
@@ -73,26 +73,10 @@ async function readInput(
   if (given.length > 0 === (file !== undefined) || (given.includes('-') && given.length > 1)) {
     throw new CommandError('give exactly one of: key IDs, - for standard input, --file FILE', 2);
   }
-  if (file !== undefined) return readText(createReadStream(file), file);
+  if (file !== undefined) return readText(file, WHAT, MAX_BYTES);
   if (given[0] !== '-') return given.join(' ');
   if (process.stdin.isTTY) err('Paste the key IDs, then press Enter and Ctrl-D.\n');
-  return readText(process.stdin, 'standard input');
-}
-
-async function readText(input: Readable, name: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of input) {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw tooMany();
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${name} cannot be read: ${reasonOf(error)}`, 2);
-  }
-  return Buffer.concat(chunks).toString();
+  return readInputText(WHAT, MAX_BYTES);
 }
 
 /**

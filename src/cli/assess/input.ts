@@ -80,7 +80,7 @@ class NamedReader implements SequenceReader {
       const { form } = error.figures;
       if (form) throw otherFormError(this.#file, form, this.#use, this.#format !== undefined);
       const hint = error.code === 'not-text' ? ' (for a binary file use --format binary)' : '';
-      throw new CommandError(`${inputName(this.#file)}, ${error.message}${hint}`, 1);
+      throw new CommandError(`${inputName(this.#file)}, ${error.message}${hint}`, 2);
     }
   }
 
@@ -146,7 +146,7 @@ async function openFile(file: string): Promise<FileSource> {
   } catch (error) {
     throw unreadable(file, error);
   }
-  throw new CommandError(`${file} is a directory, not a file`, 1);
+  throw new CommandError(`${file} is a directory, not a file`, 2);
 }
 
 /**
@@ -187,5 +187,5 @@ class StandardInput implements ByteSource {
 }
 
 function unreadable(name: string, error: unknown): CommandError {
-  return new CommandError(`${name} cannot be read: ${reasonOf(error)}`, 1);
+  return new CommandError(`${name} cannot be read: ${reasonOf(error)}`, 2);
 }

@@ -1,6 +1,5 @@
 /** The connection of the client commands to a service, and their error messages. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import {
   PhmApiError,
@@ -18,6 +17,8 @@ import {
   readConfig,
 } from '../../config/index.ts';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
+import { readFailure } from '../../files/read-failure.ts';
+import { readTextFile } from '../../files/text-file.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
@@ -222,13 +223,15 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
 };
 
+/** A file of another kind may be much longer. */
+const MAX_KEY_FILE_BYTES = 65_536;
+
 function readKeyFile(file: string): string {
   try {
-    return readFileSync(file, 'latin1').trim();
+    return readTextFile(file, MAX_KEY_FILE_BYTES).trim();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = UNREADABLE[code ?? ''] ?? message;
-    throw new CommandError(`cannot read ${file}, which PHM_API_KEY_FILE names: ${reason}`, 1);
+    const reason = UNREADABLE[(error as NodeJS.ErrnoException).code ?? ''] ?? readFailure(error);
+    throw new CommandError(`cannot read ${file}, which PHM_API_KEY_FILE names: ${reason}`, 2);
   }
 }
 

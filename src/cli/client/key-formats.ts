@@ -1,6 +1,7 @@
 /** The formats of keys that `phm generate` writes and `phm validate` reads. */
 import { InvalidArgumentError } from 'commander';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
+import { decodeText } from '../../files/text-file.ts';
 import { visible } from '../../visible.ts';
 
 export const KEY_FORMATS = ['hex', 'base64', 'raw', 'jwk', 'env'] as const;
@@ -43,11 +44,17 @@ export interface KeyToValidate {
   readonly hash_proof?: string;
 }
 
-/** Reads any of the formats, or a whole answer of generate with its proof. Returns undefined for anything else. */
+/**
+ * Reads any of the formats, or a whole answer of generate with its proof. Returns undefined for anything else. Throws
+ * `TextError` for a text that cannot be read.
+ */
 export function decodeKey(input: Buffer): KeyToValidate | undefined {
-  const text = input.toString('latin1').trim();
-  if (/^[0-9a-f]+$/.test(text)) return { key: text };
+  const digits = input.toString('latin1').trim();
+  if (/^[0-9a-f]+$/.test(digits)) return { key: digits };
+  // Raw bytes may be anything, also the start of UTF-16.
   if (KEY_BYTES.includes(input.length)) return { key: input.toString('hex') };
+  const text = decodeText(input).trim();
+  if (/^[0-9a-f]+$/.test(text)) return { key: text };
   if (text.startsWith('{')) return decodeJson(text);
   const [, value] =
     /^(?:export )?[A-Za-z_][A-Za-z0-9_]*=(["']?)([0-9a-f]+)\1$/.exec(text)?.slice(1) ?? [];

@@ -1,7 +1,7 @@
 /** The files that `phm open` reads: answers of the service with sealed keys, and receipts. */
 import { type EvidenceReport, parseReceiptText } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
-import { readBounded, readStreamBounded, reasonOf } from '../read-bounded.ts';
+import { readInputText, readText } from '../read-bounded.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ const MAX_MIB = 16;
 /** Reads the sealed keys of a file: one answer, the answer to a batch, or only `sealed_key`. Throws `CommandError`. */
 export async function readSealed(path: string): Promise<SealedInput[]> {
   const file = path === '-' ? 'standard input' : path;
-  const json = parse(file, await readText(path, file));
+  const json = parse(file, await readAnswer(path, 'the sealed key'));
   if (!isObject(json)) throw notSealed(file);
   const answers: readonly unknown[] = Array.isArray(json.keys) ? json.keys : [json];
   return answers.map((answer, i) => {
@@ -49,20 +49,9 @@ function notSealed(file: string): CommandError {
 }
 
 /** Reads a text file of at most 16 MiB; - is standard input. Throws `CommandError`. */
-export async function readText(path: string, what: string): Promise<string> {
+export async function readAnswer(path: string, what: string): Promise<string> {
   const maxBytes = MAX_MIB * 2 ** 20;
-  const bytes =
-    path === '-' ? await readStreamBounded(process.stdin, maxBytes) : readFile(path, maxBytes);
-  if (bytes !== null) return bytes.toString('utf8');
-  throw new CommandError(`${what} is longer than the ${MAX_MIB} MiB that it may have`, 1);
-}
-
-function readFile(path: string, maxBytes: number): Buffer | null {
-  try {
-    return readBounded(path, maxBytes);
-  } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, 1);
-  }
+  return path === '-' ? readInputText(what, maxBytes) : readText(path, what, maxBytes);
 }
 
 function parse(file: string, text: string): unknown {

@@ -10,8 +10,10 @@ import {
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
 import { commandLine } from '../../launcher.ts';
+import { visible } from '../../visible.ts';
 import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';
 import { type CliContext, jsonLine } from '../context.ts';
+import { requirePolicy } from '../log/trust.ts';
 import { KeyFile } from './key-file.ts';
 import {
   DEFAULT_VARIABLE,
@@ -20,7 +22,7 @@ import {
   type KeyFormat,
   parseVariable,
 } from './key-formats.ts';
-import { readSealed, readText, type SealedInput } from './open-input.ts';
+import { readAnswer, readSealed, type SealedInput } from './open-input.ts';
 import { unwrap } from './receipt-input.ts';
 import { readRecipientKey } from './recipient-file.ts';
 
@@ -97,7 +99,8 @@ async function open(
   const recipientKey = readRecipientKey(flags.recipientKey);
   try {
     const policy =
-      flags.policy === undefined ? undefined : await readText(flags.policy, flags.policy);
+      flags.policy === undefined ? undefined : await readAnswer(flags.policy, 'the policy');
+    if (policy !== undefined) requirePolicy(visible(flags.policy ?? ''), policy);
     const inputs = await readInputs(context, files, flags);
     const means = { recipientKey, policy, flags };
     await (flags.outputDir === undefined ? openOne : openAll)(context, inputs, means);
@@ -146,7 +149,7 @@ async function readInputs(
     return inputs;
   }
   if (inputs.length > 1) throw new CommandError('--receipt is for one key', 2);
-  const text = await readText(receipt, receipt);
+  const text = await readAnswer(receipt, 'the receipt');
   return [{ ...first, receipt: unwrap(context, text).receipt }];
 }
 

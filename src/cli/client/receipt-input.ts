@@ -3,27 +3,31 @@ import { type EvidenceReport, parseReceiptText } from '../../../sdk/src/index.ts
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { readBounded, readStreamBounded, reasonOf } from '../read-bounded.ts';
+import { readBounded, readInputText, readText, reasonOf } from '../read-bounded.ts';
 
 /** Largest file in bytes: a receipt has some kilobytes, an answer with its report 30 kB. */
 const MAX_BYTES = 2 ** 22;
 
-export function readInput(path: string, what: string): Buffer {
+/** Reads the text of a file; `-` is standard input. Throws `CommandError`. */
+export async function readReceiptText(path: string): Promise<string> {
+  return path === '-' ? readInputText('the receipt', MAX_BYTES) : readInput(path, 'the receipt');
+}
+
+/** Reads the text of a file. `what` says what it should be. Throws `CommandError`. */
+export function readInput(path: string, what: string): string {
+  return readText(path, what, MAX_BYTES);
+}
+
+/** Reads a file that may hold a key as bytes. Throws `CommandError`. */
+export function readKeyBytes(path: string): Buffer {
+  let bytes: Buffer | null;
   try {
-    return requireShort(path, readBounded(path, MAX_BYTES));
+    bytes = readBounded(path, MAX_BYTES);
   } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${what} cannot be read: ${path}: ${reasonOf(error)}`, 2);
+    throw new CommandError(`the key cannot be read: ${path}: ${reasonOf(error)}`, 2);
   }
-}
-
-export async function readStandardInput(): Promise<Buffer> {
-  return requireShort('standard input', await readStreamBounded(process.stdin, MAX_BYTES));
-}
-
-function requireShort(name: string, bytes: Buffer | null): Buffer {
   if (bytes !== null) return bytes;
-  throw new CommandError(`${name} is longer than the 4 MiB that it may have`, 2);
+  throw new CommandError(`${path} is longer than the 4 MiB that it may have`, 2);
 }
 
 /** Parts of a file that has a receipt, perhaps within an answer of the service. */

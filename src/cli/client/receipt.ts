@@ -1,13 +1,23 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
 import type { Command } from 'commander';
 import { type ReceiptVerdict, UnreadableError, verifyReceipt } from '../../../sdk/src/index.ts';
+import { TextError } from '../../files/text-file.ts';
+import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, jsonLine, writeJson } from '../context.ts';
+import { readPolicyFile } from '../log/trust.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
 import { assertKeyId } from './key-id.ts';
-import { type Given, parseObject, readInput, readStandardInput, unwrap } from './receipt-input.ts';
+import {
+  type Given,
+  parseObject,
+  readInput,
+  readKeyBytes,
+  readReceiptText,
+  unwrap,
+} from './receipt-input.ts';
 
 const VERIFY_HELP = `
 FILE has a receipt as the service returns it, the file of "phm generate --receipt", or an answer of "phm generate --json";
@@ -83,8 +93,7 @@ async function verify(
   file: string,
   flags: VerifyFlags,
 ): Promise<ReceiptVerdict> {
-  const given = file === '-' ? await readStandardInput() : readInput(file, 'the receipt');
-  const inFile = unwrap(context, given.toString('utf8'));
+  const inFile = unwrap(context, await readReceiptText(file));
   const { receipt, nistReport } = inFile;
   const inKeyFile = flags.keyFile === undefined ? {} : readKey(flags.keyFile);
   const key = inKeyFile.key ?? inFile.key;
@@ -92,7 +101,7 @@ async function verify(
   if (flags.opening !== undefined && key === undefined) {
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
-  const policy = flags.policy && readInput(flags.policy, 'the policy').toString('utf8');
+  const policy = flags.policy === undefined ? undefined : readPolicyFile(flags.policy);
   const found = await verifyReceipt(receipt, {
     ...(policy !== undefined && { policy }),
     ...(key !== undefined && { key, opening }),
@@ -132,17 +141,29 @@ function takenFrom({ key, opening }: Given, flags: VerifyFlags): string[] {
 
 /** Returns the key of a file, and the opening if the file is the JSON of `phm open` or `phm generate`. */
 function readKey(path: string): Pick<Given, 'key' | 'opening'> {
-  const bytes = readInput(path, 'the key');
-  const key = decodeKey(bytes)?.key;
-  const opening = parseObject(bytes.toString('utf8'))?.opening;
-  bytes.fill(0);
+  const bytes = readKeyBytes(path);
+  const { key, opening } = decodeGiven(path, bytes);
   if (key !== undefined) return { key, ...(typeof opening === 'string' && { opening }) };
   throw new CommandError(`${path} contains no key in a form that "phm generate" writes`, 2);
 }
 
+/** Wipes the bytes. */
+function decodeGiven(path: string, bytes: Buffer): { key?: string; opening?: unknown } {
+  try {
+    const key = decodeKey(bytes)?.key;
+    if (key === undefined) return {};
+    return { key, opening: parseObject(bytes.toString('utf8').replace(/^\ufeff/, ''))?.opening };
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error;
+    throw new CommandError(`the key cannot be read: ${visible(path)}: ${error.message}`, 2);
+  } finally {
+    bytes.fill(0);
+  }
+}
+
 function readOpening(given: string | undefined): string | undefined {
   if (!given?.startsWith('@')) return given;
-  const text = readInput(given.slice(1), 'the opening').toString('latin1').trim();
+  const text = readInput(given.slice(1), 'the opening').trim();
   // The file of "generate --receipt", from before the log had the entry.
   const inObject = parseObject(text)?.opening;
   return typeof inObject === 'string' ? inObject : text;

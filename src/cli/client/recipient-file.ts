@@ -9,7 +9,7 @@ import {
 import { FormatError } from '#tlog';
 import { fileProblem } from '../../files/ownership.ts';
 import { CommandError } from '../command-error.ts';
-import { readBounded, reasonOf } from '../read-bounded.ts';
+import { readText } from '../read-bounded.ts';
 
 export const PUBLIC_ENDING = '.recipient';
 export const SECRET_ENDING = '.recipient-key';
@@ -19,7 +19,7 @@ const MAX_BYTES = 65_536;
 
 /** Reads a public file. Throws `CommandError`. */
 export function readRecipient(path: string): Recipient {
-  const text = read(path, 'the recipient');
+  const text = readText(path, 'the recipient', MAX_BYTES);
   if (isSecret(text)) {
     throw new CommandError(
       `${path} holds a private key, which only its owner may have: give the file that ends in ${PUBLIC_ENDING}`,
@@ -33,7 +33,7 @@ export function readRecipient(path: string): Recipient {
 export function readRecipientKey(path: string): RecipientKey {
   const problem = fileProblem(path);
   if (problem !== null) throw new CommandError(problem, 1);
-  const text = read(path, 'the recipient key');
+  const text = readText(path, 'the recipient key', MAX_BYTES);
   if (text.includes('"phm-recipient/v1"')) {
     throw new CommandError(
       `${path} holds only the public key: give the file that ends in ${SECRET_ENDING}`,
@@ -45,7 +45,7 @@ export function readRecipientKey(path: string): RecipientKey {
 
 /** Reads the public key of either file. Throws `CommandError`. */
 export function readEither(path: string): Recipient {
-  const text = read(path, 'the recipient');
+  const text = readText(path, 'the recipient', MAX_BYTES);
   return parse(path, () => (isSecret(text) ? parseRecipientKey(text) : parseRecipient(text)));
 }
 
@@ -54,19 +54,6 @@ const isSecret = (text: string): boolean => text.includes('"phm-recipient-key/v1
 /** Returns the thumbprint of a public key as headers and receipts write it. */
 export async function thumbprintText(publicKey: Uint8Array): Promise<string> {
   return Buffer.from(await thumbprintOf(publicKey)).toString('base64');
-}
-
-function read(path: string, what: string): string {
-  let bytes: Buffer | null;
-  try {
-    bytes = readBounded(path, MAX_BYTES);
-  } catch (error) {
-    throw new CommandError(`${what} cannot be read: ${path}: ${reasonOf(error)}`, 1);
-  }
-  if (bytes === null) throw new CommandError(`${path} is too long for a file of a recipient`, 1);
-  const text = bytes.toString('utf8');
-  bytes.fill(0);
-  return text;
 }
 
 function parse<T>(path: string, work: () => T): T {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ValidationResult } from '../../../sdk/src/index.ts';
+import { TextError } from '../../files/text-file.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { reasonOf } from '../read-bounded.ts';
@@ -80,14 +81,25 @@ const MAX_BYTES = 65_536;
 
 async function readKey({ err }: CliContext, file: string | undefined): Promise<KeyToValidate> {
   const input = file === undefined ? await readStandardInput(err) : readFile(file);
-  const key = input.length <= MAX_BYTES ? decodeKey(input) : undefined;
-  input.fill(0);
-  if (key) return key;
   const where = file ?? 'standard input';
+  const key = decode(where, input);
+  if (key) return key;
   throw new CommandError(
     `${where} contains no key in a form that "phm generate" writes; nothing was sent`,
     2,
   );
+}
+
+/** Wipes the input. */
+function decode(where: string, input: Buffer): KeyToValidate | undefined {
+  try {
+    return input.length <= MAX_BYTES ? decodeKey(input) : undefined;
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error;
+    throw new CommandError(`${where} cannot be read: ${error.message}; nothing was sent`, 2);
+  } finally {
+    input.fill(0);
+  }
 }
 
 function readFile(file: string): Buffer {

@@ -8,9 +8,11 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { writeDurably } from '../../files/durable-file.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { fileProblem, replaceable } from '../../files/ownership.ts';
+import { readFailure } from '../../files/read-failure.ts';
+import { readTextFile } from '../../files/text-file.ts';
+import { visible } from '../../visible.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { readBounded } from '../read-bounded.ts';
 
 /** Most bytes of a checkpoint or a policy. */
 const MAX_NOTE_BYTES = 2 ** 20;
@@ -82,12 +84,10 @@ const policyFile = (path: string): string => `${path}.policy`;
 /** Returns the text of a file; null if there is none. Throws `CommandError`. */
 export function readIfAny(path: string): string | null {
   try {
-    const bytes = readBounded(path, MAX_NOTE_BYTES);
-    if (bytes !== null) return bytes.toString('utf8');
+    return readTextFile(path, MAX_NOTE_BYTES);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new CommandError(`${path} cannot be read: ${message}`, 1);
+    throw new CommandError(`${visible(path)} cannot be read: ${readFailure(error)}`, 2);
   }
-  throw new CommandError(`${path} is longer than the 1 MiB that a checkpoint may have`, 1);
 }

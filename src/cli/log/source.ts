@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FormatError, parseEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { cleartextProxyProblem } from '../../config/index.ts';
+import { decodeText, type TextError } from '../../files/text-file.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readStreamBounded } from '../read-bounded.ts';
@@ -106,9 +107,9 @@ function parsedEntries(bundle: Uint8Array): Uint8Array[] | null {
 
 function textOf(bytes: Uint8Array, name: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new CommandError(`${name} is not UTF-8 text`, 1);
+    return decodeText(bytes);
+  } catch (error) {
+    throw new CommandError(`${name} cannot be read: ${(error as TextError).message}`, 2);
   }
 }
 

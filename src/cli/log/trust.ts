@@ -7,12 +7,13 @@ import {
   ML_DSA_44_COSIGNATURE,
   meetsQuorum,
   type Policy,
+  parsePolicy,
   type VerifierKey,
 } from '#tlog';
 import { openCheckpoint, openPolicy, verifySignature } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { CommandError } from '../command-error.ts';
-import { readBounded, reasonOf } from '../read-bounded.ts';
+import { readText } from '../read-bounded.ts';
 
 /** A checkpoint whose signatures were verified. */
 export interface TrustedCheckpoint {
@@ -71,13 +72,22 @@ export function openTrusted(note: string, policy: Policy): TrustedCheckpoint {
   return { note, checkpoint, signedWith: signedBy.map(algorithmOf), witnesses };
 }
 
-/** Reads a policy. `name` says in messages where it is from. Throws `CommandError`. */
+/** Reads a policy. `name` says in messages where it is from. Throws `CommandError`: what is no policy decides on nothing. */
 export function parseTrustedPolicy(name: string, text: string): Policy {
+  return parseAs(name, () => openPolicy(text));
+}
+
+/** Throws `CommandError` unless the text is a policy, of any logs. `name` says in messages where it is from. */
+export function requirePolicy(name: string, text: string): void {
+  parseAs(name, () => parsePolicy(text));
+}
+
+function parseAs(name: string, parse: () => Policy): Policy {
   try {
-    return openPolicy(text);
+    return parse();
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    throw new CommandError(`${name} is not a policy (c2sp.org/tlog-policy): ${error.message}`, 1);
+    throw new CommandError(`${name} is not a policy (c2sp.org/tlog-policy): ${error.message}`, 2);
   }
 }
 
@@ -85,12 +95,5 @@ export function parseTrustedPolicy(name: string, text: string): Policy {
 const MAX_POLICY_BYTES = 2 ** 20;
 
 export function readPolicyFile(path: string): string {
-  let bytes: Buffer | null;
-  try {
-    bytes = readBounded(path, MAX_POLICY_BYTES);
-  } catch (error) {
-    throw new CommandError(`the policy cannot be read: ${path}: ${reasonOf(error)}`, 1);
-  }
-  if (bytes !== null) return bytes.toString('utf8');
-  throw new CommandError(`${path} is longer than the 1 MiB that a policy may have`, 1);
+  return readText(path, 'the policy', MAX_POLICY_BYTES);
 }

@@ -1,10 +1,9 @@
 /** `phm selftest`: runs the built-in known-answer tests, or the vectors of a file that NIST publishes. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { reasonOf } from '../read-bounded.ts';
+import { readText } from '../read-bounded.ts';
 import { runCavpFile } from './cavp.ts';
 
 interface Report {
@@ -45,19 +44,17 @@ function builtIn(): Report {
   return { passed: results.length - failed, failed, skipped: 0, lines };
 }
 
+/** NIST's files have 3 MB at most. */
+const MAX_BYTES = 2 ** 26;
+
 function cavp(file: string): Report {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${reasonOf(error)}`, 1);
-  }
+  const text = readText(file, 'the vectors', MAX_BYTES);
   try {
     const { passed, failed, skipped, failures } = runCavpFile(text);
     const lines = failures.map(({ section, count }) => `FAIL  ${section} COUNT = ${count}`);
     return { passed, failed, skipped, lines };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new CommandError(`${file}: ${error.message}`, 1);
+    throw new CommandError(`${file}: ${error.message}`, 2);
   }
 }

@@ -4,6 +4,8 @@ import { MAX_LINE_BYTES } from './format.ts';
 
 const LINE_END = 10;
 
+const CARRIAGE_RETURN = 13;
+
 /**
  * Yields the lines without their ends, as many at a time as a chunk completes. Throws `SetupError`, after the lines before: a
  * header of a later version says why a line is longer than this program reads.
@@ -21,7 +23,8 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
         yield lines;
         throw tooLong(count + lines.length);
       }
-      lines.push(joined([...parts, chunk.subarray(start, end)]));
+      const line = joined([...parts, chunk.subarray(start, end)]);
+      lines.push(plainLine(line, count + lines.length === 0));
       parts = [];
       length = 0;
       start = end + 1;
@@ -40,6 +43,18 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only ? only : Buffer.concat(parts);
+}
+
+/** Returns a line as it was exported, without what a copy through another system added. Throws `SetupError`. */
+function plainLine(line: Uint8Array, isFirst: boolean): Uint8Array {
+  if (isFirst && (line[0] === 0xff || line[0] === 0xfe || line[0] === 0)) {
+    throw new SetupError(
+      'the file is UTF-16 or UTF-32, not UTF-8: copy it again without a conversion',
+    );
+  }
+  const isMarked = isFirst && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
+  const end = line.at(-1) === CARRIAGE_RETURN ? -1 : line.length;
+  return line.subarray(isMarked ? 3 : 0, end);
 }
 
 function isLong(length: number): boolean {

@@ -1,11 +1,11 @@
 /** The driver's options for a connection to one host of an address. */
-import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 import type {
   PostgresAddress,
   PostgresHost,
   TlsParameters,
 } from '../../config/postgres-address.ts';
+import { readTextFile } from '../../files/text-file.ts';
 
 /** Returns the options. TLS verifies the name of this host. Throws if a certificate file cannot be read. */
 export function clientOptions(
@@ -36,9 +36,9 @@ function tlsOptions({
   if (!sslmode && !sslrootcert && !sslcert && !sslkey) return {};
   return {
     ssl: {
-      ...(sslrootcert && { ca: readFileSync(sslrootcert, 'utf8') }),
-      ...(sslcert && { cert: readFileSync(sslcert, 'utf8') }),
-      ...(sslkey && { key: readFileSync(sslkey, 'utf8') }),
+      ...(sslrootcert && { ca: readTextFile(sslrootcert) }),
+      ...(sslcert && { cert: readTextFile(sslcert) }),
+      ...(sslkey && { key: readTextFile(sslkey) }),
       ...(sslmode === 'no-verify' && { rejectUnauthorized: false }),
     },
   };

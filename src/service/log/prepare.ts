@@ -1,7 +1,7 @@
 /** Decides at startup which log a server runs: opens the keys, starts the log in the database, or says why it stops. */
-import { readFileSync } from 'node:fs';
 import type { LogConfig } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
+import { readTextFile } from '../../files/text-file.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { type LogKeys, openPolicy, policyText, readNote } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
@@ -125,7 +125,7 @@ export function whyStopped(
 /** Returns the policy that names the witnesses. Throws `SetupError` if it cannot be used. */
 export function readWitnesses(path: string): string {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readTextFile(path);
     const { witnesses, quorum } = openPolicy(text);
     if (quorum === 'none' || witnesses.length === 0) {
       throw new Error('it needs a witness and a quorum other than none');
