@@ -140,7 +140,7 @@ export const ERRORS = {
   },
   quota_exceeded: {
     status: 429,
-    title: "The account's monthly quota is used up",
+    title: 'The monthly quota does not cover the request',
     remedy:
       "The account has used its plan's requests for this month. Wait for the next calendar month (UTC), or move to a larger plan.",
   },
@@ -154,6 +154,11 @@ export const ERRORS = {
     title: 'The record of this key differs from its entry in the transparency log',
     remedy:
       'No receipt can be issued for it. Give the request ID {request_id} to the operator, who must find out who changed the record.',
+  },
+  method_not_implemented: {
+    status: 501,
+    title: 'The method of the request is unknown',
+    remedy: 'Use GET, HEAD, POST or OPTIONS, in upper case.',
   },
   unsupported_transfer_encoding: {
     status: 501,
@@ -196,6 +201,11 @@ export const ERRORS = {
     remedy:
       'The log publishes nothing until the operator has checked it. Keys are generated as before, and get their receipts later.',
   },
+  http_version_not_supported: {
+    status: 505,
+    title: 'The HTTP version of the request is not supported',
+    remedy: 'Send the request with HTTP/1.1.',
+  },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -212,7 +222,7 @@ export interface ProblemMembers {
   key_id?: string;
   /** The keys that the first request, a batch, generated (`key_already_made`). */
   key_ids?: string[];
-  /** Largest `count` that the service accepts for such a batch (`batch_too_large`). */
+  /** Largest `count` that the service accepts for such a batch (`batch_too_large`), or that the quota leaves (`quota_exceeded`). */
   max_count?: number;
 }
 

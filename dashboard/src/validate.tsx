@@ -166,9 +166,9 @@ function endedStatus({ validation }: Validated): Details['key_status'] {
 function invalidText(validated: Validated): string {
   const ended = endedStatus(validated);
   if (ended !== undefined) return `The service generated this key, but the key is ${ended}.`;
-  return isUnconfirmed(validated)
-    ? 'The service cannot confirm that it generated this key.'
-    : 'A check failed. The service confirms only keys that it generated.';
+  if (isUnconfirmed(validated)) return 'The service cannot confirm that it generated this key.';
+  const { reason } = validated.validation.validation_details;
+  return reason ?? 'A check failed. The service confirms only keys that it generated.';
 }
 
 function checksOf({ validation, hadProof }: Validated): Check[] {

@@ -608,7 +608,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "method_not_implemented" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped" | "http_version_not_supported";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -911,7 +911,7 @@ export interface components {
             api_key_id: string;
             /** @description result of the statistical suite; null for a plain key */
             evidence: components["schemas"]["KeyEvidence"] | null;
-            /** @description thumbprint of the recipient in base64url; null for a key that was returned in plaintext */
+            /** @description thumbprint of the recipient in base64, as in receipts and sealed keys; null for a key that was returned in plaintext */
             sealed_to: string | null;
             /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
             labels: {
@@ -1578,6 +1578,8 @@ export interface components {
              * @enum {string}
              */
             retired_secret?: "record_found" | "record_too_late" | "no_record";
+            /** @description why the key is not valid, in one sentence for people; only if valid is false */
+            reason?: string;
         };
         /** ValidationResult */
         ValidationResult: {
@@ -1804,7 +1806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The monthly quota does not cover the request */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1842,7 +1844,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1863,6 +1865,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2020,7 +2035,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The monthly quota does not cover the request */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2058,7 +2073,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2079,6 +2094,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2235,7 +2263,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The monthly quota does not cover the request */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2273,7 +2301,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2294,6 +2322,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2451,7 +2492,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The monthly quota does not cover the request */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2489,7 +2530,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2510,6 +2551,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2636,7 +2690,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The monthly quota does not cover the request */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2674,7 +2728,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2695,6 +2749,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2849,7 +2916,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2870,6 +2937,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3019,7 +3099,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3040,6 +3120,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3220,7 +3313,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3241,6 +3334,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3390,7 +3496,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3411,6 +3517,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3547,7 +3666,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3568,6 +3687,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3706,7 +3838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3727,6 +3859,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3865,7 +4010,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3886,6 +4031,19 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3966,7 +4124,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3981,6 +4139,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4061,7 +4229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4076,6 +4244,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4156,8 +4334,18 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4240,7 +4428,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4259,6 +4447,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4335,7 +4533,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4354,6 +4552,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -30,6 +30,7 @@ import {
   preflightHeaders,
 } from './cors.ts';
 import { watchHandshakes } from './handshakes.ts';
+import { leakedKey } from './leaked-key.ts';
 import { createListener, type Timeouts } from './listener.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
 import { collectRoutes, serveOpenApi } from './openapi/serve.ts';
@@ -219,8 +220,9 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   });
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const allow = methods.find(request.url.split('?', 1)[0] ?? '');
-    if (!allow) throw new AppError('not_found');
+    const [path = ''] = request.url.split('?', 1);
+    const allow = methods.find(path);
+    if (!allow) throw new AppError('not_found', leakedKey(request.url) ?? methods.advice(path));
     if (isPreflight(request, cors)) {
       reply.code(204).headers(preflightHeaders(allow)).send();
       return;

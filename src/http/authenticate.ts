@@ -26,6 +26,7 @@ import {
 } from './api-key-rules.ts';
 import { addressBlock, type ClientAddress } from './client-address.ts';
 import type { Connections } from './connections.ts';
+import { leakedKey } from './leaked-key.ts';
 import type { RequestObserver } from './observe.ts';
 import { type KeyedOperation, OPERATION_SCOPES } from './scopes.ts';
 
@@ -36,15 +37,17 @@ export interface AuthenticatorOptions {
   readonly demoApiKey: () => string | null;
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
+  /** Origins whose pages the operator lets call the API. */
+  readonly corsOrigins: readonly string[];
   readonly plans: Plans;
   readonly client: ClientAddress;
   readonly observer: RequestObserver;
   readonly connections: Pick<Connections, 'noteKeyed'>;
 }
 
-/** Headers that proxies add to forwarded requests. */
+/** Headers that proxies, load balancers, tunnels and content networks add to forwarded requests. */
 const PROXY_HEADER =
-  /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
+  /^(?:forwarded|via|cdn-loop|x-forwarded|x-varnish|x-nginx-proxy|(?:x-)?remote-addr)$|^(?:x-forwarded|x-original|x-envoy|x-amzn|x-amz-cf|x-azure|x-appengine|x-arr|x-vercel|x-proxy|x-proxied|x-ms-forwarded|ngrok|cf|fly|fastly|tailscale)-|(?:^|-)(?:real|client|clientip|proxyuser|remote|connecting|originating|source)-?ip(?:v6)?$/;
 
 /** Rate limit of a client address for requests without a valid API key. */
 const UNKEYED = { ratePerSecond: 10, burst: 100 };
@@ -140,6 +143,14 @@ export class Authenticator {
    * burst, so that every batch can pass. Throws `rate_limited`.
    */
   takeBatch(request: FastifyRequest, reply: FastifyReply, count: number): void {
+    this.takeMore(request, reply, count, `A batch of ${count} keys`);
+  }
+
+  /**
+   * Takes the rest of a request's places in the rate limit, which has taken one: `count` in all, at most the burst. Throws
+   * `rate_limited`, which begins with `what`.
+   */
+  takeMore(request: FastifyRequest, reply: FastifyReply, count: number, what: string): void {
     if (!this.#options.rateLimits || count === 1) return;
     const principal = this.principal(request);
     const { rules } = principal;
@@ -148,7 +159,7 @@ export class Authenticator {
     const decision = this.#limiter.takeRest(principal.apiKeyId, plan, monotonicMs(), total);
     this.#writeLimits(reply, principal, plan, decision);
     if (decision.allowed) return;
-    const detail = `A batch of ${count} keys takes ${total} of the ${plan.burst} requests that this API key may send at once.`;
+    const detail = `${what} takes ${total} of the ${plan.burst} requests that this API key may send at once.`;
     throw new AppError('rate_limited', { detail, retryAfterSeconds: decision.retryAfterSeconds });
   }
 
@@ -239,9 +250,25 @@ export class Authenticator {
     if (!isLoopback(hostname)) {
       return 'This is a demo key. This server accepts it only if the Host is localhost or a loopback address.';
     }
+    const page = this.#foreignPage(headers);
+    if (page !== null) return page;
     const header = Object.keys(headers).find((name) => PROXY_HEADER.test(name));
     if (header === undefined) return null;
     return `This is a demo key. This server accepts it only in requests that no proxy forwarded; this request has the header "${header.slice(0, 40)}".`;
+  }
+
+  /**
+   * Returns why a demo key is refused to the page that sent the request; null if it came from this machine's pages or from
+   * no page. A browser names the origin (RFC 6454 §7), or the relation of the sites (Fetch Metadata). Following a link to
+   * a page of this server sends no API key.
+   */
+  #foreignPage({ origin, ...headers }: FastifyRequest['headers']): string | null {
+    if (origin !== undefined && this.#options.corsOrigins.includes(origin)) return null;
+    const isCross =
+      headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate';
+    const host = origin !== undefined && URL.canParse(origin) ? new URL(origin).hostname : null;
+    if (!isCross && (origin === undefined || (host !== null && isLoopback(host)))) return null;
+    return 'This is a demo key. This server accepts it only from pages of this machine, not from those of other sites.';
   }
 
   /** Returns the demo key for the response; null if this request may not use one, or it is no longer valid. */
@@ -270,7 +297,16 @@ export class Authenticator {
   }
 }
 
-function missingKey({ headers }: FastifyRequest): AppError {
+/** Names under which other services take an API key in the URL. */
+const KEY_PARAMETER = /[?&](?:x-)?(?:api[-_]?key|key|token|access[-_]?token)=/i;
+
+function missingKey({ headers, url }: FastifyRequest): AppError {
+  const leaked = leakedKey(url);
+  if (leaked) return new AppError('missing_api_key', leaked);
+  if (KEY_PARAMETER.test(url)) {
+    const detail = 'This service does not read the API key from the URL.';
+    return new AppError('missing_api_key', { detail });
+  }
   const detail = 'This service does not read the Authorization header.';
   return new AppError('missing_api_key', headers.authorization === undefined ? {} : { detail });
 }

@@ -1,5 +1,7 @@
 /** The methods of every path that has a route, for 405 responses and preflights. */
 
+import { nearestName } from './wire/nearest-name.ts';
+
 /** Part of a route's path that stands for one segment, or, at the end, for any number of them. */
 const VARIABLE = /:\w+|\*$/g;
 
@@ -18,6 +20,25 @@ export class PathMethods {
     return known && [...known].sort();
   }
 
+  /** Returns what a 404 says about a path: the path that was probably meant. It repeats no part of the request. */
+  advice(path: string): { readonly detail?: string } {
+    const meant = this.#meant(path);
+    return meant === undefined
+      ? {}
+      : { detail: `There is no endpoint at this path: did you mean ${meant}?` };
+  }
+
+  #meant(path: string): string | undefined {
+    for (const other of [path, path.toLowerCase()].flatMap(variants)) {
+      if (this.#fixed.has(other)) return other;
+      for (const [known, { form }] of this.#variable) {
+        if (!known.endsWith('*') && form.test(other)) return known.replaceAll(/:(\w+)/g, '{$1}');
+      }
+    }
+    const apiPaths = [...this.#fixed.keys()].filter((known) => known.includes('/api/'));
+    return path.includes('/api/') ? nearestName(path, apiPaths) : undefined;
+  }
+
   #methodsOf(path: string): Set<string> {
     const known = this.#fixed.get(path) ?? this.#variable.get(path)?.methods;
     if (known) return known;
@@ -31,6 +52,12 @@ export class PathMethods {
     for (const { form, methods } of this.#variable.values()) if (form.test(path)) return methods;
     return undefined;
   }
+}
+
+/** Usual mistakes: a slash at the end, two slashes, another version. */
+function variants(path: string): string[] {
+  const plain = path.replaceAll(/\/{2,}/g, '/').replace(/\/$/, '');
+  return [plain, plain.replace(/\/api\/(?:v\d+\/)?/, '/api/v2/')];
 }
 
 function formOf(path: string): RegExp {

@@ -1,9 +1,10 @@
 /** The listener for Prometheus, separate from the service: one read-only page with bounded cost. */
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
+import { isLoopback } from '../config/index.ts';
 import { authorityOf, listenError } from '../listening.ts';
 
 /** Source of the page. */
@@ -57,8 +58,8 @@ export class MetricsServer {
         connectionsCheckingInterval: CHECK_EVERY_MS,
         maxHeaderSize: MAX_HEADER_BYTES,
       },
-      ({ method = '', url = '' }, response) => {
-        answer(paced, { method, url }, response).catch((error: Error) => {
+      (request, response) => {
+        answer(paced, request, response).catch((error: Error) => {
           onFailure(error);
           response.destroy();
         });
@@ -128,10 +129,14 @@ class PacedPage implements MetricsPage {
 
 async function answer(
   page: MetricsPage,
-  { method, url }: { readonly method: string; readonly url: string },
+  request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (url.split('?', 1)[0] !== '/metrics') {
+  const { method = '', url = '' } = request;
+  if (isRebound(request)) {
+    // RFC 9110 §15.5.20: this server is not the one that the request is for.
+    send(response, 421, PLAIN_TEXT, 'Use localhost or a loopback address as the host.\n');
+  } else if (url.split('?', 1)[0] !== '/metrics') {
     send(response, 404, PLAIN_TEXT, 'This listener serves only /metrics, for Prometheus.\n');
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
@@ -139,6 +144,17 @@ async function answer(
   } else {
     send(response, 200, page.contentType, await page.expose());
   }
+}
+
+/**
+ * Reports whether a request over loopback names another host. It may come from a page in a browser of this machine whose
+ * name was pointed here (DNS rebinding), and which could then read the page. Over other interfaces, any name may be right.
+ */
+function isRebound({ socket, headers: { host } }: IncomingMessage): boolean {
+  if (!isLoopback(socket.localAddress?.replace(/^::ffff:/i, '') ?? '')) return false;
+  if (host === undefined) return false;
+  const url = `http://${host}`;
+  return !URL.canParse(url) || !isLoopback(new URL(url).hostname);
 }
 
 /** Sends an answer. Node omits the body for HEAD. */

@@ -29,3 +29,4 @@ import './in-process/request-lines.ts';
 import './in-process/series.ts';
 import './in-process/static.ts';
 import './in-process/type.ts';
+import './in-process/validation-reason.ts';

@@ -1,6 +1,7 @@
 /** Metrics count events, with label values from tables in the code, on a separate listener. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -134,6 +135,22 @@ describe('the metrics of a server', () => {
     assert.match(await root.text(), /\/metrics/);
     const { status } = await server.request('/metrics');
     assert.equal(status, 404, 'the service has no such page');
+  });
+
+  it('are not shown to a page whose name was pointed to this machine', async () => {
+    const port = Number(new URL(server.metricsAddress ?? '').port);
+    const status = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asked = request({ host: '127.0.0.1', port, path: '/metrics', headers: { host } });
+        asked.on('response', (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+        asked.end();
+      });
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'LOCALHOST']) {
+      assert.equal(await status(host), 200, host);
+    }
+    for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', 'a b']) {
+      assert.equal(await status(host), 421, host);
+    }
   });
 
   it('stop with the server', async () => {

@@ -140,15 +140,16 @@ function writeVerdict(
   { valid, validation_details: details }: ValidationResult,
 ): void {
   out(`${valid ? 'valid' : 'not valid'}\n`);
-  for (const [check, result] of Object.entries(details)) {
+  const { reason, ...checks } = details;
+  for (const [check, result] of Object.entries(checks)) {
     out(`  ${check.replace('_', ' ').padEnd(19)} ${result}\n`);
   }
-  for (const explanation of [
+  const explanations = [
     wordsFor(RETIRED_SECRET, details.retired_secret),
     wordsFor(KEY_STATUS, details.key_status),
-  ]) {
-    if (explanation) err(`${explanation}\n`);
-  }
+  ].filter((one) => one !== undefined);
+  if (explanations.length === 0 && reason) explanations.push(reason);
+  for (const explanation of explanations) err(`${explanation}\n`);
 }
 
 /** The word comes from the service and may be any, also the name of a member that every object has. */

@@ -260,7 +260,7 @@ function toKeyInfo(record: KeyRecord, nowMs: number, { basePath }: RouteContext)
       total_tests: evidence.totalTests,
       gate_p_value: evidence.gateP,
     },
-    sealed_to: sealedTo && base64Url(sealedTo),
+    sealed_to: sealedTo && Buffer.from(sealedTo).toString('base64'),
     labels: labels === null ? {} : JSON.parse(labels),
     expires_at: expiresMs === null ? null : formatTimestamp(expiresMs),
     revoked_at: revocation && formatTimestamp(revocation.revokedMs),

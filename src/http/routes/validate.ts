@@ -8,6 +8,7 @@ import { ValidateBody, ValidationResult } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
 import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
+import { validationReason } from '../wire/validation-reason.ts';
 
 export function validateRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, observer, service, clock } = context;
@@ -38,6 +39,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         throw quotaExceeded(outcome.usage, service.quotaNowMs());
       }
       const { verdict } = outcome;
+      const reason = validationReason(verdict, key);
       return {
         success: true,
         valid: verdict.valid,
@@ -47,6 +49,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
           proof_verification: verdict.proofVerification,
           ...(verdict.keyStatus && { key_status: verdict.keyStatus }),
           ...(verdict.retiredSecret && { retired_secret: verdict.retiredSecret }),
+          ...(reason && { reason }),
         },
         timestamp: formatTimestamp(clock.nowMs()),
         ...warningsOf(request),

@@ -39,7 +39,9 @@ export function checkFraming({ raw, url }: FastifyRequest, reply: FastifyReply):
   const { httpVersion } = raw;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     reply.header('connection', 'close');
-    throw malformed('The HTTP version is neither 1.1 nor 1.0.');
+    // Node reads a request line without a version as 0.9.
+    if (httpVersion === '0.9') throw malformed('The request line names no HTTP version.');
+    throw new AppError('http_version_not_supported');
   }
   checkHost(raw);
   refuseCodings(raw, reply);

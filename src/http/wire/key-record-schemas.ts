@@ -55,8 +55,8 @@ export const KeyInfo = Type.Object(
       'result of the statistical suite; null for a plain key',
     ),
     sealed_to: orNull(
-      Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
-      'thumbprint of the recipient in base64url; null for a key that was returned in plaintext',
+      Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
+      'thumbprint of the recipient in base64, as in receipts and sealed keys; null for a key that was returned in plaintext',
     ),
     labels: Labels,
     expires_at: orNull(Timestamp, 'null: never'),

@@ -249,6 +249,12 @@ export const ValidationResult = Type.Object(
             'only for a key of a retired version of the master secret: the record of the key in the ledger, which then decides',
           ),
         ),
+        reason: Type.Optional(
+          Type.String({
+            description:
+              'why the key is not valid, in one sentence for people; only if valid is false',
+          }),
+        ),
       },
       { title: 'ValidationDetails' },
     ),

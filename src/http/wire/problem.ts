@@ -75,6 +75,13 @@ export function problemHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (status === 401) headers['www-authenticate'] = 'ApiKey realm="phm", header="X-API-Key"';
   if (status === 405) headers.allow = error.details.allow?.join(', ') ?? '';
+  if (status === 415) {
+    // RFC 9110 §12.5.1, §12.5.3: what a further request may hold.
+    headers.accept = 'application/json';
+    headers['accept-encoding'] = 'identity';
+  }
+  // A smaller batch may be sent at once.
+  if (error.code === 'quota_exceeded' && error.details.members?.max_count) return headers;
   if (status === 429 || status === 503 || error.code === 'idempotency_in_progress') {
     headers['retry-after'] = String(retryAfter(error));
   }
@@ -99,7 +106,7 @@ export function sendProblem(
 
 /**
  * Returns the error for a request beyond the account's monthly quota, or beyond the limit of its API key. A batch takes
- * `count` requests.
+ * `count` requests: while fewer remain, it says how many, and a smaller one needs no wait.
  */
 export function quotaExceeded(usage: Usage, nowMs: number, count = 1): AppError {
   const retryAfterSeconds = secondsToNextMonth(usage, nowMs);
@@ -117,9 +124,9 @@ export function quotaExceeded(usage: Usage, nowMs: number, count = 1): AppError 
   const remain = left === 1 ? '1 remains' : `${left} remain`;
   const whose = isOfApiKey ? "API key's own monthly limit" : "account's monthly quota";
   return new AppError('quota_exceeded', {
+    members: { max_count: left },
     detail: `A batch of ${count} keys takes ${count} requests of the ${whose}, and ${remain}.`,
     remedy: `Send a batch of at most ${left}, wait for the next calendar month (UTC), or ${isOfApiKey ? ANOTHER_API_KEY : 'move to a larger plan'}.`,
-    retryAfterSeconds,
   });
 }
 

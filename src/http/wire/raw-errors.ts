@@ -23,16 +23,35 @@ export interface RawContext {
   readonly accessLog: AccessLog;
 }
 
-/** Returns the error for a `clientError` event of Node. */
-export function parserError(error: { code?: string }, socket: Duplex): AppError {
-  const code = parserErrorCode(error, socket);
-  if (error.code !== 'HPE_INVALID_METHOD') return new AppError(code);
-  return new AppError(code, { detail: 'The method is unknown. Methods are in upper case.' });
+/** What Node says about a request that its parser refused. */
+interface ParserFailure {
+  readonly code?: string;
+  /** The bytes in which it was found, after others of earlier requests. The framework declares them as JSON. */
+  readonly rawPacket?: unknown;
+  /** The number of these bytes before the failure. */
+  readonly bytesParsed?: number;
 }
 
-function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode {
+/** The start of a request line (RFC 9112 §3): a method, and the first byte of its target. Other protocols begin otherwise. */
+const REQUEST_START = /^[!#$%&'*+.^_`|~\w-]{1,64} [!-~]/;
+
+/** Returns the error for a `clientError` event of Node. */
+export function parserError(error: ParserFailure, socket: Duplex): AppError {
+  return new AppError(parserErrorCode(error, socket));
+}
+
+function parserErrorCode(error: ParserFailure, socket: Duplex): ErrorCode {
+  const { code } = error;
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (code === 'HPE_INVALID_METHOD' && REQUEST_START.test(lineOf(error))) {
+    return 'method_not_implemented';
+  }
+  if (code === 'HPE_PAUSED_H2_UPGRADE') return 'http_version_not_supported';
+  // RFC 9112 §2.3: a version has two digits. Everything else is none.
+  if (code === 'HPE_INVALID_VERSION' && / HTTP\/\d\.\d$/.test(lineOf(error))) {
+    return 'http_version_not_supported';
+  }
   // The parser accepts a request with unknown codings and then finds no end of its body. It refuses
   // codings that are invalid in themselves, such as chunked before another one.
   const request = inFlight.get(socket)?.req;
@@ -41,6 +60,14 @@ function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode
     return 'unsupported_transfer_encoding';
   }
   return 'malformed_request';
+}
+
+/** Returns the line in which the parser failed. */
+function lineOf({ rawPacket, bytesParsed = 0 }: ParserFailure): string {
+  if (!(rawPacket instanceof Uint8Array)) return '';
+  const text = Buffer.from(rawPacket).toString('latin1');
+  const start = text.slice(0, bytesParsed).trimEnd().lastIndexOf('\n') + 1;
+  return text.slice(start).split('\r\n', 1)[0] ?? '';
 }
 
 /** The response in progress, by connection: a later error must not overtake it. */

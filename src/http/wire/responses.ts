@@ -78,7 +78,9 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
   'expectation_failed',
+  'method_not_implemented',
   'unsupported_transfer_encoding',
+  'http_version_not_supported',
   'headers_too_large',
   'internal_error',
 ];

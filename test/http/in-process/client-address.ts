@@ -125,6 +125,6 @@ describe('the request log', () => {
     await once(socket.resume(), 'end');
     await app.close();
     const refused = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'request');
-    assert.deepEqual([refused.status, refused.client], [400, '127.0.0.1']);
+    assert.deepEqual([refused.status, refused.client], [505, '127.0.0.1']);
   });
 });

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { newApiKey } from '../../../src/accounts/index.ts';
+import { DEMO_ACCOUNTS, newApiKey } from '../../../src/accounts/index.ts';
 import { AppError } from '../../../src/errors.ts';
 import { quotaExceeded } from '../../../src/http/wire/problem.ts';
 import type { KeyService } from '../../../src/service/index.ts';
 import { buildTestApp, standInService } from '../../support/app.ts';
 
 const apiKey = newApiKey('live');
+const DEMO_KEY = DEMO_ACCOUNTS[0].apiKey;
 const SECRET = '5ec2e75ec2e75ec2e75ec2e75ec2e75e';
 
 /** The error that the key service throws. */
@@ -30,6 +31,7 @@ before(async () => {
   demoApp = await buildTestApp({
     service: standInService('research', { authenticate }),
     demoKeys: 'admit-direct',
+    corsOrigins: ['https://named.example'],
     rateLimits: false,
   });
 });
@@ -214,6 +216,112 @@ describe('the detail of other errors', () => {
     for (const [error, detail] of cases) {
       failure = error;
       assert.match(await detailOf(order), detail);
+    }
+  });
+
+  it('says what a batch may take of a quota that does not cover it, and asks for no wait then', async () => {
+    const order = { body: { security_level: 128 } };
+    const usage = { month: 24_000, used: 600, quota: 1_000 };
+    const ofApiKey = { ...usage, counterId: 'key_1' as const };
+    const texts = new Set<string>();
+    for (const [error, members, waits] of [
+      [quotaExceeded(usage, Date.UTC(2000, 0, 1), 500), 400, false],
+      [quotaExceeded(ofApiKey, Date.UTC(2000, 0, 1), 500), 400, false],
+      [quotaExceeded({ ...usage, used: 1_000 }, Date.UTC(2000, 0, 1), 500), undefined, true],
+      [quotaExceeded({ ...ofApiKey, used: 1_000 }, Date.UTC(2000, 0, 1)), undefined, true],
+    ] as const) {
+      failure = error;
+      const { statusCode, headers, json } = await app.inject({
+        method: 'POST',
+        url: '/api/v2/generate',
+        headers: { 'x-api-key': apiKey },
+        payload: order.body,
+      });
+      const body = json();
+      assert.equal(statusCode, 429);
+      assert.equal(body.max_count, members);
+      assert.equal('retry-after' in headers, waits);
+      assert.doesNotMatch(body.title, /used up/);
+      texts.add(body.detail);
+    }
+    assert.equal(texts.size, 4);
+  });
+
+  it('names the path that was probably meant, and repeats nothing of the request', async () => {
+    const meant = async (path: string) => {
+      const { statusCode, json } = await app.inject({ method: 'POST', url: path });
+      assert.equal(statusCode, 404, path);
+      return /did you mean (\S+)\? /.exec(json().detail)?.[1];
+    };
+    assert.equal(await meant('/api/v2/generate/'), '/api/v2/generate');
+    assert.equal(await meant('/api/v1/generate'), '/api/v2/generate');
+    assert.equal(await meant('/api/generate?a=b'), '/api/v2/generate');
+    assert.equal(await meant('//api/v2//validate'), '/api/v2/validate');
+    assert.equal(await meant('/api/v2/generat'), '/api/v2/generate');
+    assert.equal(await meant('/API/v2/Validate'), '/api/v2/validate');
+    assert.equal(await meant('/api/v1/keys/phm_7'), '/api/v2/keys/{key_id}');
+    assert.equal(await meant('/api/v1/keys/phm_7/revoke/'), '/api/v2/keys/{key_id}/revoke');
+    assert.equal(await meant('/favicon.svgz'), undefined);
+    assert.equal(await meant(`/api/v2/${'x'.repeat(5_000)}`), undefined);
+  });
+
+  it('tells that an API key in the URL has leaked, without repeating it', async () => {
+    for (const url of [`metrics?api_key=${apiKey}`, `generat?x=${apiKey}`, `keys/${apiKey}/x`]) {
+      const answer = await app.inject({ method: 'GET', url: `/api/v2/${url}` });
+      assert.match(answer.json().detail, /consider this API key leaked\. Have the operator revoke/);
+      assert.ok(!answer.body.includes(apiKey));
+    }
+    const other = await app.inject('/api/v2/metrics?token=abc');
+    assert.match(other.json().detail, /does not read the API key from the URL\. Send .* X-API-Key/);
+    const fine = await app.inject('/api/v2/metrics?hours=1');
+    assert.doesNotMatch(fine.json().detail, /URL/);
+  });
+
+  it('says with 415 what a body may be (RFC 9110 §12.5)', async () => {
+    for (const headers of [{ 'content-type': 'text/plain' }, { 'content-encoding': 'gzip' }]) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: '/api/v2/generate',
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
+        payload: '{}',
+      });
+      assert.equal(answer.statusCode, 415);
+      assert.equal(answer.headers.accept, 'application/json');
+      assert.equal(answer.headers['accept-encoding'], 'identity');
+    }
+  });
+
+  it('rejects a demo key in requests of other pages and of all usual proxies', async () => {
+    const status = async (headers: Record<string, string>) => {
+      const url = '/api/v2/metrics';
+      const demoKey = { host: 'localhost', 'x-api-key': DEMO_KEY };
+      return (await demoApp.inject({ url, headers: { ...demoKey, ...headers } })).statusCode;
+    };
+    const own = [
+      {},
+      { origin: 'http://localhost:5173', 'sec-fetch-site': 'same-site' },
+      { origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none', 'x-request-id': 'r', 'user-agent': 'curl' },
+      { origin: 'https://named.example', 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of own) assert.notEqual(await status(headers), 401, JSON.stringify(headers));
+    const foreign = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'http://localhost.evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'http://localhost:9', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
+    ];
+    const proxies = [
+      ...['forwarded', 'via', 'x-forwarded-for', 'x-forwarded', 'x-real-ip', 'x-client-ip'],
+      ...['true-client-ip', 'cf-connecting-ip', 'cf-connecting-ipv6', 'cf-ray', 'cdn-loop'],
+      ...['fastly-client-ip', 'fly-client-ip', 'x-cluster-client-ip', 'x-amzn-trace-id'],
+      ...['x-envoy-external-address', 'x-original-host', 'x-azure-clientip', 'x-varnish'],
+      ...['x-appengine-user-ip', 'x-proxyuser-ip', 'wl-proxy-client-ip', 'x-remote-addr'],
+      ...['x-originating-ip', 'x-remote-ip', 'tailscale-user-login', 'x-vercel-id'],
+    ].map((name) => ({ [name]: '192.0.2.1' }));
+    for (const headers of [...foreign, ...proxies]) {
+      assert.equal(await status(headers), 401, JSON.stringify(headers));
     }
   });
 

@@ -72,7 +72,6 @@ describe('a raw HTTP request', () => {
   it('gets 400 if it is malformed', async () => {
     for (const request of [
       'NONSENSE\r\n\r\n',
-      'GET /livez HTTP/9.9\r\n\r\n',
       'GET /livez HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n',
       'POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Length: nine\r\n\r\n',
       'POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -109,13 +108,30 @@ describe('a raw HTTP request', () => {
     assert.equal((await send('GET /livez HTTP/1.0\r\n\r\n')).status, 200);
   });
 
-  it('gets 400 with the reason for an unknown version or method', async () => {
-    for (const line of ['GET /livez HTTP/2.0', 'GET /livez HTTP/0.9', 'GET /livez']) {
-      await expectProblem(`${line}\r\nHost: a\r\n\r\n`, 400, 'malformed_request');
+  it('gets 505 for a version that is not spoken, and 501 for an unknown method', async () => {
+    for (const version of ['2.0', '3.0', '1.2']) {
+      const request = `GET /livez HTTP/${version}\r\nHost: a\r\n\r\n`;
+      await expectProblem(request, 505, 'http_version_not_supported');
     }
-    for (const method of ['FOO', 'get']) {
-      const { text } = await send(`${method} /livez HTTP/1.1\r\nHost: a\r\n\r\n`);
-      assert.match(text, /"detail":"The method is unknown\. Methods are in upper case\./);
+    await expectProblem('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, 'http_version_not_supported');
+    for (const method of ['FOO', 'get', 'Post', 'X-1']) {
+      const request = `${method} /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
+      await expectProblem(request, 501, 'method_not_implemented');
+    }
+  });
+
+  it('gets 400 if it is no HTTP at all', async () => {
+    for (const start of [
+      'GET /livez',
+      'GET /livez HTTP/0.9',
+      'GET /livez HTTP/11',
+      'GET /livez FTP/1.1',
+    ]) {
+      await expectProblem(`${start}\r\nHost: a\r\n\r\n`, 400, 'malformed_request');
+    }
+    const handshake = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
+    for (const garbage of [handshake, 'SSH-2.0-OpenSSH_9.2\r\n', '{"a": 1}\r\n\r\n']) {
+      await expectProblem(garbage, 400, 'malformed_request');
     }
   });
 
@@ -279,6 +295,8 @@ describe('a raw HTTP request', () => {
     const good = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
     for (const [next, status] of [
       ['garbage\r\n\r\n', 400],
+      ['TEA /livez HTTP/1.1\r\n\r\n', 501],
+      ['GET /livez HTTP/4.5\r\n\r\n', 505],
       ['GET /livez HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', 417],
     ] as const) {
       const { status: first, text } = await send(good + next, { keepOpen: true, whole: true });

@@ -234,11 +234,14 @@ describe('validate', () => {
       const { status, body } = await server.validate({ key });
       assert.equal(status, 200);
       assert.equal(body.valid, false);
-      assert.deepEqual(body.validation_details, {
+      const { reason, ...checks } = body.validation_details;
+      assert.deepEqual(checks, {
         key_format: 'invalid',
         entropy_check: 'skipped',
         proof_verification: 'skipped',
       });
+      assert.match(reason, /\.$/);
+      assert.ok(!reason.includes(good.slice(0, 8)), 'the reason repeats the key');
     }
     assertProblem(await server.validate({}), 400, 'invalid_request');
     assertProblem(await server.validate({ key: 5 }), 400, 'invalid_request');

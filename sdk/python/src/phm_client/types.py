@@ -48,6 +48,7 @@ ErrorCode = Literal[
     "quota_exceeded",
     "internal_error",
     "record_altered",
+    "method_not_implemented",
     "unsupported_transfer_encoding",
     "entropy_unavailable",
     "ledger_unavailable",
@@ -55,6 +56,7 @@ ErrorCode = Literal[
     "unknown_plan",
     "receipt_pending",
     "log_stopped",
+    "http_version_not_supported",
 ]
 """Stable codes of the service's errors."""
 
@@ -378,7 +380,8 @@ class ValidationDetails:
 
     ``retired_secret`` is None unless the key belongs to a retired version of the master secret. It
     then tells which record of the key the ledger, which decides, has. ``key_status`` is None unless
-    the service recognises the key; ``valid`` is False unless it is ``active``.
+    the service recognises the key; ``valid`` is False unless it is ``active``. ``reason`` says in one
+    sentence why ``valid`` is False; it is None for a valid key.
     """
 
     key_format: Literal["valid", "invalid"]
@@ -386,6 +389,7 @@ class ValidationDetails:
     proof_verification: Literal["passed", "failed", "skipped", "unconfirmed"]
     retired_secret: Literal["record_found", "record_too_late", "no_record"] | None = None
     key_status: KeyStatus | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
