@@ -39,6 +39,7 @@ export {
   type RevocationOutcome,
   type RevocationReason,
   type RevokedState,
+  type SettledRevocation,
 } from './key-records.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export type {

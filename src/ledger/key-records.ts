@@ -96,11 +96,16 @@ export interface AuditedRevocation {
   readonly audit: AuditRecord;
 }
 
-export type RevocationOutcome =
+export type SettledRevocation =
   /** `unchanged`: the key already was in this state, or is compromised. */
   | { readonly kind: 'revoked' | 'unchanged'; readonly record: KeyRecord }
   /** The account has no row of this key. */
   | { readonly kind: 'unknown' };
+
+export type RevocationOutcome =
+  | SettledRevocation
+  /** Another session keeps the state of the key locked (PostgreSQL). Nothing was written: try it again. */
+  | { readonly kind: 'locked' };
 
 /** A stored state, with what explains it. */
 export interface KeyStateRecord extends KeyState {
@@ -125,7 +130,7 @@ export interface KeyRecordStore {
   /** Returns null if the account has no row of this key. */
   findKeyRecord(accountId: string, keyId: Uint8Array): Promise<KeyRecord | null>;
   /**
-   * Revokes keys in one transaction, in this order, and returns an outcome for each. A key goes from active to deactivated
+   * Revokes keys in one transaction, in this order, waits for no key that another session locks, and returns an outcome for each. A key goes from active to deactivated
    * or compromised, and from deactivated to compromised; none becomes active again. Whether its time is up changes
    * nothing: a clock that is set back must not make it valid. An audit record is written only if it changes the state. An
    * unchanged state is written again, so that its commit is confirmed: a caller may repeat an order whose commit was not.

@@ -4,7 +4,7 @@ import type {
   KeyRecord,
   Principal,
   RevocationOrder,
-  RevocationOutcome,
+  SettledRevocation,
 } from '../ledger/index.ts';
 import type { KeyListQuery } from './key-list.ts';
 import { type KeyRecordQuery, type KeyTask, unexpected } from './messages.ts';
@@ -37,7 +37,7 @@ export class KeyRecords {
   async revoke(
     { accountId, apiKeyId }: Pick<Principal, 'accountId' | 'apiKeyId'>,
     order: Omit<RevocationOrder, 'accountId'>,
-  ): Promise<RevocationOutcome> {
+  ): Promise<SettledRevocation> {
     const result = await this.#submit({
       kind: 'revoke',
       order: { ...order, accountId },

@@ -20,8 +20,8 @@ import type {
   Principal,
   QuotaExceeded,
   RevocationOrder,
-  RevocationOutcome,
   SeriesQuery,
+  SettledRevocation,
   StoredAnswer,
   StreamCounts,
   Usage,
@@ -121,7 +121,7 @@ export type KeyTaskResult =
   | QuotaExceeded
   | ValidateOutcome
   | { readonly kind: 'recorded'; readonly usage: Usage }
-  | { readonly kind: 'revocation'; readonly outcome: RevocationOutcome }
+  | { readonly kind: 'revocation'; readonly outcome: SettledRevocation }
   /** An earlier request with the same `Idempotency-Key` was committed. The new keys are wiped. */
   | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
   | {
@@ -139,7 +139,7 @@ export type KeyTaskResult =
   /** Not done: the task must wait for a verdict on the generator of plain keys. The queue then sends it again. */
   | { readonly kind: 'evidence_pending' }
   /**
-   * Not done: another session keeps a row of the account locked. The queue then sends `again`, or the task itself if that is
+   * Not done: another session keeps a row of the account, or of its key, locked. The queue then sends `again`, or the task itself if that is
    * null.
    */
   | { readonly kind: 'account_locked'; readonly again: KeyTask | null }

@@ -460,6 +460,31 @@ describe('a locked account of a PostgreSQL ledger', { skip: noPostgres }, () => 
     ]);
   });
 
+  it('does not hold up the revocation of other keys, nor does a locked key', async () => {
+    const rows = [makeRow(), makeRow()] as const;
+    await ledger.store.commit(
+      rows.map((row) => keyRequest(ACCOUNT, row)),
+      [],
+    );
+    await ledger.store.revokeKeys([revocationOf(rows[0])]);
+    const before = await ledger.sql(BOOKS);
+    const states = `SELECT FROM key_states WHERE key_id = '\\x${Buffer.from(rows[0].keyId).toString('hex')}'`;
+    await holder.query(`BEGIN; ${states} FOR UPDATE`);
+    const again = () => ledger.store.revokeKeys([revocationOf(rows[0])]);
+    assert.deepEqual(await again(), [{ kind: 'locked' }]);
+    assert.deepEqual(await ledger.sql(BOOKS), before);
+    const both = await ledger.store.revokeKeys(rows.map(revocationOf));
+    assert.deepEqual(
+      both.map(({ kind }) => kind),
+      ['locked', 'revoked'],
+    );
+    await holder.query('ROLLBACK');
+    assert.deepEqual(
+      (await again()).map(({ kind }) => kind),
+      ['unchanged'],
+    );
+  });
+
   it('is not what a locked API key or key is: commits go on', async () => {
     await ledger.revoke();
     await holder.query('BEGIN; SELECT FROM api_keys FOR UPDATE');

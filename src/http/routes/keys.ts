@@ -14,7 +14,7 @@ import {
   MAX_LABELS,
   parseKeyId,
 } from '../../keys/index.ts';
-import type { KeyRecord, RevocationOutcome } from '../../ledger/index.ts';
+import type { KeyRecord, SettledRevocation } from '../../ledger/index.ts';
 import type { KeyFilter } from '../../service/index.ts';
 import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
@@ -226,7 +226,7 @@ function filterOf(query: ReadQuery): KeyFilter {
   };
 }
 
-function requireRecord(outcome: RevocationOutcome): KeyRecord {
+function requireRecord(outcome: SettledRevocation): KeyRecord {
   if (outcome.kind === 'unknown') throw new AppError('key_not_found');
   return outcome.record;
 }

@@ -74,14 +74,18 @@ const REVOCATION = ['state', 'reason', 'revoked_ms', 'audit_id'];
 const IS_NEW = `CASE excluded.state WHEN 'compromised' THEN key_states.state IS DISTINCT FROM 'compromised'
   ELSE key_states.state IS NULL END`;
 
-/** The rows of `ledger` to revoke, each with its order. */
-const REVOKED = `revoked AS (
+/** The rows of `ledger` to revoke, each with its order, but for those whose state another session locks. */
+const REVOKED = [
+  'locked AS MATERIALIZED (SELECT unnest(lock_key_states($1::bytea[])) AS key_id)',
+  `revoked AS (
     SELECT found.*, asked.state, asked.reason, asked.at_ms, asked.audit_id
     FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
       AS asked (key_id, account_id, state, reason, at_ms, audit_id)
     CROSS JOIN LATERAL (
       SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms FROM ledger
-      WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found)`;
+      WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found
+    WHERE asked.key_id NOT IN (SELECT key_id FROM locked))`,
+];
 
 /** Revokes distinct keys, in the order of their IDs: two statements then wait for each other in one direction only. */
 const REVOKE = `INSERT INTO key_states (key_id, account_id, fingerprint, commitment, secret_version, expires_ms,
@@ -128,6 +132,7 @@ export class PostgresKeyRecords {
   async #findAll(
     asked: readonly Pick<KeyRecord, 'accountId' | 'keyId'>[],
   ): Promise<(KeyRecord | null)[]> {
+    if (asked.length === 0) return [];
     const keyIds = asked.map(({ keyId }) => toBuffer(keyId));
     const accountIds = asked.map(({ accountId }) => accountId);
     const rows = await this.#connection.all(KEY_RECORDS, keyIds, accountIds);
@@ -158,10 +163,15 @@ export class PostgresKeyRecords {
     const { sql, values } = withAudits(revocationsOf(known), audits);
     const rows = await this.#connection.changedRows(sql, ...values);
     const written = new Map(rows.map((row) => [idOf(row.keyId as Uint8Array), row]));
-    return round.map(({ order, audit }, i) => {
+    // The others are locked, unless their rows were pruned in between.
+    const others = known.filter(({ order }) => !written.has(idOf(order.keyId)));
+    const kept = await this.#findAll(others.map(({ order }) => order));
+    const locked = new Set(others.filter((_, i) => kept[i] !== null));
+    return round.map((one, i) => {
+      const { order, audit } = one;
+      if (locked.has(one)) return { kind: 'locked' };
       const record = records[i];
       const row = written.get(idOf(order.keyId));
-      // The row of the key was pruned in between.
       if (!record || !row) return { kind: 'unknown' };
       const isNew = Buffer.compare(row.audit_id as Uint8Array, audit.auditId) === 0;
       const kind = isNew ? 'revoked' : 'unchanged';
@@ -204,7 +214,7 @@ function revocationsOf(revocations: readonly AuditedRevocation[]): Statement {
     revocations.map(({ audit }) => toBuffer(audit.auditId)),
   ];
   const must = ['key_states', countOf('revoked')] as const;
-  return { parts: [REVOKED], sql: REVOKE, must, values, also: REQUIRE_RECORDS_PROGRAM };
+  return { parts: REVOKED, sql: REVOKE, must, values, also: REQUIRE_RECORDS_PROGRAM };
 }
 
 function idOf(keyId: Uint8Array): string {

@@ -37,6 +37,7 @@ export class Revocations {
       },
     });
     const [outcome] = await this.#orders.find([{ order, audit }]);
+    if (outcome?.kind === 'locked') return { kind: 'account_locked', again: null };
     return { kind: 'revocation', outcome };
   }
 }

@@ -81,6 +81,23 @@ BEGIN
     WHERE account_id = ANY (free) AND month = of_month AND account_id <> ALL (coalesce(free_usage, '{}')));
 END $$;
 
+-- Locks the states of these keys, as lock_accounts does with accounts, and returns the keys whose states other sessions keep
+-- locked.
+CREATE FUNCTION lock_key_states(asked bytea[]) RETURNS bytea[]
+LANGUAGE plpgsql SET enable_seqscan = off SET lock_timeout = '150ms' AS $$
+DECLARE
+  free bytea[];
+BEGIN
+  BEGIN
+    PERFORM FROM key_states WHERE key_id = ANY (asked) ORDER BY key_id FOR UPDATE;
+  EXCEPTION WHEN lock_not_available THEN
+    NULL;
+  END;
+  SELECT array_agg(key_id) INTO free FROM (
+    SELECT key_id FROM key_states WHERE key_id = ANY (asked) FOR UPDATE SKIP LOCKED) AS one;
+  RETURN ARRAY(SELECT key_id FROM key_states WHERE key_id = ANY (asked) AND key_id <> ALL (coalesce(free, '{}')));
+END $$;
+
 -- Like write_batch_8, but leaves out the requests of locked accounts, too, and refuses a batch of which rows are dropped.
 -- Accounts that are left out are returned in `deferred`; none of `busy` is waited for.
 CREATE FUNCTION write_batch_9(of_writer uuid, at_turn bigint, holders text[], metered_requests json, key_rows json,
