@@ -56,7 +56,7 @@ def test_parses_a_key_and_leaves_out_what_it_does_not_know(answered: Answered) -
     assert type(generated) is GeneratedKey
     assert generated.key == KEY
     assert key_bytes(generated) == bytes.fromhex(KEY)
-    with pytest.raises(TypeError, match="GeneratedKey from generate.., got str$"):
+    with pytest.raises(TypeError, match="a GeneratedKey or an OpenedKey, got str$"):
         key_bytes(KEY)  # type: ignore[arg-type]
     assert generated.latency_ms == 2.0
     assert generated.timestamp == datetime(2026, 1, 31, 12, tzinfo=timezone.utc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -142,25 +143,46 @@ def test_two_processes_with_one_research_key_both_succeed(service: str) -> None:
         assert process.returncode == 0
 
 
-def test_runs_the_examples_of_the_readme(service: str) -> None:
-    assert len(EXAMPLES) == 2
-    outcomes: list[str] = []
-    api_key = os.environ["PHM_API_KEY"]
-    for code, key in ((EXAMPLES[0], api_key), (EXAMPLES[1], api_key), (EXAMPLES[1], "wrong")):
-        run = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PHM_URL": service, "PHM_API_KEY": key},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outcomes.append(run.stdout)
-    first, second, third = outcomes
-    assert " tests passed, gate PASS\n" in first
-    assert "generated here\n" in first
-    assert "requests left this month" in first
-    assert second == ""
-    assert third.startswith("401 invalid_api_key: ")
+def test_runs_the_examples_of_the_readme_in_order(service: str, tmp_path: Path) -> None:
+    """As a reader does who appends one after the other to a file, with the shell's lines before."""
+    assert len(EXAMPLES) == 7
+    policy = httpx.get(f"{service}/log/policy")
+    (tmp_path / "policy.txt").write_bytes(policy.content)
+    assert "/log/policy --output policy.txt" in README
+    outcome = run_program("\n".join(EXAMPLES), tmp_path)
+    lines = outcome.splitlines()
+    assert lines[0].endswith(": 256 bits")
+    assert lines[1] == "generated here"
+    assert lines[2].endswith(" tests passed, gate PASS")
+    assert lines[5].endswith("requests left this month")
+    assert "deactivated" in lines
+    assert lines[lines.index("deactivated") + 1] == "True"
+    assert any(re.fullmatch(r"phm_[0-9]+ 32", line) for line in lines)
+    assert sum(bool(re.fullmatch(r"phm_[0-9]+", line)) for line in lines) == 1000
+
+
+def test_each_example_stands_on_the_first(service: str, tmp_path: Path) -> None:
+    """A reader may try one without those between."""
+    (tmp_path / "policy.txt").write_bytes(httpx.get(f"{service}/log/policy").content)
+    for example in EXAMPLES[1:]:
+        run_program(f"{EXAMPLES[0]}\n{example.replace('count=1000', 'count=10')}", tmp_path)
+
+
+def test_the_example_of_errors_says_what_is_wrong(service: str, tmp_path: Path) -> None:
+    client = "import os\nfrom phm_client import PhmClient\n"
+    wrong = f"phm = PhmClient({service!r}, 'wrong')\n"
+    assert run_program(client + wrong + EXAMPLES[-1], tmp_path).startswith("401 invalid_api_key: ")
+
+
+def run_program(code: str, folder: Path) -> str:
+    """Run it as a file of its own, and return what it prints."""
+    file = folder / "example.py"
+    file.write_text(code)
+    run = subprocess.run(
+        [sys.executable, file.name], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
 
 
 ANSWERS = {

@@ -14,7 +14,13 @@ from typing import Any
 import httpx
 import pytest
 
-from phm_client import PhmClient, ReceiptVerdict, verify_receipt
+from phm_client import (
+    PhmClient,
+    ReceiptVerdict,
+    UnreadableError,
+    parse_receipt_text,
+    verify_receipt,
+)
 from phm_client.receipt.canonical import canonical_json, canonical_number
 
 FOLDER = Path(__file__).parents[3] / "docs/examples/receipt"
@@ -29,7 +35,6 @@ def test_shows_what_a_right_receipt_shows() -> None:
     verdict = verify_receipt(RECEIPT, policy=POLICY, key=KEY, opening=OPENING)
     assert verdict.problems == ()
     assert verdict.valid
-    assert verdict.statement is not None
     assert verdict.statement.key_id == GENERATED["key_id"]
     assert (verdict.entry_index, verdict.tree_size) == (5, 6)
     assert verdict.signed_at is not None
@@ -61,9 +66,15 @@ def test_finds_each_altered_member(member: str) -> None:
         other = value.replace(value[3], "1" if value[3] != "1" else "2", 1)
     assert other != value
     altered = {**RECEIPT, "statement": {**RECEIPT["statement"], member: other}}
-    verdict = verify_receipt(altered, policy=POLICY)
-    assert not verdict.valid
-    assert verdict.problems
+    try:
+        verdict = verify_receipt(altered, policy=POLICY)
+    except UnreadableError as error:
+        # The first letters of these have one form.
+        assert member in ("key_id", "type")
+        assert member in str(error)  # noqa: PT017
+    else:
+        assert not verdict.valid
+        assert verdict.problems
 
 
 def test_is_never_valid_without_a_policy() -> None:
@@ -75,6 +86,9 @@ def test_is_never_valid_without_a_policy() -> None:
     )
 
 
+UTF_16 = "it is not UTF-8 text, perhaps UTF-16: save it as UTF-8."
+
+
 @pytest.mark.parametrize(
     ("receipt", "problem"),
     [
@@ -82,17 +96,95 @@ def test_is_never_valid_without_a_policy() -> None:
         ('{"statement": NaN}', "it is not JSON, or it was cut."),
         ("[" * 200_000, "it is not JSON, or it was cut."),
         ('{"statement": {"a": 1, "a": 2}, "proof": ""}', 'a JSON object has the member "a" twice.'),
-        ("{\0}\0", "it is not UTF-8 text."),
+        ("{\0}\0", UTF_16),
+        (json.dumps(RECEIPT).encode("utf-16"), UTF_16),
+        (json.dumps(RECEIPT).encode("utf-16-be"), UTF_16),
+        (json.dumps(RECEIPT).encode("utf-32-le"), UTF_16),
+        (json.dumps(RECEIPT).encode("utf-16").decode("latin-1"), UTF_16),
+        (b'{"a": "\xe9"}', UTF_16),
         (None, "the receipt: expected a JSON object, got null."),
         ([], "the receipt: expected a JSON object, got a list of 0."),
         ({**RECEIPT, "more": 1}, 'the receipt has an unknown member "more".'),
         ({"statement": {}, "proof": ""}, 'statement has no member "type".'),
     ],
 )
-def test_says_what_is_no_receipt(receipt: Any, problem: str) -> None:
-    verdict = verify_receipt(receipt, policy=POLICY)
-    assert verdict.problems == (f"This is not a receipt: {problem}",)
-    assert (verdict.statement, verdict.entry_index, verdict.valid) == (None, None, False)
+def test_gives_no_verdict_on_what_is_no_receipt(receipt: Any, problem: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        verify_receipt(receipt, policy=POLICY)
+    assert str(caught.value) == f"This is not a receipt: {problem}"
+    assert isinstance(caught.value, ValueError)
+
+
+def saved(text: str, way: str) -> str | bytes:
+    """A text as editors save it."""
+    if "crlf" in way:
+        text = text.replace("\n", "\r\n")
+    if "bom" in way:
+        text = f"\ufeff{text}"
+    return text.encode() if "bytes" in way else text
+
+
+WAYS = ["plain", "bom", "crlf", "bom crlf", "bytes", "bytes bom crlf"]
+# What `phm generate --receipt` writes, and the download of the dashboard.
+FILE = {"key_id": GENERATED["key_id"], "receipt": RECEIPT, "opening": OPENING}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("given", [RECEIPT, FILE, GENERATED], ids=["bare", "file", "answer"])
+def test_reads_a_receipt_however_it_was_saved(given: Any, way: str) -> None:
+    text = saved(json.dumps(given, indent=2) + "\n", way)
+    policy = saved(POLICY, way)
+    verdict = verify_receipt(text, policy=policy, key=KEY, opening=OPENING)
+    assert verdict.problems == ()
+    assert verdict.statement.key_id == GENERATED["key_id"]
+
+
+def test_reads_a_file_as_dictionary_too_and_checks_what_is_in_it() -> None:
+    assert verify_receipt(FILE, policy=POLICY).problems == ()
+    # The opening of the file, beside a key from elsewhere.
+    verdict = verify_receipt(FILE, policy=POLICY, key=KEY)
+    assert any("with its opening it fits" in one for one in verdict.shown)
+    answer = {**GENERATED, "key": KEY[::-1]}
+    (problem,) = verify_receipt(answer, policy=POLICY).problems
+    assert problem.startswith("The given key is not the key of this receipt")
+    assert verify_receipt(answer, policy=POLICY, key=KEY).valid
+
+
+def test_a_file_without_a_receipt_yet_is_not_called_wrong() -> None:
+    with pytest.raises(UnreadableError, match="^The file has no receipt: the log did not have"):
+        verify_receipt({**FILE, "receipt": None}, policy=POLICY)
+
+
+@pytest.mark.parametrize("way", WAYS[:4])
+def test_reads_key_and_opening_from_files(way: str) -> None:
+    key, opening = (saved(f"{text}\n", way) for text in (KEY, OPENING))
+    assert verify_receipt(RECEIPT, policy=POLICY, key=key, opening=opening).valid
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"policy": POLICY.encode("utf-16")}, f"The policy cannot be read: {UTF_16}"),
+        ({"policy": "log"}, "The policy cannot be read: line 1 of the policy: expected log"),
+        ({"key": "\0a\0b", "opening": OPENING}, f"The key has the wrong form: .*: {UTF_16}"),
+        ({"key": "xyz", "opening": OPENING}, "The key has the wrong form: a key is hexadecimal"),
+        ({"key": KEY, "opening": "AA=="}, "The opening has the wrong form: an opening is base64"),
+        ({"key": KEY, "opening": bytes(31)}, "The opening has the wrong form: an opening is base"),
+    ],
+)
+def test_gives_no_verdict_with_what_cannot_be_read(given: Any, problem: str) -> None:
+    with pytest.raises(UnreadableError, match=f"^{problem}") as caught:
+        verify_receipt(RECEIPT, **{"policy": POLICY, **given})
+    assert KEY not in str(caught.value)
+
+
+def test_parses_the_text_of_a_file_around_a_receipt() -> None:
+    assert parse_receipt_text(f"\ufeff{json.dumps(FILE)}") == FILE
+    assert parse_receipt_text(json.dumps(FILE).encode()) == FILE
+    with pytest.raises(UnreadableError, match='a JSON object has the member "a" twice'):
+        parse_receipt_text('{"a":1,"a":2}')
+    with pytest.raises(TypeError, match="^content must be a string or bytes, got dict$"):
+        parse_receipt_text(FILE)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("missing", ["mldsa", "ed25519"])
@@ -178,13 +270,15 @@ def test_gives_the_verdicts_of_the_other_verifier() -> None:
     assert len(given["cases"]) > 70
     for case in given["cases"]:
         secrets = {name: case.get(name) for name in ("policy", "key", "opening")}
-        verdict = verify_receipt(case["receipt"], **secrets, now=now)
-        assert as_json(verdict) == case["verdict"], case["name"]
+        found: dict[str, Any]
+        try:
+            found = as_json(verify_receipt(case["receipt"], **secrets, now=now))
+        except UnreadableError as error:
+            found = {"unreadable": str(error)}
+        assert found == case["verdict"], case["name"]
 
 
 def as_json(verdict: ReceiptVerdict) -> dict[str, Any]:
-    statement = verdict.statement
-    assert (statement is None) == (verdict.entry_index is None)
     signed_at = verdict.signed_at
     return {
         "valid": verdict.valid,
@@ -204,6 +298,8 @@ def test_verifies_receipts_of_a_service(phm: PhmClient, service: str) -> None:
     assert plain.receipt is not None
     own: dict[str, Any] = {"key": plain.key, "opening": plain.opening}
     assert verify_receipt(plain.receipt, policy=policy, **own).valid
+    assert verify_receipt(plain, policy=policy).valid
+    assert verify_receipt(phm.receipt(plain.key_id), policy=policy, **own).valid
     assert verify_receipt(phm.receipt(plain.key_id).receipt, policy=policy, **own).valid
     both = phm.generate(256, enable_nist_validation=True, include=("receipt", "nist_report"))
     assert both.receipt is not None

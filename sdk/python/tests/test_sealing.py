@@ -34,10 +34,12 @@ from phm_client import (
     SealSuite,
     format_recipient,
     format_recipient_key,
+    key_bytes,
     new_recipient,
     open_sealed_key,
     parse_recipient,
     parse_recipient_key,
+    sealed_key_json,
 )
 from phm_client.sealing.hpke import OpenFailedError, derive_key, open_base
 from phm_client.sealing.kem import decapsulate, public_key_of
@@ -170,8 +172,8 @@ def test_refuses_files_of_another_form_without_quoting_them() -> None:
         assert str(caught.value) == message
         assert caught.value.__context__ is None
         assert secret not in str(caught.value)
-    with pytest.raises(TypeError, match="^text must be a string, got bytes$"):
-        parse_recipient(b"{}")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^text must be a string, got int$"):
+        parse_recipient(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match='^suite must be "MLKEM768-X25519" or "ML-KEM-1024"'):
         new_recipient("X25519")  # type: ignore[arg-type]
 
@@ -237,7 +239,7 @@ def test_gives_the_outcomes_of_the_other_client() -> None:
 def test_refuses_arguments_of_a_wrong_type() -> None:
     own = new_recipient()
     with pytest.raises(TypeError, match="^recipient_key must be a RecipientKey or the text of its"):
-        open_sealed_key({}, own.public_key)  # type: ignore[arg-type]
+        open_sealed_key({}, 5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="^a policy was given without a receipt: "):
         open_sealed_key({}, own, policy="")
     with pytest.raises(SealedKeyError, match="^This is not a sealed key: .*, got null[.]$"):
@@ -251,7 +253,6 @@ def check_sealed(opened: OpenedKey, own: RecipientKey, key_id: str) -> None:
     assert len(opened.key) * 8 == opened.security_level == 256
     assert opened.verdict is not None
     statement = opened.verdict.statement
-    assert statement is not None
     thumbprint = hashlib.sha256(own.public_key).digest()
     assert statement.sealed_to == base64.b64encode(thumbprint).decode()
 
@@ -264,8 +265,35 @@ def test_opens_keys_of_a_service(phm: PhmClient, service: str, name: SealSuite) 
     receipt = sealed.receipt or phm.receipt(sealed.key_id).receipt
     opened = open_sealed_key(sealed, own, receipt=receipt, policy=policy)
     check_sealed(opened, own, sealed.key_id)
+    assert key_bytes(opened) == opened.key
+    text = sealed_key_json(sealed)
+    for written in (text, text.encode(), f"\ufeff{text}", sealed_key_json(sealed.sealed_key)):
+        assert open_sealed_key(written, own, receipt=receipt, policy=policy).key == opened.key
+    if sealed.receipt:
+        assert open_sealed_key(text, own, policy=policy.encode()).verdict
     assert phm.validate(opened.key.hex(), hash_proof=opened.hash_proof).valid
     keys = list(phm.generate_sealed_batch(256, count=5, chunk=2, seal_to=own.recipient))
     assert len({open_sealed_key(one, own).key for one in keys}) == 5
     with pytest.raises(SealedKeyError, match="^The receipt is of another key: its key_id is phm_"):
         open_sealed_key(keys[0], own, receipt=receipt, policy=policy)
+
+
+@pytest.mark.parametrize("way", ["bom", "crlf", "bytes"])
+def test_reads_the_files_of_recipients_however_they_were_saved(way: str) -> None:
+    own = new_recipient()
+
+    def saved(text: str) -> str | bytes:
+        text = text.replace("\n", "\r\n") if way == "crlf" else f"\ufeff{text}"
+        return text.encode() if way == "bytes" else text
+
+    assert parse_recipient(saved(format_recipient(own))) == own.recipient
+    assert parse_recipient_key(saved(format_recipient_key(own))) == own
+    for parse in (parse_recipient, parse_recipient_key):
+        with pytest.raises(ValueError, match="it is not UTF-8 text, perhaps UTF-16") as caught:
+            parse(format_recipient_key(own).encode("utf-16"))
+        assert caught.value.__context__ is None or "private_key" not in str(caught.value)
+
+
+def test_writes_only_sealed_keys_as_json() -> None:
+    with pytest.raises(TypeError, match="^sealed must be a GeneratedSealedKey or its SealedKey"):
+        sealed_key_json("{}")  # type: ignore[arg-type]

@@ -11,8 +11,9 @@ from .errors import (
     PhmTimeoutError,
 )
 from .hooks import RequestEvent, RetryEvent
+from .key import key_bytes
 from .limits import Limit, Limits
-from .receipt import ReceiptVerdict, verify_receipt
+from .receipt import ReceiptVerdict, UnreadableError, parse_receipt_text, verify_receipt
 from .sealing import (
     OpenedKey,
     Recipient,
@@ -25,6 +26,7 @@ from .sealing import (
     open_sealed_key,
     parse_recipient,
     parse_recipient_key,
+    sealed_key_json,
 )
 from .types import (
     AccountMetrics,
@@ -75,7 +77,6 @@ from .types import (
     ValidatedSealedKey,
     ValidationDetails,
     ValidationResult,
-    key_bytes,
     receipt_json,
 )
 
@@ -141,6 +142,7 @@ __all__ = [
     "StepMinutes",
     "StreamName",
     "TestName",
+    "UnreadableError",
     "UsageMetrics",
     "ValidatedKey",
     "ValidatedSealedKey",
@@ -151,8 +153,10 @@ __all__ = [
     "key_bytes",
     "new_recipient",
     "open_sealed_key",
+    "parse_receipt_text",
     "parse_recipient",
     "parse_recipient_key",
     "receipt_json",
+    "sealed_key_json",
     "verify_receipt",
 ]

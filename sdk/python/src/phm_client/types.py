@@ -532,14 +532,3 @@ class Health(Answer):
 def receipt_json(receipt: Receipt) -> str:
     """Return a receipt as JSON, for a file or for another verifier."""
     return json.dumps(asdict(receipt), separators=(",", ":"))
-
-
-def key_bytes(generated: GeneratedKey) -> bytes:
-    """Return the bytes of a generated key.
-
-    Raises ``TypeError`` for anything but a response of ``generate``. The message does not quote it.
-    """
-    if not isinstance(generated, GeneratedKey):
-        got = type(generated).__name__
-        raise TypeError(f"generated must be a GeneratedKey from generate(), got {got}")
-    return bytes.fromhex(generated.key)

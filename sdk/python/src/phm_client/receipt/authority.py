@@ -13,6 +13,7 @@ from .note import (
 )
 from .policy import Policy, parse_policy
 from .signatures import UnsupportedError, verify_signature
+from .text import plain_text, unreadable
 from .verdict import Findings, instant, names
 
 CLOCK_TOLERANCE_SECONDS = 300
@@ -47,8 +48,8 @@ class AuthorityCheck:
         self._checkpoint = checkpoint
         self._now = now
 
-    def run(self, policy_text: str | None) -> Authority:
-        """Check the signatures and add what they show."""
+    def run(self, policy_text: str | bytes | None) -> Authority:
+        """Check the signatures and add what they show. Raises UnreadableError."""
         problems = self._findings.problems
         if policy_text is None:
             problems.append(
@@ -57,10 +58,9 @@ class AuthorityCheck:
             )
             return Authority()
         try:
-            policy = parse_policy(policy_text)
+            policy = parse_policy(plain_text(policy_text))
         except FormatError as error:
-            problems.append(f"The policy cannot be read: {error}.")
-            return Authority()
+            raise unreadable("The policy cannot be read", error) from None
         before = len(problems)
         log = self._check_log(policy)
         is_log_signed = len(problems) == before

@@ -7,9 +7,11 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from .format_error import FormatError, decode_base64
+from .text import UnreadableError, plain_text, unreadable
 from .verdict import Findings
 
 _OPENING_BYTES = 32
@@ -21,7 +23,7 @@ def check_possession(
     key: str | bytes | None,
     opening: str | bytes | None,
 ) -> None:
-    """Add what key and opening show. No sentence quotes either."""
+    """Add what key and opening show. No sentence quotes either. Raises UnreadableError."""
     if key is None and opening is None:
         findings.not_shown.append(
             "That you hold the key of this receipt: no key with its opening was given."
@@ -35,16 +37,12 @@ def check_possession(
         )
         return
     bits = int(statement["security_level"])
-    key_bytes, opening_bytes = _read_key(key, bits), _read_opening(opening)
-    if key_bytes is None:
+    opening_bytes = _read_opening(opening)
+    key_bytes = _read_key(key)
+    if len(key_bytes) * 8 != bits:
         findings.problems.append(
             f"The key has the wrong form: the receipt is for a key of {bits} bits, "
             f"which is {_plain(bits / 4)} hexadecimal digits."
-        )
-    elif opening_bytes is None:
-        findings.problems.append(
-            "The opening has the wrong form: "
-            f"an opening is base64 of exactly {_OPENING_BYTES} bytes."
         )
     elif is_commitment(statement["key_commitment"], statement["key_id"], key_bytes, opening_bytes):
         findings.shown.append(
@@ -65,21 +63,38 @@ def is_commitment(commitment: str, key_id: str, key: bytes, opening: bytes) -> b
     return hmac.compare_digest(own, base64.b64decode(commitment))
 
 
-def _read_key(key: str | bytes, bits: int) -> bytes | None:
+_KEY_FORM = "The key has the wrong form: a key is hexadecimal digits"
+_OPENING_FORM = (
+    f"The opening has the wrong form: an opening is base64 of exactly {_OPENING_BYTES} bytes"
+)
+
+
+def _read_key(key: str | bytes) -> bytes:
     if isinstance(key, bytes):
-        return key if len(key) * 8 == bits else None
-    if len(key) * 4 != bits or not re.fullmatch(r"[0-9a-fA-F]+", key, re.ASCII) or len(key) % 2:
-        return None
-    return bytes.fromhex(key)
+        return key
+    digits = _line(_KEY_FORM, key)
+    if not re.fullmatch(r"(?:[0-9a-fA-F]{2})+", digits, re.ASCII):
+        raise UnreadableError(f"{_KEY_FORM}.")
+    return bytes.fromhex(digits)
 
 
-def _read_opening(opening: str | bytes) -> bytes | None:
+def _read_opening(opening: str | bytes) -> bytes:
     """HMAC pads short keys with zeros: another length could open a commitment twice."""
+    content: bytes | None = opening if isinstance(opening, bytes) else None
+    if isinstance(opening, str):
+        with suppress(FormatError):
+            content = decode_base64(_line(_OPENING_FORM, opening))
+    if content is None or len(content) != _OPENING_BYTES:
+        raise UnreadableError(f"{_OPENING_FORM}.")
+    return content
+
+
+def _line(what: str, text: str) -> str:
+    """Return the content of a file with one line."""
     try:
-        content = decode_base64(opening) if isinstance(opening, str) else opening
-    except FormatError:
-        return None
-    return content if len(content) == _OPENING_BYTES else None
+        return plain_text(text).strip()
+    except FormatError as error:
+        raise unreadable(what, error) from None
 
 
 def _plain(value: float) -> str:

@@ -13,10 +13,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptVerdict:
-    """What a receipt shows. All texts are whole sentences in English.
-
-    ``statement``, ``entry_index`` and ``tree_size`` are None if the receipt cannot be read.
-    """
+    """What a receipt shows. All texts are whole sentences in English."""
 
     valid: bool
     """True if every check that was asked for passed, under a policy."""
@@ -26,11 +23,11 @@ class ReceiptVerdict:
     """What the receipt shows. Read it together with ``problems``."""
     not_shown: tuple[str, ...]
     """What the receipt does not show. Never empty: no receipt shows that a key is random."""
-    statement: KeyStatement | None
+    statement: KeyStatement
     """What the service stated about the key. Trust it only if ``valid`` is True."""
-    entry_index: int | None
+    entry_index: int
     """Index of the statement's entry in the log, from 0."""
-    tree_size: int | None
+    tree_size: int
     """Number of entries under the checkpoint."""
     signed_at: datetime | None
     """Time of the log's ML-DSA-44 signature; None without such a signature."""

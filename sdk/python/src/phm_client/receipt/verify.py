@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
 from datetime import datetime, timezone
 from typing import Any, cast
 
 from ..decode import decode
-from ..types import KeyStatement, NistReport, Receipt
+from ..types import GeneratedKey, KeyStatement, NistReport, Receipt, ReceiptResult
 from .authority import CLOCK_TOLERANCE_SECONDS, AuthorityCheck
 from .canonical import canonical_json
+from .container import open_receipt_file, plain
 from .evidence import check_evidence
 from .format_error import FormatError
-from .json_text import parse_json_text
 from .note import Checkpoint, parse_checkpoint
 from .possession import check_possession
 from .proof import TlogProof, inclusion_sides, parse_proof, root_of
 from .statement import check_receipt
+from .text import UnreadableError, unreadable
 from .verdict import Findings, ReceiptVerdict, count, moment
+
+ReceiptLike = Receipt | ReceiptResult | GeneratedKey | Mapping[str, Any] | str | bytes
+"""A receipt, or what has one within it."""
 
 _LIMIT = (
     "That the key is random, or that the service kept no copy of it: "
@@ -27,26 +30,26 @@ _LIMIT = (
 )
 
 
-class _UnreadableError(Exception):
-    """A receipt that cannot be read. The message is one sentence for the verdict."""
-
-
 def verify_receipt(
-    receipt: Receipt | Mapping[str, Any] | str,
+    receipt: ReceiptLike,
     *,
-    policy: str | None = None,
+    policy: str | bytes | None = None,
     key: str | bytes | None = None,
     opening: str | bytes | None = None,
     nist_report: NistReport | Mapping[str, Any] | None = None,
     now: datetime | None = None,
 ) -> ReceiptVerdict:
-    """Verify a receipt of the service: the object, its parsed JSON or its text.
+    """Verify a receipt of the service, alone or within a file or an answer.
 
-    A receipt, key, opening, report or policy that is wrong gives a verdict that says so. Signatures
-    need the package ``cryptography``; without it the verdict is never valid and says why.
+    Takes the object, its parsed JSON, its text or bytes. A receipt, key or report that is wrong
+    gives a verdict that says so. What cannot be read gets none: it raises UnreadableError.
+    Signatures need the package ``cryptography``; without it the verdict is never valid and says
+    why.
 
     Args:
-        receipt: What ``generate`` or ``receipt`` returned, or another client stored.
+        receipt: What ``generate`` or ``receipt`` returned, or what another client stored: also the
+            file of ``phm generate --receipt`` and the download of the dashboard. Key, opening and
+            report within it are checked too, unless you give others.
         policy: Text of a policy (c2sp.org/tlog-policy) that lists the logs you accept. Pin it: keep
             one that you got independently of the receipt. Without it the verdict is never valid.
         key: The key, in hexadecimal or as bytes, to check that the receipt is for it. Needs
@@ -58,23 +61,26 @@ def verify_receipt(
             later are refused.
     """
     seconds = _check_arguments(policy, key, opening, now)
+    file = open_receipt_file(receipt)
+    key = file.key if key is None else key
+    # An opening alone, as in a receipt file, is no secret to check.
+    opening = file.opening if opening is None and key is not None else opening
+    report = file.nist_report if nist_report is None else plain(nist_report)
     findings = Findings()
-    try:
-        statement, proof, checkpoint = _read(receipt)
-    except _UnreadableError as error:
-        findings.problems.append(str(error))
-        findings.not_shown.append("Anything: the receipt cannot be read.")
-        return _verdict(findings)
+    statement, proof, checkpoint = _read(file.receipt)
     is_included = _check_inclusion(findings, statement, proof, checkpoint)
     is_own_log = _check_origin(findings, statement, checkpoint)
     authority = AuthorityCheck(findings, proof.note, checkpoint, seconds).run(policy)
     if is_included and is_own_log and authority.is_log_signed:
         _describe_statement(findings, statement, authority.signed_at)
     check_possession(findings, statement, key, opening)
-    check_evidence(findings, statement, _plain(nist_report))
+    check_evidence(findings, statement, report)
     findings.not_shown.append(_LIMIT)
-    return _verdict(
-        findings,
+    return ReceiptVerdict(
+        valid=not findings.problems,
+        problems=tuple(findings.problems),
+        shown=tuple(findings.shown),
+        not_shown=tuple(findings.not_shown),
         statement=decode(KeyStatement, statement),
         entry_index=proof.index,
         tree_size=checkpoint.size,
@@ -83,31 +89,9 @@ def verify_receipt(
     )
 
 
-def _verdict(
-    findings: Findings,
-    *,
-    statement: KeyStatement | None = None,
-    entry_index: int | None = None,
-    tree_size: int | None = None,
-    signed_at: datetime | None = None,
-    witnesses: tuple[str, ...] = (),
-) -> ReceiptVerdict:
-    return ReceiptVerdict(
-        valid=not findings.problems,
-        problems=tuple(findings.problems),
-        shown=tuple(findings.shown),
-        not_shown=tuple(findings.not_shown),
-        statement=statement,
-        entry_index=entry_index,
-        tree_size=tree_size,
-        signed_at=signed_at,
-        witnesses=witnesses,
-    )
-
-
 def _check_arguments(policy: object, key: object, opening: object, now: datetime | None) -> float:
     """Return the time in seconds since the epoch. Raises TypeError or ValueError."""
-    if policy is not None and not isinstance(policy, str):
+    if policy is not None and not isinstance(policy, (str, bytes)):
         raise TypeError(f"policy must be the text of a policy, got {type(policy).__name__}")
     for name, secret in (("key", key), ("opening", opening)):
         if secret is not None and not isinstance(secret, (str, bytes)):
@@ -120,48 +104,35 @@ def _check_arguments(policy: object, key: object, opening: object, now: datetime
 
 
 def _read(receipt: object) -> tuple[dict[str, Any], TlogProof, Checkpoint]:
-    """Return statement, proof and checkpoint. Raises _UnreadableError. It verifies nothing."""
+    """Return statement, proof and checkpoint. Raises UnreadableError. It verifies nothing."""
     try:
-        value = parse_json_text(receipt) if isinstance(receipt, str) else _plain(receipt)
-        check_receipt(value)
+        check_receipt(receipt)
     except FormatError as error:
-        raise _UnreadableError(f"This is not a receipt: {error}.") from None
-    parts = cast("dict[str, Any]", value)
+        raise unreadable("This is not a receipt", error) from None
+    parts = cast("dict[str, Any]", receipt)
     try:
         proof = parse_proof(parts["proof"])
     except FormatError as error:
-        raise _UnreadableError(f"The proof cannot be read: {error}.") from None
+        raise unreadable("The proof cannot be read", error) from None
     try:
         checkpoint = parse_checkpoint(proof.note.text)
     except FormatError as error:
-        raise _UnreadableError(f"The checkpoint cannot be read: {error}.") from None
+        raise unreadable("The checkpoint cannot be read", error) from None
     _check_fit(proof, checkpoint.size)
     return parts["statement"], proof, checkpoint
-
-
-def _plain(value: Any) -> Any:
-    """Return an object of this package, or another mapping, as parsed JSON."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(member) for name, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        items = cast("list[Any]", value)
-        return [_plain(item) for item in items]
-    return value
 
 
 def _check_fit(proof: TlogProof, size: int) -> None:
     """RFC 6962 §2.1.1: index and size fix the number of hashes."""
     entries = count(size, "entry", "entries")
     if proof.index >= size:
-        raise _UnreadableError(
+        raise UnreadableError(
             f"The proof is for entry {proof.index}, counted from 0, "
             f"but its checkpoint covers only {entries}."
         )
     expected = len(inclusion_sides(proof.index, size))
     if len(proof.hashes) != expected:
-        raise _UnreadableError(
+        raise UnreadableError(
             f"The proof has {count(len(proof.hashes), 'hash', 'hashes')}, but entry {proof.index} "
             f"of {entries} needs {expected}: it was cut, or it is for another index."
         )

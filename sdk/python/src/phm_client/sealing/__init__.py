@@ -1,7 +1,7 @@
 """Keys sealed to their recipient: docs/sealing.md of the project."""
 
 from .kem import SealingUnavailableError
-from .opening import OpenedKey, SealedKeyError, open_sealed_key
+from .opening import OpenedKey, SealedKeyError, open_sealed_key, sealed_key_json
 from .recipient import (
     Recipient,
     RecipientKey,
@@ -24,4 +24,5 @@ __all__ = [
     "open_sealed_key",
     "parse_recipient",
     "parse_recipient_key",
+    "sealed_key_json",
 ]

@@ -13,8 +13,9 @@ from typing import Any, cast
 from ..receipt.format_error import FormatError
 from ..receipt.json_text import parse_json_text
 from ..receipt.possession import is_commitment
+from ..receipt.text import UnreadableError
 from ..receipt.verdict import ReceiptVerdict
-from ..receipt.verify import verify_receipt
+from ..receipt.verify import ReceiptLike, verify_receipt
 from ..types import (
     GeneratedSealedKey,
     KeyStatement,
@@ -68,11 +69,11 @@ class OpenedKey:
 
 
 def open_sealed_key(
-    sealed: GeneratedSealedKey | SealedKey | Mapping[str, Any] | str,
-    recipient_key: RecipientKey | str,
+    sealed: GeneratedSealedKey | SealedKey | Mapping[str, Any] | str | bytes,
+    recipient_key: RecipientKey | str | bytes,
     *,
-    receipt: Receipt | Mapping[str, Any] | str | None = None,
-    policy: str | None = None,
+    receipt: ReceiptLike | None = None,
+    policy: str | bytes | None = None,
     nist_report: NistReport | Mapping[str, Any] | None = None,
     now: datetime | None = None,
 ) -> OpenedKey:
@@ -88,8 +89,8 @@ def open_sealed_key(
 
     Args:
         sealed: What ``generate_sealed`` returned or another client stored: the response or its
-            ``sealed_key``, also as parsed JSON or as its text.
-        recipient_key: The key pair of the recipient, or the text of its file.
+            ``sealed_key``, also as parsed JSON or as its text or bytes.
+        recipient_key: The key pair of the recipient, or the text or bytes of its file.
         receipt: The receipt, as for ``verify_receipt``. By default the one in the response, if you
             give a policy.
         policy: As for ``verify_receipt``: pin it.
@@ -106,14 +107,17 @@ def open_sealed_key(
     _check_response(response, header)
     verdict = None
     if receipt is not None:
-        verdict = verify_receipt(
-            receipt,
-            policy=policy,
-            key=content.key,
-            opening=content.opening,
-            nist_report=nist_report,
-            now=now,
-        )
+        try:
+            verdict = verify_receipt(
+                receipt,
+                policy=policy,
+                key=content.key,
+                opening=content.opening,
+                nist_report=nist_report,
+                now=now,
+            )
+        except UnreadableError as error:
+            raise SealedKeyError(str(error)) from None
         _check_receipt(verdict, parts)
     return OpenedKey(
         key_id=header["key_id"],
@@ -125,6 +129,17 @@ def open_sealed_key(
         time=header["time"],
         verdict=verdict,
     )
+
+
+def sealed_key_json(sealed: GeneratedSealedKey | SealedKey) -> str:
+    """Return a sealed key as JSON, with its receipt, for a file or for ``phm open``."""
+    if not isinstance(sealed, (GeneratedSealedKey, SealedKey)):
+        got = type(sealed).__name__
+        raise TypeError(f"sealed must be a GeneratedSealedKey or its SealedKey, got {got}")
+    members = _response_of(sealed)
+    if isinstance(members.get("receipt"), Receipt):
+        members["receipt"] = asdict(members["receipt"])
+    return json.dumps(members, separators=(",", ":"))
 
 
 def _receipt_in(response: Mapping[str, Any]) -> Any:
@@ -153,7 +168,7 @@ def _response_of(sealed: object) -> dict[str, Any]:
     if isinstance(sealed, SealedKey):
         return {"sealed_key": asdict(sealed)}
     value: Any = sealed
-    if isinstance(sealed, str):
+    if isinstance(sealed, (str, bytes)):
         try:
             value = parse_json_text(sealed)
         except FormatError as error:
@@ -168,7 +183,7 @@ def _response_of(sealed: object) -> dict[str, Any]:
 def _recipient_key_of(given: object) -> RecipientKey:
     if isinstance(given, RecipientKey):
         return given
-    if not isinstance(given, str):
+    if not isinstance(given, (str, bytes)):
         got = type(given).__name__
         raise TypeError(f"recipient_key must be a RecipientKey or the text of its file, got {got}")
     try:
@@ -254,8 +269,7 @@ def _check_commitment(header: Mapping[str, Any], content: SealedContent) -> None
 
 def _check_receipt(verdict: ReceiptVerdict, parts: SealedBytes) -> None:
     """Check that a receipt is valid, and that its statement is of this sealed key."""
-    statement = verdict.statement
-    problem = None if statement is None else _binding_problem(statement, parts)
+    problem = _binding_problem(verdict.statement, parts)
     if problem is not None or not verdict.valid:
         raise SealedKeyError(problem or verdict.problems[0], verdict)
 

@@ -64,14 +64,14 @@ def format_recipient_key(recipient_key: RecipientKey) -> str:
     return _file(_KEY_TYPE, recipient_key, private_key=private_key)
 
 
-def parse_recipient(text: str) -> Recipient:
-    """Read the text of a public file. Raises ValueError, also for an unusable public key."""
+def parse_recipient(text: str | bytes) -> Recipient:
+    """Read the text or bytes of a public file. Raises ValueError, also for a wrong public key."""
     suite, public_key, _ = _parse("the recipient", _RECIPIENT, text)
     return Recipient(suite.name, public_key)
 
 
-def parse_recipient_key(text: str) -> RecipientKey:
-    """Read the text of a secret file. Raises ValueError, which never quotes the private key."""
+def parse_recipient_key(text: str | bytes) -> RecipientKey:
+    """Read the text or bytes of a secret file. Raises ValueError, which does not quote it."""
     name = "the recipient key"
     suite, public_key, members = _parse(name, _RECIPIENT_KEY, text)
     private_key = bytes_of("private_key", members["private_key"], 1, _MAX_KEY_BYTES)
@@ -94,8 +94,9 @@ _RECIPIENT_KEY = json_object(
 )
 
 
-def _parse(name: str, check: Check, text: str) -> tuple[Suite, bytes, dict[str, Any]]:
-    check_text("text", text)
+def _parse(name: str, check: Check, text: str | bytes) -> tuple[Suite, bytes, dict[str, Any]]:
+    if not isinstance(text, bytes):
+        check_text("text", text)
     members = parse_json(name, "a JSON object", text)
     check(name, members)
     suite = SUITES[members["suite"]]

@@ -62,8 +62,7 @@ def read_sealed_key(value: object) -> SealedBytes:
 
 
 def _parse_header(content: bytes) -> Mapping[str, Any]:
-    # An encoding that is not UTF-8 is not canonical.
-    value = parse_json("the header", "JSON", content.decode("utf-8", "replace"))
+    value = parse_json("the header", "JSON", content)
     _HEADER("the header", value)
     suite_of_ids("the header", value)
     if canonical_json(value).encode() != content:

@@ -6,12 +6,17 @@ import json
 from typing import Any, NoReturn
 
 from ..receipt.format_error import FormatError
+from ..receipt.text import plain_text
 
 
-def parse_json(name: str, expected: str, text: str) -> Any:
+def parse_json(name: str, expected: str, content: str | bytes) -> Any:
     """Return the value of a JSON text. Raises FormatError, which does not quote it."""
     try:
-        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse)
+        text = plain_text(content)
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}") from None
+    try:
+        return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         pass
     # Raised above, it would have the error of json as its context, which holds the text.
