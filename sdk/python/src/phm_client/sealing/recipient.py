@@ -10,6 +10,7 @@ from typing import Any
 from ..options import check_text
 from ..receipt.format_error import FormatError
 from ..receipt.shape import Check, json_object, text_of
+from ..receipt.text import plain_text
 from ..types import SealSuite
 from .base64url import base64url, bytes_of, encode_base64url
 from .kem import public_key_of
@@ -97,7 +98,7 @@ _RECIPIENT_KEY = json_object(
 def _parse(name: str, check: Check, text: str | bytes) -> tuple[Suite, bytes, dict[str, Any]]:
     if not isinstance(text, bytes):
         check_text("text", text)
-    members = parse_json(name, "a JSON object", text)
+    members = parse_json(name, "a JSON object", plain_text(text))
     check(name, members)
     suite = SUITES[members["suite"]]
     public_key = bytes_of("public_key", members["public_key"], 1, _MAX_KEY_BYTES)

@@ -62,7 +62,8 @@ def read_sealed_key(value: object) -> SealedBytes:
 
 
 def _parse_header(content: bytes) -> Mapping[str, Any]:
-    value = parse_json("the header", "JSON", content)
+    # An encoding that is not UTF-8 is not canonical.
+    value = parse_json("the header", "JSON", content.decode("utf-8", "replace"))
     _HEADER("the header", value)
     suite_of_ids("the header", value)
     if canonical_json(value).encode() != content:

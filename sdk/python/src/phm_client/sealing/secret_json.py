@@ -6,15 +6,10 @@ import json
 from typing import Any, NoReturn
 
 from ..receipt.format_error import FormatError
-from ..receipt.text import plain_text
 
 
-def parse_json(name: str, expected: str, content: str | bytes) -> Any:
+def parse_json(name: str, expected: str, text: str) -> Any:
     """Return the value of a JSON text. Raises FormatError, which does not quote it."""
-    try:
-        text = plain_text(content)
-    except FormatError as error:
-        raise FormatError(f"{name}: {error}") from None
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
