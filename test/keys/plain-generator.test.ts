@@ -44,6 +44,7 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
       return keyring.makeProof(key);
     },
     commit: (key: Uint8Array) => keyring.commit(key),
+    commitOthers: () => [],
   } as unknown as Keyring;
   const worker = new KeyWorker(plain, spy, store);
   let id = 0;

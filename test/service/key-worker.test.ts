@@ -82,6 +82,7 @@ function spyingKeyring(): { spy: Keyring; shown: Uint8Array[] } {
       return keyring.makeProof(key);
     },
     commit: (key: Uint8Array) => keyring.commit(key),
+    commitOthers: () => [],
   } as unknown as Keyring;
   return { spy, shown };
 }
