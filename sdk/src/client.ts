@@ -10,7 +10,7 @@ import {
   recordBelongs,
   revocationBelongs,
 } from './belonging.ts';
-import { hide } from './hidden.ts';
+import { hide, showAs } from './hidden.ts';
 import type { RequestEvent, RetryEvent } from './hooks.ts';
 import { idempotencyKeyFor } from './idempotency.ts';
 import { type Limits, NO_LIMITS } from './limits.ts';
@@ -27,6 +27,7 @@ import {
   resolveBase,
 } from './options.ts';
 import { Pages } from './pages.ts';
+import { withoutProxy } from './proxy.ts';
 import type { Repeatable } from './retry.ts';
 import { batchShape, keyShape, SHAPES, type Shape, sealedKeyShape } from './shapes.ts';
 import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
@@ -158,7 +159,7 @@ export class PhmClient {
   constructor(options: PhmClientOptions) {
     assertObject('the options', options, "{ baseUrl: 'https://keys.example', apiKey }");
     const { apiKey, onRequest, onRetry, pace = true, strict = true } = options;
-    const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
+    const { fetch = ownFetch } = options;
     assertFunction('onRequest', onRequest);
     assertFunction('onRetry', onRetry);
     assertFunction('fetch', fetch);
@@ -177,6 +178,9 @@ export class PhmClient {
     this.#strict = strict;
     this.#base = resolveBase(options.baseUrl);
     this.#credential = apiKey === undefined ? {} : { 'X-API-Key': checkApiKey(apiKey) };
+    // A copy for another thread would have no private members. With a function in it, it is a DataCloneError.
+    Object.defineProperty(this, 'copy', { value: NO_COPY, enumerable: true });
+    showAs(this, `PhmClient { ${this.#base} }`);
   }
 
   /** Limits from the latest response; all null before the first. */
@@ -413,12 +417,20 @@ export class PhmClient {
       ...(open ? {} : this.#credential),
       ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
     };
+    if (this.#transport.fetch === ownFetch) withoutProxy(url);
     const text = body === undefined ? null : JSON.stringify(body);
     const call: Call = { ...kind, method, url, headers, body: text, signal, requestId };
     const transport = open ? { ...this.#transport, turns: null } : this.#transport;
     return (await send(call, transport)) as Answer;
   }
 }
+
+/** Its text is in the error for a copy. */
+const NO_COPY = (): string => 'a PhmClient belongs to one thread: make one in each';
+
+/** Looks for the global one at each call. */
+const ownFetch: Fetch = (url, init) =>
+  globalThis.fetch(url, { ...init, ...withoutProxy(new URL(url)) } as RequestInit);
 
 const SEALED_EXAMPLE = '{ security_level: 256, seal_to: sealTo(recipient) }';
 

@@ -12,23 +12,19 @@ export function hide<T extends object>(object: T, ...names: readonly (keyof T & 
     const shown = names.filter((name) => object[name] !== undefined);
     return {
       ...object,
-      ...Object.fromEntries(shown.map((name) => [name, new Hidden(object[name])])),
+      ...Object.fromEntries(shown.map((name) => [name, placeholder(object[name])])),
     };
   };
   return Object.defineProperty(object, INSPECT, { value: inspect, configurable: true });
 }
 
-/** Is shown as `[hidden: 64 characters]`. */
-class Hidden {
-  readonly #text: string;
+/** Makes Node show an object as this text. */
+export function showAs(object: object, text: string): object {
+  return Object.defineProperty(object, INSPECT, { value: () => text });
+}
 
-  constructor(value: unknown) {
-    const unit = typeof value === 'string' ? 'characters' : 'bytes';
-    const { length } = value as { length: number };
-    this.#text = `[hidden: ${length} ${unit}]`;
-  }
-
-  [INSPECT](): string {
-    return this.#text;
-  }
+function placeholder(value: unknown): object {
+  const unit = typeof value === 'string' ? 'characters' : 'bytes';
+  const { length } = value as { length: number };
+  return showAs({}, `[hidden: ${length} ${unit}]`);
 }
