@@ -749,6 +749,8 @@ describe('phm metrics', () => {
       stdout,
       /^LAST 2 HOURS\nkeys generated +\d+\naverage latency +[\d.]+ ms\n[\s\S]*left this month +[89]\d\d of 1,000 requests, for .*\n$/,
     );
+    const hour = await phm(['metrics', '--hours', '1']);
+    assert.match(hour.stdout, /^LAST HOUR\n/);
     const json = await phm(['metrics', '--json']);
     assert.equal(JSON.parse(json.stdout).metrics.usage.api_key_count, 1);
   });
@@ -777,7 +779,7 @@ describe('phm metrics', () => {
       assert.equal(code, 1);
       assert.match(
         stderr,
-        /^phm: The request is not valid \(invalid_request\)\n.*"hours" is not a known field.*\n {2}step is not a known field\n$/,
+        /^phm: The request is not valid \(invalid_request\)\n.*"hours" is not a known field.*\n {2}step is not a known field\nRequest ID: [\w-]+\n$/,
       );
       assert.equal(older.received[0]?.headers.prefer, 'handling=strict');
     } finally {

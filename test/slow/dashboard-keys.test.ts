@@ -71,11 +71,11 @@ describe('keys in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () =>
     await post(page, 'generate/batch', { security_level: 128, count: MANY });
     const { key_id: newest } = await generate(page, {});
     await button(page, 'Refresh').click();
-    await listed(page, '50 keys');
+    await listed(page, '50 keys on this page');
     assert.equal(await rows(page).first().getByRole('link').textContent(), newest);
     await page.getByRole('link', { name: 'Older keys' }).click();
     await page.getByRole('heading', { name: 'Older keys', level: 2 }).waitFor();
-    await listed(page, '4 keys');
+    await listed(page, '4 keys on this page');
     await focused(page, 'Older keys');
     const address = await hash(page);
     const link = rows(page).nth(2).getByRole('link');
@@ -89,15 +89,15 @@ describe('keys in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () =>
     await focused(page, id);
     assert.equal(await rows(page).count(), 4);
     await page.goBack();
-    await listed(page, '50 keys');
+    await listed(page, '50 keys on this page');
 
     // A link that someone shares works after the API key is entered.
     await page.reload();
     await openHash(page, address);
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-    await listed(page, '4 keys');
+    await listed(page, '4 keys on this page');
     await page.getByRole('link', { name: 'Newest keys' }).click();
-    await listed(page, '50 keys');
+    await listed(page, '50 keys on this page');
   });
 
   it('are found by ID, and a secret in the field of the search goes nowhere', async () => {

@@ -27,7 +27,7 @@ export function KeyList({ query, latest }: KeyListProps) {
     else openHash(hashOf(next));
   };
   const isFiltered = activeFilters(query).length > 0;
-  const status = statusText(search, isFiltered);
+  const status = statusText(search, query);
   return (
     <>
       <section class="panel" aria-label="Which keys">
@@ -63,13 +63,16 @@ export function KeyList({ query, latest }: KeyListProps) {
   );
 }
 
-/** Returns how far the search has come. */
-function statusText({ found, isStale, isLoading, error }: KeySearch, isFiltered: boolean): string {
+/** Returns how far the search has come. Only a list that is whole says how many keys there are. */
+function statusText({ found, isStale, isLoading, error }: KeySearch, query: KeyQuery): string {
   if (!found || isStale) return error === undefined ? 'Searching…' : '';
+  const isFiltered = activeFilters(query).length > 0;
+  const isWhole = found.next === null && query.cursor === '';
   const count = plural(found.keys.length, 'key');
   const back = found.next === null ? undefined : searchedBackTo(found.next);
   const isFull = found.keys.length >= PAGE_KEYS;
-  if (back === undefined || (isFull && !isFiltered)) return count;
+  if (back === undefined || (isFull && !isFiltered))
+    return isWhole ? count : `${count} on this page`;
   return `${count}, ${isLoading ? 'searching' : 'searched'} back to ${dateTime(back)}`;
 }
 

@@ -76,7 +76,7 @@ export function UsageView() {
         {data === undefined && isLoading && <p class="note">Loading the totals of the account…</p>}
         {data && (
           <>
-            <Sums metrics={data.metrics} />
+            <Sums metrics={data.metrics} points={data.series.points} />
             <p class="note">
               For the account of this API key.
               {at !== undefined && ` As of ${timeOfDay(at)}.`}
@@ -108,9 +108,12 @@ interface SumsProps {
     };
     readonly usage: { readonly api_key_count: number; readonly total_usage: number };
   };
+  /** The same period over time, which tells a share of nothing from a whole. */
+  readonly points: readonly { readonly nist_compliance_rate: number | null }[];
 }
 
-function Sums({ metrics: { performance, usage } }: SumsProps) {
+function Sums({ metrics: { performance, usage }, points }: SumsProps) {
+  const hasStreams = points.some(({ nist_compliance_rate: rate }) => rate !== null);
   const keys = performance.total_keys_generated;
   return (
     <Tiles
@@ -128,8 +131,8 @@ function Sums({ metrics: { performance, usage } }: SumsProps) {
         },
         {
           label: 'Streams past the gate',
-          value: percent(performance.nist_compliance_rate),
-          note: 'of the tested ones; 100\u00a0% if there are none',
+          value: hasStreams ? percent(performance.nist_compliance_rate) : '–',
+          note: 'of the tested ones',
         },
         {
           label: 'Errors',

@@ -1,6 +1,6 @@
 /** `phm metrics`: shows the usage of an account on a running service. */
 import type { Command } from 'commander';
-import type { Limits, Metrics } from '../../../sdk/src/index.ts';
+import type { Limits, Metrics, MetricsSeries } from '../../../sdk/src/index.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags, duration } from './connection.ts';
@@ -50,22 +50,29 @@ async function showMetrics(
     writeJson(context, metrics);
     return;
   }
-  const rows = toRows(metrics, connection.client.lastLimits);
+  const { points } = (
+    await connection.ask((phm, signal) => phm.metricsSeries({ hours }, { signal }))
+  ).series;
+  const rows = toRows(metrics, points, connection.client.lastLimits);
   if (process.stdout.isTTY) {
-    const { series } = await connection.ask((phm, signal) =>
-      phm.metricsSeries({ hours }, { signal }),
-    );
-    const counts = series.points.map(({ keys }) => keys);
+    const counts = points.map(({ keys }) => keys);
     rows.push(['keys over time', sparkline(counts, SPARKLINE_WIDTH)]);
   }
-  writeTable(context, [`LAST ${hours} HOURS`, ''], rows);
+  writeTable(context, [hours === 1 ? 'LAST HOUR' : `LAST ${hours} HOURS`, ''], rows);
 }
 
-function toRows({ metrics: { performance, usage } }: Metrics, { quota }: Limits): string[][] {
+/** The points tell a share of nothing from a whole: the sums have 100 % for both. */
+function toRows(
+  { metrics: { performance, usage } }: Metrics,
+  points: MetricsSeries['series']['points'],
+  { quota }: Limits,
+): string[][] {
+  const keys = performance.total_keys_generated;
+  const hasStreams = points.some(({ nist_compliance_rate: rate }) => rate !== null);
   return [
-    ['keys generated', number(performance.total_keys_generated)],
-    ['average latency', `${performance.average_latency_ms} ms`],
-    ['streams that passed', percent(performance.nist_compliance_rate)],
+    ['keys generated', number(keys)],
+    ['average latency', keys === 0 ? '-' : `${performance.average_latency_ms} ms`],
+    ['streams that passed', hasStreams ? percent(performance.nist_compliance_rate) : '-'],
     ['failed calls', percent(performance.error_rate)],
     ['metered requests', number(usage.total_usage)],
     ['active API keys', number(usage.api_key_count)],
