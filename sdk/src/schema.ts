@@ -257,7 +257,9 @@ export interface paths {
          * @description Returns the receipt for a key that your account generated. Not metered.
          *
          *     - With witnesses, the receipt has the newest checkpoint that enough witnesses have cosigned.
-         *     - `receipt_pending`: no published checkpoint covers the record yet. Wait as `Retry-After` says.
+         *     - `wait`: seconds to wait for a receipt that is not ready.
+         *     - `receipt_pending`: no published checkpoint covers the record yet, or too few witnesses have cosigned one (`detail`). Wait as
+         *       `Retry-After` says.
          *     - `receipt_not_found`: your account has no such key, or the key is older than the log.
          *     - `record_altered`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
          *       not match its log.
@@ -3357,7 +3359,10 @@ export interface operations {
     };
     receipt: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description seconds to wait for a receipt that is not ready, in decimal digits; at most once. Absent: none */
+                wait?: number;
+            };
             header?: {
                 /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];

@@ -160,15 +160,15 @@ describe('a running log', () => {
     assert.ok(ended.mock.callCount() < 100, 'the next turn finds them no more');
   });
 
-  it('asks once for a later fetch, and prefers a witnessed head', async () => {
-    const asked: boolean[] = [];
-    const find = async (_keyId: string, _account: string, later: boolean) => {
-      asked.push(later);
+  it('asks once for a later fetch', async () => {
+    const asked: string[] = [];
+    const find = async (keyId: string) => {
+      asked.push(keyId);
       return { kind: 'pending' };
     };
     const { engine } = start({ find });
     assert.deepEqual(await engine.receipt('phm_1', 'acct', 0), { kind: 'pending' });
-    assert.deepEqual(asked, [true]);
+    assert.deepEqual(asked, ['phm_1']);
   });
 
   it('says once that it is delayed, and once that it is not', async () => {

@@ -1,13 +1,19 @@
 /** GET /api/v2/keys/{key_id}/receipt: not metered. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { formatTimestamp } from '../../clock.ts';
+import { formatTimestamp, SECOND_MS } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { parseKeyId } from '../../keys/index.ts';
-import type { ReceiptAnswer } from '../../service/index.ts';
+import type { LogApi, ReceiptAnswer } from '../../service/index.ts';
 import type { RouteContext } from '../context.ts';
-import { takesQuery } from '../wire/query.ts';
-import { KeyId, ReceiptResult, receiptBody } from '../wire/receipt-schemas.ts';
+import { takesQuery, wholeNumber } from '../wire/query.ts';
+import {
+  KeyId,
+  MAX_WAIT_SECONDS,
+  ReceiptQuery,
+  ReceiptResult,
+  receiptBody,
+} from '../wire/receipt-schemas.ts';
 import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { Type } from '../wire/type.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
@@ -20,7 +26,7 @@ export function receiptPath(basePath: string, keyId: string): string {
 
 export function receiptRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;
-  app.get<{ Params: { readonly key_id: string } }>(
+  app.get<{ Params: { readonly key_id: string }; Querystring: Static<typeof ReceiptQuery> }>(
     receiptPath('', ':key_id'),
     {
       schema: {
@@ -28,6 +34,7 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
         summary: 'The receipt for a key',
         tags: ['keys'],
         params: Type.Object({ key_id: KeyId }),
+        querystring: ReceiptQuery,
         response: responses(ReceiptResult, [
           ...KEYED_ERRORS,
           'invalid_request',
@@ -38,13 +45,13 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
         ]),
       },
       onRequest: authenticator.check('receipt'),
-      ...takesQuery({}),
+      ...takesQuery({ wait: wholeNumber(1, MAX_WAIT_SECONDS) }),
     },
     async (request): Promise<Static<typeof ReceiptResult>> => {
       const keyId = request.params.key_id;
       if (!parseKeyId(keyId)) throw malformedKeyId();
       const { accountId } = authenticator.principal(request);
-      const answer = await service.log.receipt(keyId, accountId, 0);
+      const answer = await findReceipt(service.log, keyId, accountId, request.query.wait ?? 0);
       if (answer.kind !== 'receipt') throw noReceipt(answer);
       return {
         success: true,
@@ -54,6 +61,19 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
       };
     },
   );
+}
+
+/** Returns a receipt that exists at once, and otherwise waits for it. */
+async function findReceipt(
+  log: LogApi,
+  keyId: string,
+  accountId: string,
+  waitSeconds: number,
+): Promise<ReceiptAnswer> {
+  const answer = await log.receipt(keyId, accountId, 0);
+  const mayCome = answer.kind === 'pending' || answer.kind === 'not_cosigned';
+  if (!mayCome || waitSeconds === 0) return answer;
+  return log.receipt(keyId, accountId, waitSeconds * SECOND_MS);
 }
 
 function malformedKeyId(): AppError {
@@ -74,6 +94,11 @@ function noReceipt(answer: Exclude<ReceiptAnswer, { readonly kind: 'receipt' }>)
     }
     case 'pending':
       return new AppError('receipt_pending');
+    case 'not_cosigned': {
+      const detail =
+        'The log holds the entry of this key, but too few witnesses have cosigned a checkpoint with it yet.';
+      return new AppError('receipt_pending', { detail, remedy: 'Try again in {wait}.' });
+    }
     case 'altered':
       return new AppError('record_altered');
     default:

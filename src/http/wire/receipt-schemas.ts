@@ -13,6 +13,20 @@ const bytes32 = (description: string) => Type.String({ pattern: BASE64_32, descr
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
+/** Longest wait for a receipt that a caller can ask for. */
+export const MAX_WAIT_SECONDS = 5;
+
+export const ReceiptQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_WAIT_SECONDS,
+      description:
+        'seconds to wait for a receipt that is not ready, in decimal digits; at most once. Absent: none',
+    }),
+  ),
+});
+
 export const KeyId = Type.String({ description: 'identifier of the key: `key_id` of generate' });
 
 /** The random bytes that open the commitment of a statement. */

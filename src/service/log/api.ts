@@ -19,6 +19,8 @@ export type ReceiptAnswer =
   | { readonly kind: 'receipt'; readonly receipt: LogReceipt }
   /** The log does not hold the entry yet. */
   | { readonly kind: 'pending' }
+  /** The log holds the entry, but no head with it has the quorum of witnesses yet. */
+  | { readonly kind: 'not_cosigned' }
   /** The account has no such key. */
   | { readonly kind: 'unknown_key' }
   /** The key is older than the log, or was generated without one. */
@@ -63,8 +65,8 @@ export interface LogStatus {
 /** Methods that read the database reject with `ledger_unavailable` or `overloaded`. */
 export interface LogApi {
   /**
-   * Returns the receipt of an account's key. With `waitMs` > 0 it asks for a new head at once and waits for it. Then the
-   * receipt has the newest head, which holds the entry. With 0 it has the newest witnessed head if witnesses are configured.
+   * Returns the receipt of an account's key. With `waitMs` > 0 it asks for a new head at once and waits for it. If witnesses
+   * are configured, it also waits until enough of them have cosigned: other receipts would fail the log's own policy.
    */
   receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer>;
   /** Returns the newest published checkpoint. */

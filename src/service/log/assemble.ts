@@ -107,8 +107,8 @@ export function assembleLog(
         });
   const open: ProvingLog = {
     origin,
-    headFor: (index, later) =>
-      headFor(index, later ? (cosigning?.witnessed ?? null) : null, publisher),
+    headFor: (index) => holding(index, cosigning ? cosigning.witnessed : publisher.published),
+    awaitsWitnesses: (index) => cosigning !== null && holding(index, publisher.published) !== null,
   };
   const receipts = new Receipts({
     store,
@@ -160,13 +160,9 @@ function signWith(keys: LogKeys | null, head: Head, nowSeconds: number): string 
   return signCheckpoint(keys, head, nowSeconds);
 }
 
-/** Returns the witnessed head if it holds the entry, otherwise the newest one. */
-function headFor(
-  index: number,
-  witnessed: SignedHead | null,
-  { published }: Publisher,
-): SignedHead | null {
-  return witnessed && witnessed.size > index ? witnessed : published;
+/** Returns the head if it holds the entry. */
+function holding(index: number, head: SignedHead | null): SignedHead | null {
+  return head && head.size > index ? head : null;
 }
 
 async function keepUp(

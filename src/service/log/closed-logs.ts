@@ -44,7 +44,9 @@ export class ClosedLogs {
     );
     const log: ProvingLog = {
       origin: record.origin,
-      headFor: (index) => (witnessed && witnessed.size > index ? witnessed : (newest ?? null)),
+      // No witness cosigns the end of a closed log any more.
+      headFor: (index) => [witnessed, newest].find((head) => (head?.size ?? 0) > index) ?? null,
+      awaitsWitnesses: () => false,
     };
     this.#known.set(logId, log);
     return log;

@@ -2,8 +2,8 @@
  * Has published heads cosigned, and keeps the newest one with enough cosignatures.
  *
  * A round submits one head to every witness at the same time. It waits for all of them, each of which has its own time
- * limit and back-off. Every server of a database takes part, except that one skips a head that another server had cosigned
- * within the last round's time.
+ * limit and back-off. A round comes every five seconds, and at once for a head for which a receipt waits. Every server of a
+ * database takes part, except that one skips a head that another server had cosigned within the last round's time.
  */
 import { formatNote, meetsQuorum, type NoteSignature, type Policy, parseNote } from '#tlog';
 import { SECOND_MS } from '../../clock.ts';
@@ -47,12 +47,12 @@ export class Cosigning {
 
   /**
    * Has a head cosigned unless that was done. Rejects with the error of the database, and with `LogStopped` if a witness
-   * shows that the log must stop.
+   * shows that the log must stop. A receipt waits for an urgent round.
    */
-  async round(head: SignedHead): Promise<void> {
+  async round(head: SignedHead, isUrgent = false): Promise<void> {
     const { nowMs, witnesses } = this.#parts;
     const adopted = await this.#adopt();
-    if (adopted && nowMs() - adopted.atMs < ROUND_MS) return;
+    if (!isUrgent && adopted && nowMs() - adopted.atMs < ROUND_MS) return;
     if (this.#witnessed && this.#witnessed.size >= head.size) return;
     const signatures = new Map<string, NoteSignature>();
     await Promise.all(

@@ -6,6 +6,7 @@ import { formatEntries } from '#tlog';
 import { SECOND_MS } from '../../clock.ts';
 import type { LogBytesAnswer, ReceiptAnswer } from './api.ts';
 import { type Cosigning, ROUND_MS } from './cosigning.ts';
+import type { SignedHead } from './heads.ts';
 import type { LogNotice } from './notices.ts';
 import { pauseMs, restMs } from './pace.ts';
 import type { Publisher, StateFile } from './publisher.ts';
@@ -47,6 +48,22 @@ export interface EngineParts {
 /** A request that waits for the next head. */
 type Waiter = () => void;
 
+/** Resolves with true when the waiter in the set is called, and with false after `limitMs`. */
+function waitIn(waiters: Set<Waiter>, limitMs: number): Promise<boolean> {
+  if (limitMs <= 0) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const waiter = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    const timer = setTimeout(() => {
+      waiters.delete(waiter);
+      resolve(false);
+    }, limitMs);
+    waiters.add(waiter);
+  });
+}
+
 export class LogEngine {
   readonly #parts: EngineParts;
   #stopped: string | null;
@@ -65,6 +82,8 @@ export class LogEngine {
   #closing = false;
   #entriesWait = true;
   readonly #waiters = new Set<Waiter>();
+  /** Receipts that wait for cosignatures. */
+  readonly #cosignWaiters = new Set<Waiter>();
   #turn: Promise<void> | null = null;
   #turnStartMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -74,6 +93,8 @@ export class LogEngine {
   #endRest: () => void = () => {};
   readonly #timers: NodeJS.Timeout[] = [];
   #round: Promise<void> | null = null;
+  /** True if a receipt waits for a newer head than that of the round in progress. */
+  #isRoundDue = false;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -102,17 +123,27 @@ export class LogEngine {
     this.#schedule();
   }
 
-  /** Returns a receipt. With `waitMs` > 0 it waits for a head that began after this call. */
+  /**
+   * Returns a receipt. With `waitMs` > 0 it waits for a head that began after this call, and then for cosignatures of it if
+   * the log has witnesses.
+   */
   async receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer> {
     const deadlineMs = performance.now() + waitMs;
-    for (;;) {
+    let answer: ReceiptAnswer = { kind: 'pending' };
+    for (let witnessed: SignedHead | null = null; ; ) {
       const leftMs = deadlineMs - performance.now();
-      const isInTime = waitMs === 0 || (await this.#nextHead(leftMs));
+      const isInTime =
+        waitMs === 0 ||
+        (answer.kind === 'not_cosigned'
+          ? await this.#nextWitnessed(witnessed, leftMs)
+          : await this.#nextHead(leftMs));
       if (this.#stopped !== null) return { kind: 'stopped' };
-      if (!isInTime) return { kind: 'pending' };
-      const answer = await this.#parts.receipts.find(keyId, accountId, waitMs === 0);
+      if (!isInTime) return answer;
+      witnessed = this.#parts.cosigning?.witnessed ?? null;
+      answer = await this.#parts.receipts.find(keyId, accountId);
       if (this.#stopped !== null) return { kind: 'stopped' };
-      if (answer.kind !== 'pending' || waitMs === 0) return answer;
+      const mayCome = answer.kind === 'pending' || answer.kind === 'not_cosigned';
+      if (!mayCome || waitMs === 0) return answer;
     }
   }
 
@@ -142,7 +173,7 @@ export class LogEngine {
     this.#parts.publisher.halt(reason);
     if (this.#stopped === null) this.#stop(reason);
     this.#endRest();
-    this.#release(this.#waiters);
+    this.#releaseAll();
   }
 
   /** Takes the last turns, so that the log holds the last keys, and ends. */
@@ -164,20 +195,18 @@ export class LogEngine {
 
   /** Resolves with true after a turn that began later than this call, and with false after `limitMs`. */
   #nextHead(limitMs: number): Promise<boolean> {
-    if (limitMs <= 0) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const waiter = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-      const timer = setTimeout(() => {
-        this.#waiters.delete(waiter);
-        resolve(false);
-      }, limitMs);
-      this.#waiters.add(waiter);
-      this.#endRest();
-      this.#schedule();
-    });
+    const head = waitIn(this.#waiters, limitMs);
+    this.#endRest();
+    this.#schedule();
+    return head;
+  }
+
+  /** Resolves with true once another head than `before` has the quorum, and with false after `limitMs`. */
+  #nextWitnessed(before: SignedHead | null, limitMs: number): Promise<boolean> {
+    if (this.#parts.cosigning?.witnessed !== before) return Promise.resolve(true);
+    const head = waitIn(this.#cosignWaiters, limitMs);
+    this.#hastenRound();
+    return head;
   }
 
   async #refusal(level: number, index: number, width: number): Promise<LogBytesAnswer | null> {
@@ -227,11 +256,12 @@ export class LogEngine {
       if (!this.#isCondemned && error instanceof LogStopped) this.#stop(error.message, error.halt);
       else if (!this.#isCondemned) this.#noteDelay(this.#parts.describe(error));
       this.#entriesWait = true;
-      if (this.#stopped !== null) this.#release(this.#waiters);
+      if (this.#stopped !== null) this.#releaseAll();
     }
     const { published } = publisher;
     if (published && published !== before && this.#stopped === null) {
       notify({ kind: 'published', size: published.size, note: published.note });
+      if (waiters.length > 0) this.#hastenRound();
     }
   }
 
@@ -262,7 +292,7 @@ export class LogEngine {
   #noteShown(error: unknown): void {
     if (!(error instanceof LogStopped) || this.#isCondemned) return;
     this.#stop(error.message, error.halt);
-    this.#release(this.#waiters);
+    this.#releaseAll();
   }
 
   #noteDelay(reason: string | null): void {
@@ -289,6 +319,11 @@ export class LogEngine {
     if (this.#stopped === null || this.#isCondemned) return;
     this.#stopped = null;
     this.#parts.notify({ kind: 'resumed' });
+  }
+
+  #releaseAll(): void {
+    this.#release(this.#waiters);
+    this.#release(this.#cosignWaiters);
   }
 
   /** Lets requests continue. One whose time is over has left the set, and notices nothing. */
@@ -330,16 +365,31 @@ export class LogEngine {
     if (this.#delay !== null) this.#triedAt = null;
   }
 
-  #startRound(): void {
+  /** Has the newest head cosigned now, or after the round in progress. */
+  #hastenRound(): void {
+    if (this.#round) this.#isRoundDue = true;
+    else this.#startRound(true);
+  }
+
+  /** Lets receipts continue if another head than `before` has the quorum, and starts the next round if one is due. */
+  #followRound(before: SignedHead | null): void {
+    if (this.#parts.cosigning?.witnessed !== before) this.#release(this.#cosignWaiters);
+    const isDue = this.#isRoundDue;
+    this.#isRoundDue = false;
+    if (isDue && !this.#closing) this.#startRound(true);
+  }
+
+  #startRound(isUrgent = false): void {
     const { cosigning, publisher } = this.#parts;
     const head = publisher.published;
     if (!cosigning || !head || this.#round || this.#stopped !== null) return;
     const before = cosigning.witnessed;
     this.#round = cosigning
-      .round(head)
+      .round(head, isUrgent)
       .catch((error) => this.#noteShown(error))
       .then(() => {
         this.#round = null;
+        this.#followRound(before);
         const { witnessed } = cosigning;
         if (!witnessed || witnessed === before || this.#stopped !== null) return;
         const { size, note, atMs } = witnessed;

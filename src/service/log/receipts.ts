@@ -14,11 +14,10 @@ import { StoredTiles } from './tile-source.ts';
 /** A log that can prove its entries. */
 export interface ProvingLog {
   readonly origin: string;
-  /**
-   * Returns the head to prove an entry in, which should hold it; null if there is none yet. `later` prefers a witnessed
-   * head.
-   */
-  readonly headFor: (index: number, later: boolean) => SignedHead | null;
+  /** Returns the head to prove an entry in; null if there is none yet that holds it. */
+  readonly headFor: (index: number) => SignedHead | null;
+  /** True if the log has published the entry, so that only cosignatures of witnesses are missing. */
+  readonly awaitsWitnesses: (index: number) => boolean;
 }
 
 export interface ReceiptsParts {
@@ -41,8 +40,8 @@ export class Receipts {
     this.#parts = parts;
   }
 
-  /** Returns the receipt of an account's key. With `later` a witnessed head is preferred to the newest one. */
-  async find(keyId: string, accountId: string, later: boolean): Promise<ReceiptAnswer> {
+  /** Returns the receipt of an account's key. */
+  async find(keyId: string, accountId: string): Promise<ReceiptAnswer> {
     const { store, logOf } = this.#parts;
     const id = parseKeyId(keyId);
     const record = id && (await store.findRecord(id));
@@ -52,8 +51,10 @@ export class Receipts {
     if (logged === 'pending') return { kind: 'pending' };
     if (logged === null) return { kind: 'no_receipt' };
     const log = await logOf(logged.logId);
-    const head = log?.headFor(logged.index, later);
-    if (!log || !head || head.size <= logged.index) return { kind: 'pending' };
+    const head = log?.headFor(logged.index);
+    if (!log || !head) {
+      return { kind: log?.awaitsWitnesses(logged.index) ? 'not_cosigned' : 'pending' };
+    }
     const rebuilt = rebuild(record, log.origin);
     if (rebuilt) return this.#prove(rebuilt, keyId, logged, head);
     return this.#altered(keyId, 'its row holds a value that no server wrote: the row was changed');

@@ -149,6 +149,7 @@ describe('GET /api/v2/keys/{key_id}/receipt', () => {
     const cases: [ReceiptAnswer['kind'], number, string, string | undefined, RegExp][] = [
       ['no_receipt', 404, 'receipt_not_found', undefined, /kept no transparency log, so it has no/],
       ['pending', 503, 'receipt_pending', '1', /durable, but .* Try again in 1 second\.$/],
+      ['not_cosigned', 503, 'receipt_pending', '1', /too few witnesses have cosigned .* Try again/],
       [
         'altered',
         500,
@@ -191,10 +192,31 @@ describe('GET /api/v2/keys/{key_id}/receipt', () => {
 
   it('names unknown parameters, and refuses them in strict handling', async () => {
     answer = { kind: 'receipt', receipt: RECEIPT };
-    const { warnings } = (await read(KEY_ID, '?wait=1')).json();
-    assert.equal(warnings[0].pointer, '?wait');
-    const strict = await read(KEY_ID, '?wait=1', { prefer: 'handling=strict' });
+    const { warnings } = (await read(KEY_ID, '?await=1')).json();
+    assert.equal(warnings[0].pointer, '?await');
+    const strict = await read(KEY_ID, '?await=1', { prefer: 'handling=strict' });
     assert.deepEqual([strict.statusCode, strict.json().code], [400, 'invalid_request']);
+  });
+
+  it('waits for a receipt that is not ready as long as the caller asks', async () => {
+    for (const [kind, query, waits] of [
+      ['not_cosigned', '?wait=3', [0, 3_000]],
+      ['pending', '?wait=1', [0, 1_000]],
+      ['pending', '', [0]],
+      ['no_receipt', '?wait=5', [0]],
+    ] as const) {
+      answer = { kind };
+      const before = asked.length;
+      await read(KEY_ID, query);
+      assert.deepEqual(
+        asked.slice(before).map(([, , waitMs]) => waitMs),
+        waits,
+        kind + query,
+      );
+    }
+    for (const wrong of ['0', '6', '1.5', 'x', '']) {
+      assert.equal((await read(KEY_ID, `?wait=${wrong}`)).statusCode, 400, wrong);
+    }
   });
 
   it('answers errors of the database, and shows nothing of unexpected ones', async () => {

@@ -25,7 +25,7 @@ export class FakeWitness {
   size = 0;
   /** Answers this status and body instead of the protocol's. */
   broken: { status: number; body: string } | null = null;
-  /** Never answers. */
+  /** Answers when it is released, or never. */
   hangs = false;
   /** Signs with another key. */
   forges = false;
@@ -36,6 +36,7 @@ export class FakeWitness {
   readonly #logKeys: readonly VerifierKey[];
   readonly #privateKey: KeyObject;
   readonly #server: Server;
+  readonly #held: (() => void)[] = [];
   #root: Uint8Array = new Uint8Array();
   /** The checkpoint that it cosigned last, and the address below which it shows it. */
   #shown = { path: '', note: '' };
@@ -54,7 +55,7 @@ export class FakeWitness {
     this.#server = createServer(async (request, response) => {
       let body = '';
       for await (const chunk of request) body += chunk;
-      if (this.hangs) return;
+      if (this.hangs) await new Promise<void>((resolve) => this.#held.push(resolve));
       const answer = this.broken ?? this.#answer(request.url ?? '', body);
       this.answers.push(answer.status);
       response.writeHead(answer.status, { 'Content-Type': 'text/plain' }).end(answer.body);
@@ -65,6 +66,12 @@ export class FakeWitness {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Answers what it holds, and what comes. */
+  release(): void {
+    this.hangs = false;
+    for (const resolve of this.#held.splice(0)) resolve();
   }
 
   stop(): void {
