@@ -2,13 +2,14 @@
  * The program: one command line. It is the only reader of the process environment. It loads the server only for the
  * command that starts it; without it, the other commands take a third of the time.
  */
-import { fstatSync } from 'node:fs';
+import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { SetupError, stackFrames } from './errors.ts';
 import { dropWebCryptoWarnings } from './experimental-warnings.ts';
 import { isJsonLog, jsonLines, logWarnings } from './process-log.ts';
 import { visibleLines } from './visible.ts';
+import { isWorkingDirectoryGone } from './working-directory.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 const umask = process.umask(0o077);
@@ -29,6 +30,8 @@ if (
     limitProxies(process.env, [...settings.map((name) => env[name] ?? ''), ...process.argv]);
   }
 }
+
+delete process.env._PHM_OUTPUT;
 
 const isServer = process.argv[2] === 'serve';
 /** The form of messages: lines of a JSON log for a server that has one; otherwise null, for text. */
@@ -83,6 +86,25 @@ function outputIsShared(): boolean {
   }
 }
 
+/**
+ * Reports whether what is written to standard output has a chance to be read. Node opens the null device, for reading and
+ * writing, in the place of a closed output. So does a parent process that ignores the output; a shell opens it for writing.
+ */
+function outputState(): 'open' | 'ignored' | 'closed' {
+  if (env._PHM_OUTPUT === 'closed') return 'closed';
+  try {
+    if (fstatSync(1).rdev !== statSync('/dev/null').rdev) return 'open';
+    const [, flags = '0'] =
+      /^flags:\s*([0-7]+)/m.exec(readFileSync('/proc/self/fdinfo/1', 'latin1')) ?? [];
+    return (Number.parseInt(flags, 8) & constants.O_RDWR) !== 0 ? 'ignored' : 'open';
+  } catch {
+    return 'open';
+  }
+}
+
+/** Exit code if data was lost: 1 is the verdict "not valid" of some commands. */
+let lostCode = 1;
+
 /** True if the command no longer needs the reader of its output. */
 let outputLeft = false;
 
@@ -101,9 +123,22 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       return;
     }
     sayFailure(`the output cannot be written: ${writeFailure(error)}`);
-    process.exitCode = 1;
+    process.exitCode = lostCode;
   });
 });
+// No thread starts in a directory that was removed. A server that needs none goes on at the root.
+if (isServer && isWorkingDirectoryGone()) {
+  const { relativePaths } = await import('./config/relative-paths.ts');
+  const names = relativePaths(env);
+  if (names.length > 0) {
+    sayFailure(
+      `the working directory no longer exists, and ${names.join(', ')} would start there: change to one that does, or ` +
+        'write whole paths',
+    );
+    process.exit(1);
+  }
+  process.chdir('/');
+}
 // The threads of a server take longest to start, so they start before the command line is read.
 const server = isServer ? await import('./serve.ts') : null;
 const threads = server?.startThreads();
@@ -122,6 +157,10 @@ process.exitCode = await runCli(process.argv.slice(2), {
     outputLeft = true;
   },
   outputIsShared,
+  outputState,
+  onVerdict: () => {
+    lostCode = 2;
+  },
   err: (text) => process.stderr.write(text),
   log,
   serve: async (config, options) => {

@@ -1,6 +1,7 @@
 /** Starts and ends worker threads. */
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
 import { COMPILE_CACHE_ENVIRONMENT } from './compile-cache.ts';
+import { isWorkingDirectoryGone } from './working-directory.ts';
 
 /**
  * Starts a thread that does not see the environment. `name` appears in the operating system's list of threads. A thread of
@@ -11,7 +12,13 @@ export function startThread(
   url: URL,
   options: Pick<WorkerOptions, 'name' | 'transferList' | 'workerData'> = {},
 ): Worker {
+  leaveRemovedDirectory();
   return new Worker(url, { ...options, env: COMPILE_CACHE_ENVIRONMENT });
+}
+
+/** Node starts no thread in a directory that was removed while the process ran. Nothing can be found there anyway. */
+function leaveRemovedDirectory(): void {
+  if (isMainThread && isWorkingDirectoryGone()) process.chdir('/');
 }
 
 /**

@@ -62,6 +62,7 @@ const RANKS: Record<string, number> = {
   'shell-word': 0,
   version: 0,
   visible: 0,
+  'working-directory': 0,
 };
 
 /** Stages 1 to 7 in the order of the data path; the third is a package. */

@@ -1,6 +1,10 @@
 /** Worker threads end on request, by force, or have already ended. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { endThread, hasEnded, startThread } from '../src/worker-thread.ts';
@@ -30,6 +34,30 @@ describe('a worker thread', () => {
     await endThread(worker);
     assert.deepEqual(await last, ['ended by close']);
     assert.ok(hasEnded(worker));
+  });
+
+  it('starts in a process whose working directory was removed, also if its name is taken again', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'phm-cwd-'));
+    const module = new URL('../src/worker-thread.ts', import.meta.url).href;
+    const program = `
+      import { mkdirSync, rmdirSync } from 'node:fs';
+      import { startThread } from '${module}';
+      const folder = process.cwd();
+      for (const again of [false, true]) {
+        rmdirSync(folder);
+        if (again) mkdirSync(folder);
+        const url = new URL('data:text/javascript,');
+        const worker = startThread(url);
+        worker.on('error', ({ code }) => console.log(code));
+        await new Promise((ended) => worker.on('exit', ended));
+        if (again) break;
+        mkdirSync(folder);
+        process.chdir(folder);
+      }`;
+    const args = ['--input-type=module', '-e', program];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    rmSync(folder, { recursive: true, force: true });
+    assert.deepEqual([stdout, stderr], ['', '']);
   });
 
   it('is terminated if it takes too long', async () => {

@@ -4,7 +4,7 @@ import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
 import type { ProcessLog } from '../process-log.ts';
 import { visible } from '../visible.ts';
-import { ConfigurationError } from './command-error.ts';
+import { CommandError, ConfigurationError } from './command-error.ts';
 import { type Output, safeOutput, type Write } from './output.ts';
 
 /** What the process gives a command line. */
@@ -25,6 +25,13 @@ export interface CliProcess {
   readonly outputIsShared: () => boolean;
   /** Writes messages as JSON lines; null if they are text. Only a server has it. */
   readonly log: ProcessLog | null;
+  /**
+   * Reports whether standard output is read: `closed` if it is not open, `ignored` if it leads to the null device that stands
+   * for a closed one. A shell's `> /dev/null` is `open`.
+   */
+  readonly outputState: () => 'open' | 'ignored' | 'closed';
+  /** Called if the exit code of the command is a verdict: data that is lost then must not end with code 1. */
+  readonly onVerdict: () => void;
   /** Runs the server until it shuts down. Resolves with the exit code. */
   readonly serve: (config: Config, options: { json: boolean }) => Promise<number>;
 }
@@ -32,9 +39,27 @@ export interface CliProcess {
 /** What a command sees: its process, with outputs that escape what could act on a terminal. */
 export type CliContext = Omit<CliProcess, keyof Output> & Output;
 
-/** Returns the context of the commands. */
-export function contextOf(given: CliProcess): CliContext {
-  return { ...given, ...safeOutput(given.out, given.err) };
+/** Returns the context of the commands. `onLost` is called for data that a closed standard output loses. */
+export function contextOf(given: CliProcess, onLost: () => void): CliContext {
+  const isClosed = given.outputState() === 'closed';
+  const out: Write = isClosed ? onLost : given.out;
+  const outBytes = isClosed ? () => Promise.reject(new CommandError(LOST_DATA, 1)) : given.outBytes;
+  return { ...given, ...safeOutput(out, given.err), outBytes };
+}
+
+/** Why data of a command is lost. */
+export const LOST_DATA = 'the output cannot be written: standard output is closed';
+
+/**
+ * Throws `CommandError` if nobody reads standard output. For commands that show something once: it MUST be called before
+ * they make it.
+ */
+export function requireReader({ outputState }: CliContext): void {
+  if (outputState() === 'open') return;
+  throw new CommandError(
+    'standard output is closed or ignored, so the result would be lost: nothing was done',
+    1,
+  );
 }
 
 /** Returns the configuration of this environment. Throws an error that lists every problem. */

@@ -10,20 +10,33 @@ import { KernelsError } from '#sp800-22/wasm';
 import { ENVIRONMENT } from '../config/index.ts';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
+import { writeFailure } from '../files/durable-file.ts';
 import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { CommandError, ConfigurationError } from './command-error.ts';
-import { type CliContext, type CliProcess, contextOf, requireConfig } from './context.ts';
+import {
+  type CliContext,
+  type CliProcess,
+  contextOf,
+  LOST_DATA,
+  requireConfig,
+} from './context.ts';
 import { checkPaths } from './path-arguments.ts';
 
 export type { CliContext, CliProcess } from './context.ts';
 
 /** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], given: CliProcess): Promise<number> {
-  const context = contextOf(given);
+  let isLost = false;
+  const context = contextOf(given, () => {
+    isLost = true;
+  });
   let exitCode = 0;
+  let lostCode: 1 | 2 = 1;
   const onExitCode = (code: number) => {
     exitCode = code;
+    given.onVerdict();
+    lostCode = 2;
   };
   const program = buildProgram(context, onExitCode);
   // The server starts a tenth of a second earlier without the modules of the other commands.
@@ -34,6 +47,7 @@ export async function runCli(args: readonly string[], given: CliProcess): Promis
   inheritSettings(program);
   try {
     await program.parseAsync(args, { from: 'user' });
+    if (isLost && exitCode === 0) throw new CommandError(LOST_DATA, lostCode);
     return exitCode;
   } catch (error) {
     return report(error, context);
@@ -145,8 +159,11 @@ function messageOf(error: unknown, { env }: CliContext): string | null {
     const place = error.code === 'ledger_unavailable' ? ` (the database in ${variable})` : '';
     return `${ERRORS[error.code].title}${cause}${place}`;
   }
-  if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') {
+  const { syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'uv_cwd') {
     return 'the working directory no longer exists: change to one that does';
   }
+  // Commands write no file this way.
+  if (syscall === 'write') return `the output cannot be written: ${writeFailure(error)}`;
   return null;
 }

@@ -184,6 +184,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space left',
   EDQUOT: 'no space left',
+  EPIPE: 'its reader has closed it',
 };
 
 /**

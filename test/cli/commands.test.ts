@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
-import { commandJson, runCommand } from '../support/run-command.ts';
+import { commandJson, runCommand, runCommandIgnored } from '../support/run-command.ts';
 import {
   type Environment,
   lastReason,
@@ -284,6 +284,46 @@ describe('phm', () => {
     closeSync(full);
     assert.equal(status, 1);
     assert.match(stderr, /^phm: the output cannot be written: no space left\n$/m);
+  });
+
+  it('makes nothing that it could show only once if nobody reads its output', async () => {
+    const env = { PHM_DATA_DIR: dataDir, PHM_URL: 'http://127.0.0.1:9' };
+    const before = await phmJson(
+      ['account', 'create', '--init', '--name', 'B', '--plan', 'research'],
+      dataDir,
+    );
+    const account = String(before.account_id);
+    const { api_key_id: id } = await phmJson(['key', 'issue', '--account', account], dataDir);
+    const recipient = join(dataDir, 'unread');
+    await phm(['recipient', 'new', '--output', recipient], dataDir);
+    const audits = (await phm(['audit', 'list', '--json'], dataDir)).stdout;
+    for (const args of [
+      ['generate'],
+      ['generate', '--json'],
+      ['generate', '--seal-to', `${recipient}.recipient`],
+      ['key', 'issue', '--account', account],
+      ['key', 'rotate', String(id), '--overlap', '1h'],
+      ['secret', 'new', '--print'],
+      ['log', 'init', '--print'],
+    ]) {
+      const { code, stdout, stderr } = await runCommandIgnored(args, env);
+      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+      assert.match(stderr, /standard output is closed or ignored, .* nothing was done\n$/);
+    }
+    assert.equal((await phm(['audit', 'list', '--json'], dataDir)).stdout, audits);
+  });
+
+  it('exits with code 1 if its output is closed', () => {
+    const bin = resolve(import.meta.dirname, '../../bin/phm');
+    const list = spawnSync('sh', ['-c', `"${bin}" sources --json >&-`], { encoding: 'utf8' });
+    assert.deepEqual([list.status, list.stdout], [1, '']);
+    assert.match(list.stderr, /^phm: the output cannot be written: standard output is closed$/m);
+    // Without the launcher, and with a parent that ignores the output.
+    const ignored = spawnSync(process.execPath, [MAIN, 'secret', 'new', '--print'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+    });
+    assert.equal(ignored.status, process.platform === 'linux' ? 1 : 0, ignored.stderr);
   });
 
   it('exits quietly with code 141 when the reader of its output has closed the pipe', () => {

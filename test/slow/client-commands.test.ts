@@ -67,7 +67,9 @@ async function phm(args: readonly string[], env: Environment = {}): Promise<Resu
     launcher: 'phm',
     umask: 0o022,
     leaveOutput: () => {},
+    onVerdict: () => {},
     outputIsShared: () => false,
+    outputState: () => 'open',
     out: (data) => output.push(Buffer.from(data)),
     // Copy the bytes, because the command wipes them after writing.
     outBytes: async (data) => {

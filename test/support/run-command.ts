@@ -28,11 +28,20 @@ export function runCommandUnread(
   return runWith(args, env, () => Promise.reject(new Error('write EPIPE')));
 }
 
+/** Runs a command whose standard output is ignored by the process that started it. */
+export function runCommandIgnored(
+  args: readonly string[],
+  env: Environment = {},
+): Promise<RunResult> {
+  return runWith(args, env, async () => {}, 'ignored');
+}
+
 /** Runs a command. `written` settles when its bytes are, or fail to be, written. */
 async function runWith(
   args: readonly string[],
   env: Environment,
   written: () => Promise<void>,
+  outputState: 'open' | 'ignored' = 'open',
 ): Promise<RunResult> {
   const output: Buffer[] = [];
   let stderr = '';
@@ -47,7 +56,9 @@ async function runWith(
       output.push(Buffer.from(bytes));
     },
     leaveOutput: () => {},
+    onVerdict: () => {},
     outputIsShared: () => false,
+    outputState: () => outputState,
     err: (text) => {
       stderr += text;
     },

@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../clock.ts';
 import { commandLine } from '../../launcher.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, requireReader } from '../context.ts';
 import { parseDuration } from '../parse-duration.ts';
 import { addExpiryOptions, apiKeyRow, type ExpiryFlags, expiryOf } from './api-key-settings.ts';
 import { auditOf } from './audit-record.ts';
@@ -38,6 +38,7 @@ export function addRotateCommand(key: Command, context: CliContext): void {
 }
 
 async function runRotate(context: CliContext, id: string, flags: RotateFlags): Promise<void> {
+  requireReader(context);
   const apiKey = newApiKey('live');
   const next = { apiKeyId: newApiKeyId(), hint: apiKeyHint(apiKey) };
   const atMs = Date.now();

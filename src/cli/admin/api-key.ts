@@ -7,7 +7,7 @@ import type { Config } from '../../config/index.ts';
 import { commandLine } from '../../launcher.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { type CliContext, requireReader, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
 import { addRotateCommand } from './api-key-rotate.ts';
 import {
@@ -65,6 +65,7 @@ async function issue(
   context: CliContext,
   options: SettingFlags & { account: string; json?: boolean },
 ): Promise<void> {
+  requireReader(context);
   const apiKey = newApiKey('live');
   const createdMs = Date.now();
   const settings = settingsOf(options, createdMs);

@@ -11,7 +11,13 @@ import {
   rotateMasterSecret,
 } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, requireConfig, writeJson, writeTable } from '../context.ts';
+import {
+  type CliContext,
+  requireConfig,
+  requireReader,
+  writeJson,
+  writeTable,
+} from '../context.ts';
 import { addRetirementCommands, retirementJson } from './secret-retire.ts';
 import { readStoreIfAny, requireSecretFile } from './with-store.ts';
 
@@ -40,6 +46,7 @@ export function addSecretCommands(program: Command, context: CliContext): void {
 
 function create(context: CliContext, options: { print?: boolean; json?: boolean }): void {
   if (options.print) {
+    requireReader(context);
     const secret = newMasterSecret();
     const text = secret.toString('hex');
     wipe(secret);

@@ -1,7 +1,7 @@
 /** One key in plaintext of `phm generate`, and the files that it shares with a sealed one. */
 import { type GeneratedKey, PhmKeyLostError } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, jsonLine } from '../context.ts';
+import { type CliContext, jsonLine, requireReader } from '../context.ts';
 import type { Connection } from './connection.ts';
 import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { KeyFile } from './key-file.ts';
@@ -17,6 +17,7 @@ export async function generateOne(
   connection: Connection,
   flags: GenerateFlags,
 ): Promise<void> {
+  if (flags.output === undefined) requireReader(context);
   const { file, receiptFile } = claimFiles(flags);
   let generated: GeneratedKey;
   try {

@@ -1,6 +1,6 @@
 /** One sealed key of `phm generate`. */
 import type { GeneratedSealedKey } from '../../../sdk/src/index.ts';
-import { type CliContext, jsonLine } from '../context.ts';
+import { type CliContext, jsonLine, requireReader } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { GenerateFlags } from './generate-flags.ts';
 import { claimFiles, deliver, LOST } from './generate-one.ts';
@@ -14,6 +14,7 @@ export async function generateSealed(
   flags: GenerateFlags,
   target: SealTarget,
 ): Promise<void> {
+  if (flags.output === undefined) requireReader(context);
   const { file, receiptFile } = claimFiles(flags);
   const body = toSealedRequest(flags, target, receiptFile ? ['receipt'] : []);
   try {

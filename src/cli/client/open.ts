@@ -9,6 +9,7 @@ import {
   SealedKeyError,
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
+import { writeFailure } from '../../files/durable-file.ts';
 import { commandLine } from '../../launcher.ts';
 import { visible } from '../../visible.ts';
 import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';
@@ -257,10 +258,16 @@ async function write(
   const content = json ? Buffer.from(jsonLine(whole)) : encodeKey({ key, key_id }, format, envName);
   try {
     if (file) file.save(content);
-    else await outBytes(content);
+    else await outBytes(content).catch(refuseLoss);
   } finally {
     wipe(content, bytes, opening);
   }
+}
+
+/** The key is not lost: its sealed form still has it. */
+function refuseLoss(error: unknown): never {
+  if (error instanceof CommandError) throw error;
+  throw new CommandError(`the output cannot be written: ${writeFailure(error)}`, 1);
 }
 
 /** Says what was checked of one key or of several alike, and what was not. */

@@ -29,7 +29,7 @@ import {
 import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';
 import { CommandError, unwritable } from '../command-error.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import { type CliContext, requireReader, writeJson } from '../context.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { requireSoundRows } from './open-log.ts';
 import { continues, storeTiles } from './store-source.ts';
@@ -86,6 +86,7 @@ function parseOrigin(text: string): string {
 
 function print(context: CliContext, { origin = newOrigin(), json, rotate }: InitOptions): void {
   if (rotate) throw new CommandError('--print only writes keys: leave out --rotate', 2);
+  requireReader(context);
   const text = newLogKeysText(origin);
   if (json) writeJson(context, { origin, log_key: text });
   else context.outText(text);

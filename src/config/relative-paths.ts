@@ -1,0 +1,12 @@
+/** Which settings of a server depend on its working directory. */
+import { isAbsolute } from 'node:path';
+import { ENVIRONMENT, type Row } from './environment.ts';
+
+/** Returns the variables whose path, given or by default, starts at the working directory. */
+export function relativePaths(env: Readonly<Record<string, string | undefined>>): string[] {
+  const rows = Object.entries<Row>(ENVIRONMENT);
+  return rows.flatMap(([name, { kind, default: byDefault }]) => {
+    const path = env[name]?.trim() || byDefault;
+    return kind === 'path' && path !== '' && !isAbsolute(path) ? [name] : [];
+  });
+}
