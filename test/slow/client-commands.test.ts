@@ -650,6 +650,8 @@ describe('phm generate --output-dir', () => {
     const others = keys.map((one, i) => ({
       ...one,
       key_id: `phm_${i + 3}`,
+      receipt: null,
+      receipt_url: `/api/v2/keys/phm_${i + 3}/receipt`,
       key: `${i}${one.key.slice(1)}`,
     }));
     const lossy = await ScriptedServer.start(
