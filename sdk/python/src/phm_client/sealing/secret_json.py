@@ -11,7 +11,7 @@ from ..receipt.format_error import FormatError
 def parse_json(name: str, expected: str, text: str) -> Any:
     """Return the value of a JSON text. Raises FormatError, which does not quote it."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse)
     except (ValueError, RecursionError):
         pass
     # Raised above, it would have the error of json as its context, which holds the text.
