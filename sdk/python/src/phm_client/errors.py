@@ -26,7 +26,10 @@ class PhmError(Exception):
     """Any failure of a call."""
 
     request_id: str | None
-    """Request ID to give to the operator: from the response, otherwise your own, or None."""
+    """Request ID to give to the operator: of the request that failed.
+
+    If none was sent, your own label, or None.
+    """
     outcome_unknown: bool
     """True if the service may have executed the call, although no response arrived."""
     idempotency_key: str | None = None
