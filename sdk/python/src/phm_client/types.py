@@ -380,8 +380,8 @@ class ValidationDetails:
 
     ``retired_secret`` is None unless the key belongs to a retired version of the master secret. It
     then tells which record of the key the ledger, which decides, has. ``key_status`` is None unless
-    the service recognises the key; ``valid`` is False unless it is ``active``. ``reason`` says in one
-    sentence why ``valid`` is False; it is None for a valid key.
+    the service recognises the key; ``valid`` is False unless it is ``active``. ``reason`` says in
+    one sentence why ``valid`` is False; it is None for a valid key.
     """
 
     key_format: Literal["valid", "invalid"]
