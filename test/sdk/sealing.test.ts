@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { newRecipient as newByPlatform, open, seal } from '#sealing';
 import {
+  formatRecipient,
   formatRecipientKey,
   newRecipient,
   openSealedKey,
   parseRecipient,
+  parseRecipientKey,
   type RecipientKey,
   SEAL_SUITES,
   SealedKeyError,
@@ -195,6 +197,25 @@ describe('openSealedKey', () => {
     assert.equal((await openSealedKey(early, recipient)).verdict, null);
     const options = { ...CHECKED, receipt: answer.receipt };
     assert.equal((await openSealedKey(early, recipient, options)).verdict?.valid, true);
+  });
+
+  it('takes the files of any editor, and names UTF-16', async () => {
+    const { answer, key } = await sealedAnswer(recipient);
+    const windows = (text: string) => `\ufeff${text.trim()}\r\n`;
+    const texts = [JSON.stringify(answer, undefined, 2), formatRecipientKey(recipient)] as const;
+    const [sealed, secret] = [windows(texts[0].replaceAll('\n', '\r\n')), windows(texts[1])];
+    const opened = await openSealedKey(sealed, secret, { ...CHECKED, policy: windows(POLICY) });
+    assert.deepEqual(Buffer.from(opened.key), key);
+    assert.deepEqual(
+      parseRecipient(windows(formatRecipient(recipient))).publicKey,
+      recipient.publicKey,
+    );
+    assert.deepEqual(parseRecipientKey(secret), recipient);
+    const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').toString();
+    const named = /it is not UTF-8 text, perhaps UTF-16: save it as UTF-8/;
+    await refuses(openSealedKey(utf16(texts[0]), secret), named);
+    await refuses(openSealedKey(sealed, utf16(texts[1])), named);
+    assert.throws(() => parseRecipient(utf16(formatRecipient(recipient))), named);
   });
 
   it('rejects arguments of a wrong type', async () => {
