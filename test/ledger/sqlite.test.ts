@@ -18,6 +18,7 @@ import { MovableSqlite } from '../../src/ledger/move/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
 import { findUnindexed } from '../../src/ledger/sqlite/fingerprint-check.ts';
 import { CANDIDATES } from '../../src/ledger/sqlite/fingerprints.ts';
+import { inspectSqlite } from '../../src/ledger/sqlite/inspect.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
@@ -211,6 +212,48 @@ describe('SQLite store', () => {
     assert.equal((await store.commit([keyRequest(id, row)], []))[0]?.kind, 'committed');
     await store.close();
   });
+
+  const strangers: readonly (readonly [string, string, string])[] = [
+    [
+      'a trigger that drops rows',
+      'CREATE TRIGGER dropper BEFORE INSERT ON ledger BEGIN SELECT RAISE(IGNORE); END',
+      'DROP TRIGGER dropper',
+    ],
+    [
+      'a view in the place of a table',
+      'ALTER TABLE key_states RENAME TO states; CREATE VIEW key_states AS SELECT * FROM states WHERE 0',
+      'DROP VIEW key_states; ALTER TABLE states RENAME TO key_states',
+    ],
+  ];
+  for (const [name, begin, end] of strangers) {
+    it(`refuses all work while it has ${name}`, async () => {
+      const path = join(directory, `stranger_${begin.length}.db`);
+      const store = openSqliteStore({ path, quotas: QUOTAS });
+      const id = await addEnterprise(store);
+      const row = makeRow();
+      const other = new DatabaseSync(path);
+      other.exec(begin);
+      const message =
+        /rows of the ledger can be missing or wrong: .*(trigger dropper|view key_states)/;
+      const isRefused = (error: unknown) =>
+        error instanceof AppError &&
+        error.code === 'ledger_unavailable' &&
+        message.test((error.cause as Error).message);
+      await assert.rejects(store.commit([keyRequest(id, row)], []), isRefused);
+      await assert.rejects(store.findStates([row.commitment]), isRefused);
+      await assert.rejects(store.probe({ accountIds: [], room: false }), isRefused);
+      assert.throws(() => openSqliteStore({ path, quotas: QUOTAS }), {
+        name: 'SetupError',
+        message,
+      });
+      const inspection = await inspectSqlite(path);
+      assert.equal(inspection?.faults.filter(({ isGrave }) => isGrave).length, 1);
+      other.exec(end);
+      other.close();
+      assert.equal((await store.commit([keyRequest(id, row)], []))[0]?.kind, 'committed');
+      await store.close();
+    });
+  }
 
   it('keeps the quota exact when two processes share the file', async () => {
     const [one, two] = [open('shared.db'), open('shared.db')];

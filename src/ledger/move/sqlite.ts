@@ -9,6 +9,7 @@ import { REQUIRE_STATES_PROGRAM } from '../sqlite/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
+import { SchemaGuard } from '../sqlite/schema-guard.ts';
 import type {
   EmptyStore,
   MovableStore,
@@ -45,8 +46,11 @@ export class MovableSqlite implements MovableStore {
   dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#transaction(openSnapshot, 'BEGIN', (database) => {
       const newest = newestVersion(readMigrations('sqlite'));
-      if (use === 'export') refuseNewerExport(readSchema(database), newest);
-      else isNewerSchema('the database', readSchema(database), newest);
+      if (use === 'export') {
+        refuseNewerExport(readSchema(database), newest);
+        guarded(() => new SchemaGuard(database).require());
+      }
+      if (use !== 'export') isNewerSchema('the database', readSchema(database), newest);
       return work({
         counts: async () => guarded(() => countRows(database)),
         rows: (table) => readRows(database, table),

@@ -2,11 +2,14 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { SetupError } from '../../errors.ts';
 import { addCounts, formatCounts, parseCounts } from '../latency.ts';
+import { DisturbedError } from '../postgres/disturbed-error.ts';
 import { unavailable } from '../unavailable.ts';
 import { damagedDatabase, isDamage, notTheOpenFile } from './damage.ts';
 import { type Insertion, ROWS } from './insertion.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
+import { SchemaGuard } from './schema-guard.ts';
 import type { WriteGate } from './write-gate.ts';
 
 export type Row = Record<string, unknown>;
@@ -29,6 +32,7 @@ export class SqliteConnection {
   readonly #openFile: (path: string) => DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #database: DatabaseSync;
+  #guard: SchemaGuard;
   /** The file's inode, which reveals a removed or replaced database. */
   readonly #inode: number;
   /** Set permanently once SQLite has found the file damaged. Its rows then prove nothing. */
@@ -40,6 +44,7 @@ export class SqliteConnection {
     this.#gate = gate;
     this.#openFile = readOnly ? openToRead : openWithFunctions;
     this.#database = this.#openFile(path);
+    this.#guard = this.#guardOf(this.#database);
     this.#inode = statSync(path).ino;
   }
 
@@ -222,11 +227,27 @@ export class SqliteConnection {
     if (!this.#database.isOpen) {
       this.#assertSameFile();
       this.#database = this.#openFile(this.#path);
+      this.#guard = new SchemaGuard(this.#database);
     }
     return this.#database;
   }
 
+  /** Returns the guard of a database that was just opened. Throws `SetupError` if its rows can be missing or wrong. */
+  #guardOf(database: DatabaseSync): SchemaGuard {
+    try {
+      const guard = new SchemaGuard(database);
+      guard.require();
+      return guard;
+    } catch (cause) {
+      database.close();
+      if (!(cause instanceof DisturbedError)) throw cause;
+      throw new SetupError(`cannot use the database ${this.#path}: ${cause.message}`, { cause });
+    }
+  }
+
   #statement(sql: string): StatementSync {
+    this.#open();
+    this.#guard.require();
     let statement = this.#statements.get(sql);
     if (!statement) {
       statement = this.#open().prepare(sql);

@@ -8,6 +8,7 @@ import { type CheckResult, startCheck } from './check.ts';
 import { damagedDatabase } from './damage.ts';
 import { refuseLostDatabase } from './files.ts';
 import { openOfAnySchema, readSchema } from './schema.ts';
+import { SchemaGuard } from './schema-guard.ts';
 
 /** Limit of the check of all pages. */
 const CHECK_LIMIT_MS = 3_000;
@@ -31,11 +32,17 @@ export async function inspectSqlite(path: string): Promise<Inspection | null> {
       program,
     };
   }
-  const { version, schema } = readFacts(path);
+  const { version, schema, problems } = readFacts(path);
   const checked = await quickCheck(path);
   if (checked?.kind === 'damaged') throw damagedDatabase(path, checked.found);
   const about = `SQLite ${version}, ${sizes(path)}${checked?.kind === 'sound' ? ', undamaged' : ''}`;
-  return { about, faults: longLog(path), unchecked: whyUnchecked(checked), schema, program };
+  const faults = [...longLog(path), ...problems.map(toFault)];
+  return { about, faults, unchecked: whyUnchecked(checked), schema, program };
+}
+
+function toFault(problem: string): DatabaseFault {
+  const remedy = 'find out who added it, then remove it: DROP TRIGGER or DROP VIEW';
+  return { isGrave: true, problem, remedy };
 }
 
 /** In a directory that this user may not enter, every file would seem to be missing. */
@@ -49,11 +56,12 @@ function refuseClosedDirectory(path: string): void {
   }
 }
 
-function readFacts(path: string): { version: string; schema: SchemaState } {
+function readFacts(path: string): { version: string; schema: SchemaState; problems: string[] } {
   const database = openOfAnySchema(path);
   try {
     const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.version);
-    return { version, schema: readSchema(database) };
+    const problems = new SchemaGuard(database).problems();
+    return { version, schema: readSchema(database), problems };
   } finally {
     database.close();
   }
