@@ -52,12 +52,12 @@ export function dataDirectoryProblem(path: string): string | null {
 
 /**
  * Returns why this user must not keep files in a directory, with what to do; null if nobody else can put files there or
- * replace the directory, or if there is none.
+ * replace the directory. It may be missing: then this is said of its place.
  */
 export function directoryProblem(path: string): string | null {
   const stats = look(path);
   const problem =
-    linkProblem(path) ?? (stats && (changeable(path, stats, false) ?? replaceable(path)));
+    linkProblem(path) ?? (stats && changeable(path, stats, false)) ?? replaceable(path);
   return problem === null ? null : `${problem}: name a directory of your own`;
 }
 

@@ -117,6 +117,7 @@ describe('files of other users', { skip }, () => {
     const above = directory(join(folder, 'above'), MALLORY);
     assert.match(directoryProblem(directory(join(above, 'own'), 0)) ?? '', /can be replaced/);
     assert.equal(directoryProblem(directory(join(folder, 'sticky', 'own'), 0, 0o700)), null);
+    assert.match(directoryProblem(join(above, 'missing')) ?? '', /can be replaced/);
   });
 
   const refused = async (args: readonly string[], env = {}): Promise<string> => {

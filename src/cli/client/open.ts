@@ -279,10 +279,10 @@ function checked({ verdict }: OpenedSealedKey, count = 1): string {
 }
 
 function makeDirectory(path: string): void {
+  requireOwnDirectory(path);
   try {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     throw unwritable(path, error);
   }
-  requireOwnDirectory(path);
 }

@@ -34,8 +34,8 @@ export class LogCopy {
     this.#folder = folder;
     this.#covered = covered;
     this.#findings = findings;
-    this.#write(() => mkdirSync(folder, { recursive: true }));
     requireOwnDirectory(folder);
+    this.#write(() => mkdirSync(folder, { recursive: true }));
   }
 
   keepEntries(index: number, entries: readonly Uint8Array[]): void {

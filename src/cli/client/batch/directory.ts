@@ -67,8 +67,8 @@ export class KeyDirectory {
   /** Creates the directory if it is missing, with mode 0700, and locks it. */
   static open(path: string, ending: '.key' | '.sealed'): KeyDirectory {
     try {
-      const isNew = makeDirectory(path);
       requireOwnDirectory(path);
+      const isNew = makeDirectory(path);
       lock(path);
       const directory = new KeyDirectory(path, ending, isNew);
       directory.#removeLeftovers();
