@@ -106,6 +106,7 @@ class _Sending(Generic[T]):
     def run(self) -> T:
         attempt = 1
         while True:
+            self._check_process()
             waited = self._take_turn()
             answer = self._attempt(attempt, waited)
             if not isinstance(answer, PhmError):
