@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeBase64, type Receipt } from '#tlog';
+import { newLogKeysText, parseLogKeys } from '../../src/log/index.ts';
 import { type HeldKey, LogLedger } from '../support/log-ledger.ts';
 import { type RunResult, runCommand, runCommandOn } from '../support/run-command.ts';
 
@@ -224,6 +225,15 @@ describe('phm receipt verify', () => {
     ] as const) {
       assert.match(await reasonOf(receipt, '--policy', put('other.policy', content)), expected);
     }
+  });
+
+  it('says that cosignatures are missing, not that the receipt is wrong', async () => {
+    const { verifierKeys } = parseLogKeys(newLogKeysText('witness.example'));
+    const witness = `witness w ${verifierKeys.mlDsa44}\nquorum w\n`;
+    const text = readFileSync(policy, 'utf8').replace('quorum none\n', witness);
+    const { code, stdout } = await verify(receipt, '--policy', put('witnessed.policy', text));
+    assert.equal(code, 1);
+    assert.match(stdout, /^not yet cosigned\nProblems\n {2}Not yet cosigned: the policy asks for/);
   });
 
   it('says how to get a receipt that came too late', async () => {

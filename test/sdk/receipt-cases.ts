@@ -321,7 +321,7 @@ function policies(): Case[] {
       receipt,
       policy: policyOf([LOG], WITNESSES, QUORUM),
       problems: [
-        'The policy asks for the quorum "majority" of witnesses, but no witness of it cosigned this checkpoint.',
+        'Not yet cosigned: the policy asks for the quorum "majority" of witnesses, but no witness of it cosigned this checkpoint. Fetch the receipt again later.',
       ],
     },
     {
@@ -329,7 +329,7 @@ function policies(): Case[] {
       receipt: one,
       policy: policyOf([LOG], WITNESSES, QUORUM),
       problems: [
-        'The policy asks for the quorum "majority" of witnesses, but only one cosigned this checkpoint.',
+        'Not yet cosigned: the policy asks for the quorum "majority" of witnesses, but only one cosigned this checkpoint. Fetch the receipt again later.',
       ],
     },
     {

@@ -36,11 +36,13 @@ export {
 } from './note.ts';
 export {
   meetsQuorum,
+  NOT_YET_COSIGNED,
   type Policy,
   type PolicyGroup,
   type PolicyLog,
   type PolicyWitness,
   parsePolicy,
+  quorumProblem,
 } from './policy.ts';
 export { formatProof, parseProof, type TlogProof } from './proof.ts';
 export {

@@ -183,3 +183,22 @@ export function meetsQuorum(policy: Policy, witnessNames: ReadonlySet<string>): 
   }
   return met.has(policy.quorum);
 }
+
+/** How the problem of a receipt begins that lacks only cosignatures: they may come, and nothing shows a change. */
+export const NOT_YET_COSIGNED = 'Not yet cosigned';
+
+/**
+ * Returns in words what a checkpoint lacks that these witnesses, by their names in the policy, have cosigned; null if they
+ * are enough.
+ */
+export function quorumProblem(policy: Policy, witnessNames: ReadonlySet<string>): string | null {
+  if (meetsQuorum(policy, witnessNames)) return null;
+  const who =
+    witnessNames.size === 0
+      ? 'no witness of it cosigned'
+      : `only ${[...witnessNames].join(', ').replace(/, ([^,]*)$/, ' and $1')} cosigned`;
+  return (
+    `${NOT_YET_COSIGNED}: the policy asks for the quorum "${policy.quorum}" of witnesses, but ${who} this checkpoint. ` +
+    'Fetch the receipt again later.'
+  );
+}

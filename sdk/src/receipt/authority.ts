@@ -7,7 +7,7 @@ import {
   UnsupportedError,
   verifySignature,
 } from './signatures.ts';
-import { ML_DSA_44_COSIGNATURE, meetsQuorum, type Policy, type VerifierKey } from './tlog.ts';
+import { ML_DSA_44_COSIGNATURE, type Policy, quorumProblem, type VerifierKey } from './tlog.ts';
 import { type Findings, instant, list } from './verdict.ts';
 
 export interface Authority {
@@ -89,13 +89,8 @@ async function checkWitnesses(check: Check, policy: Policy): Promise<Map<string,
     const [first] = await signaturesBy(check, key, `the witness "${name}"`);
     if (first !== undefined) right.set(name, first);
   }
-  if (!meetsQuorum(policy, new Set(right.keys()))) {
-    const who =
-      right.size === 0 ? 'no witness of it cosigned' : `only ${list([...right.keys()])} cosigned`;
-    check.findings.problems.push(
-      `The policy asks for the quorum "${policy.quorum}" of witnesses, but ${who} this checkpoint.`,
-    );
-  }
+  const problem = quorumProblem(policy, new Set(right.keys()));
+  if (problem !== null) check.findings.problems.push(problem);
   return right;
 }
 

@@ -1,5 +1,6 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
 import type { Command } from 'commander';
+import { NOT_YET_COSIGNED } from '#tlog';
 import { type ReceiptVerdict, UnreadableError, verifyReceipt } from '../../../sdk/src/index.ts';
 import { TextError } from '../../files/text-file.ts';
 import { visible } from '../../visible.ts';
@@ -27,7 +28,7 @@ FILE has a receipt as the service returns it, the file of "phm generate --receip
 nothing shows whose log this is, so the receipt is not valid. With key and opening the command also shows that the receipt
 is for that key. They come from FILE, unless --key-file or --opening gives others. An opening that FILE lacks is taken from
 the file of --key-file, if that is the JSON of "phm open --json".
-Exit code: 0 valid, 1 not valid, 2 wrong usage or unreadable file.
+Exit code: 0 valid, 1 not valid or not yet cosigned by the witnesses of the policy, 2 wrong usage or unreadable file.
 
 Examples:
   phm generate --output data.key --receipt data.receipt
@@ -183,8 +184,13 @@ function toJson(verdict: ReceiptVerdict) {
   };
 }
 
+/** Reports whether only cosignatures of witnesses are missing, which may come. */
+function isNotYetCosigned(problems: readonly string[]): boolean {
+  return problems.every((problem) => problem.startsWith(NOT_YET_COSIGNED));
+}
+
 function tell({ out }: CliContext, { valid, problems, shown, notShown }: ReceiptVerdict): void {
-  out(`${valid ? 'valid' : 'not valid'}\n`);
+  out(`${valid ? 'valid' : isNotYetCosigned(problems) ? 'not yet cosigned' : 'not valid'}\n`);
   for (const [title, sentences] of [
     ['Problems', problems],
     ['Shown', shown],

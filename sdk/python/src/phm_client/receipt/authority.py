@@ -101,8 +101,8 @@ class AuthorityCheck:
         if not policy.is_met_by(right):
             who = f"only {names(right)} cosigned" if right else "no witness of it cosigned"
             self._findings.problems.append(
-                f'The policy asks for the quorum "{policy.quorum}" of witnesses, '
-                f"but {who} this checkpoint."
+                f'Not yet cosigned: the policy asks for the quorum "{policy.quorum}" of witnesses, '
+                f"but {who} this checkpoint. Fetch the receipt again later."
             )
         return right
 
