@@ -1,6 +1,6 @@
 /**
  * Health tests of NIST SP 800-90A Rev. 1 §11.3: known answers for instantiate, generate and reseed
- * (§11.3.2 to §11.3.4). Tests of errors and destruction, which the standard does not require, are
+ * (§11.3.2 to §11.3.4), NIST's own and one with the lengths of keys. Tests of errors and destruction, which the standard does not require, are
  * also here.
  */
 import { hexToBytes } from '../bytes.ts';
@@ -16,6 +16,7 @@ const CHECKS: readonly (readonly [name: string, check: () => boolean])[] = [
   ['CTR_DRBG: known answer, no reseed', () => isKnownAnswer(NO_RESEED)],
   ['CTR_DRBG: known answer, reseed', () => isKnownAnswer(RESEED)],
   ['CTR_DRBG: known answer, prediction resistance', () => isKnownAnswer(PREDICTION_RESISTANCE)],
+  ['CTR_DRBG: known answer, requests of keys', isKnownAnswerOfKeys],
   ['CTR_DRBG: refuses bad requests', refusesBadRequests],
   ['CTR_DRBG: refuses past the reseed interval', refusesPastTheInterval],
   ['CTR_DRBG: refuses after destruction', refusesAfterDestruction],
@@ -34,6 +35,30 @@ function succeeds(check: () => boolean): boolean {
 
 function isKnownAnswer(vector: KnownAnswer): boolean {
   return answerOf(vector).equals(vector.returnedBits);
+}
+
+/**
+ * NIST's vectors have requests of 64 bytes, and inputs of 32. Keys follow a reseed from longer inputs: phases, then a key of 128
+ * or 256 bits or half a key of 384 bits.
+ */
+function isKnownAnswerOfKeys(): boolean {
+  const drbg = CtrDrbg.instantiate({
+    entropyInput: counting(SEED_BYTES, 0),
+    nonce: counting(16, 64),
+    personalization: counting(16, 80),
+  });
+  drbg.reseed(counting(SEED_BYTES, 96), counting(48, 160));
+  return KEY_REQUESTS.every((answer) =>
+    drbg.generate(answer.length / 2).equals(hexToBytes(answer)),
+  );
+}
+
+/** Seed material of `os` alone: two lengths, its name and 48 bytes. */
+const SEED_BYTES = 58;
+
+/** Returns bytes that count up from `first`. */
+function counting(length: number, first: number): Buffer {
+  return Buffer.from(Array.from({ length }, (_, i) => first + i));
 }
 
 function refusesBadRequests(): boolean {
@@ -76,6 +101,14 @@ function throws(run: () => unknown): boolean {
   }
   return false;
 }
+
+// From the literal implementation in test/drbg/reference-ctr-drbg.ts.
+const KEY_REQUESTS: readonly string[] = [
+  'db26aadbdcdf450895642d9d2dff567145530fca6751083cbf6044499ffbf5a6681bd4fc5f25ffc931db8e3362af9921492b901659f630cdd1bf375906129591',
+  'c3b010ceed94c86f6fc92d18195d6632',
+  '083a36b6ae550174860f80a543ac9e527f719dfdeb04ec9edae0d3c6ecc0e855',
+  '2ea05cb3c36dfaae7e4178cff65ea9dc0fe1303c2cbedbba',
+];
 
 // NIST CAVP, CAVS 14.3, CTR_DRBG.rsp: from each of the three files, the first vector of the fourth
 // `AES-256 use df` group, which has a personalization string and additional input.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Cipheriv, createCipheriv } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ctrEncrypt, incrementInto } from '../../src/drbg/_aes.ts';
@@ -295,9 +296,33 @@ describe('CTR_DRBG', () => {
     drbg.destroy();
   });
 
+  it('has the known answer of keys from the literal implementation', () => {
+    const counting = (length: number, first: number) =>
+      Buffer.from(Array.from({ length }, (_, i) => first + i));
+    const state = referenceInstantiate(counting(58, 0), counting(16, 64), counting(16, 80));
+    referenceReseed(state, counting(58, 96), counting(48, 160));
+    const source = readFileSync(new URL('../../src/drbg/self-test.ts', import.meta.url), 'utf8');
+    for (const length of [64, 16, 32, 24]) {
+      const answer = referenceGenerate(state, length, Buffer.alloc(0)).toString('hex');
+      assert.ok(source.includes(`'${answer}'`), `${length} bytes`);
+    }
+  });
+
+  for (const length of [16, 24, 32, 64]) {
+    it(`fails its health tests if only requests of ${length} bytes are wrong`, (t) => {
+      const { generate } = CtrDrbg.prototype;
+      t.mock.method(CtrDrbg.prototype, 'generate', function (this: CtrDrbg, ...all: [number]) {
+        const output = generate.apply(this, all);
+        if (all[0] === length) output[0] ^= 1;
+        return output;
+      });
+      assert.ok(drbgSelfTest().some(({ passed }) => !passed));
+    });
+  }
+
   it('passes its own health tests, each with a unique name', () => {
     const rows = drbgSelfTest();
-    assert.ok(rows.length >= 6);
+    assert.ok(rows.length >= 7);
     assert.deepEqual(
       rows.filter(({ passed }) => !passed),
       [],

@@ -316,6 +316,33 @@ describe('proofs and commitments', () => {
       [],
     );
   });
+
+  for (const length of [16, 32, 48]) {
+    it(`fail their health tests if only proofs or commitments of ${length} bytes are wrong`, (t) => {
+      const { makeProof, commit } = Keyring.prototype;
+      const other = (key: Uint8Array) => (key.length === length ? Buffer.alloc(length) : key);
+      const failed = () => proofSelfTest().filter(({ passed }) => !passed);
+      const mocked = t.mock.method(
+        Keyring.prototype,
+        'makeProof',
+        function (this: Keyring, key: Uint8Array) {
+          return makeProof.call(this, other(key));
+        },
+      );
+      assert.deepEqual(
+        failed().map(({ name }) => name),
+        ['proof: known answer, proof'],
+      );
+      mocked.mock.restore();
+      t.mock.method(Keyring.prototype, 'commit', function (this: Keyring, key: Uint8Array) {
+        return commit.call(this, other(key));
+      });
+      assert.deepEqual(
+        failed().map(({ name }) => name),
+        ['proof: known answer, commitment'],
+      );
+    });
+  }
 });
 
 describe('MACs of log entries', () => {
