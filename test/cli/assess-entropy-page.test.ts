@@ -113,6 +113,7 @@ const IID: IidAssessment = {
   hOriginal: 7.879947,
   hBitstring: 0.998558,
   minEntropyPerSymbol: 7.879947,
+  tested: 'samples',
   tests: iidTests(59),
 };
 

@@ -199,6 +199,8 @@ describe('the trace of an entropy report', () => {
     const { json, text } = await assess(samples, '--iid', '--conditioned', '--threads', '1');
     const { permutation } = json.iid_tests as { permutation: { seed: string } };
     assert.match(permutation.seed, /^[0-9a-f]{32}$/);
+    assert.equal(json.tested, 'bitstring');
+    assert.match(text, /^Tests of the bit string, 1,000 bits \(SP 800-90B §3\.1\.5\.2\):$/m);
     const options = { ...NO_OPTIONS, iid: true, conditioned: true, seed: permutation.seed };
     assert.deepEqual(json.options, options);
     const [, drawn] =

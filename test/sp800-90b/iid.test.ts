@@ -54,6 +54,47 @@ function assertClose(ours: number, theirs: number | boolean, name: string): void
   assert.ok(Math.abs(ours - expected) <= bound, `${name}: ${ours}, expected ${expected}`);
 }
 
+describe('conditioned output', () => {
+  /** Each byte has its first half twice: the bytes are IID, their bits are not. They have at most 0.5 bits a bit. */
+  const twice = aesBytes()
+    .subarray(0, 8_000)
+    .map((byte) => (byte & 15) * 17);
+  const options = { seed: '1', openRunner: bothSides };
+
+  it('is tested as a string of bits (§3.1.5.2)', async () => {
+    const raw = await assessIid(twice, options);
+    assert.deepEqual([raw.tested, raw.tests.passed], ['samples', true]);
+    const output = await assessIid(twice, { ...options, conditioned: true });
+    assert.deepEqual([output.tested, output.tests.passed], ['bit string', false]);
+    assert.equal(output.minEntropyPerSymbol, null);
+    assert.ok((output.hBitstring ?? 0) > 0.9, 'the most common bit alone shows nothing');
+    const bits = Uint8Array.from(
+      { length: 64_000 },
+      (_, i) => ((twice[i >> 3] as number) >> (7 - (i & 7))) & 1,
+    );
+    assert.deepEqual(output.tests, await testIid(bits, options));
+  });
+
+  it('is tested up to the limit of its bit string, as it is assessed', async () => {
+    const bytes = aesBytes().subarray(0, 2_000);
+    const limited = { ...options, conditioned: true, bitstringLimit: 9_000 };
+    const { tests, bitstringBits, hBitstring } = await assessIid(bytes, limited);
+    assert.deepEqual([tests.passed, bitstringBits], [true, 9_000]);
+    assert.ok((hBitstring ?? 0) > 0.9);
+    const bits = Uint8Array.from(
+      { length: 9_000 },
+      (_, i) => ((bytes[i >> 3] as number) >> (7 - (i & 7))) & 1,
+    );
+    assert.deepEqual(tests, await testIid(bits, options));
+  });
+
+  it('of one bit a sample is tested as it was', async () => {
+    const bits = aesBits().subarray(0, 2_000);
+    const { tests } = await assessIid(bits, { ...options, conditioned: true });
+    assert.deepEqual(tests, await testIid(bits, options));
+  });
+});
+
 describe('the IID track', () => {
   for (const name of SAMPLE_NAMES) {
     it(`agrees with NIST's program on every figure and verdict: ${name}`, async () => {

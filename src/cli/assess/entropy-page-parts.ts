@@ -25,6 +25,7 @@ import {
 } from './entropy-report.ts';
 import { iidRule, restartRule } from './entropy-rules.ts';
 import {
+  bitStringText,
   hPrimeOf,
   IID_CAVEAT,
   type IidForm,
@@ -105,7 +106,7 @@ export function conditionedPage(assessment: ConditionedAssessment): EntropyPageP
 }
 
 export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): EntropyPageParts {
-  const { hBitstring, bitsPerSymbol, minEntropyPerSymbol, tests } = assessment;
+  const { hBitstring, bitsPerSymbol, minEntropyPerSymbol, tested, tests } = assessment;
   const perBit: [string, string][] =
     conditioned || minEntropyPerSymbol === null
       ? []
@@ -115,7 +116,10 @@ export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): En
     passed: tests.passed,
     verdict: iidVerdict(assessment, conditioned),
     initial: conditioned || !tests.passed ? null : assessment,
-    remarks: tests.passed ? (conditioned ? [H_PRIME_REMARK] : []) : [OTHER_TRACK_REMARK],
+    remarks: [
+      ...(tested === 'samples' ? [] : [`${bitStringText(assessment)}.`]),
+      ...(tests.passed ? (conditioned ? [H_PRIME_REMARK] : []) : [OTHER_TRACK_REMARK]),
+    ],
     facts: [
       ...sizes(assessment),
       ...estimates(assessment),
@@ -124,7 +128,7 @@ export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): En
     ],
     tables: [
       { title: 'Most common value estimate', rows: mostCommonRows(assessment) },
-      ...testTables(tests, ''),
+      ...testTables(tests, tested === 'samples' ? '' : ', of the bit string'),
     ],
     rule: iidRule([tests]),
     signs: [DEGREES_SIGN],

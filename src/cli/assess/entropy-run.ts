@@ -110,7 +110,7 @@ async function assessOnIidTrack(
     progress.show(iidProgressText(state, input));
   const options = { ...sizesOf(flags), seed, openRunner };
   if (initialEntropy === undefined) {
-    const show = (state: IidProgress): void => onProgress(state);
+    const show = (state: IidProgress): void => onProgress(state, conditioned ? 'bits' : 'samples');
     const result = await assessIid(samples, { ...options, conditioned, onProgress: show });
     const claim = conditioned ? null : initialClaim(submitterEntropy, result.minEntropyPerSymbol);
     const form = { conditioned };

@@ -78,10 +78,11 @@ export interface IidForm {
 }
 
 export function formatIidText(assessment: IidAssessment, { conditioned }: IidForm): string {
-  const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, tests } = assessment;
+  const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, tested, tests } = assessment;
   const lines = [
     `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
     '',
+    ...(tested === 'samples' ? [] : [`${bitStringText(assessment)}:`]),
     ...testLines(tests),
     '',
     ...iidRule([tests]),
@@ -104,6 +105,11 @@ export function formatIidText(assessment: IidAssessment, { conditioned }: IidFor
     '',
   ];
   return `${lines.join('\n')}\n${IID_CAVEAT}`;
+}
+
+/** Says that the bits of conditioned output were tested. */
+export function bitStringText({ bitstringBits }: IidAssessment): string {
+  return `Tests of the bit string, ${grouped(bitstringBits ?? 0)} bits (SP 800-90B §3.1.5.2)`;
 }
 
 /** Returns h' of conditioned output: bits of entropy per bit, null if a test failed. */
@@ -284,6 +290,7 @@ export function iidJson(
     enough_samples: samples >= ASSESSMENT_SAMPLES,
     bits_per_symbol: bitsPerSymbol,
     alphabet_size: assessment.alphabetSize,
+    tested: assessment.tested === 'samples' ? 'samples' : 'bitstring',
     iid_tests: testsJson(assessment.tests),
     literal: snakeCase(assessment.literal),
     bitstring: assessment.bitstring && snakeCase(assessment.bitstring),

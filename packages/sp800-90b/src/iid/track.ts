@@ -3,7 +3,8 @@
  * estimate of §6.3.1. https://doi.org/10.6028/NIST.SP.800-90B
  *
  * Where the text leaves a choice, or NIST's program ea_iid departs from it, this code follows the
- * program.
+ * program, except for conditioned output: §3.1.5.2 treats it as a binary string, so its bits are tested. The program tests
+ * its symbols, which may be IID while their bits are not.
  */
 import type { NotApplicable } from '../estimators/_estimate.ts';
 import {
@@ -54,6 +55,8 @@ export interface IidAssessment {
   readonly hBitstring: number | null;
   /** §3.1.3: min(H_original, bitsPerSymbol · H_bitstring); `null` if a test failed. */
   readonly minEntropyPerSymbol: number | null;
+  /** What the tests ran on: the bit string for conditioned output. */
+  readonly tested: 'samples' | 'bit string';
   readonly tests: IidTests;
 }
 
@@ -78,7 +81,7 @@ export interface IidOptions extends IidTestOptions {
   readonly bitsPerSymbol?: number;
   /** Bits of the bit string; the default is all. */
   readonly bitstringLimit?: number;
-  /** Assesses the bits of binary samples too: H_bitstring is then h' of §3.1.5.2. */
+  /** The samples are conditioned output: their bits are tested and assessed, and H_bitstring is h' of §3.1.5.2. */
   readonly conditioned?: boolean;
 }
 
@@ -97,7 +100,9 @@ export async function assessIid(samples: Uint8Array, options: IidOptions): Promi
     const bitstring = bits && mostCommonValueEstimate(bits, 2);
     const hOriginal = Math.min(bitsPerSymbol, entropyOf(literal));
     const hBitstring = bitstring && Math.min(1, entropyOf(bitstring));
-    const tests = await testIid(samples, options);
+    // §3.1.5.2: a binary string, for testing purposes.
+    const isBits = conditioned && bits !== null;
+    const tests = await testIid(isBits ? bits : samples, options);
     const minEntropy = Math.min(hOriginal, bitsPerSymbol * (hBitstring ?? 1));
     return {
       samples: samples.length,
@@ -109,6 +114,7 @@ export async function assessIid(samples: Uint8Array, options: IidOptions): Promi
       hOriginal,
       hBitstring,
       minEntropyPerSymbol: tests.passed ? minEntropy : null,
+      tested: isBits ? 'bit string' : 'samples',
       tests,
     };
   } finally {
