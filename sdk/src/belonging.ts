@@ -8,6 +8,7 @@ import type {
   GeneratedSealedKey,
   GenerateRequest,
   KeyInfo,
+  KeyListQuery,
   RevocationReason,
   SealTo,
 } from './types.ts';
@@ -202,6 +203,23 @@ export function revocationBelongs(keyId: string, reason: RevocationReason): Belo
     const isRevoked =
       status === 'compromised' || (status === 'deactivated' && reason !== 'key_compromise');
     return isRevoked && typeof at === 'string' ? undefined : '/key is not revoked for this reason';
+  };
+}
+
+/** For a page of records: each meets the filters of the query. */
+export function listBelongs(query: KeyListQuery): Belongs {
+  const names = ['status', 'security_level', 'source', 'api_key_id'] as const;
+  const given = [query.label ?? []].flat().map((text) => {
+    const colon = text.indexOf(':');
+    return [text.slice(0, colon), text.slice(colon + 1)] as const;
+  });
+  return ({ keys }) => {
+    const other = (keys as readonly KeyInfo[]).findIndex(
+      (key) =>
+        names.some((name) => (query[name] ?? key[name]) !== key[name]) ||
+        given.some(([name, value]) => key.labels[name] !== value),
+    );
+    return other === -1 ? undefined : `/keys/${other} does not meet the filters`;
   };
 }
 

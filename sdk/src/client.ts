@@ -4,6 +4,7 @@ import {
   type Belongs,
   batchBelongs,
   keyBelongs,
+  listBelongs,
   RecentKeys,
   receiptBelongs,
   recipientOf,
@@ -347,7 +348,8 @@ export class PhmClient {
   }
 
   #page(query: KeyListQuery, options: CallOptions, pages: Pages): Promise<KeyList> {
-    const belongs: Belongs = (answer) => pages.mismatch(answer as unknown as KeyList);
+    const belongs: Belongs = (answer, headers) =>
+      listBelongs(query)(answer, headers) ?? pages.mismatch(answer as unknown as KeyList);
     return this.#read('/api/v2/keys', query, { shape: SHAPES.keys, belongs }, options);
   }
 

@@ -33,9 +33,13 @@ const RECORD: KeyInfo = {
 };
 
 /** Answers a page of the keys with these numbers. */
-const keys = (numbers: readonly number[], next_cursor: string | null): Step =>
+const keys = (
+  numbers: readonly number[],
+  next_cursor: string | null,
+  more: Partial<KeyInfo> = {},
+): Step =>
   answers({
-    keys: numbers.map((number) => ({ ...RECORD, key_id: `phm_${number}` })),
+    keys: numbers.map((number) => ({ ...RECORD, key_id: `phm_${number}`, ...more })),
     next_cursor,
     timestamp: TIME,
   });
@@ -85,7 +89,9 @@ describe('labels and expires_at', () => {
 
 describe('listKeys', () => {
   it('reads page after page, also past an empty one, and only as far as it is read', async () => {
-    const pages = [keys([5, 4], 'c+/1'), keys([], 'c2'), keys([3], 'c3'), keys([2], null)];
+    const labels = { env: 'a&b', g: '', more: 'x' };
+    const page = (numbers: number[], next: string | null) => keys(numbers, next, { labels });
+    const pages = [page([5, 4], 'c+/1'), page([], 'c2'), page([3], 'c3'), page([2], null)];
     await withClient(pages, async (phm, server) => {
       const records = phm.listKeys({ limit: 2, label: ['env:a&b', 'g:'], status: 'active' });
       assert.equal((await records.next()).value?.key_id, 'phm_5');
@@ -113,7 +119,8 @@ describe('listKeys', () => {
       evidence: 'none',
       api_key_id: 'key_1',
     };
-    await withClient([breaks, page(502), keys([1], null)], async (phm, server) => {
+    const fitting = keys([1], null, { security_level: 128 });
+    await withClient([breaks, page(502), fitting], async (phm, server) => {
       assert.deepEqual(await idsOf(phm, query), ['phm_1']);
       const urls = new Set(server.received.map(({ url }) => url));
       assert.deepEqual([urls.size, server.received.length], [1, 3]);
@@ -158,6 +165,25 @@ describe('listKeys', () => {
     assert.equal(next(-1, [RECORD]), undefined);
     for (let i = 100_000; i < 199_999; i += 1) assert.equal(next(i), undefined);
     assert.match(next(-2) ?? '', /^\/keys is empty 100000 times in a row$/);
+  });
+
+  it('rejects a page with a key that does not meet the filters', async () => {
+    const queries: KeyListQuery[] = [
+      { status: 'compromised' },
+      { security_level: 128 },
+      { source: 'quantum' },
+      { api_key_id: 'key_2' },
+      { label: ['env:test'] },
+      { label: ['env:prod', 'team:a'] },
+      { label: ['env:'] },
+    ];
+    for (const query of queries) {
+      await withClient([keys([1], null)], async (phm) => {
+        const error = await rejection(idsOf(phm, query));
+        assert.ok(error instanceof PhmResponseError);
+        assert.match(error.message, /: \/keys\/0 does not meet the filters/);
+      });
+    }
   });
 
   it('rejects with the refusal of a wrong parameter', async () => {
