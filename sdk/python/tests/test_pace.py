@@ -271,8 +271,10 @@ def steps_of(calls: int, clock: StillClock, *, refusals: bool) -> int:
     sys.setprofile(count)
     try:
         with turns._lock:
-            waiting = [turns._join(turns.ticket(), clock.now + 1e6, 1) for _ in range(calls)]
-            turns._advance()
+            waiting = []
+            for _ in range(calls):
+                waiting.append(turns._join(turns.ticket(), clock.now + 1e6, 1))
+                turns._advance()
         went = 0
         while went < calls:
             clock.now += 0.01

@@ -31,7 +31,7 @@ def in_child(work: Callable[[], str]) -> Callable[[], str]:
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
-        signal.alarm(20)
+        signal.alarm(60)
         try:
             outcome = work()
         except BaseException as error:

@@ -139,6 +139,21 @@ def test_no_proxy_is_honoured(
     assert found == (None if exempt else "http://proxy.example:3128")
 
 
+def test_a_proxy_of_the_system_counts_like_one_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As macOS and Windows have them, with exceptions of their own."""
+    system = {"http": "http://proxy.example:3128", "https": "http://proxy.example:3128"}
+    monkeypatch.setattr("phm_client.proxies.getproxies", lambda: system)
+    monkeypatch.setattr("phm_client.proxies.proxy_bypass", lambda host: host == "own.example")
+    with pytest.raises(ValueError, match="^a proxy would read the API key"):
+        PhmClient("http://keys.example", API_KEY)
+    PhmClient("http://own.example", API_KEY).close()
+    assert proxy_for(httpx.URL("https://keys.example")) == "http://proxy.example:3128"
+    assert proxy_for(httpx.URL("https://own.example")) is None
+    assert proxy_for(httpx.URL("https://127.0.0.1")) is None
+
+
 @pytest.mark.parametrize(
     ("host", "own"),
     [
