@@ -83,7 +83,10 @@ function startingState(
   const { apiKeyFingerprint } = connection;
   const options = optionsOf(connection, flags, target);
   const state = directory.readState();
-  if (state === null) return newState(options, apiKeyFingerprint, flags.expiresAt ?? null);
+  if (state === null) {
+    directory.removeList();
+    return newState(options, apiKeyFingerprint, flags.expiresAt ?? null);
+  }
   const other = difference(state.options, options);
   if (other !== null) {
     throw new CommandError(

@@ -94,6 +94,11 @@ export class KeyDirectory {
     rmSync(this.statePath, { force: true });
   }
 
+  /** Forgets the keys of an earlier run, whose state file someone removed. Their files stay. */
+  removeList(): void {
+    rmSync(join(this.path, LIST_FILE), { force: true });
+  }
+
   get statePath(): string {
     return join(this.path, STATE_FILE);
   }
@@ -164,7 +169,7 @@ export class KeyDirectory {
     const found =
       keyId === undefined
         ? `${LIST_FILE} lists ${listed.size}`
-        : `${changed.length} are missing or were changed since, such as ${this.fileOf(keyId)}`;
+        : `${changed.length === 1 ? 'one is missing or was' : `${changed.length} are missing or were`} changed since, such as ${this.fileOf(keyId)}`;
     throw new CommandError(
       `${this.path} does not have the ${count} keys that the service gave: ${found}. For other keys name another directory`,
       1,
