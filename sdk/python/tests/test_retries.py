@@ -111,6 +111,18 @@ def test_asks_until_the_timeout_is_over_while_no_server_takes_the_connection(
     assert 51 < sum(clock.waits) < 59
 
 
+def test_counts_refused_connections_if_the_caller_gives_a_number(answered: Answered) -> None:
+    _, server = answered(stays_silent)
+    server.stop()
+    attempts: list[int] = []
+    phm = PhmClient(
+        server.address, "x", max_retries=2, on_request=lambda event: attempts.append(event.attempt)
+    )
+    with pytest.raises(PhmConnectionError) as caught:
+        phm.generate(128)
+    assert (caught.value.outcome_unknown, attempts) == (False, [1, 2, 3])
+
+
 def test_reaches_a_server_that_starts_late(
     answered: Answered, monkeypatch: pytest.MonkeyPatch
 ) -> None:

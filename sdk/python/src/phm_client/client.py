@@ -19,6 +19,7 @@ from .generation import given
 from .hooks import RequestEvent, RetryEvent
 from .limits import Limits
 from .options import (
+    DEFAULT_RETRIES,
     check_api_key,
     check_base_url,
     check_bool,
@@ -77,7 +78,7 @@ class PhmClient(BatchCalls):
         *,
         timeout: float = 60.0,
         attempt_timeout: float = 30.0,
-        max_retries: int = 3,
+        max_retries: int = DEFAULT_RETRIES,
         pace: bool = True,
         on_request: Callable[[RequestEvent], object] | None = None,
         on_retry: Callable[[RetryEvent], object] | None = None,
@@ -91,7 +92,8 @@ class PhmClient(BatchCalls):
             timeout: Seconds for a whole call, with retries and waits.
             attempt_timeout: Seconds for one attempt.
             max_retries: Most retries of a call, 0 to 100. Refusals by a rate limit do not count,
-                because the client waits for its next turn. With 0 each call is sent once.
+                because the client waits for its next turn. Unless you give a number, neither do
+                attempts for which no server took the connection. With 0 each call is sent once.
             pace: False sends each call at once; a refusal by a rate limit then counts as a retry.
             on_request: Called before each request. Its exceptions are logged and ignored.
             on_retry: Called before each wait for a retry. Its exceptions are logged and ignored.

@@ -22,6 +22,13 @@ _MAX_SECONDS = 2_147_483.0
 _MAX_RETRIES = 100
 
 
+class DefaultRetries(int):
+    """A number of retries that the caller has not given: ``help`` shows it as a number."""
+
+
+DEFAULT_RETRIES = DefaultRetries(3)
+
+
 def check_base_url(base_url: str) -> str:
     """Return the URL without trailing slashes. Raises TypeError or ValueError."""
     check_text("base_url", base_url)

@@ -19,7 +19,7 @@ from .connections import Connections, drop_connection
 from .errors import PhmConnectionError, PhmError, PhmKeyLostError, PhmResponseError, PhmTimeoutError
 from .hooks import RequestEvent, RetryEvent, notify
 from .limits import read_limits
-from .options import REQUEST_ID_SUFFIX
+from .options import REQUEST_ID_SUFFIX, DefaultRetries
 from .process import PerProcess, this_process
 from .retry import is_rate_refusal, may_retry, retry_after_of, wait_seconds
 from .turns import NoTurn
@@ -267,7 +267,7 @@ class _Sending(Generic[T]):
             return None
         if max_retries == 0:
             return None
-        unreached = _is_unreached(error)
+        unreached = isinstance(max_retries, DefaultRetries) and _is_unreached(error)
         wait = wait_seconds(error, self._unreached if unreached else self._retries, _random())
         queued = self._turns is not None and is_rate_refusal(error)
         uncounted = queued or unreached
