@@ -6,8 +6,9 @@ import { SetupError } from '../../errors.ts';
 import { addCounts, formatCounts, parseCounts } from '../latency.ts';
 import { DisturbedError } from '../postgres/disturbed-error.ts';
 import { unavailable } from '../unavailable.ts';
-import { damagedDatabase, isDamage, notTheOpenFile } from './damage.ts';
+import { damagedDatabase, isDamage, MovedFileError } from './damage.ts';
 import { type Insertion, ROWS } from './insertion.ts';
+import { OpenFiles } from './open-files.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
 import { SchemaGuard } from './schema-guard.ts';
 import type { WriteGate } from './write-gate.ts';
@@ -16,6 +17,10 @@ export type Row = Record<string, unknown>;
 
 /** Length of SQLite's log in pages from which `emptyLog` copies it: half of where a commit would do so itself. */
 const LONG_LOG_PAGES = 4_000;
+
+/** Of SQLite's log (wal.ts names the format). */
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
 
 /** Log space for a batch of a thousand keys, with a margin. */
 const LARGE_BATCH_BYTES = 4 * 2 ** 20;
@@ -33,8 +38,8 @@ export class SqliteConnection {
   readonly #statements = new Map<string, StatementSync>();
   #database: DatabaseSync;
   #guard: SchemaGuard;
-  /** The file's inode, which reveals a removed or replaced database. */
-  readonly #inode: number;
+  readonly #files: OpenFiles;
+  readonly #readOnly: boolean;
   /** Set permanently once SQLite has found the file damaged. Its rows then prove nothing. */
   #damage: Error | null = null;
 
@@ -43,15 +48,24 @@ export class SqliteConnection {
     this.#path = path;
     this.#gate = gate;
     this.#openFile = readOnly ? openToRead : openWithFunctions;
+    this.#readOnly = readOnly;
     this.#database = this.#openFile(path);
     this.#guard = this.#guardOf(this.#database);
-    this.#inode = statSync(path).ino;
+    this.#files = new OpenFiles(path);
+    if (!readOnly) this.#files.opened();
+  }
+
+  /** Device and inode of the database. */
+  get place(): string {
+    return this.#files.place;
   }
 
   /** Takes the write lock. Throws if another process holds it for longer than `waitMs`. */
   begin(waitMs: number = BUSY_TIMEOUT_MS): void {
-    this.#assertSameFile();
+    this.#files.requireDatabase();
     const database = this.#open();
+    // Here, because SQLite does not tell the length of its log within a transaction.
+    this.#requireFiles();
     this.#noting(() => {
       if (waitMs === BUSY_TIMEOUT_MS) {
         database.exec('BEGIN IMMEDIATE');
@@ -66,8 +80,42 @@ export class SqliteConnection {
     });
   }
 
+  /** Throws also if a file was moved meanwhile: then the transaction may be lost with this process. */
   commit(): void {
     this.#noting(() => this.#database.exec('COMMIT'));
+    this.#requireFiles();
+  }
+
+  /**
+   * Throws `MovedFileError` unless all files are in their places. Of a log that was removed, this process holds the only
+   * copy, with commits that it has answered: it copies them into the database at once.
+   */
+  #requireFiles(): void {
+    if (this.#readOnly) return;
+    try {
+      this.#files.require(() => this.#logBytes());
+    } catch (error) {
+      this.rollBack();
+      this.#rescueLog();
+      throw error;
+    }
+  }
+
+  /** Copies the log into the database if that is in its place. A failure changes nothing. */
+  #rescueLog(): void {
+    try {
+      this.#files.requireDatabase();
+      this.get('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // The error of the file follows.
+    }
+  }
+
+  /** Returns how long the log must be to hold what is committed. */
+  #logBytes(): number {
+    const pages = this.#logPages();
+    const pageBytes = Number(this.get('PRAGMA page_size')?.page_size);
+    return pages > 0 ? LOG_HEADER_BYTES + pages * (FRAME_HEADER_BYTES + pageBytes) : 0;
   }
 
   rollBack(): void {
@@ -103,13 +151,16 @@ export class SqliteConnection {
     return result;
   }
 
-  /** Commits. Closes the connection if that fails, for the reason at `transact`. */
+  /**
+   * Commits. Closes the connection if that fails, for the reason at `transact`; but not if a file was moved, because this
+   * process may hold the only copy of it.
+   */
   commitOrClose(): void {
     try {
       this.commit();
     } catch (error) {
       this.rollBack();
-      this.close();
+      if (!(error instanceof MovedFileError)) this.close();
       throw error;
     }
   }
@@ -138,7 +189,9 @@ export class SqliteConnection {
   /** Closes the connection. The next use opens a fresh one, which sees only what the file holds. */
   close(): void {
     this.#statements.clear();
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    this.#database.close();
+    this.#files.closed();
   }
 
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
@@ -151,7 +204,9 @@ export class SqliteConnection {
 
   /** Runs a statement and returns how many rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#noting(() => this.#statement(sql).run(...values)).changes);
+    const { changes } = this.#noting(() => this.#statement(sql).run(...values));
+    if (!this.#database.isTransaction) this.#requireFiles();
+    return Number(changes);
   }
 
   /** Inserts rows, `ROWS` at a time while there are as many. */
@@ -176,9 +231,13 @@ export class SqliteConnection {
     this.run('UPDATE schema_version SET version = version - 1');
   }
 
-  /** Runs `work` and converts every failure of the database to `ledger_unavailable`. */
+  /**
+   * Runs `work` and converts every failure of the database to `ledger_unavailable`. Fails also if the database is not in
+   * its place: what the open file says may no longer be true.
+   */
   guarded<T>(work: () => T): T {
     try {
+      this.#files.requireDatabase();
       return work();
     } catch (error) {
       throw unavailable(error);
@@ -213,21 +272,13 @@ export class SqliteConnection {
     return size + (statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
   }
 
-  /**
-   * Throws if the file was removed or replaced: rows written to it would be lost with it. The same file may
-   * come back. Only a restart accepts another one, after its master secret has been checked.
-   */
-  #assertSameFile(): void {
-    const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
-    if (inode !== this.#inode) throw notTheOpenFile(this.#path, inode !== undefined);
-  }
-
   /** Returns the database, reopened if an earlier failure closed it. */
   #open(): DatabaseSync {
     if (!this.#database.isOpen) {
-      this.#assertSameFile();
+      this.#files.requireDatabase();
       this.#database = this.#openFile(this.#path);
       this.#guard = new SchemaGuard(this.#database);
+      this.#files.opened();
     }
     return this.#database;
   }

@@ -49,19 +49,33 @@ export function uselessBackup(path: string, found: string): SetupError {
   );
 }
 
+/** A file of an open database is no longer at its place, so what is written now may end with the process. */
+export class MovedFileError extends Error {
+  override readonly name = 'MovedFileError';
+}
+
 /** Reports that a server's open database was moved away, removed or replaced. */
-export function notTheOpenFile(path: string, isReplaced: boolean): Error {
+export function notTheOpenFile(path: string, isReplaced: boolean): MovedFileError {
   const name = basename(path);
   if (!isReplaced) {
-    return new Error(
+    return new MovedFileError(
       `the database ${path} was moved away or removed. Move the same file back, and the server recovers by itself. Do ` +
         `not restart it before that: it would close the file and could not start. If the file is lost, ${restoreSteps(path)}`,
     );
   }
-  return new Error(
+  return new MovedFileError(
     `another file has taken the place of the database ${path}. Move it away and the first one back, and the server ` +
       'recovers by itself. If the new file is the right one, stop the server and move ' +
       `${name}-wal and ${name}-shm of the first one away before you start it: they would damage the new one`,
+  );
+}
+
+/** Reports that the log of an open database, or its index, was moved away, removed, replaced or cut off. */
+export function notTheOpenLog(path: string, side: '-wal' | '-shm'): MovedFileError {
+  return new MovedFileError(
+    `${path}${side} was moved, removed, replaced or cut off while this process uses it. No key is released, because its ` +
+      `record could be lost. Move the same file back, and the server recovers by itself. If it is lost, remove no other ` +
+      `file, run no command on ${dirname(path)}, and restart the server: it copies what it holds into ${basename(path)} as it stops`,
   );
 }
 

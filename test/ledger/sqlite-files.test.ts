@@ -1,0 +1,183 @@
+/** A store of SQLite confirms no commit while one of its files is not in its place. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
+import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
+
+const ACCOUNT = { accountId: 'acc', name: 'x', plan: 'enterprise', demo: false, createdMs: NOW };
+
+/** Two connections of one server: the key worker writes, and another one keeps the log open. */
+async function openServer(test: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'phm-files-'));
+  const path = join(folder, 'phm.db');
+  const gate = WriteGate.allocate();
+  const store = openSqliteStore({ path, quotas: QUOTAS, gate });
+  const other = openSqliteStore({ path, quotas: QUOTAS, gate });
+  await store.addAccount(ACCOUNT);
+  await store.registerSecret(1, randomBytes(32), NOW);
+  test.after(async () => {
+    await store.close();
+    await other.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { folder, path, store, other };
+}
+
+const commit = async (store: LedgerStore, row = makeRow()) => {
+  const [outcome] = await store.commit([keyRequest('acc', row)], []);
+  assert.equal(outcome?.kind, 'committed');
+  return row;
+};
+
+function refused(text: RegExp) {
+  return (error: unknown) =>
+    error instanceof AppError &&
+    error.code === 'ledger_unavailable' &&
+    text.test((error.cause as Error).message);
+}
+
+/** What happens to one of the files while a server runs. */
+const FAULTS: readonly (readonly [string, (file: string) => void])[] = [
+  ['removed', (file) => rmSync(file)],
+  ['renamed', (file) => renameSync(file, `${file}.old`)],
+  [
+    'replaced by a copy',
+    (file) => {
+      copyFileSync(file, `${file}.copy`);
+      renameSync(`${file}.copy`, file);
+    },
+  ],
+  [
+    'replaced by a hard link to another file',
+    (file) => {
+      copyFileSync(file, `${file}.copy`);
+      rmSync(file);
+      linkSync(`${file}.copy`, file);
+    },
+  ],
+];
+
+describe('the files of an open SQLite ledger', () => {
+  for (const side of ['-wal', '-shm', '']) {
+    for (const [name, fault] of FAULTS) {
+      it(`confirm no commit while phm.db${side} is ${name}`, async (test) => {
+        const { path, store, other } = await openServer(test);
+        await commit(store);
+        fault(path + side);
+        const text =
+          side === ''
+            ? /phm\.db (was moved|\. Move)|taken the place/
+            : /was moved, removed, replaced/;
+        for (const one of [store, other]) {
+          await assert.rejects(commit(one), refused(text));
+          await assert.rejects(one.probe({ accountIds: [], room: false }), refused(text));
+          await assert.rejects(one.revokeApiKey('acc', NOW), AppError);
+        }
+      });
+    }
+  }
+
+  it('confirm no commit if the log is removed during its transaction', async (test) => {
+    const { path, store } = await openServer(test);
+    await commit(store);
+    const row = makeRow();
+    const request = keyRequest('acc', row);
+    const removing = {
+      ...request,
+      get counts() {
+        rmSync(`${path}-wal`, { force: true });
+        return request.counts;
+      },
+    };
+    await assert.rejects(store.commit([removing], []), refused(/phm\.db-wal was moved/));
+  });
+
+  it('keep what was confirmed: the log that was removed is copied into the database', async (test) => {
+    const { folder, path, store } = await openServer(test);
+    const rows = [await commit(store), await commit(store)];
+    rmSync(`${path}-wal`);
+    await assert.rejects(commit(store), AppError);
+    // What a crash leaves: the file alone.
+    const copy = join(folder, 'copy.db');
+    copyFileSync(path, copy);
+    const found = openSqliteStore({ path: copy, quotas: QUOTAS });
+    const keys = await found.findKeys(rows.map(({ keyId }) => keyId));
+    await found.close();
+    assert.ok(keys.every((key) => key !== null));
+  });
+
+  it('confirm no commit after the log was cut off', async (test) => {
+    const { path, store } = await openServer(test);
+    await commit(store);
+    truncateSync(`${path}-wal`, 32);
+    await assert.rejects(
+      commit(store),
+      refused(/phm\.db-wal was moved, removed, replaced or cut off/),
+    );
+  });
+
+  it('work again when the same files are back', async (test) => {
+    const { path, store } = await openServer(test);
+    await commit(store);
+    for (const side of ['-wal', '']) {
+      renameSync(path + side, `${path}.away`);
+      await assert.rejects(commit(store), AppError);
+      renameSync(`${path}.away`, path + side);
+      await commit(store);
+    }
+  });
+
+  it('are those of one directory: another in its place is refused', async (test) => {
+    const { folder, store } = await openServer(test);
+    await commit(store);
+    const away = `${folder}-away`;
+    test.after(() => rmSync(away, { recursive: true, force: true }));
+    renameSync(folder, away);
+    await assert.rejects(commit(store), refused(/moved away/));
+    await assert.rejects(store.findKeys([randomBytes(16)]), refused(/moved away/));
+    renameSync(away, folder);
+    await commit(store);
+  });
+
+  it('survive kill -9 with every key that was confirmed before the removal was noticed', async (test) => {
+    const { folder, path, store, other } = await openServer(test);
+    await store.close();
+    await other.close();
+    const script = new URL('../support/commit-until-refused.ts', import.meta.url);
+    const child = spawn(process.execPath, [script.pathname, path, folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    for await (const chunk of child.stdout) {
+      said += chunk;
+      if (said.includes('refused')) break;
+    }
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const ids = readFileSync(join(folder, 'confirmed'), 'utf8').trim().split('\n');
+    assert.ok(ids.length >= 20);
+    const again = openSqliteStore({ path, quotas: QUOTAS });
+    const found = await again.findKeys(ids.map((id) => Buffer.from(id, 'hex')));
+    await again.close();
+    assert.deepEqual(
+      found.filter((key) => key === null),
+      [],
+    );
+  });
+});
