@@ -178,6 +178,12 @@ export const ERRORS = {
     remedy:
       'The database cannot be used at present, so nothing was released or changed. Try again in {wait}.',
   },
+  foreign_ledger: {
+    status: 503,
+    title: 'The database holds the ledger of another service',
+    remedy:
+      'The address of the database leads to another ledger than the one of this server, so nothing was read, released or changed. Tell the operator, and try again in {wait}.',
+  },
   overloaded: {
     status: 503,
     title: 'The service cannot take more work at present',

@@ -232,6 +232,7 @@ describe('the OpenAPI document', () => {
         'invalid_api_key',
         'rate_limited',
         'ledger_unavailable',
+        'foreign_ledger',
       ])
         assert.ok(codes.includes(code), `${path}: ${code}`);
       const generates = GENERATING.includes(path);

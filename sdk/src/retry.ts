@@ -9,6 +9,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'idempotency_in_progress',
   'entropy_unavailable',
   'ledger_unavailable',
+  'foreign_ledger',
   'overloaded',
   'receipt_pending',
 ]);

@@ -610,7 +610,7 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "method_not_implemented" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped" | "http_version_not_supported";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "method_not_implemented" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "foreign_ledger" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped" | "http_version_not_supported";
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -846,7 +846,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "unavailable" | "draining";
-            /** @description state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok or unavailable), master_secret (ok, incomplete or retired), transparency_log (forked or altered, only while it lets no key leave) and accepting (yes or no) */
+            /** @description state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok, unavailable or foreign), master_secret (ok, incomplete or retired), transparency_log (forked or altered, only while it lets no key leave) and accepting (yes or no) */
             checks?: {
                 [key: string]: string;
             };
@@ -1859,7 +1859,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2088,7 +2088,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2316,7 +2316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2545,7 +2545,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2743,7 +2743,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2931,7 +2931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3114,7 +3114,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3328,7 +3328,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3514,7 +3514,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan; receipt_pending: The receipt is not ready yet; log_stopped: The transparency log has stopped */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3684,7 +3684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3856,7 +3856,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4028,7 +4028,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4139,7 +4139,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description overloaded: The service cannot take more work at present; ledger_unavailable: The ledger cannot be used at present; log_stopped: The transparency log has stopped */
+            /** @description overloaded: The service cannot take more work at present; ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; log_stopped: The transparency log has stopped */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4244,7 +4244,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description overloaded: The service cannot take more work at present; ledger_unavailable: The ledger cannot be used at present; log_stopped: The transparency log has stopped */
+            /** @description overloaded: The service cannot take more work at present; ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; log_stopped: The transparency log has stopped */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -156,7 +156,8 @@ function messageOf(error: unknown, { env }: CliContext): string | null {
   if (error instanceof AppError) {
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
     const variable = env.PHM_DATABASE_URL ? 'PHM_DATABASE_URL' : 'PHM_DATA_DIR';
-    const place = error.code === 'ledger_unavailable' ? ` (the database in ${variable})` : '';
+    const isOfDatabase = error.code === 'ledger_unavailable' || error.code === 'foreign_ledger';
+    const place = isOfDatabase ? ` (the database in ${variable})` : '';
     return `${ERRORS[error.code].title}${cause}${place}`;
   }
   const { syscall } = error as NodeJS.ErrnoException;

@@ -23,6 +23,7 @@ export {
   type Scope,
 } from './api-keys.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
+export { foreignLedgerIn, type LedgerIdentity } from './identity.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export {
   type AuditedRevocation,
@@ -120,4 +121,5 @@ export type {
   StreamCounts,
 } from './store.ts';
 export { SEALED_ONLY } from './store.ts';
+export { unavailable } from './unavailable.ts';
 export { tighterUsage, type Usage } from './usage.ts';

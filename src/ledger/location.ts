@@ -2,11 +2,15 @@
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { describeHost, describeHosts, parsePostgresAddress } from '../config/postgres-address.ts';
+import type { LedgerIdentity } from './identity.ts';
 import { SeenTimeline, type TimelineMemory } from './postgres/seen-timeline.ts';
 import { WriteGate } from './sqlite/write-gate.ts';
 
 /** Where the ledger is stored. */
-export type StoreLocation =
+export type StoreLocation = {
+  /** The ledger that the process works with; any if it is missing. */
+  readonly ledger?: LedgerIdentity;
+} & (
   | {
       readonly kind: 'sqlite';
       readonly path: string;
@@ -19,7 +23,8 @@ export type StoreLocation =
       readonly url: string;
       /** Limit of the skew between a server's clock and the database's, 60 s by default. */
       readonly maxClockSkewMs?: number;
-    } & TimelineMemory);
+    } & TimelineMemory)
+);
 
 /**
  * Returns the location that the configuration names: PostgreSQL, or the embedded database in the data
@@ -36,9 +41,12 @@ export function storeLocation(config: Config): StoreLocation {
   };
 }
 
-/** Returns the location for a server, which keeps the newest timeline that it sees. A command only reads it. */
-export function serverLocation(config: Config): StoreLocation {
-  const location = storeLocation(config);
+/**
+ * Returns the location for a server, which keeps the newest timeline that it sees. A command only reads it. `ledger` is what
+ * the start has found there: no thread works with another one.
+ */
+export function serverLocation(config: Config, ledger?: LedgerIdentity): StoreLocation {
+  const location = { ...storeLocation(config), ...(ledger && { ledger }) };
   return location.kind === 'sqlite' ? location : { ...location, keepsTimeline: true };
 }
 

@@ -17,8 +17,14 @@ export async function openStore(
   onMove: (host: string) => void = () => {},
 ): Promise<LedgerStore> {
   if (location.kind === 'sqlite') {
-    const { path, gate } = location;
-    return openSqliteStore({ path, quotas, warn, ...(gate && { gate }) });
+    const { path, gate, ledger } = location;
+    return openSqliteStore({
+      path,
+      quotas,
+      warn,
+      ...(gate && { gate }),
+      ...(ledger && { ledger }),
+    });
   }
   // Loads the driver only if PostgreSQL is used.
   const { openPostgresStore } = await import('./postgres/store.ts');

@@ -1,14 +1,15 @@
 /**
  * The contract of a ledger store. `test/ledger/contract.ts` runs it against every store.
  *
- * Every method rejects with `AppError('ledger_unavailable')` if the database cannot do its part. Every
- * other expected result is a value. No method takes or returns key bytes.
+ * Every method rejects with `AppError('ledger_unavailable')` if the database cannot do its part, and with `foreign_ledger`
+ * if its address leads to another ledger than before. Every other expected result is a value. No method takes or returns key bytes.
  */
 import type { Clock } from '../clock.ts';
 import type { Commitment } from '../proof/index.ts';
 import type { AccountChange, AccountChangeOutcome, AccountMarks } from './account-states.ts';
 import type { ApiKeyLimit, ApiKeyRules, ApiKeyStore } from './api-keys.ts';
 import type { ClockReading } from './clock-check.ts';
+import type { LedgerIdentity } from './identity.ts';
 import type { KeyRecordStore } from './key-records.ts';
 import type { LatencyCounts } from './latency.ts';
 import type { LedgerRow } from './ledger-row.ts';
@@ -318,6 +319,8 @@ export interface AccountStore extends ApiKeyStore {
 export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore {
   /** The host of PostgreSQL in use, as in its address; null with SQLite, and while no host can be used. */
   readonly host: string | null;
+  /** Reads which ledger this is, for other connections of this process. Rejects with `foreign_ledger` if it is another one than before. */
+  identity(): Promise<LedgerIdentity>;
   /**
    * Commits a batch in one transaction and resolves only when it is durable. Each request either moves its
    * account's counter and writes all its rows, or is replayed or refused and leaves nothing. Requests are decided

@@ -1,5 +1,6 @@
 /** Converts a failure of either database to what clients see. */
 import { AppError } from '../errors.ts';
+import { foreignLedgerIn } from './identity.ts';
 import { lasts } from './may-pass.ts';
 
 /** Seconds that a client should wait when the database cannot do its part. */
@@ -12,9 +13,19 @@ const LASTING_REMEDY =
   'The database refuses this until the operator changes something there, so nothing was released or changed. Tell the ' +
   'operator: to try again does not help before that.';
 
-/** Returns `ledger_unavailable` for any error of a database. An `AppError` is returned unchanged. */
+/**
+ * Returns `foreign_ledger` if the address leads to another ledger, and `ledger_unavailable` for any other error of a
+ * database. An `AppError` is returned unchanged.
+ */
 export function unavailable(cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
+  const foreign = foreignLedgerIn(cause);
+  if (foreign !== null) {
+    return new AppError('foreign_ledger', {
+      cause: foreign,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
   return new AppError(
     'ledger_unavailable',
     lasts(cause)

@@ -6,6 +6,7 @@ import { secretExposures } from '../files/secret-exposure.ts';
 import { isUsable } from '../http/api-key-rules.ts';
 import {
   type ClockReading,
+  type LedgerIdentity,
   type LedgerStore,
   migrateStore,
   openStore,
@@ -30,6 +31,8 @@ export interface ReadyLedger {
   readonly secret: MasterSecret;
   /** Null without a transparency log. */
   readonly log: LogSetup | null;
+  /** Which ledger was prepared, with the versions of the secret. */
+  readonly identity: LedgerIdentity;
 }
 
 /** Prepares the ledger for a key service. Throws `SetupError` if the ledger or the master secret is unusable. */
@@ -51,7 +54,7 @@ export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
     await openDemoAccounts(store, parts);
-    return { clock, secret, log };
+    return { clock, secret, log, identity: await store.identity() };
   } finally {
     await store.close();
   }
@@ -76,7 +79,7 @@ async function readClock(
 async function openMasterSecret(
   store: LedgerStore,
   parts: ServerParts,
-): Promise<Omit<ReadyLedger, 'clock'>> {
+): Promise<Pick<ReadyLedger, 'secret' | 'log'>> {
   const { config, logger } = parts;
   const { masterSecret: origin } = config;
   const isNew = (await store.secretChecks()).size === 0;

@@ -21,14 +21,15 @@ export function watchReadiness(check: () => Readiness, logger: Logger): { stop()
 }
 
 /** Returns the failing checks of `/readyz`, by its names, with the reason of each source; none if the server is ready. */
-function lacking({ ready, entropy, generator, ledger, secret, sources }: Readiness): string[] {
+function lacking(readiness: Readiness): string[] {
+  const { ready, entropy, generator, ledger, ownLedger, secret, sources } = readiness;
   if (ready) return [];
   const unhealthy = sources.filter(({ healthy }) => !healthy);
   return [
     ...(entropy ? [] : ['entropy']),
     ...unhealthy.map(({ name, state, detail }) => `entropy:${name}: ${detail ?? state}`),
     ...(generator === 'ok' ? [] : [`generator: ${generator}`]),
-    ...(ledger ? [] : ['ledger']),
+    ...(ledger ? [] : [ownLedger ? 'ledger' : 'ledger: foreign']),
     ...(secret === 'ok' ? [] : [`master_secret: ${secret}`]),
   ];
 }

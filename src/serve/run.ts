@@ -9,7 +9,12 @@
 import type { Config } from '../config/index.ts';
 import { isBuilt } from '../http/pages/is-built.ts';
 import { commandLine } from '../launcher.ts';
-import { describeStore, type StartCheck, storeLocation } from '../ledger/index.ts';
+import {
+  describeStore,
+  type LedgerIdentity,
+  type StartCheck,
+  storeLocation,
+} from '../ledger/index.ts';
 import type { KeyService, WaitingThreads } from '../service/index.ts';
 import { announce } from './banner.ts';
 import { endFailed, endServer, endSignal, endStart } from './end.ts';
@@ -49,14 +54,14 @@ async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<nu
     },
   );
   if (typeof started === 'string') return endStart(started, parts);
-  const { service, check } = started;
+  const { service, check, identity } = started;
   starting.started(service);
   const listeners = await listening.open().catch(async (error) => {
     await service.close();
     throw error;
   });
   sayReady(parts, listeners);
-  const maintenance = startMaintenance(parts, service);
+  const maintenance = startMaintenance(parts, service, identity);
   const location = storeLocation(config);
   const integrity = watchIntegrity({ location, start: check, logger, metrics, service });
   const readiness = watchReadiness(() => service.checkReadiness(), logger);
@@ -67,6 +72,7 @@ async function runParts(parts: ServerParts, threads: WaitingThreads): Promise<nu
 interface Started {
   readonly service: KeyService;
   readonly check: StartCheck | null;
+  readonly identity: LedgerIdentity;
 }
 
 /** Checks the database and starts the key service. While the database is unavailable, opens the listeners and retries. */
@@ -86,7 +92,7 @@ function startOnDatabase(
     // It ends its threads if it fails.
     waiting = null;
     listening.prepare();
-    return { service: await starting, check };
+    return { service: await starting, check, identity: ledger.identity };
   };
   return whenDatabaseAnswers(attempt, {
     limitMs: config.startWaitSeconds * 1000,

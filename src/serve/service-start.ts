@@ -28,7 +28,7 @@ import type { ServerParts } from './parts.ts';
  */
 export async function startService(
   parts: ServerParts,
-  { clock, secret, log }: ReadyLedger,
+  { clock, secret, log, identity }: ReadyLedger,
   threads: WaitingThreads | null,
 ): Promise<KeyService> {
   const { config, options, logger, metrics } = parts;
@@ -36,7 +36,7 @@ export async function startService(
     const sources = enabledSources(config);
     logCredits(parts, sources);
     return await KeyService.start({
-      store: serverLocation(config),
+      store: serverLocation(config, identity),
       quotas: monthlyQuotas(config.plans),
       sources,
       secret,

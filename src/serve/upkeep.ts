@@ -1,6 +1,6 @@
 /** Starts the upkeep of the ledger in a running server. */
 import { formatTimestamp } from '../clock.ts';
-import { Maintenance, removedSome, serverLocation } from '../ledger/index.ts';
+import { type LedgerIdentity, Maintenance, removedSome, serverLocation } from '../ledger/index.ts';
 import type { KeyService } from '../service/index.ts';
 import type { ServerParts } from './parts.ts';
 
@@ -11,9 +11,10 @@ import type { ServerParts } from './parts.ts';
 export function startMaintenance(
   { config, logger, metrics }: ServerParts,
   service: Pick<KeyService, 'audit'>,
+  ledger: LedgerIdentity,
 ): Maintenance {
   return new Maintenance({
-    store: serverLocation(config),
+    store: serverLocation(config, ledger),
     retentionDays: config.retentionDays,
     onPruned: (report) => {
       const { rows, partitions, beforeMs } = report;

@@ -32,6 +32,8 @@ const RETIRED_RETRY_SECONDS = 5;
 export interface LedgerStatus {
   /** Reason why the ledger is unusable; null while it works. */
   readonly failure: string | null;
+  /** True if that reason is that the address leads to another ledger. */
+  readonly isForeign: boolean;
   /** Versions of the master secret that other servers use and this server lacks. */
   readonly lackedVersions: readonly number[];
   /** Versions that an operator has retired. */
@@ -63,7 +65,13 @@ export class LedgerWatch {
   readonly #health = new LedgerHealth();
   readonly #batches: () => readonly number[];
   // The worker opened the store and compared the secret with it before it was ready.
-  #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [], host: null };
+  #status: LedgerStatus = {
+    failure: null,
+    isForeign: false,
+    lackedVersions: [],
+    retired: [],
+    host: null,
+  };
 
   /**
    * `batches` returns the numbers of the batches in the key worker, oldest first. `onChange` is called when the ledger
@@ -112,11 +120,12 @@ export class LedgerWatch {
   }
 
   #noteFailure(): void {
-    this.#note({ ...this.#status, failure: this.#health.failure });
+    const { failure } = this.#health;
+    this.#note({ ...this.#status, failure, isForeign: failure !== null && this.#status.isForeign });
   }
 
   #settle(report: LedgerReport): void {
-    const { failure, accountLocked, lackedVersions, retired, ownApiKeys, host } = report;
+    const { failure, isForeign, accountLocked, lackedVersions, retired, ownApiKeys, host } = report;
     this.#health.checked(failure, accountLocked);
     if (ownApiKeys) {
       this.#onOwnApiKeys?.();
@@ -124,6 +133,7 @@ export class LedgerWatch {
     }
     this.#note({
       failure: this.#health.failure,
+      isForeign: this.#health.failure !== null && isForeign,
       lackedVersions: lackedVersions ?? this.#status.lackedVersions,
       retired: retired ?? this.#status.retired,
       host,
@@ -135,6 +145,7 @@ export class LedgerWatch {
     this.#status = status;
     if (
       (before.failure === null) !== (status.failure === null) ||
+      before.isForeign !== status.isForeign ||
       before.lackedVersions.join() !== status.lackedVersions.join() ||
       !isDeepStrictEqual(before.retired, status.retired)
     ) {

@@ -11,7 +11,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
-import { SetupError } from '../errors.ts';
+import { AppError, SetupError } from '../errors.ts';
 import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { dataDirectoryProblem, requireOwnFile } from '../files/ownership.ts';
@@ -28,6 +28,9 @@ import {
 } from '../proof/index.ts';
 import { quote } from '../shell-word.ts';
 import { runSecretCommand, type SecretCommand } from './secret-command.ts';
+
+/** Seconds after which a client should try another server. On this one an operator must correct the address. */
+const FOREIGN_RETRY_SECONDS = 5;
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */
 export async function loadMasterSecret(origin: MasterSecretOrigin): Promise<MasterSecret> {
@@ -246,6 +249,22 @@ export function retirementsOf(
       retirement === null ? [] : [[version, retirement]],
     ),
   );
+}
+
+/** Throws `AppError('foreign_ledger')` unless each version of the keyring is registered, as it was when this server started. */
+export function requireOwnSecret(
+  keyring: Keyring,
+  registered: ReadonlyMap<number, SecretCheck>,
+): void {
+  for (const version of keyring.versions) {
+    const { checkValue } = registered.get(version) ?? {};
+    if (checkValue && timingSafeEqual(keyring.checkValue(version), checkValue)) continue;
+    const problem = checkValue ? 'has another check value there' : 'is not registered there';
+    throw new AppError('foreign_ledger', {
+      cause: new Error(`version ${version} of the master secret ${problem}`),
+      retryAfterSeconds: FOREIGN_RETRY_SECONDS,
+    });
+  }
 }
 
 function refuseUnfit(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {

@@ -297,6 +297,8 @@ export interface DatabaseMoved {
 export interface LedgerReport {
   /** Reason why the ledger is unusable; null if it works. */
   readonly failure: string | null;
+  /** True if the address leads to another ledger than the one of this server. */
+  readonly isForeign: boolean;
   /** True if another session locks the row of an account whose requests failed recently. */
   readonly accountLocked: boolean;
   /** Activated versions of the master secret that the keyring lacks; null if the ledger did not answer. */

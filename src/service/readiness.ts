@@ -14,6 +14,8 @@ export interface Readiness {
   readonly latched: Defect | null;
   /** Keys can be recorded. */
   readonly ledger: boolean;
+  /** False only if the address of the database leads to another ledger than the one of this server. */
+  readonly ownLedger: boolean;
   readonly secret: SecretWord;
   readonly log: LogWord;
   readonly sources: readonly SourceStatus[];
@@ -41,6 +43,7 @@ export const STARTING: Readiness = {
   generator: 'starting',
   latched: null,
   ledger: false,
+  ownLedger: true,
   secret: 'ok',
   log: 'ok',
   sources: [],
@@ -69,7 +72,8 @@ export function judgeReadiness(known: Knowledge): Readiness {
   const secret = judgeSecret(known.ledger);
   const log = known.halt ?? 'ok';
   const ready = entropy && ledger && secret === 'ok' && log === 'ok';
-  return { ready, entropy, generator, latched, ledger, secret, log, sources };
+  const ownLedger = !known.ledger.isForeign;
+  return { ready, entropy, generator, latched, ledger, ownLedger, secret, log, sources };
 }
 
 function judgeSecret(ledger: LedgerStatus): SecretWord {

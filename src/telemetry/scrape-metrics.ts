@@ -73,6 +73,12 @@ function definitions(state: ServerState): Definition[] {
     },
     {
       type: 'gauge',
+      name: 'phm_ledger_foreign',
+      help: '1 while the address of the database leads to another ledger than the one that this server started with',
+      read: () => one(!readiness().ownLedger),
+    },
+    {
+      type: 'gauge',
       name: 'phm_database_host',
       help: '1 for the host of PostgreSQL in use, 0 for the others of its address. With SQLite it has no series',
       labelNames: ['host'],

@@ -277,6 +277,7 @@ export function ledgerContract(
       const key = randomBytes(32);
       const generator = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));
       const worker = new KeyWorker(generator, keyring, store);
+      await store.registerSecret(1, keyring.checkValue(1), NOW);
       const validate = async () => {
         const parts = { key: Buffer.from(key), proof: undefined };
         const tasks: KeyTask[] = [{ kind: 'validate', requester, ...parts }];

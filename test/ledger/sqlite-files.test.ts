@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/errors.ts';
-import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { type LedgerStore, openSqliteStore, openStore } from '../../src/ledger/index.ts';
 import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 
@@ -153,6 +153,19 @@ describe('the files of an open SQLite ledger', () => {
     await assert.rejects(store.findKeys([randomBytes(16)]), refused(/moved away/));
     renameSync(away, folder);
     await commit(store);
+  });
+
+  it('are no others for threads that start later', async (test) => {
+    const { path, store, other } = await openServer(test);
+    const ledger = await store.identity();
+    const same = await openStore({ kind: 'sqlite', path, ledger }, QUOTAS);
+    await same.close();
+    await store.close();
+    await other.close();
+    copyFileSync(path, `${path}.copy`);
+    renameSync(`${path}.copy`, path);
+    const late = openStore({ kind: 'sqlite', path, ledger }, QUOTAS);
+    await assert.rejects(late, /another ledger than before/);
   });
 
   it('survive kill -9 with every key that was confirmed before the removal was noticed', async (test) => {

@@ -17,6 +17,7 @@ const retirement = (
 
 const status = (...retired: RetiredVersion[]): LedgerStatus => ({
   failure: null,
+  isForeign: false,
   lackedVersions: [],
   retired,
   host: null,

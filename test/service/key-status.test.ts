@@ -7,7 +7,7 @@ import type { KeyEnd, LedgerStore, Retirement } from '../../src/ledger/index.ts'
 import { type Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
-import { fakeGenerator, fakePlainGenerator, RecordingDrbg } from '../support/fakes.ts';
+import { fakeGenerator, fakePlainGenerator, ownChecks, RecordingDrbg } from '../support/fakes.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
 const ring = new Keyring([
@@ -78,7 +78,7 @@ const RETIREMENT: Retirement = { retiredMs: NOW - 1, compromisedMs: null };
 function ledgerOf(key: Buffer, { row, retired }: Way, end: KeyEnd | null): LedgerStore {
   const { digest } = ring.commit(key);
   const isKey = (one: Commitment) => one.version === 2 && digest.equals(one.digest);
-  const check = { checkValue: Buffer.alloc(32), activated: true };
+  const [first, second] = ownChecks(ring).values();
   const store: Partial<LedgerStore> = {
     commit: async (requests) => requests.map(() => ({ kind: 'committed', usage })),
     findCommitments: async (asked) => asked.map((one) => (row && isKey(one) ? 1 : null)),
@@ -86,8 +86,8 @@ function ledgerOf(key: Buffer, { row, retired }: Way, end: KeyEnd | null): Ledge
       asked.map((one) => (end && isKey(one) ? { keyId: randomBytes(16), ...end } : null)),
     secretChecks: async () =>
       new Map([
-        [1, { ...check, retirement: null }],
-        [2, { ...check, retirement: retired ? RETIREMENT : null }],
+        [1, { ...first, retirement: null }],
+        [2, { ...second, retirement: retired ? RETIREMENT : null }],
       ]),
   };
   return store as LedgerStore;

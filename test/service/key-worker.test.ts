@@ -22,6 +22,7 @@ import {
   fakePlainGenerator,
   keyring,
   order,
+  ownChecks,
   parts,
   plainRow,
   RecordingDrbg,
@@ -36,7 +37,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
     findStates: async (queries: readonly unknown[]) => queries.map(() => null),
-    secretChecks: async () => new Map(),
+    secretChecks: async () => ownChecks(keyring),
     probe: async () => false,
     hasOwnApiKeys: async () => false,
     host: null,
@@ -396,17 +397,13 @@ describe('key worker', () => {
 
   describe('without a master secret version that other servers use', () => {
     const check = { checkValue: Buffer.alloc(32), activated: true, retirement: null };
+    const own = ownChecks(keyring);
     const found = new Set<bigint>();
     const ledger = {
       ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
       findCommitments: async (queries: readonly Commitment[]) =>
         queries.map(({ fingerprint }) => (found.has(fingerprint) ? 1 : null)),
-      secretChecks: async () =>
-        new Map([
-          [1, check],
-          [2, check],
-          [3, { ...check, activated: false }],
-        ]),
+      secretChecks: async () => new Map([...own, [2, check], [3, { ...check, activated: false }]]),
     };
     const worker = new KeyWorker(
       fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
@@ -441,6 +438,7 @@ describe('key worker', () => {
     it('reports the missing version with the state of the ledger', async () => {
       assert.deepEqual(await worker.checkLedger(), {
         failure: null,
+        isForeign: false,
         accountLocked: false,
         lackedVersions: [2],
         retired: [],
@@ -487,6 +485,7 @@ describe('key worker', () => {
     );
     assert.deepEqual(await worker.checkLedger(), {
       failure: 'the disk is full',
+      isForeign: false,
       accountLocked: false,
       lackedVersions: null,
       retired: null,

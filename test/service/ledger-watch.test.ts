@@ -48,6 +48,7 @@ describe('the ledger watch', () => {
   ) =>
     worker.emit('message', {
       failure,
+      isForeign: failure === 'foreign',
       accountLocked: false,
       lackedVersions,
       retired,
@@ -68,7 +69,13 @@ describe('the ledger watch', () => {
     answer(null);
     assert.equal(told, 0);
     for (let i = 0; i < 2; i++) {
-      worker.emit('message', { failure: null, lackedVersions: [], retired: [], ownApiKeys: true });
+      worker.emit('message', {
+        failure: null,
+        isForeign: false,
+        lackedVersions: [],
+        retired: [],
+        ownApiKeys: true,
+      });
     }
     assert.equal(told, 1);
     other.stop();
@@ -114,6 +121,7 @@ describe('the ledger watch', () => {
     answer('refused', null);
     assert.deepEqual(watch.status(), {
       failure: 'refused',
+      isForeign: false,
       lackedVersions: [2],
       retired: [],
       host: null,
@@ -121,6 +129,17 @@ describe('the ledger watch', () => {
     assert.deepEqual(
       changes.map(({ lackedVersions }) => lackedVersions),
       [[2], [2]],
+    );
+  });
+
+  it('reports that the address leads to another ledger, until it leads to this one again', () => {
+    pass(1);
+    answer('gone');
+    answer('foreign', null);
+    answer(null);
+    assert.deepEqual(
+      changes.map(({ isForeign }) => isForeign),
+      [false, true, false],
     );
   });
 

@@ -19,6 +19,7 @@ import {
   fakePlainGenerator,
   keyring,
   order,
+  ownChecks,
   plainRow,
   RecordingDrbg,
   STAGED,
@@ -59,7 +60,7 @@ function spyOnKeys(t: TestContext): GeneratedKey[] {
 
 type Commit = (requests: readonly MeteredRequest[]) => CommitOutcome[] | Promise<CommitOutcome[]>;
 
-function workerWith(commit: Commit, secretChecks = new Map()) {
+function workerWith(commit: Commit, secretChecks = ownChecks(keyring)) {
   const generator = fakeGenerator(new RecordingDrbg());
   const plain = fakePlainGenerator(generator);
   const store = {

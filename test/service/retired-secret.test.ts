@@ -7,7 +7,13 @@ import type { LedgerStore, MeteredRequest, Retirement } from '../../src/ledger/i
 import { type Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
-import { fakeGenerator, fakePlainGenerator, order, RecordingDrbg } from '../support/fakes.ts';
+import {
+  fakeGenerator,
+  fakePlainGenerator,
+  order,
+  ownChecks,
+  RecordingDrbg,
+} from '../support/fakes.ts';
 
 const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
 const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };
@@ -29,7 +35,7 @@ function ledgerOf(
   const committed: MeteredRequest[] = [];
   const read: unknown[] = [];
   let now = retirement;
-  const check = { checkValue: Buffer.alloc(32), activated: true };
+  const [first, second] = ownChecks(ring).values();
   const store = {
     commit: async (requests: readonly MeteredRequest[]) => {
       committed.push(...requests);
@@ -42,8 +48,8 @@ function ledgerOf(
     findStates: async (queries: readonly Commitment[]) => queries.map(() => null),
     secretChecks: async () =>
       new Map([
-        [1, { ...check, retirement: now }],
-        [2, { ...check, retirement: null }],
+        [1, { ...first, retirement: now }],
+        [2, { ...second, retirement: null }],
       ]),
     probe: async () => false,
     hasOwnApiKeys: async () => false,

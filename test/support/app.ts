@@ -18,6 +18,7 @@ export const READY: ReturnType<KeyService['checkReadiness']> = {
   generator: 'ok',
   latched: null,
   ledger: true,
+  ownLedger: true,
   secret: 'ok',
   log: 'ok',
   sources: [],

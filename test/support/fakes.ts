@@ -9,7 +9,7 @@ import { newKeyId } from '../../src/keys/key-id.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder, KeyRequest, ReleasedKey } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
-import type { LedgerRow } from '../../src/ledger/index.ts';
+import type { LedgerRow, SecretCheck } from '../../src/ledger/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
 import type { ServiceSources } from '../../src/service/index.ts';
 
@@ -156,6 +156,16 @@ export const OS_ALONE: ServiceSources = {
 };
 
 export const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+
+/** What a ledger has registered of a keyring whose versions are all in use. */
+export function ownChecks(ring: Keyring): Map<number, SecretCheck> {
+  return new Map(
+    ring.versions.map((version) => [
+      version,
+      { checkValue: ring.checkValue(version), activated: true, retirement: null },
+    ]),
+  );
+}
 
 export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
   return {

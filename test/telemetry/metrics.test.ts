@@ -214,6 +214,7 @@ describe('the metrics in this process', () => {
           generator: 'ok',
           latched: null,
           ledger: true,
+          ownLedger: true,
           secret,
           log: 'ok',
           sources: [],

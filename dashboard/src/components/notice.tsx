@@ -76,6 +76,8 @@ const HELP: Readonly<Record<string, string>> = {
     'An entropy source delivers nothing, or a generator failed a test. The service released no key and counted nothing. If the error persists, see Status and tell the operator.',
   ledger_unavailable:
     'The database cannot serve this request. The service released no key. If the error persists, see Status and tell the operator.',
+  foreign_ledger:
+    'The database of this server holds the ledger of another service. The service released no key. Tell the operator.',
   sealed_only:
     'The operator allows this account only sealed keys, which are encrypted to their recipient. This page shows keys in plaintext, so it generates none for this account. Use "phm generate --seal-to" or a client library.',
   key_not_found:

@@ -64,7 +64,7 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while the process can generate and record keys and is not shutting down. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, entropy, generator, latched, ledger, secret, log, sources } =
+  const { ready, entropy, generator, latched, ledger, ownLedger, secret, log, sources } =
     service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
@@ -75,7 +75,7 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
       entropy: generator === 'starting' ? generator : word(entropy),
       ...Object.fromEntries(bySource),
       generator,
-      ledger: word(ledger),
+      ledger: ownLedger ? word(ledger) : 'foreign',
       master_secret: secret,
       ...(log !== 'ok' && { transparency_log: log }),
       accepting: isDraining() ? 'no' : 'yes',

@@ -95,7 +95,13 @@ function textRoute(
   );
 }
 
-const LOG_ERRORS = [...COMMON_ERRORS, 'overloaded', 'ledger_unavailable', 'log_stopped'] as const;
+const LOG_ERRORS = [
+  ...COMMON_ERRORS,
+  'overloaded',
+  'ledger_unavailable',
+  'foreign_ledger',
+  'log_stopped',
+] as const;
 
 /** Adds the tiles and entry bundles. OpenAPI has no paths of varying length, so its document leaves them out. */
 function tileRoute(app: FastifyInstance, { service, basePath }: RouteContext): void {

@@ -10,7 +10,7 @@ export const HealthResult = Type.Object(
     checks: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         description:
-          'state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok or unavailable), master_secret (ok, incomplete or retired), transparency_log (forked or altered, only while it lets no key leave) and accepting (yes or no)',
+          'state of each check: entropy (ok, starting or unavailable), entropy:<source> (ok or unavailable), generator (ok, starting, unjudged or latched), ledger (ok, unavailable or foreign), master_secret (ok, incomplete or retired), transparency_log (forked or altered, only while it lets no key leave) and accepting (yes or no)',
       }),
     ),
     latch: Type.Optional(

@@ -95,6 +95,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'account_suspended',
   'rate_limited',
   'ledger_unavailable',
+  'foreign_ledger',
   'overloaded',
   'unknown_plan',
 ];

@@ -11,6 +11,7 @@ import {
   parsePostgresAddress,
 } from '../../config/postgres-address.ts';
 import { SetupError } from '../../errors.ts';
+import { ForeignLedgerError, type LedgerIdentity } from '../identity.ts';
 import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
 import { confirmed, UnconfirmedError } from './confirmation.ts';
@@ -75,10 +76,11 @@ export class PostgresConnection {
       return connection;
     } catch (cause) {
       await connection.close();
-      if (cause instanceof SetupError) throw cause;
+      const root = rootOf(cause as Error);
+      if (root instanceof SetupError) throw root;
       throw new SetupError(
-        `cannot use the database ${describeAddress(address)}: ${(cause as Error).message}; ${remedy(rootOf(cause as Error))}`,
-        { mayPass: mayPass(cause) },
+        `cannot use the database ${describeAddress(address)}: ${(cause as Error).message}; ${remedy(root)}`,
+        { cause, mayPass: mayPass(cause) },
       );
     }
   }
@@ -171,6 +173,13 @@ export class PostgresConnection {
     }
   }
 
+  /** Reads which ledger this is. Rejects if there is none. */
+  async ledger(): Promise<LedgerIdentity> {
+    const found = await this.#with('readers', (client) => this.#hosts.confirmLedger(client, 0));
+    if (found === null) throw new Error('the database holds no ledger');
+    return found;
+  }
+
   /** The host in use, as in the address; null while there is none. */
   get host(): string | null {
     return this.#hosts.used;
@@ -231,6 +240,7 @@ export class PostgresConnection {
   /** Rejects with `NotSentError` if the session must not be used. */
   async #admit(client: pg.ClientBase): Promise<void> {
     try {
+      await this.#hosts.confirmLedger(client);
       await this.#guard?.require(client);
     } catch (cause) {
       throw new NotSentError((cause as Error).message, { cause });
@@ -308,6 +318,7 @@ function rootOf(error: Error): unknown {
 function remedy(cause: unknown): string {
   if (cause instanceof UnconfirmedError) return 'check its standbys, then try again';
   if (cause instanceof DisturbedError) return 'undo it, then try again';
+  if (cause instanceof ForeignLedgerError) return 'check where the address leads';
   if (cause instanceof UnfitServerError) return 'promote a standby, or end the read-only mode';
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (message.includes('client password must be')) {

@@ -6,11 +6,13 @@
  * so a server that was replaced is left although it still answers. One thread of a process asks; the others follow the
  * timeline that it sees. All connections change together: none reads from one server what another has not recorded.
  */
+import type pg from 'pg';
 import {
   describeHost,
   type PostgresAddress,
   type PostgresHost,
 } from '../../config/postgres-address.ts';
+import type { LedgerIdentity } from '../identity.ts';
 import { HostProbe } from './host-probe.ts';
 import { type Lineage, SeenTimeline, type TimelineMemory } from './seen-timeline.ts';
 import {
@@ -21,10 +23,14 @@ import {
   type Session,
   UnfitServerError,
 } from './session-check.ts';
-import { type Limits, Site } from './site.ts';
+import { admitLedger, readLedger } from './session-ledger.ts';
+import { type Limits, type OpenedSession, Site } from './site.ts';
 
 /** Time between two looks at all hosts. */
 const WATCH_MS = 2_000;
+
+/** Time after which a session is asked again which ledger it leads to: a schema can be renamed under it. */
+const LEDGER_MS = 2_000;
 
 /** Time between two comparisons with what another thread has seen. */
 const FOLLOW_MS = 250;
@@ -36,6 +42,8 @@ export interface HostOptions extends TimelineMemory {
   readonly onMove?: (host: string) => void;
   /** Receives warnings for the operator. */
   readonly warn?: (message: string) => void;
+  /** The ledger that the process works with. Without it, the first session decides. */
+  readonly ledger?: LedgerIdentity;
 }
 
 export class Hosts {
@@ -54,6 +62,9 @@ export class Hosts {
   #lookedMs = 0;
   /** As in `SeenTimeline`, at the last comparison. */
   #changes: bigint;
+  #ledger: LedgerIdentity | null;
+  /** When each session last told which ledger it leads to. */
+  readonly #askedMs = new WeakMap<pg.ClientBase, number>();
 
   /** Throws `SetupError` if the file of the newest timeline cannot be read. */
   constructor(address: PostgresAddress, limits: Limits, options: HostOptions = {}) {
@@ -61,6 +72,7 @@ export class Hosts {
     this.#limits = limits;
     this.#options = options;
     this.#seen = new SeenTimeline(options);
+    this.#ledger = options.ledger ?? null;
     this.#changes = this.#seen.changes;
     const isChoice = address.hosts.length > 1;
     this.#probes = isChoice ? address.hosts.map((host) => new HostProbe(address, host)) : [];
@@ -89,6 +101,18 @@ export class Hosts {
       await this.#choose(true);
     }
     return this.site();
+  }
+
+  /**
+   * Asks a session which ledger it leads to, unless it has just told, and returns that; null if there is none yet. Rejects
+   * with `ForeignLedgerError` if it is another one than before.
+   */
+  async confirmLedger(client: pg.ClientBase, afterMs = LEDGER_MS): Promise<LedgerIdentity | null> {
+    const nowMs = performance.now();
+    if (nowMs - (this.#askedMs.get(client) ?? 0) < afterMs) return this.#ledger;
+    this.#ledger = admitLedger(this.#ledger, await readLedger(client, this.#ledger));
+    this.#askedMs.set(client, nowMs);
+    return this.#ledger;
   }
 
   /** Looks at all hosts, because one may have changed. */
@@ -171,9 +195,10 @@ export class Hosts {
   #replaceBy(host: PostgresHost | null, timeline: number | null): void {
     if (this.#site !== null) this.#seen.announce();
     this.#site?.abandon();
-    const admit = (site: Site, session: Session) => this.#admit(site, session);
+    const admit = (site: Site, opened: OpenedSession) => this.#admit(site, opened);
+    const schema = () => this.#ledger?.schema ?? null;
     const [address, limits] = [this.#address, this.#limits];
-    this.#site = host && new Site({ address, host, limits, timeline, admit });
+    this.#site = host && new Site({ address, host, limits, timeline, schema, admit });
     if (host === null) return;
     if (this.#lastHost !== null && this.#lastHost !== host) {
       this.#options.onMove?.(describeHost(host));
@@ -181,8 +206,14 @@ export class Hosts {
     this.#lastHost = host;
   }
 
-  /** Judges a new session of a site. A name may meanwhile lead to another server. */
-  #admit(site: Site, session: Session): void {
+  /** Judges a new session of a site. A name may meanwhile lead to another server or to another ledger. */
+  #admit(site: Site, { client, session, ledger }: OpenedSession): void {
+    if (session !== null) this.#admitServer(site, session);
+    this.#ledger = admitLedger(this.#ledger, ledger);
+    this.#askedMs.set(client, performance.now());
+  }
+
+  #admitServer(site: Site, session: Session): void {
     const state = judgeSession(session, this.#address.target, this.#seen);
     if (state.kind !== 'fits') throw state.error;
     this.#note(state);

@@ -7,6 +7,7 @@ import { readPrivileges } from './privileges.ts';
 import { findReplacedPrimaries } from './replaced-primaries.ts';
 import { FSYNC_WARNING, readSchema, requireServer } from './schema.ts';
 import type { TimelineMemory } from './seen-timeline.ts';
+import { foundLedger, hiddenLedger } from './session-ledger.ts';
 import type { Limits } from './site.ts';
 
 const LIMITS: Limits = { lockMs: 1_000, statementMs: 3_000, answerMs: 4_000 };
@@ -47,11 +48,17 @@ export async function inspectPostgres(url: string, memory: TimelineMemory): Prom
       const migrations = readMigrations('postgres');
       const facts: Facts = (await client.query(FACTS)).rows[0];
       const privileges = await readPrivileges(client, migrations);
+      const hidden = hiddenLedger(await foundLedger(client));
       const tables = ['schema_version', ...tableNames(migrations)];
       const disturbances = await findDisturbances(client, tables);
       inspection = {
         about: describe(facts),
-        faults: [...faultsOf(facts), ...privileges.faults, ...disturbances],
+        faults: [
+          ...faultsOf(facts),
+          ...privileges.faults,
+          ...disturbances,
+          ...(hidden ? [hidden] : []),
+        ],
         schema:
           privileges.maySeeVersion && disturbances.length === 0 ? await readSchema(client) : null,
         program: newestVersion(migrations),

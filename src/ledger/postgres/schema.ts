@@ -12,6 +12,7 @@ import {
 } from '../migrations.ts';
 import { confirmed } from './confirmation.ts';
 import { isConflict, isLockTimeout } from './connection.ts';
+import { foundLedger, refuseHiddenLedger } from './session-ledger.ts';
 
 /** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;
@@ -43,14 +44,15 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (version intege
 
 /**
  * Applies the missing migrations, each in its own transaction and one program at a time. Leaves a newer
- * schema unchanged if this program can work with it. Throws `SetupError` if it cannot, or if a lock is not
- * available.
+ * schema unchanged if this program can work with it. Throws `SetupError` if it cannot, if a lock is not
+ * available, or if another schema holds a ledger.
  */
 export async function migrate(
   client: pg.ClientBase,
   migrations: readonly Migration[],
 ): Promise<SchemaChange> {
   const program = newestVersion(migrations);
+  refuseHiddenLedger(await foundLedger(client));
   let from: number | undefined;
   for (;;) {
     const schema = await readSchema(client);
@@ -72,6 +74,7 @@ export async function requireSchema(
   migrations: readonly Migration[],
 ): Promise<number | null> {
   const newest = newestVersion(migrations);
+  refuseHiddenLedger(await foundLedger(client));
   const schema = await readSchema(client);
   const { version } = schema;
   if (isNewerSchema(SUBJECT, schema, newest)) return version;

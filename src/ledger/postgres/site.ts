@@ -5,6 +5,7 @@ import type { PostgresAddress, PostgresHost } from '../../config/postgres-addres
 import { clientOptions } from './client-options.ts';
 import { CONFIRMED_COMMITS } from './confirmation.ts';
 import { NOTE_CLUSTER, SESSION_CHECK, type Session } from './session-check.ts';
+import { FOUND_LEDGER, LEAVE_PATH, pinLedger, type SessionLedger } from './session-ledger.ts';
 
 /** Limit of concurrent reads. Commits have their own connection, so no flood of reads delays them. */
 const MAX_READERS = 3;
@@ -35,13 +36,23 @@ const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMIT
   SET statement_timeout = ${statementMs};
   SET lock_timeout = ${lockMs}`;
 
+/** What a new session is. */
+export interface OpenedSession {
+  readonly client: pg.ClientBase;
+  /** Null if the address takes any server. */
+  readonly session: Session | null;
+  readonly ledger: SessionLedger;
+}
+
 export interface SiteOptions {
   readonly address: PostgresAddress;
   readonly host: PostgresHost;
   readonly limits: Limits;
   readonly timeline: number | null;
+  /** Returns the schema of the ledger; null before the first session. */
+  readonly schema: () => string | null;
   /** Throws if a new session must not be used. */
-  readonly admit: (site: Site, session: Session) => void;
+  readonly admit: (site: Site, opened: OpenedSession) => void;
 }
 
 export class Site {
@@ -75,9 +86,9 @@ export class Site {
     this.close().catch(() => {});
   }
 
-  #openPool({ address, host, limits, admit }: SiteOptions, max: number): pg.Pool {
-    const { target } = address;
+  #openPool({ address, host, limits, schema, admit }: SiteOptions, max: number): pg.Pool {
     const settings = sessionSettings(limits);
+    const check = address.target === 'any' ? '' : `${SESSION_CHECK};`;
     const pool = new pg.Pool({
       ...clientOptions(address, host),
       stream: () => this.#openSocket(),
@@ -85,14 +96,12 @@ export class Site {
       query_timeout: limits.answerMs,
       types: TYPES,
       onConnect: async (client) => {
-        if (target === 'any') {
-          await client.query(settings);
-          return;
-        }
+        const found = `${NOTE_CLUSTER};${pinLedger(schema())};${check}${FOUND_LEDGER}`;
         // Several statements in one query give several results, which the driver's types lack.
-        const results = await client.query(`${settings};${NOTE_CLUSTER};${SESSION_CHECK}`);
-        const last = (results as unknown as pg.QueryResult<Session & pg.QueryResultRow>[]).at(-1);
-        admit(this, last?.rows[0] as Session);
+        const results = await client.query(`${LEAVE_PATH}${settings};${found}`);
+        const [checked, last] = (results as unknown as pg.QueryResult[]).slice(-2);
+        const session = check === '' ? null : (checked?.rows[0] as Session);
+        admit(this, { client, session, ledger: last?.rows[0].ledger as SessionLedger });
       },
     });
     // A connection that breaks while idle leaves the pool by itself.

@@ -5,6 +5,7 @@ import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, rowMadeMs } from '../commitments.ts';
+import type { LedgerIdentity } from '../identity.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
   AuditedRevocation,
@@ -147,6 +148,10 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
 
   get host(): string | null {
     return this.connection.host;
+  }
+
+  identity(): Promise<LedgerIdentity> {
+    return this.connection.guarded(() => this.connection.ledger());
   }
 
   commit(
@@ -295,11 +300,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
 
   /** Works on a connection of its own, whose statements may run long but wait only briefly for locks. */
   async #maintained<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const { url, ...options } = this.#options;
-    const connection = await PostgresConnection.open(url, undefined, MAINTENANCE_LIMITS, {
-      ...options,
-      guard: new DisturbanceGuard(),
-    });
+    const connection = await this.#openMaintained();
     try {
       return await work(connection);
     } catch (error) {
@@ -307,6 +308,15 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     } finally {
       await connection.close();
     }
+  }
+
+  /** It leads to the same ledger. */
+  async #openMaintained(): Promise<PostgresConnection> {
+    const { url, ...options } = this.#options;
+    const ledger = await this.identity();
+    const guard = new DisturbanceGuard();
+    const all = { ...options, ledger, guard };
+    return PostgresConnection.open(url, undefined, MAINTENANCE_LIMITS, all);
   }
 
   override async close(): Promise<void> {

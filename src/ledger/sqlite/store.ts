@@ -3,6 +3,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { rowMadeMs } from '../commitments.ts';
+import { type LedgerIdentity, requireSameLedger } from '../identity.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
   AuditedRevocation,
@@ -61,6 +62,8 @@ export interface SqliteStoreOptions {
   readonly warn?: (message: string) => void;
   /** Memory of the `WriteGate` that the writing threads of this process share. */
   readonly gate?: SharedArrayBuffer;
+  /** The ledger that this process works with. */
+  readonly ledger?: LedgerIdentity;
 }
 
 /** Opens the store. Throws `SetupError` if the file cannot be used. */
@@ -70,11 +73,18 @@ export function openSqliteStore({
   readOnly = false,
   warn = () => {},
   gate,
+  ledger,
 }: SqliteStoreOptions): LedgerStore {
   const connection = new SqliteConnection(path, {
     readOnly,
     gate: gate ? new WriteGate(gate) : null,
   });
+  try {
+    if (ledger) requireSameLedger(ledger, readIdentity(connection));
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
   const version = Number(connection.get('PRAGMA user_version')?.user_version);
   const migrations = readMigrations('sqlite');
   if (version > newestVersion(migrations)) warn(newerSchemaWarning(version, migrations));
@@ -93,6 +103,10 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     this.#fingerprints = new Fingerprints(connection, limits);
     this.#accountKeys = new AccountKeys(connection, chunk);
     this.#writer = new SqliteWriter(connection, quotas, this.#fingerprints, this.#accountKeys);
+  }
+
+  async identity(): Promise<LedgerIdentity> {
+    return this.connection.guarded(() => readIdentity(this.connection));
   }
 
   async commit(
@@ -243,4 +257,12 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     );
     return toKeyEvidence(rows);
   }
+}
+
+function readIdentity(connection: SqliteConnection): LedgerIdentity {
+  const rows = connection.all(
+    "SELECT version, lower(hex(check_value)) || '/' || registered_ms AS registered FROM secret_checks",
+  );
+  const secrets = Object.fromEntries(rows.map(({ version, registered }) => [version, registered]));
+  return { place: connection.place, schema: null, secrets };
 }

@@ -9,7 +9,7 @@ import type {
   StoredAnswer,
 } from '../../ledger/index.ts';
 import type { Commitment, Keyring } from '../../proof/index.ts';
-import { lackedVersions, retirementsOf } from '../master-secret.ts';
+import { lackedVersions, requireOwnSecret, retirementsOf } from '../master-secret.ts';
 import { Joined } from './joined.ts';
 
 export class BatchLookup {
@@ -67,8 +67,12 @@ export class BatchLookup {
     return lackedVersions(this.#keyring, await this.#secretChecks());
   }
 
+  /** Rejects with `foreign_ledger` if the ledger does not know the keyring: then none of its rows counts. */
   #secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
-    this.#checks ??= this.#store.secretChecks();
+    this.#checks ??= this.#store.secretChecks().then((registered) => {
+      requireOwnSecret(this.#keyring, registered);
+      return registered;
+    });
     return this.#checks;
   }
 }

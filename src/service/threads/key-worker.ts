@@ -190,6 +190,7 @@ export class KeyWorker {
       this.#ownApiKeys ||= ownApiKeys;
       return {
         failure: null,
+        isForeign: false,
         accountLocked,
         lackedVersions,
         retired,
@@ -197,9 +198,10 @@ export class KeyWorker {
         host: this.#store.host,
       };
     } catch (error) {
-      const failure = toFailure(error).reason;
+      const { code, reason } = toFailure(error);
       return {
-        failure,
+        failure: reason,
+        isForeign: code === 'foreign_ledger',
         accountLocked: false,
         lackedVersions: null,
         retired: null,

@@ -3,8 +3,12 @@
  * neither the key worker nor the main thread. It writes nothing and holds no secret.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { AppError } from '../../errors.ts';
-import { type LedgerStore, openStore, type StoreLocation } from '../../ledger/index.ts';
+import {
+  type LedgerStore,
+  openStore,
+  type StoreLocation,
+  unavailable,
+} from '../../ledger/index.ts';
 import { listKeys } from '../key-list.ts';
 import {
   type StatisticsMessage,
@@ -30,12 +34,12 @@ class OpenedStore {
     this.#location = location;
   }
 
-  /** Rejects with `ledger_unavailable`. */
+  /** Rejects with `ledger_unavailable` or `foreign_ledger`. */
   get(): Promise<LedgerStore> {
     // This thread commits nothing, so it needs no quotas.
     this.#store ??= openStore(this.#location, {}).catch((cause) => {
       this.#store = null;
-      throw new AppError('ledger_unavailable', { cause });
+      throw unavailable(cause);
     });
     return this.#store;
   }

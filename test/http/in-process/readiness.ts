@@ -22,6 +22,7 @@ const WELL: Readiness = {
   generator: 'ok',
   latched: null,
   ledger: true,
+  ownLedger: true,
   secret: 'ok',
   log: 'ok',
   sources: [SOURCE],

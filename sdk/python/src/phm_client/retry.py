@@ -19,6 +19,7 @@ _PASSING: frozenset[ErrorCode] = frozenset(
         "request_timeout",
         "entropy_unavailable",
         "ledger_unavailable",
+        "foreign_ledger",
         "overloaded",
         "receipt_pending",
         "idempotency_in_progress",

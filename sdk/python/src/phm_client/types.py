@@ -52,6 +52,7 @@ ErrorCode = Literal[
     "unsupported_transfer_encoding",
     "entropy_unavailable",
     "ledger_unavailable",
+    "foreign_ledger",
     "overloaded",
     "unknown_plan",
     "receipt_pending",
