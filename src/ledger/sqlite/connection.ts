@@ -96,15 +96,14 @@ export class SqliteConnection {
       this.#files.require(() => this.#logBytes());
     } catch (error) {
       this.rollBack();
-      this.#rescueLog();
+      if (error instanceof MovedFileError && error.holdsLog) this.#rescueLog();
       throw error;
     }
   }
 
-  /** Copies the log into the database if that is in its place. A failure changes nothing. */
+  /** Copies the log into the database. With the index in its place, no other process has begun another log. */
   #rescueLog(): void {
     try {
-      this.#files.requireDatabase();
       this.get('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
       // The error of the file follows.

@@ -52,6 +52,13 @@ export function uselessBackup(path: string, found: string): SetupError {
 /** A file of an open database is no longer at its place, so what is written now may end with the process. */
 export class MovedFileError extends Error {
   override readonly name = 'MovedFileError';
+  /** True if the open log is the only copy of its commits, and whole. */
+  readonly holdsLog: boolean;
+
+  constructor(message: string, { holdsLog = false } = {}) {
+    super(message);
+    this.holdsLog = holdsLog;
+  }
 }
 
 /** Reports that a server's open database was moved away, removed or replaced. */
@@ -71,11 +78,16 @@ export function notTheOpenFile(path: string, isReplaced: boolean): MovedFileErro
 }
 
 /** Reports that the log of an open database, or its index, was moved away, removed, replaced or cut off. */
-export function notTheOpenLog(path: string, side: '-wal' | '-shm'): MovedFileError {
+export function notTheOpenLog(
+  path: string,
+  side: '-wal' | '-shm',
+  options?: { holdsLog: boolean },
+): MovedFileError {
   return new MovedFileError(
     `${path}${side} was moved, removed, replaced or cut off while this process uses it. No key is released, because its ` +
       `record could be lost. Move the same file back, and the server recovers by itself. If it is lost, remove no other ` +
       `file, run no command on ${dirname(path)}, and restart the server: it copies what it holds into ${basename(path)} as it stops`,
+    options,
   );
 }
 

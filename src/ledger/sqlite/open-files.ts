@@ -48,7 +48,11 @@ export class OpenFiles {
     const sides = stats.map(placeOf);
     this.#sides ??= sides;
     const moved = SIDES.find((_, i) => sides[i] !== this.#sides?.[i] || sides[i] === null);
-    if (moved !== undefined) throw notTheOpenLog(this.#path, moved);
+    if (moved !== undefined) {
+      throw notTheOpenLog(this.#path, moved, {
+        holdsLog: moved === '-wal' && sides[1] === this.#sides[1],
+      });
+    }
     const size = stats[0]?.size ?? 0;
     if (size < this.#logBytes && size < minLogBytes()) throw notTheOpenLog(this.#path, '-wal');
     this.#logBytes = size;
