@@ -168,6 +168,10 @@ function stories(kind: 'sqlite' | 'postgres'): void {
     await next.generate();
     const figures = await next.watch.audit(server, site.apiKey);
     await next.stop();
+    // An earlier test aged the closed log, which the check would name.
+    await site.execute(
+      `UPDATE logs SET started_ms = started_ms + ${HOUR_MS} WHERE closed_ms IS NOT NULL`,
+    );
     await site.run('log', 'check');
     const lost = old.kept.length - known;
     test.diagnostic(
