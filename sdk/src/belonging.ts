@@ -216,7 +216,8 @@ export function listBelongs(query: KeyListQuery): Belongs {
   return ({ keys }) => {
     const other = (keys as readonly KeyInfo[]).findIndex(
       (key) =>
-        names.some((name) => (query[name] ?? key[name]) !== key[name]) ||
+        // In JavaScript a level may be given as text: both are the same in a URL.
+        names.some((name) => String(query[name] ?? key[name]) !== String(key[name])) ||
         given.some(([name, value]) => key.labels[name] !== value),
     );
     return other === -1 ? undefined : `/keys/${other} does not meet the filters`;

@@ -167,6 +167,14 @@ describe('listKeys', () => {
     assert.match(next(-2) ?? '', /^\/keys is empty 100000 times in a row$/);
   });
 
+  it('takes a level as text for the number, as it is in the URL', async () => {
+    const security_level = '256' as unknown as 256;
+    await withClient([keys([1], null)], async (phm, server) => {
+      assert.deepEqual(await idsOf(phm, { security_level }), ['phm_1']);
+      assert.equal(server.received[0]?.url, '/api/v2/keys?security_level=256');
+    });
+  });
+
   it('rejects a page with a key that does not meet the filters', async () => {
     const queries: KeyListQuery[] = [
       { status: 'compromised' },
