@@ -473,9 +473,9 @@ describe('phm assess --csv and --test', () => {
       }
     }
     assert.equal(expected.length, 1 + 2 * 8);
-    const [lines, facts] = stdout.split(/# Report: .*\n# Input: /);
+    const [lines, facts] = stdout.split(/# Report,.*\n# Input,/);
     assert.equal(lines, `${expected.join('\n')}\n`);
-    assert.match(facts, /^.*lines\.bin\n(# [A-Z][^\n]+: [^\n]+\n)+$/);
+    assert.match(facts, /^"lines\.bin"\n(# [A-Z][^\n,]+,"[^\n"]+"\n)+$/);
   });
 
   it('adds the supplements on request, labelled, with a verdict of their own', async () => {

@@ -130,7 +130,7 @@ describe('the test bench', { skip: NO_CHROMIUM }, () => {
     await run(page);
     const rows = (csv: string): string => csv.replace(/^#.*\n/gm, '');
     const csv = await save(page, 'CSV');
-    assert.match(csv, /^# Format: hex, in gzip$/m);
+    assert.match(csv, /^# Format,"hex, in gzip"$/m);
     assert.equal(rows(csv), rows(await command(binary, '--csv', '--offset', '13')));
     assert.deepEqual(complaints, []);
     await page.context().close();

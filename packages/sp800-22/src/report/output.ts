@@ -109,8 +109,17 @@ class CsvOutput implements AssessOutput {
   end(summary: AssessSummary): void {
     if (!this.#trace || !this.#last) return;
     const rows = traceRows(this.#trace(), this.#last, summary);
-    this.#write(rows.map(([name, value]) => `# ${name}: ${value}\n`).join(''));
+    this.#write(rows.map(([name, value]) => `# ${name},${quoted(value)}\n`).join(''));
   }
+}
+
+/**
+ * Returns a field that is a value of others, such as the name of a file. The quotes keep it one field (RFC 4180 §2), and the
+ * apostrophe keeps a spreadsheet from running it as a formula (OWASP, CSV injection).
+ */
+function quoted(value: string): string {
+  const inert = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r]/.test(value) ? `'${value}` : value;
+  return `"${inert.replaceAll('"', '""')}"`;
 }
 
 /** Writes a table at the end: on the sequence if there is one, else on the source. */
