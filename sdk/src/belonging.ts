@@ -122,7 +122,8 @@ function sameLabels(asked: Labels, made: Labels): boolean {
 /** The service states times in milliseconds. */
 function sameTime(asked: string | undefined, made: string | undefined): boolean {
   if (asked === undefined || made === undefined) return false;
-  const apart = Math.abs(Date.parse(asked) - Date.parse(made));
+  // JSON writes a `Date` of JavaScript as text, so it may be one.
+  const apart = Math.abs(new Date(asked).getTime() - Date.parse(made));
   // RFC 3339 has forms that `Date` does not read.
   return Number.isNaN(apart) || apart <= 1;
 }

@@ -150,6 +150,11 @@ describe('an answer to generate', () => {
     await withClient([answers({ ...GENERATED, ...same })], async (phm) => {
       assert.equal((await phm.generate({ ...LEVEL, ...ENDS })).key, KEY);
     });
+    const date = new Date('2027-01-31T11:00:00.123Z') as unknown as string;
+    const ofDate = { expires_at: '2027-01-31T11:00:00.123+00:00' };
+    await withClient([answers({ ...GENERATED, ...ofDate })], async (phm) => {
+      assert.equal((await phm.generate({ ...LEVEL, expires_at: date })).key, KEY);
+    });
     const wrong: [object, RegExp][] = [
       [{}, /: \/labels are not those of the request/],
       [{ labels: { env: 'prod' } }, /\/labels/],
