@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { type LedgerIdentity, type LedgerStore, openStore } from '../../src/ledger/index.ts';
+import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
@@ -226,6 +227,16 @@ describe('the schema of the ledger', { skip: noPostgres }, () => {
     const store = await openPostgresStore({ url, quotas: {} });
     assert.equal((await store.listAccounts()).length, 1);
     await store.close();
+  });
+
+  it('is the one that an export reads', async () => {
+    const { name, url } = await makeLedger();
+    await postgres.query(
+      name,
+      'CREATE SCHEMA phm AUTHORIZATION phm; CREATE TABLE phm.accounts (account_id text)',
+    );
+    const lines = await new MovablePostgres(url).dump('export', ({ counts }) => counts());
+    assert.equal(lines.accounts, 1);
   });
 
   it('is the first of the search path for a new ledger', async () => {

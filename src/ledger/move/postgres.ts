@@ -22,6 +22,8 @@ import { chooseHost } from '../postgres/hosts.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';
 import { readSchema } from '../postgres/schema.ts';
 import type { TimelineMemory } from '../postgres/seen-timeline.ts';
+import { NOTE_CLUSTER } from '../postgres/session-check.ts';
+import { admitLedger, LEAVE_PATH, readLedger } from '../postgres/session-ledger.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
 import { type Novelty, noveltyOf } from './novelty.ts';
 import { fingerprintOf, hasFingerprint, madeDay } from './row-values.ts';
@@ -118,7 +120,8 @@ export class MovablePostgres implements MovableStore {
     client.on('error', () => {});
     try {
       await client.connect().catch(failed);
-      await query(client, SESSION);
+      await query(client, `${LEAVE_PATH}${SESSION};${NOTE_CLUSTER}`);
+      admitLedger(null, await readLedger(client, null));
       await new DisturbanceGuard().require(client).catch(failed);
       return await work(client);
     } finally {
