@@ -659,7 +659,7 @@ describe('phm assess with wrong usage or unusable input', () => {
     [
       'a missing file',
       ['none.bin', '--bits', '1000'],
-      1,
+      2,
       /none\.bin cannot be read: there is no such file/,
     ],
     ['an empty file', ['empty.bin', '--bits', '1000'], 1, /empty\.bin is empty/],
@@ -678,13 +678,13 @@ describe('phm assess with wrong usage or unusable input', () => {
     [
       'a character that is no hexadecimal digit',
       ['bad.hex', '--format', 'hex'],
-      1,
+      2,
       /bad\.hex, line 2, column 3: found "x", expected a hexadecimal digit, whitespace, 0x before/,
     ],
     [
       'binary data as ASCII',
       ['good.bin', '--format', 'ascii'],
-      1,
+      2,
       /good\.bin, line 1, column 1: found .*expected 0, 1 or whitespace .*--format binary/,
     ],
   ];
@@ -701,7 +701,7 @@ describe('phm assess with wrong usage or unusable input', () => {
     }
   });
 
-  it('reports the sequences before a fault in the text, whatever the timing, and exits with code 1', async () => {
+  it('reports the sequences before a fault in the text, whatever the timing, and exits with code 2', async () => {
     const file = write('late.txt', `${'0110'.repeat(750)}\n${'01'.repeat(100)}2`);
     for (const threads of ['1', '2']) {
       const args = [
