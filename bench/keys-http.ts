@@ -129,7 +129,7 @@ const log = join(folder, `bench-${Date.now()}.log`);
 const from = performance.now();
 const server = await startServer(env, {}, log);
 const startMs = performance.now() - from;
-const { api_key: apiKey = '' } = phm(env, ['key', 'issue', '--account', ACCOUNT]);
+const { api_key: apiKey = '' } = phm(env, ['api-key', 'issue', '--account', ACCOUNT]);
 const headers = { 'content-type': 'application/json', 'x-api-key': apiKey };
 const target: Target = { ...server, headers };
 try {

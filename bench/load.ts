@@ -147,6 +147,7 @@ export function addAccount(env: Environment, program: string = PROGRAM): Target[
   const init = env.PHM_DATABASE_URL ? [] : ['--init'];
   const create = ['account', 'create', ...init, '--name', 'bench', '--plan', 'enterprise'];
   const { account_id: account } = phm(env, create, program);
+  // The former name of `api-key`, which earlier checkouts know.
   const { api_key: apiKey } = phm(env, ['key', 'issue', '--account', account], program);
   return { 'content-type': 'application/json', 'x-api-key': apiKey };
 }

@@ -36,7 +36,8 @@ export const ERRORS = {
   insufficient_scope: {
     status: 403,
     title: 'The API key lacks the scope of this operation',
-    remedy: 'Use an API key with that scope. The operator issues one with "phm key issue --scope".',
+    remedy:
+      'Use an API key with that scope. The operator issues one with "phm api-key issue --scope".',
   },
   address_not_allowed: {
     status: 403,

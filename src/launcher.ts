@@ -17,7 +17,7 @@ const CALLED_AS = '_PHM';
 const STORE_VARIABLES = ['PHM_DATABASE_URL_FILE', 'PHM_DATA_DIR'] as const;
 
 /** Commands that call a running service; all others work on a store. */
-const CLIENT_COMMANDS = ['generate', 'open', 'validate', 'metrics', 'receipt'];
+const CLIENT_COMMANDS = ['generate', 'open', 'validate', 'metrics', 'receipt', 'keys'];
 
 /** Returns the words that start this program again from the user's directory. */
 export function findLauncher(
@@ -46,7 +46,7 @@ export function commandLine({ env, launcher }: Started, command: string): string
 
 /** Rewrites commands at the end of lines, as in `run: phm …`, to the form in which this user starts them. */
 export function asStarted(message: string, context: Started): string {
-  return message.replace(/(?<=: )phm ([a-z]+)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
+  return message.replace(/(?<=: )phm ([a-z-]+)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
     commandLine(context, command),
   );
 }

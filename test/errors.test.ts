@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
         in: 'header',
         name: 'X-API-Key',
         description:
-          'The operator of the server issues API keys with `phm key issue`. An API key can be restricted to scopes: `x-required-scope` of an operation names the one that it needs.',
+          'The operator of the server issues API keys with `phm api-key issue`. An API key can be restricted to scopes: `x-required-scope` of an operation names the one that it needs.',
       },
     });
     assert.deepEqual(api.security, [{ apiKey: [] }]);

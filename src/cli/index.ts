@@ -46,12 +46,19 @@ export async function runCli(args: readonly string[], given: CliProcess): Promis
   }
   inheritSettings(program);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withPresentName(args, context), { from: 'user' });
     if (isLost && exitCode === 0) throw new CommandError(LOST_DATA, lostCode);
     return exitCode;
   } catch (error) {
     return report(error, context);
   }
+}
+
+/** Replaces the former name of `api-key`, which differed from `keys` by a letter, and says so. */
+function withPresentName(args: readonly string[], { err }: CliContext): readonly string[] {
+  if (args[0] !== 'key') return args;
+  err('note: "phm key" is now "phm api-key". The keys that "phm generate" gets: phm keys\n');
+  return ['api-key', ...args.slice(1)];
 }
 
 /** Returns the program with one command: `serve`. */

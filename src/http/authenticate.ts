@@ -61,7 +61,7 @@ const UNKNOWN_PLAN_RETRY_SECONDS = 60;
 /** Maximum number of client addresses whose requests without a valid API key are counted. */
 const MAX_ADDRESSES = 50_000;
 
-const OWN_KEY = 'Ask the operator to issue an API key with "phm key issue".';
+const OWN_KEY = 'Ask the operator to issue an API key with "phm api-key issue".';
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;

@@ -12,6 +12,6 @@ export function leakedKey(url: string): Pick<ErrorDetails, 'detail' | 'remedy'> 
     detail:
       'The URL holds an API key. Proxies, logs and histories keep URLs, so consider this API key leaked.',
     remedy:
-      'Have the operator revoke it ("phm key revoke") and issue another. Send that one in the X-API-Key header.',
+      'Have the operator revoke it ("phm api-key revoke") and issue another. Send that one in the X-API-Key header.',
   };
 }

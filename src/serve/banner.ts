@@ -110,7 +110,7 @@ function aboutKeys(announcement: Announcement): string {
   return (
     '\n  Requests need an API key. To create an account and issue one:\n\n' +
     `    ${visible(commandLine('account create --name "My team" --plan research'))}\n` +
-    `    ${visible(commandLine('key issue --account <account_id>'))}\n`
+    `    ${visible(commandLine('api-key issue --account <account_id>'))}\n`
   );
 }
 

@@ -19,7 +19,7 @@ async function create(name: string, ...more: string[]): Promise<string> {
   const { account_id } = await json(
     ...['account', 'create', '--name', name, '--plan', 'research', ...more],
   );
-  await json('key', 'issue', '--account', String(account_id));
+  await json('api-key', 'issue', '--account', String(account_id));
   return String(account_id);
 }
 
@@ -51,7 +51,7 @@ describe('phm account suspend and resume', () => {
     const again = await json('account', 'suspend', id, '--reason', 'another');
     assert.deepEqual(again, { ...suspended, changed: false });
     assert.equal((await json('account', 'show', id)).reason, 'floods  the service');
-    const issued = await phm('key', 'issue', '--account', id);
+    const issued = await phm('api-key', 'issue', '--account', id);
     assert.match(issued.stderr, /The account is suspended: servers refuse the API key until/);
     const resumed = await phm('account', 'resume', id);
     assert.match(resumed.stderr, /is active\. Running servers serve its API keys within 2 seconds/);
@@ -112,16 +112,16 @@ describe('phm account delete', () => {
       [shown.name, shown.state, shown.deleted_at, shown.api_keys, shown.active_api_keys],
       ['(deleted)', 'deleted', deleted_at, 1, 0],
     );
-    const listed = await json('key', 'list', '--account', id);
+    const listed = await json('api-key', 'list', '--account', id);
     const [apiKey] = listed.api_keys as [{ readonly api_key_id: string }];
     const changes = [
-      ['key', 'rotate', apiKey.api_key_id, '--overlap', '0'],
+      ['api-key', 'rotate', apiKey.api_key_id, '--overlap', '0'],
       ['account', 'resume', id],
       ['account', 'suspend', id, '--reason', 'r'],
       ['account', 'delete', id],
       ['account', 'set-plan', id, 'enterprise'],
       ['account', 'set', id, '--sealed-only', 'on'],
-      ['key', 'issue', '--account', id],
+      ['api-key', 'issue', '--account', id],
     ];
     for (const args of changes) {
       assert.match(await refusal(1, ...args), /account acct_\w+ is deleted/, args.join(' '));

@@ -1,4 +1,4 @@
-/** `phm key`: settings of API keys, their rotation, and their records in the audit. */
+/** `phm api-key`: settings of API keys, their rotation, and their records in the audit. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => removeDataDir(dataDir));
 
-const issue = (...args: string[]) => phmJson('key', 'issue', '--account', account, ...args);
+const issue = (...args: string[]) => phmJson('api-key', 'issue', '--account', account, ...args);
 
 interface Row {
   readonly api_key_id: string;
@@ -29,7 +29,7 @@ interface Row {
 }
 
 async function rowOf(apiKeyId: string): Promise<Row> {
-  const { api_keys: rows } = await phmJson<{ api_keys: Row[] }>('key', 'list');
+  const { api_keys: rows } = await phmJson<{ api_keys: Row[] }>('api-key', 'list');
   const row = rows.find(({ api_key_id: id }) => id === apiKeyId);
   assert.ok(row, apiKeyId);
   return row;
@@ -59,14 +59,42 @@ const SET = {
   monthly_limit: 100_000,
 };
 
-describe('phm key issue', () => {
+describe('phm key', () => {
+  const NOTE =
+    'note: "phm key" is now "phm api-key". The keys that "phm generate" gets: phm keys\n';
+
+  it('is the former name: it works, and one note on standard error names the present one', async () => {
+    const { stdout, stderr } = await phm('key', 'issue', '--account', account, '--json');
+    const { api_key_id: id } = JSON.parse(stdout);
+    assert.equal(stderr.split(NOTE).length, 2, stderr);
+    const now = await phm('api-key', 'list', '--json');
+    assert.ok(now.stdout.includes(id));
+    assert.doesNotMatch(now.stderr, /note/);
+    assert.equal((await phm('key', 'list', '--json')).stdout, now.stdout);
+    const revoked = await phm('key', 'revoke', id);
+    assert.equal(revoked.code, 0, revoked.stderr);
+    assert.match((await phm('key', 'list', '--help')).stdout, /^Usage: phm api-key list/);
+    assert.equal((await phm('key', 'frobnicate')).code, 2);
+  });
+
+  it('is not in the help', async () => {
+    const { stdout } = await phm('--help');
+    assert.match(stdout, /^ {2}api-key /m);
+    assert.doesNotMatch(stdout, /^ {2}key[ |]/m);
+  });
+});
+
+describe('phm api-key issue', () => {
   it('says how to revoke an API key that it could not show', async () => {
-    const { code, stderr } = await runCommandUnread(['key', 'issue', '--account', account], env);
+    const { code, stderr } = await runCommandUnread(
+      ['api-key', 'issue', '--account', account],
+      env,
+    );
     assert.equal(code, 1);
     assert.match(stderr, /^phm: the output cannot be written$/m);
     assert.match(
       stderr,
-      /^The API key (key_\w+) is valid but was not shown\. Revoke it and issue another: .+ key revoke \1$/m,
+      /^The API key (key_\w+) is valid but was not shown\. Revoke it and issue another: .+ api-key revoke \1$/m,
     );
   });
 
@@ -81,7 +109,7 @@ describe('phm key issue', () => {
     const [record] = await auditsOf(id);
     assert.equal(record?.action, 'api_key_issued');
     assert.deepEqual(record.details, { api_key_id: id, account_id: account, hint, ...SET });
-    const { stdout } = await phm('key', 'list', '--account', account);
+    const { stdout } = await phm('api-key', 'list', '--account', account);
     assert.match(stdout, /^API KEY +ACCOUNT +NAME +STATE +SCOPES +EXPIRES +LAST USED +LIMITS /);
     assert.match(stdout, /CI – build +active +generate,read .* 0\.5\/s, burst 3, 100000\/month/);
     assert.ok(!stdout.includes(apiKey) && typeof createdAt === 'string');
@@ -93,7 +121,7 @@ describe('phm key issue', () => {
     assert.deepEqual(row.scopes, ['generate', 'validate', 'read']);
     const [record] = await auditsOf(id);
     assert.deepEqual(Object.keys(record?.details ?? {}), ['account_id', 'api_key_id', 'hint']);
-    assert.match((await phm('key', 'list')).stdout, /- +active +all +- +- +plan +all +- /);
+    assert.match((await phm('api-key', 'list')).stdout, /- +active +all +- +- +plan +all +- /);
   });
 
   it('counts an expiry from now', async () => {
@@ -124,15 +152,15 @@ describe('phm key issue', () => {
     [['--monthly-limit', '100001'], /--monthly-limit is above .*: use at most 100000/],
   ] as const) {
     it(`refuses ${args.slice(0, 2).join(' ').slice(0, 40)}`, async () => {
-      const { code, stderr } = await phm('key', 'issue', '--account', account, ...args);
+      const { code, stderr } = await phm('api-key', 'issue', '--account', account, ...args);
       assert.equal(code, 2, stderr);
       assert.match(stderr, words);
     });
   }
 });
 
-describe('phm key rotate', () => {
-  const rotate = (id: string, ...args: string[]) => phmJson('key', 'rotate', id, ...args);
+describe('phm api-key rotate', () => {
+  const rotate = (id: string, ...args: string[]) => phmJson('api-key', 'rotate', id, ...args);
 
   it('issues an API key with the same settings, and lets the old one end', async () => {
     const { api_key_id: old, api_key: oldApiKey } = await issue(...SETTINGS);
@@ -163,7 +191,7 @@ describe('phm key rotate', () => {
     assert.equal((await rowOf(old)).state, 'revoked');
     const row = await rowOf(next.api_key_id ?? '');
     assert.equal(row.expires_at, '2999-01-01T00:00:00.000+00:00');
-    const { stdout, stderr } = await phm('key', 'rotate', row.api_key_id, '--overlap', '12h');
+    const { stdout, stderr } = await phm('api-key', 'rotate', row.api_key_id, '--overlap', '12h');
     assert.match(stdout, /^phmsk_live_\w+\n$/);
     assert.match(stderr, /Issued key_\w+, which replaces key_\w+\. .* only once: store it now\.\n/);
     assert.match(stderr, /The old API key works until \d{4}-/);
@@ -171,12 +199,15 @@ describe('phm key rotate', () => {
 
   it('says how to replace an API key that it could not show', async () => {
     const { api_key_id: old } = await issue(...SETTINGS);
-    const { code, stderr } = await runCommandUnread(['key', 'rotate', old, '--overlap', '7d'], env);
+    const { code, stderr } = await runCommandUnread(
+      ['api-key', 'rotate', old, '--overlap', '7d'],
+      env,
+    );
     assert.equal(code, 1);
     const words =
-      /^The API key (key_\w+) is valid but was not shown\. Replace it by another: .+ key (rotate \1 --overlap 0)$/m;
+      /^The API key (key_\w+) is valid but was not shown\. Replace it by another: .+ (api-key rotate \1 --overlap 0)$/m;
     const [, lost = '', remedy = ''] = words.exec(stderr) ?? assert.fail(stderr);
-    const next = await phmJson('key', ...remedy.split(' '));
+    const next = await phmJson(...remedy.split(' '));
     assert.equal(next.replaces, lost);
     const states = await Promise.all([old, lost, next.api_key_id ?? ''].map(rowOf));
     assert.deepEqual(
@@ -197,7 +228,7 @@ describe('phm key rotate', () => {
     const { api_key_id: replaced } = await issue();
     const { api_key_id: next } = await rotate(replaced, '--overlap', '1h');
     const { api_key_id: revoked } = await issue();
-    await phm('key', 'revoke', revoked);
+    await phm('api-key', 'revoke', revoked);
     const cases: [string[], RegExp, number][] = [
       [[replaced, '--overlap', '1h'], new RegExp(`was replaced by ${next} already.* ${next}`), 1],
       [[revoked, '--overlap', '1h'], /is revoked\. To issue another: /, 1],
@@ -206,7 +237,7 @@ describe('phm key rotate', () => {
       [[revoked, '--overlap', '7'], /number of minutes/, 2],
     ];
     for (const [args, words, code] of cases) {
-      const refused = await phm('key', 'rotate', ...args);
+      const refused = await phm('api-key', 'rotate', ...args);
       assert.equal(refused.code, code, refused.stderr);
       assert.match(refused.stderr, words);
       assert.equal(refused.stdout, '');

@@ -53,11 +53,11 @@ const COMMANDS = [
   ['recipient', 'add'],
   ['recipient', 'list'],
   ['recipient', 'remove'],
-  ['key', 'issue'],
-  ['key', 'list'],
-  ['key', 'rotate'],
-  ['key', 'find'],
-  ['key', 'revoke'],
+  ['api-key', 'issue'],
+  ['api-key', 'list'],
+  ['api-key', 'rotate'],
+  ['api-key', 'find'],
+  ['api-key', 'revoke'],
   ['secret', 'new'],
   ['secret', 'rotate'],
   ['secret', 'retire'],
@@ -178,7 +178,7 @@ describe('phm', () => {
         ['account', 'set-plan', 'x', 'gold'],
         /'gold' is invalid .* Allowed choices are research, .*, enterprise\.$/m,
       ],
-      [['key', 'issue'], /--account/],
+      [['api-key', 'issue'], /--account/],
       [['serve', '--port', '1'], /unknown option/],
       [['assess', 'x', '--bits', 'many'], /--bits/],
       [['assess', 'x', '--format', 'morse'], /binary, ascii/],
@@ -244,9 +244,9 @@ describe('phm', () => {
     );
     assert.match(String(account.account_id), /^acct_[0-9a-f]{32}$/);
     const id = String(account.account_id);
-    const issued = await phmJson(['key', 'issue', '--account', id], dataDir);
+    const issued = await phmJson(['api-key', 'issue', '--account', id], dataDir);
     assert.match(String(issued.api_key), /^phmsk_live_/);
-    const listed = await phm(['key', 'list', '--json'], dataDir);
+    const listed = await phm(['api-key', 'list', '--json'], dataDir);
     assert.ok(!listed.stdout.includes(String(issued.api_key)), 'the key is shown once');
     assert.deepEqual(
       JSON.parse(listed.stdout).api_keys.map((row: { api_key_id: string }) => row.api_key_id),
@@ -264,11 +264,11 @@ describe('phm', () => {
   it('writes the bare result to stdout and messages to stderr without --json', async () => {
     const made = await phm(['account', 'create', '--name', 'B', '--plan', 'professional'], dataDir);
     assert.match(made.stdout, /^acct_[0-9a-f]{32}\n$/);
-    assert.match(made.stderr, / key issue --account acct_[0-9a-f]{32}\n$/);
-    const issued = await phm(['key', 'issue', '--account', made.stdout.trim()], dataDir);
+    assert.match(made.stderr, / api-key issue --account acct_[0-9a-f]{32}\n$/);
+    const issued = await phm(['api-key', 'issue', '--account', made.stdout.trim()], dataDir);
     assert.match(issued.stdout, /^phmsk_live_[0-9A-Za-z]{28}_[0-9A-Za-z]{6}\n$/);
     const [id = ''] = /key_[0-9a-f]{32}/.exec(issued.stderr) ?? [];
-    const revoked = await phm(['key', 'revoke', id], dataDir);
+    const revoked = await phm(['api-key', 'revoke', id], dataDir);
     assert.equal(revoked.code, 0);
     assert.equal(revoked.stdout, '');
     assert.match(revoked.stderr, /refuse it within 2 seconds/);
@@ -293,7 +293,7 @@ describe('phm', () => {
       dataDir,
     );
     const account = String(before.account_id);
-    const { api_key_id: id } = await phmJson(['key', 'issue', '--account', account], dataDir);
+    const { api_key_id: id } = await phmJson(['api-key', 'issue', '--account', account], dataDir);
     const recipient = join(dataDir, 'unread');
     await phm(['recipient', 'new', '--output', recipient], dataDir);
     const audits = (await phm(['audit', 'list', '--json'], dataDir)).stdout;
@@ -301,8 +301,8 @@ describe('phm', () => {
       ['generate'],
       ['generate', '--json'],
       ['generate', '--seal-to', `${recipient}.recipient`],
-      ['key', 'issue', '--account', account],
-      ['key', 'rotate', String(id), '--overlap', '1h'],
+      ['api-key', 'issue', '--account', account],
+      ['api-key', 'rotate', String(id), '--overlap', '1h'],
       ['secret', 'new', '--print'],
       ['log', 'init', '--print'],
     ]) {
@@ -338,10 +338,10 @@ describe('phm', () => {
 
   it('exits with code 1 for an unknown account or API key', async () => {
     for (const args of [
-      ['key', 'issue', '--account', 'acct_none'],
+      ['api-key', 'issue', '--account', 'acct_none'],
       ['account', 'set-plan', 'acct_none', 'research'],
-      ['key', 'rotate', 'key_none', '--overlap', '7d'],
-      ['key', 'revoke', 'key_none'],
+      ['api-key', 'rotate', 'key_none', '--overlap', '7d'],
+      ['api-key', 'revoke', 'key_none'],
     ]) {
       const { code, stderr } = await phm(args, dataDir);
       assert.equal(code, 1, args.join(' '));

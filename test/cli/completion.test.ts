@@ -43,7 +43,15 @@ describe('phm completion', () => {
       return stdout.split('\n').filter((word) => word !== '');
     };
     assert.deepEqual(complete('gen'), ['generate']);
-    assert.deepEqual(complete('key', ''), ['issue', 'list', 'rotate', 'find', 'revoke', '--help']);
+    assert.deepEqual(complete('key'), ['keys']);
+    assert.deepEqual(complete('api-key', ''), [
+      'issue',
+      'list',
+      'rotate',
+      'find',
+      'revoke',
+      '--help',
+    ]);
     assert.deepEqual(complete('keys', ''), ['list', 'show', 'revoke', '--help']);
     assert.deepEqual(complete('keys', 'revoke', '--reason', 's'), ['superseded']);
     assert.deepEqual(complete('keys', 'list', '--status', 'de'), ['deactivated']);
@@ -95,7 +103,7 @@ describe('phm completion', () => {
         .filter(Boolean);
     };
     assert.deepEqual(complete('phm gen'), ['generate']);
-    assert.deepEqual(complete('phm key i'), ['issue']);
+    assert.deepEqual(complete('phm api-key i'), ['issue']);
     assert.deepEqual(complete('phm keys revoke --reason s'), ['superseded']);
     assert.deepEqual(complete('phm account create --plan p'), ['professional']);
     assert.deepEqual(complete('phm generate --format ra'), ['raw']);

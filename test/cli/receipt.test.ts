@@ -279,9 +279,9 @@ describe('phm audit', () => {
       (await ledger.run('account', 'create', '--name', 'B', '--plan', 'research', '--json')).stdout,
     ).account_id;
     await ledger.run('account', 'set-plan', account, 'professional');
-    const issued = await ledger.run('key', 'issue', '--account', account, '--json');
+    const issued = await ledger.run('api-key', 'issue', '--account', account, '--json');
     const { api_key_id: apiKeyId, api_key: apiKey } = JSON.parse(issued.stdout);
-    await ledger.run('key', 'revoke', apiKeyId);
+    await ledger.run('api-key', 'revoke', apiKeyId);
     const { stdout } = await ledger.run('audit', 'list', '--json');
     const { records } = JSON.parse(stdout);
     assert.deepEqual(

@@ -37,7 +37,7 @@ describe('the banner', () => {
     };
     const bare = bannerText({ ...ALL, ...nothing });
     assert.doesNotMatch(bare, /Dashboard|TLS|OpenSSL|Metrics|phmsk_demo/);
-    assert.match(bare, /account create .*\n.*key issue --account/);
+    assert.match(bare, /account create .*\n.*api-key issue --account/);
     assert.match(bare, /X-API-Key: <API_KEY>/);
   });
 
@@ -51,7 +51,7 @@ describe('the banner', () => {
   it('says that demo keys have ended', () => {
     const text = bannerText({ ...ALL, demoApiKey: null, demoKeysEnded: true });
     assert.match(text, /Demo keys have ended: use an API key that was issued here\./);
-    assert.doesNotMatch(text, /phmsk_demo|key issue/);
+    assert.doesNotMatch(text, /phmsk_demo|api-key issue/);
   });
 
   it('fits 80 columns and 24 lines', () => {

@@ -51,7 +51,7 @@ async function issueUnlimitedKeys(dataDir: string): Promise<readonly [all: strin
     dataDir,
   );
   const issue = async (...options: string[]) => {
-    const args = ['key', 'issue', '--account', account.account_id, ...options];
+    const args = ['api-key', 'issue', '--account', account.account_id, ...options];
     return (await phmJson<{ api_key: string }>(args, dataDir)).api_key;
   };
   return [await issue(), await issue('--scope', 'generate')];

@@ -74,7 +74,7 @@ describe('the roles of the database', {
     settings.PHM_DATABASE_URL = await cluster.createLedger(DATABASE);
     const create = ['account', 'create', '--name', 'one', '--plan', 'enterprise'];
     const { account_id } = await phmJson<{ account_id: string }>(create, folder, settings);
-    const issue = ['key', 'issue', '--account', account_id];
+    const issue = ['api-key', 'issue', '--account', account_id];
     ({ api_key: apiKey } = await phmJson<{ api_key: string }>(issue, folder, settings));
     server = await Server.start(folder, settings);
   });

@@ -45,7 +45,7 @@ async function startBroken(defect: string, begins: 'at once' | 'later'): Promise
     ['account', 'create', '--init', '--name', 'n', '--plan', 'enterprise'],
     folder,
   );
-  const issue = ['key', 'issue', '--account', account_id];
+  const issue = ['api-key', 'issue', '--account', account_id];
   const { api_key } = await phmJson<{ api_key: string }>(issue, folder);
   const sign = join(folder, 'the-defect-has-begun');
   const url = defectUrl(defect, begins === 'later' ? sign : null);

@@ -82,7 +82,7 @@ for (const backend of ['SQLite', 'PostgreSQL']) {
         await ask(account.unseen[0]);
       }
       assert.deepEqual(new Set(statuses), new Set([200]));
-      await phmJson(['key', 'revoke', account.seenId], dataDir, env);
+      await phmJson(['api-key', 'revoke', account.seenId], dataDir, env);
       const revokedMs = Date.now();
       while ((await server.metrics('', account.seen)).status === 200) {
         assert.ok(Date.now() - revokedMs < REVOKED_MS, 'a revoked key is admitted for too long');

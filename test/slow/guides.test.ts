@@ -46,7 +46,7 @@ async function makeCaller(dataDir: string, plan = 'research'): Promise<Caller> {
   const create = ['account', 'create', '--name', 'Ada', '--plan', plan];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
   const issued = await phmJson<{ api_key_id: string; api_key: string }>(
-    ['key', 'issue', '--account', account_id],
+    ['api-key', 'issue', '--account', account_id],
     dataDir,
   );
   return { account: account_id, apiKeyId: issued.api_key_id, apiKey: issued.api_key };
@@ -108,7 +108,7 @@ describe('the guide to rotating keys', () => {
     let issued = '';
     const runs = await reader.follow(section(guide, 'Replace an API key'), {
       done: async (code, output) => {
-        if (!code.includes('key rotate')) return;
+        if (!code.includes('api-key rotate')) return;
         [issued = ''] = /\bphmsk_live_\w+/.exec(output) ?? [];
         reader.learn(['<new_api_key>', issued]);
       },

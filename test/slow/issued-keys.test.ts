@@ -13,7 +13,7 @@ import { sqliteIn } from '../support/unknown-keys.ts';
 async function makeApiKey(dataDir: string) {
   const create = ['account', 'create', '--name', 'n', '--plan', 'professional'];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
-  const issue = ['key', 'issue', '--account', account_id];
+  const issue = ['api-key', 'issue', '--account', account_id];
   return phmJson<{ api_key: string; api_key_id: string }>(issue, dataDir);
 }
 
@@ -56,8 +56,8 @@ describe('API keys of a server with PHM_DEMO_KEYS=on', () => {
     assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);
     // PHM_DEMO_KEYS=on keeps them beside the operator's own.
     assert.equal(await offered(), DEMO_KEY);
-    await phmJson(['key', 'revoke', api_key_id], dataDir);
-    await phmJson(['key', 'revoke', 'key_demo_research'], dataDir);
+    await phmJson(['api-key', 'revoke', api_key_id], dataDir);
+    await phmJson(['api-key', 'revoke', 'key_demo_research'], dataDir);
     await until('the revoked key is refused', async () => {
       const { status, body } = await server.metrics('', api_key);
       return status === 401 && body.code === 'invalid_api_key';

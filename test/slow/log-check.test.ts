@@ -546,9 +546,9 @@ describe('phm log check of API keys', () => {
   const create = async () =>
     String((await phm('account', 'create', '--name', 'n', '--plan', 'research')).account_id);
   const issue = async (account: string, ...args: string[]) =>
-    String((await phm('key', 'issue', '--account', account, ...args)).api_key_id);
+    String((await phm('api-key', 'issue', '--account', account, ...args)).api_key_id);
   const rotate = async (id: string, ...args: string[]) =>
-    String((await phm('key', 'rotate', id, ...args)).api_key_id);
+    String((await phm('api-key', 'rotate', id, ...args)).api_key_id);
 
   let ids: IssuedApiKeys;
   before(async () => {
@@ -561,8 +561,8 @@ describe('phm log check of API keys', () => {
     const [revoked, ended] = [await issue(kept), await issue(kept, '--expires-in', '1h')];
     const successor = await rotate(await rotate(replaced, '--overlap', '7d'), '--overlap', '100d');
     await rotate(ended, '--overlap', '0', '--expires-in', '2d');
-    await phm('key', 'revoke', revoked);
-    await phm('key', 'revoke', revoked);
+    await phm('api-key', 'revoke', revoked);
+    await phm('api-key', 'revoke', revoked);
     await phm('account', 'delete', deleted, '--confirm', deleted);
     ids = { limited, replaced, successor, ended, revoked, orphan };
     ledger.execute('CREATE TABLE sound AS SELECT * FROM api_keys');
@@ -649,14 +649,14 @@ describe('a command that is killed at a commit', () => {
   const commands: readonly [string, (account: string, apiKey: string) => readonly string[]][] = [
     ['account suspend', (account) => ['account', 'suspend', account, '--reason', 'a test']],
     ['account delete', (account) => ['account', 'delete', account, '--confirm', account]],
-    ['key rotate', (_, apiKey) => ['key', 'rotate', apiKey, '--overlap', '1d']],
-    ['key revoke', (_, apiKey) => ['key', 'revoke', apiKey]],
+    ['key rotate', (_, apiKey) => ['api-key', 'rotate', apiKey, '--overlap', '1d']],
+    ['key revoke', (_, apiKey) => ['api-key', 'revoke', apiKey]],
   ];
 
   for (const [name, argsOf] of commands) {
     it(`has changed all or nothing: ${name}`, async () => {
       const { account_id } = await phm('account', 'create', '--name', 'n', '--plan', 'research');
-      const { api_key_id } = await phm('key', 'issue', '--account', account_id);
+      const { api_key_id } = await phm('api-key', 'issue', '--account', account_id);
       const args = argsOf(account_id, api_key_id);
       const records = async () => (await phm('audit', 'list')).records.length;
       const before = await records();

@@ -22,7 +22,7 @@ before(async () => {
   server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
   const account = ['account', 'create', '--name', 'Ada', '--plan', 'enterprise'];
   const accountId = (await runPhm(account, dataDir)).stdout.trim();
-  apiKey = (await runPhm(['key', 'issue', '--account', accountId], dataDir)).stdout.trim();
+  apiKey = (await runPhm(['api-key', 'issue', '--account', accountId], dataDir)).stdout.trim();
   await runPhm(['recipient', 'new', '--output', join(folder, 'ada')], dataDir);
   await until('the server knows the API key', async () => {
     return (await server.metrics('', apiKey)).status === 200;

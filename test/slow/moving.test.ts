@@ -52,7 +52,7 @@ async function issueApiKey(dataDir: string, env: Environment, plan: string): Pro
   const init = env.PHM_DATABASE_URL ? [] : ['--init'];
   const create = ['account', 'create', ...init, '--name', plan, '--plan', plan];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, env);
-  const issue = ['key', 'issue', '--account', account_id];
+  const issue = ['api-key', 'issue', '--account', account_id];
   return (await phmJson<{ api_key: string }>(issue, dataDir, env)).api_key;
 }
 

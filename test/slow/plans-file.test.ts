@@ -30,7 +30,7 @@ describe('a server with a file of plans', () => {
   async function makeAccount(plan: string, extra: Environment): Promise<[string, string]> {
     const create = ['account', 'create', '--init', '--name', plan, '--plan', plan];
     const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, extra);
-    const issue = ['key', 'issue', '--account', account_id];
+    const issue = ['api-key', 'issue', '--account', account_id];
     const { api_key } = await phmJson<{ api_key: string }>(issue, dataDir, extra);
     return [account_id, api_key];
   }

@@ -79,7 +79,7 @@ describe('a restore of PostgreSQL', {
     assert.equal((await runPhm(['migrate'], folder, before)).code, 0);
     const create = ['account', 'create', '--name', 'one', '--plan', 'enterprise'];
     const { account_id } = await phmJson<{ account_id: string }>(create, folder, before);
-    const issue = ['key', 'issue', '--account', account_id];
+    const issue = ['api-key', 'issue', '--account', account_id];
     const { api_key } = await phmJson<{ api_key: string }>(issue, folder, before);
     const first = await Server.start(folder, before);
     const { body } = await first.generate({ security_level: 256 }, api_key);

@@ -21,10 +21,10 @@ describe('a printed command', () => {
 
   it('works as printed, from the directory it was printed in', () => {
     for (const [cwd, start, expected] of [
-      [folder, 'bin/phm', 'bin/phm key issue'],
-      [join(folder, 'below'), '../bin/phm', '../bin/phm key issue'],
-      [folder, 'PATH="$PWD/path:$PATH" phm', 'phm key issue'],
-      [folder, 'npm run -s phm --', 'npm run -s phm -- key issue'],
+      [folder, 'bin/phm', 'bin/phm api-key issue'],
+      [join(folder, 'below'), '../bin/phm', '../bin/phm api-key issue'],
+      [folder, 'PATH="$PWD/path:$PATH" phm', 'phm api-key issue'],
+      [folder, 'npm run -s phm --', 'npm run -s phm -- api-key issue'],
       [folder, 'PHM_DATA_DIR="$PWD/data" bin/phm', "PHM_DATA_DIR='"],
     ] as const) {
       const env = { PATH: process.env.PATH, HOME: folder, PHM_PORT: '0' };

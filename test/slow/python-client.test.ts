@@ -33,7 +33,7 @@ const { python, skip } = await pythonEnvironment('client', join(PROJECT, 'tests/
 async function issueResearchKey(dataDir: string): Promise<string> {
   const create = ['account', 'create', '--name', 'python', '--plan', 'research'];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
-  const issue = ['key', 'issue', '--account', account_id];
+  const issue = ['api-key', 'issue', '--account', account_id];
   return (await phmJson<{ api_key: string }>(issue, dataDir)).api_key;
 }
 

@@ -95,7 +95,7 @@ async function fill({ dataDir, env }: Store): Promise<{ apiKey: string; keys: Re
   const server = await Server.start(dataDir, { ...env, PHM_MIGRATE: 'auto' });
   const create = ['account', 'create', '--name', 'r', '--plan', 'enterprise'];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, env);
-  const issue = ['key', 'issue', '--account', account_id];
+  const issue = ['api-key', 'issue', '--account', account_id];
   const { api_key: apiKey } = await phmJson<{ api_key: string }>(issue, dataDir, env);
   const keys = [await releaseKey(server, apiKey)];
   assert.equal(await server.stop(), 0);

@@ -56,7 +56,7 @@ describe('a rolling restart', {
     };
     const create = ['account', 'create', '--name', 'load', '--plan', 'enterprise'];
     const { account_id } = await phmJson<{ account_id: string }>(create, folder, env);
-    const issue = ['key', 'issue', '--account', account_id];
+    const issue = ['api-key', 'issue', '--account', account_id];
     apiKey = (await phmJson<{ api_key: string }>(issue, folder, env)).api_key;
     ports = [await freePort(), await freePort()];
     for (const port of ports) await startReplica(port);

@@ -76,7 +76,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     const created = await runPhm([...create, '--json'], folders[0], env);
     assert.match(created.stderr, /^Ledger: PostgreSQL, database service on 127\.0\.0\.1:\d+\n$/);
     accountId = JSON.parse(created.stdout).account_id;
-    const issue = ['key', 'issue', '--account', accountId];
+    const issue = ['api-key', 'issue', '--account', accountId];
     apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
   });
 
@@ -166,13 +166,13 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     const create = ['account', 'create', '--name', 'n', '--plan', 'enterprise'];
     const { account_id: account } = await phmJson<{ account_id: string }>(create, folders[0], env);
     const settings = ['--scope', 'generate', '--monthly-limit', '50'];
-    const first = await phm('key', 'issue', '--account', account, ...settings);
+    const first = await phm('api-key', 'issue', '--account', account, ...settings);
     const [one, other] = both;
     const generate = (apiKey: string) =>
       Array.from({ length: 40 }, (_, i) =>
         (i % 2 ? one : other).generate({ security_level: 128 }, apiKey),
       );
-    const second = await phm('key', 'rotate', first.api_key_id, '--overlap', '1h');
+    const second = await phm('api-key', 'rotate', first.api_key_id, '--overlap', '1h');
     const answers = await Promise.all([first, second].flatMap(({ api_key: key }) => generate(key)));
     assert.equal(answers.filter(({ status }) => status === 200).length, 50);
     const refused = answers.filter(({ body }) => body.code === 'quota_exceeded');
@@ -181,7 +181,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     for (const server of both) {
       assert.equal((await server.metrics('', second.api_key)).body.code, 'insufficient_scope');
     }
-    const third = await phm('key', 'rotate', second.api_key_id, '--overlap', '0');
+    const third = await phm('api-key', 'rotate', second.api_key_id, '--overlap', '0');
     for (const server of both) {
       await until('the replaced API key is refused', async () => {
         return (await server.metrics('', second.api_key)).status === 401;
@@ -192,7 +192,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     }
     await until('the last use is written', async () => {
       const { api_keys: rows } = await phmJson<{ api_keys: { last_used_hour: string | null }[] }>(
-        ['key', 'list', '--account', account],
+        ['api-key', 'list', '--account', account],
         folders[0],
         env,
       );

@@ -33,7 +33,7 @@ const CREATE = ['account', 'create', '--name', 'A', '--plan', 'research'];
 const READING = [
   ['account', 'list'],
   ['recipient', 'list'],
-  ['key', 'list'],
+  ['api-key', 'list'],
   ['ledger', 'prune', '--older-than', '1', '--dry-run'],
   ['ledger', 'find', 'phm_1'],
   ['log', 'show'],
@@ -50,9 +50,9 @@ const CHANGING = [
   ['account', 'resume', 'acct_1'],
   ['account', 'delete', 'acct_1', '--confirm', 'acct_1'],
   ['recipient', 'remove', 'backup', '--account', 'acct_1'],
-  ['key', 'issue', '--account', 'acct_1'],
-  ['key', 'rotate', 'key_1', '--overlap', '0'],
-  ['key', 'revoke', 'key_1'],
+  ['api-key', 'issue', '--account', 'acct_1'],
+  ['api-key', 'rotate', 'key_1', '--overlap', '0'],
+  ['api-key', 'revoke', 'key_1'],
   ['ledger', 'prune', '--older-than', '1'],
   ['log', 'init'],
   ['log', 'recover', '--accept'],
@@ -110,12 +110,12 @@ describe('a command in a directory without a server', () => {
     mkdirSync('empty');
     writeFileSync('file', '');
     for (const name of ['empty', 'file', 'none', 'none/deeper']) {
-      const { code, stderr } = await phm(['key', 'list'], { PHM_DATA_DIR: name });
+      const { code, stderr } = await phm(['api-key', 'list'], { PHM_DATA_DIR: name });
       assert.equal(code, 1);
       assert.match(stderr, /PHM_DATA_DIR names this data directory/);
       assert.match(stderr, new RegExp(`: PHM_DATA_DIR=${name} bin/phm account create --init`));
     }
-    const { stderr } = await phm(['key', 'list'], { PHM_DATA_DIR: 'file' });
+    const { stderr } = await phm(['api-key', 'list'], { PHM_DATA_DIR: 'file' });
     assert.match(stderr, /there is no ledger in \/.*\/file, which is not a directory\n/);
     assert.deepEqual(readdirSync(folder).sort(), ['empty', 'file']);
     assert.deepEqual(readdirSync('empty'), []);
@@ -187,8 +187,8 @@ describe('a new data directory', () => {
     assert.deepEqual(readdirSync('data').sort(), ['master.key', 'phm.db']);
     assert.equal(statSync('data').mode & 0o777, 0o700);
     const account = made.stdout.trim();
-    assert.ok(made.stderr.endsWith(`Next:\n  bin/phm key issue --account ${account}\n`));
-    assert.equal((await phm(['key', 'issue', '--account', account])).code, 0);
+    assert.ok(made.stderr.endsWith(`Next:\n  bin/phm api-key issue --account ${account}\n`));
+    assert.equal((await phm(['api-key', 'issue', '--account', account])).code, 0);
     assert.match((await phm(['account', 'list'])).stdout, new RegExp(account));
     // A second run, here beside a server's ledger whose secret is elsewhere, changes nothing.
     rmSync('data/master.key');
@@ -372,7 +372,7 @@ describe('a command beside a server', () => {
     assert.equal(done.code, 0);
     assert.ok(done.stderr.includes(`note: ${words}`), done.stderr);
     const elsewhere = { PHM_PORT: port(), PHM_DATA_DIR: 'none' };
-    const failed = await untilNoticed(['key', 'list'], elsewhere);
+    const failed = await untilNoticed(['api-key', 'list'], elsewhere);
     assert.equal(failed.code, 1);
     assert.ok(failed.stderr.includes(`\n${words}`), failed.stderr);
     assert.ok(!failed.stderr.includes(server.dataDir));
@@ -393,7 +393,7 @@ describe('a command beside a server', () => {
   });
 });
 
-describe('the API key of key issue', () => {
+describe('the API key of api-key issue', () => {
   let account: string;
   before(async () => {
     process.chdir(root);
@@ -409,7 +409,7 @@ describe('the API key of key issue', () => {
     });
 
   it('is alone on standard output, and part of the shell line if both outputs are one', () => {
-    const issue = `phm key issue --account ${account}`;
+    const issue = `phm api-key issue --account ${account}`;
     const [key = '', ...words] = shell(`${issue} 2>&1 | grep -v ^Ledger`).stdout.split('\n');
     assert.match(key, /^phmsk_live_\w+$/);
     assert.deepEqual(words.slice(-2), [`  export PHM_API_KEY=${key}`, '']);
@@ -430,7 +430,7 @@ describe('the API key of key issue', () => {
       [{ PHM_PORT: '1', PHM_URL: 'https://keys.example' }, null],
     ];
     for (const [env, url] of cases) {
-      const issue = ['key', 'issue', '--account', account];
+      const issue = ['api-key', 'issue', '--account', account];
       const { code, stderr } = await phm(issue, { PHM_DATA_DIR: join(root, 'data'), ...env });
       assert.equal(code, 0);
       const line = url === null ? '' : `  export PHM_URL=${url}\n`;
@@ -444,42 +444,43 @@ describe('the API key of key issue', () => {
   });
 
   it('must be revoked if its output cannot be written', () => {
-    const { stderr } = shell(`(phm key issue --account ${account}; echo "code $?" >&2) | true`);
+    const { stderr } = shell(`(phm api-key issue --account ${account}; echo "code $?" >&2) | true`);
     assert.match(stderr, /^phm: the output cannot be written$/m);
     assert.match(
       stderr,
-      /^The API key (key_\w+) is valid but was not shown\. Revoke it .*: .+ key revoke \1$/m,
+      /^The API key (key_\w+) is valid but was not shown\. Revoke it .*: .+ api-key revoke \1$/m,
     );
     assert.match(stderr, /code 1\n$/);
   });
 
-  it('is accepted by key revoke from standard input only', async () => {
+  it('is accepted by api-key revoke from standard input only', async () => {
     const env = { PHM_DATA_DIR: join(root, 'data') };
-    const key = (await phm(['key', 'issue', '--account', account], env)).stdout.trim();
-    const refused = await phm(['key', 'revoke', key], env);
+    const key = (await phm(['api-key', 'issue', '--account', account], env)).stdout.trim();
+    const refused = await phm(['api-key', 'revoke', key], env);
     assert.equal(refused.code, 2);
     assert.match(
       refused.stderr,
-      /every user of this machine can read an API key .*: use its ID, or - .*: .* key list\n$/,
+      /every user of this machine can read an API key .*: use its ID, or - .*: .* api-key list\n$/,
     );
     const [, given = ''] = refused.stderr.split('phm: ');
     assert.doesNotMatch(given, /phmsk_/);
-    const revoked = shell(`echo "${key}" | phm key revoke - --json`);
+    const revoked = shell(`echo "${key}" | phm api-key revoke - --json`);
     assert.match(revoked.stdout, /^\{"api_key_id":"key_\w+","revoked_at":"[^"]+"\}\n$/);
-    const revoke = ['key', 'revoke', '-'];
+    const revoke = ['api-key', 'revoke', '-'];
     assert.equal((await phmOn('phmsk_live_x\n', revoke, env)).code, 2);
     assert.equal((await phmOn(`${DEMO_KEY}\n`, revoke, env)).code, 1);
   });
 
-  it('is found by key find from standard input only, and is not shown', async () => {
+  it('is found by api-key find from standard input only, and is not shown', async () => {
     const env = { PHM_DATA_DIR: join(root, 'data') };
-    const issued = await phm(['key', 'issue', '--account', account, '--json'], env);
+    const issued = await phm(['api-key', 'issue', '--account', account, '--json'], env);
     const { api_key: key, api_key_id: id } = JSON.parse(issued.stdout);
-    const find = (text: string, ...more: string[]) => phmOn(text, ['key', 'find', ...more], env);
+    const find = (text: string, ...more: string[]) =>
+      phmOn(text, ['api-key', 'find', ...more], env);
     const found = await find(`${key}\n`, '-', '--json');
     const [row] = JSON.parse(found.stdout).api_keys;
     assert.deepEqual([row.api_key_id, row.account_id, row.state], [id, account, 'active']);
-    await phm(['key', 'revoke', id], env);
+    await phm(['api-key', 'revoke', id], env);
     const table = (await find(key, '-')).stdout;
     assert.match(table, new RegExp(`^API KEY .*\n${id} +${account} +- +revoked .*\n$`));
     assert.ok(!`${found.stdout}${found.stderr}${table}`.includes(key));
@@ -498,7 +499,7 @@ describe('the API key of key issue', () => {
   it('is in no message, wherever it was given', async () => {
     const env = { PHM_DATA_DIR: join(root, 'data') };
     for (const words of [
-      ['key', 'issue', '--account'],
+      ['api-key', 'issue', '--account'],
       ['account', 'set-plan'],
       ['account', 'list'],
       [],

@@ -137,7 +137,7 @@ async function assertKnown(
 async function makeAccount(dataDir: string, env: Environment): Promise<string> {
   const create = ['account', 'create', '--name', 'one', '--plan', 'enterprise'];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, env);
-  const issue = ['key', 'issue', '--account', account_id];
+  const issue = ['api-key', 'issue', '--account', account_id];
   return (await phmJson<{ api_key: string }>(issue, dataDir, env)).api_key;
 }
 

@@ -187,7 +187,7 @@ describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
     };
     const create = ['account', 'create', '--name', 'w', '--plan', 'enterprise'];
     const { account_id } = await phmJson<{ account_id: string }>(create, newFolder(), env);
-    const issue = ['key', 'issue', '--account', account_id];
+    const issue = ['api-key', 'issue', '--account', account_id];
     apiKey = (await phmJson<{ api_key: string }>(issue, newFolder(), env)).api_key;
   });
   after(() => postgres?.remove());

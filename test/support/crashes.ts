@@ -128,7 +128,7 @@ export class Crashes {
     const { dataDirs, env } = this.#site;
     const create = ['account', 'create', '--name', plan, '--plan', plan];
     const { account_id: accountId } = await phmJson<Issued>(create, dataDirs[0] ?? '', env);
-    const issue = ['key', 'issue', '--account', accountId, ...settings];
+    const issue = ['api-key', 'issue', '--account', accountId, ...settings];
     const { api_key: apiKey } = await phmJson<Issued>(issue, dataDirs[0] ?? '', env);
     return { accountId, apiKey };
   }

@@ -38,7 +38,7 @@ export async function runKeyFault(
       folder,
     );
     const { api_key } = await phmJson<{ api_key: string }>(
-      ['key', 'issue', '--account', account_id],
+      ['api-key', 'issue', '--account', account_id],
       folder,
     );
     server = await Server.start(folder, {

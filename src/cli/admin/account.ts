@@ -118,7 +118,7 @@ async function create(
     context.out(`${accountId}\n`);
     context.err(
       `Created "${name}" on the ${label} plan. Next:`,
-      `  ${commandLine(context, `key issue --account ${accountId}`)}\n`,
+      `  ${commandLine(context, `api-key issue --account ${accountId}`)}\n`,
     );
   }
 }

@@ -1,4 +1,4 @@
-/** `phm key rotate`: replaces an API key by a new one with the same settings. */
+/** `phm api-key rotate`: replaces an API key by a new one with the same settings. */
 import { type Command, Option } from 'commander';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
@@ -22,7 +22,7 @@ export function addRotateCommand(key: Command, context: CliContext): void {
   const overlap = parseDuration('--overlap');
   const rotate = key
     .command('rotate')
-    .argument('<id>', 'ID of the API key, from "phm key list"')
+    .argument('<id>', 'ID of the API key, from "phm api-key list"')
     .description('replace an API key by a new one with the same settings, which is shown once')
     .addOption(
       new Option(
@@ -72,7 +72,7 @@ async function runRotate(context: CliContext, id: string, flags: RotateFlags): P
     ...{ replaces: id, replaced_ends_at: endsAt },
   };
   const line = flags.json ? JSON.stringify(result) : apiKey;
-  const again = commandLine(context, `key rotate ${next.apiKeyId} --overlap 0`);
+  const again = commandLine(context, `api-key rotate ${next.apiKeyId} --overlap 0`);
   await showApiKey(context, next.apiKeyId, line, `Replace it by another: ${again}`);
   if (flags.json) return;
   const end = old.endMs <= atMs ? 'is refused within 2 seconds' : `works until ${endsAt}`;
@@ -90,9 +90,10 @@ async function requireRotatable(
   nowMs: number,
 ): Promise<ApiKeyRecord> {
   const record = await store.findApiKeyById(id);
-  if (!record) throw new CommandError('there is no such API key. To list them: phm key list', 1);
+  if (!record)
+    throw new CommandError('there is no such API key. To list them: phm api-key list', 1);
   if (record.replacedBy !== null) {
-    const command = commandLine(context, `key rotate ${record.replacedBy}`);
+    const command = commandLine(context, `api-key rotate ${record.replacedBy}`);
     throw new CommandError(
       `${id} was replaced by ${record.replacedBy} already. To rotate that one: ${command}`,
       1,
@@ -102,6 +103,6 @@ async function requireRotatable(
   if (account?.deletedMs) throw deletedAccount(record.accountId);
   const { state } = apiKeyRow(record, nowMs);
   if (state === 'active') return record;
-  const command = commandLine(context, `key issue --account ${record.accountId}`);
+  const command = commandLine(context, `api-key issue --account ${record.accountId}`);
   throw new CommandError(`${id} is ${state}. To issue another: ${command}`, 1);
 }

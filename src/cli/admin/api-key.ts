@@ -1,4 +1,4 @@
-/** `phm key`: manages the API keys of accounts. An API key is shown only when it is issued or replaces another. */
+/** `phm api-key`: manages the API keys of accounts. An API key is shown only when it is issued or replaces another. */
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from '../../accounts/index.ts';
@@ -27,7 +27,7 @@ import { requireAccount, whyRefused } from './known-account.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
 export function addApiKeyCommands(program: Command, context: CliContext): void {
-  const key = program.command('key').description('issue, list, rotate and revoke API keys');
+  const key = program.command('api-key').description('issue, list, rotate and revoke API keys');
   const issueCommand = key
     .command('issue')
     .description('issue an API key; it is shown only once and works immediately')
@@ -52,7 +52,7 @@ export function addApiKeyCommands(program: Command, context: CliContext): void {
     .command('revoke')
     .argument(
       '<id>',
-      'ID of the API key, from "phm key list"; - reads the API key from standard input',
+      'ID of the API key, from "phm api-key list"; - reads the API key from standard input',
     )
     .description('revoke an API key; servers refuse it within 2 seconds')
     .option('--json', 'write the result as JSON')
@@ -87,7 +87,7 @@ async function issue(
   });
   const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: accountId };
   const line = options.json ? JSON.stringify(result) : apiKey;
-  const revocation = commandLine(context, `key revoke ${apiKeyId}`);
+  const revocation = commandLine(context, `api-key revoke ${apiKeyId}`);
   await showApiKey(context, apiKeyId, line, `Revoke it and issue another: ${revocation}`);
   if (options.json) return;
   context.err(`Issued ${apiKeyId}. The API key is shown only once: store it now.\n`);
@@ -164,7 +164,8 @@ async function revoke(
     if (!(await store.revokeApiKey(id, nowMs, audit))) return undefined;
     return store.findApiKeyById(id);
   });
-  if (!record) throw new CommandError('there is no such API key. To list them: phm key list', 1);
+  if (!record)
+    throw new CommandError('there is no such API key. To list them: phm api-key list', 1);
   if (options.json) {
     // If the API key was revoked before, the first time counts.
     const revokedAt = formatTimestamp(record.revokedMs ?? nowMs);
@@ -189,7 +190,7 @@ function refuseApiKey(given: string): void {
   if (!/phmsk_/i.test(given)) return;
   throw new CommandError(
     'every user of this machine can read an API key on the command line: use its ID, or - and ' +
-      'the API key on standard input. To list the IDs: phm key list',
+      'the API key on standard input. To list the IDs: phm api-key list',
     2,
   );
 }

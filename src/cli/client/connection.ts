@@ -209,7 +209,7 @@ function findApiKey({ apiKey, loopback }: ClientConfig, { err }: CliContext): Ap
   if (!loopback) {
     const message =
       'there is no API key: set PHM_API_KEY_FILE to a file that holds it, or PHM_API_KEY to the API key itself';
-    throw new CommandError(`${message}. To issue one, as an operator: phm key issue`, 2);
+    throw new CommandError(`${message}. To issue one, as an operator: phm api-key issue`, 2);
   }
   const [demo] = DEMO_ACCOUNTS;
   err('note: PHM_API_KEY is not set: the public demo key of the Research plan is used\n');

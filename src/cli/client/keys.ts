@@ -12,7 +12,7 @@ import { assertKeyId } from './key-id.ts';
 import { collectLabel, type Labels, labelsText } from './labels.ts';
 
 const GROUP_HELP = `
-These are the keys that "phm generate" gets. API keys have a command of their own: phm key.
+These are the keys that "phm generate" gets. API keys have a command of their own: phm api-key.
 `;
 
 const LIST_HELP = `

@@ -32,7 +32,7 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
 
 /** Says where API keys come from. */
 export const API_KEY_ORIGIN =
-  'The operator of the server issues API keys with `phm key issue`. An API key can be restricted to scopes: `x-required-scope` of an operation names the one that it needs.';
+  'The operator of the server issues API keys with `phm api-key issue`. An API key can be restricted to scopes: `x-required-scope` of an operation names the one that it needs.';
 
 /** Details of the example of a code, if the code alone gives no typical problem. */
 export const PROBLEM_DETAILS: Readonly<Partial<Record<ErrorCode, ErrorDetails>>> = {

@@ -165,7 +165,7 @@ export class Site {
   async #makeAccount(name: string): Promise<Account> {
     const create = ['account', 'create', '--name', name, '--plan', 'enterprise'];
     const { account_id: accountId } = await this.phmJson<{ account_id: string }>(create);
-    const issue = ['key', 'issue', '--account', accountId];
+    const issue = ['api-key', 'issue', '--account', accountId];
     const { api_key: apiKey } = await this.phmJson<{ api_key: string }>(issue);
     return { accountId, apiKey };
   }
