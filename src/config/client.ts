@@ -3,8 +3,6 @@ import { type Credential, isLoopback, Reader } from './reader.ts';
 
 export interface ClientConfig {
   readonly url: string;
-  /** True if neither the environment nor an option sets an address. */
-  readonly isDefault: boolean;
   /** True if requests to `url` stay on this machine. */
   readonly loopback: boolean;
   readonly apiKey: Credential | null;
@@ -14,7 +12,7 @@ export type ClientConfigResult =
   | { readonly ok: true; readonly config: ClientConfig }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the client variables. `given` is the address of `--url`, which overrides `PHM_URL`. */
+/** Reads the client variables. `given` is an address that overrides `PHM_URL`. */
 export function readClientConfig(
   env: Readonly<Record<string, string | undefined>>,
   given: string | undefined,
@@ -24,7 +22,6 @@ export function readClientConfig(
   const apiKey = reader.credential('PHM_API_KEY', 'PHM_API_KEY_FILE');
   const name = given === undefined ? 'PHM_URL' : '--url';
   const text = given ?? reader.text('PHM_URL');
-  const isDefault = given === undefined && !env.PHM_URL?.trim();
   const url = URL.parse(text);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   // The message does not quote the address, which may contain a password.
@@ -42,6 +39,6 @@ export function readClientConfig(
     );
   }
   return problems.length === 0
-    ? { ok: true, config: { url: text, isDefault, loopback, apiKey } }
+    ? { ok: true, config: { url: text, loopback, apiKey } }
     : { ok: false, problems };
 }

@@ -911,21 +911,28 @@ describe('a client command', () => {
     }
   });
 
-  it('names PHM_URL if only PHM_PORT points to the server', async ({ mock }) => {
+  it('asks the server that the environment configures, and says which', async ({ mock }) => {
     retryAtOnce(mock);
-    // Another program may listen on the default address.
+    const asked: string[] = [];
     const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    mock.method(globalThis, 'fetch', () =>
-      Promise.reject(new TypeError('fetch failed', { cause })),
-    );
-    const words =
-      'PHM_PORT is 1, but this command reads only PHM_URL. To call the server of this environment: export PHM_URL=http://127.0.0.1:1\n';
-    const env = { PHM_URL: '', PHM_PORT: '1' };
+    mock.method(globalThis, 'fetch', (url: string | URL) => {
+      asked.push(new URL(url).href);
+      return Promise.reject(new TypeError('fetch failed', { cause }));
+    });
+    const env = { PHM_URL: '', PHM_PORT: '9', PHM_BASE_PATH: '/phm' };
     const lost = await phm(['metrics'], env);
-    assert.ok(lost.stderr.includes(words), lost.stderr);
+    assert.match(
+      lost.stderr,
+      /^note: PHM_URL is not set: the server of PHM_PORT and PHM_BASE_PATH is asked, http:\/\/127\.0\.0\.1:9\/phm\n/,
+    );
+    assert.match(lost.stderr, /cannot be reached at http:\/\/127\.0\.0\.1:9\/phm\//);
     const given = await phm(['metrics', '--url', 'http://127.0.0.1:1'], env);
-    assert.match(given.stderr, /cannot be reached at http:\/\/127\.0\.0\.1:1\//);
-    assert.doesNotMatch(given.stderr, /PHM_PORT/);
+    assert.doesNotMatch(given.stderr, /PHM_PORT|:9/);
+    const free = await phm(['metrics'], { PHM_URL: '', PHM_PORT: '0' });
+    assert.deepEqual([free.code, free.stdout], [2, '']);
+    assert.match(free.stderr, /PHM_PORT is 0, .*: set PHM_URL to the address that it printed/);
+    const ports = new Set(asked.map((url) => new URL(url).port));
+    assert.deepEqual([...ports], ['9', '1'], 'the default address is not asked');
   });
 
   it('names the key whose answer was lost', async ({ mock }) => {

@@ -22,7 +22,7 @@ import { readTextFile } from '../../files/text-file.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { exportUrl } from '../server-address.ts';
+import { localAddress } from '../server-address.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -72,12 +72,12 @@ export class Connection {
   /** Tells API keys apart and reveals nothing about them: 64 bits of a hash of a random text. */
   readonly apiKeyFingerprint: string;
   #lostAnswers = 0;
-  /** Returns a hint at the server that this environment describes; empty if an address is given. */
-  readonly #otherAddress: () => string;
 
   /** Throws `CommandError` if the environment has no usable address or API key. */
   constructor(context: CliContext, { url }: ConnectionFlags) {
-    const result = readClientConfig(context.env, url);
+    const own = url === undefined ? ownServer(context) : undefined;
+    const env = own === undefined ? context.env : { ...context.env, PHM_URL: own };
+    const result = readClientConfig(env, url);
     if (!result.ok) throw new CommandError(result.problems, 2);
     const problem = cleartextProxyProblem(new URL(result.config.url), context.env);
     if (problem !== null) throw new CommandError(problem, 2);
@@ -85,7 +85,6 @@ export class Connection {
     this.#origin = origin;
     this.address = result.config.url.replace(/\/+$/, '');
     this.apiKeyFingerprint = createHash('sha256').update(text).digest('hex').slice(0, 16);
-    this.#otherAddress = () => (result.config.isDefault ? otherAddress(context) : '');
     this.#isCleartext = URL.parse(result.config.url)?.protocol === 'http:';
     this.#phm = makeClient(result.config.url, text, origin, ({ error }) => {
       if (error.outcomeUnknown) this.#lostAnswers++;
@@ -133,7 +132,7 @@ export class Connection {
       const fix = /\((?:\w*CERT|UNABLE_TO_VERIFY)/.test(error.message)
         ? 'This machine does not trust its certificate: set NODE_EXTRA_CA_CERTS to the file of its authority, or check the address.'
         : 'Set another address with --url or PHM_URL, or start the server: phm serve';
-      return [error.message, this.#otherAddress(), fix].filter((line) => line !== '');
+      return [error.message, fix];
     }
     // A cleartext request to a TLS listener ends this way.
     if (this.#isCleartext && /\((?:UND_ERR_SOCKET|ECONNRESET)\)/.test(error.message)) {
@@ -183,14 +182,29 @@ function inOwnWords(message: string): string {
     .replace(/^apiKey\b/, 'the API key');
 }
 
-/** Returns the variable to set if the server of this environment does not listen on the default address. */
-function otherAddress({ env }: CliContext): string {
-  const port = env.PHM_PORT?.trim();
+/** Variables that say where the server of this environment listens. */
+const OWN_ADDRESS = ['PHM_PORT', 'PHM_HOST', 'PHM_BASE_PATH', 'PHM_TLS_CERT_FILE'];
+
+/**
+ * Returns the address of the server that this environment configures, and says so; undefined if `PHM_URL` names one, or if
+ * the environment has the default address. Throws `CommandError` if the address cannot be known.
+ */
+function ownServer({ env, err }: CliContext): string | undefined {
+  const set = OWN_ADDRESS.filter((name) => env[name]?.trim());
+  if (env.PHM_URL?.trim() || set.length === 0) return undefined;
   const result = readConfig(env, { cores: 1, knownSources: SOURCE_NAMES, serves: false });
-  const setting = result.ok ? exportUrl(result.config) : null;
-  if (setting === null) return '';
-  const name = port ? `PHM_PORT is ${port}, but this command` : 'This command';
-  return `${name} reads only PHM_URL. To call the server of this environment: ${setting}`;
+  if (!result.ok) throw new CommandError(result.problems, 2);
+  const { config } = result;
+  if (config.port === 0) {
+    throw new CommandError(
+      'PHM_PORT is 0, so the server took a free port: set PHM_URL to the address that it printed',
+      2,
+    );
+  }
+  const url = `${localAddress(config)}${config.basePath}`;
+  if (url === CLIENT_ENVIRONMENT.PHM_URL.default) return undefined;
+  err(`note: PHM_URL is not set: the server of ${set.join(' and ')} is asked, ${url}\n`);
+  return url;
 }
 
 function withLoss(lines: readonly string[], lost: string): readonly string[] {
