@@ -24,6 +24,7 @@ import {
 import { logClock } from './ledger-log.ts';
 import { openSecretAndLog } from './log-start.ts';
 import type { ServerParts } from './parts.ts';
+import { warnOfWideProxies } from './proxy-warning.ts';
 
 export interface ReadyLedger {
   readonly clock: ClockReading;
@@ -54,6 +55,7 @@ export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
     await openDemoAccounts(store, parts);
+    await warnOfWideProxies(store, config.trustedProxies, logger);
     return { clock, secret, log, identity: await store.identity() };
   } finally {
     await store.close();
