@@ -75,7 +75,8 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
     .configureOutput({
       writeOut: context.outText,
       // The hint to read the help comes this way. A log has no use for it.
-      writeErr: context.log ? () => {} : (text) => context.err(text),
+      // It quotes nothing that was given.
+      writeErr: context.log ? () => {} : (text) => context.err(...text.trimEnd().split('\n')),
       outputError: (message) => reportUsage(withoutApiKeys(message), context),
     })
     .hook('preAction', (_, command) => checkPaths(command))

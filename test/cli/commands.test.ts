@@ -167,7 +167,8 @@ describe('phm', () => {
     const wrong: [string[], RegExp][] = [
       [[], /Usage: phm/],
       [['frobnicate'], /unknown command/],
-      [['account'], /Usage: phm account/],
+      [['ledger', 'frobnicate'], /unknown command/],
+      [['account'], /^Usage: phm account .*\n\n[^\n]+\n\nOptions:\n/],
       [['account', 'create', '--plan', 'research'], /--name/],
       [
         ['account', 'create', '--name', 'x', '--plan', 'gold'],
