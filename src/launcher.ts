@@ -46,7 +46,7 @@ export function commandLine({ env, launcher }: Started, command: string): string
 
 /** Rewrites commands at the end of lines, as in `run: phm …`, to the form in which this user starts them. */
 export function asStarted(message: string, context: Started): string {
-  return message.replace(/(?<=: )phm ([a-z-]+)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
+  return message.replace(/(?<=: )phm ([a-z][a-z-]*)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
     commandLine(context, command),
   );
 }

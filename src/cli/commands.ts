@@ -21,6 +21,7 @@ import { addValidateCommand } from './client/validate.ts';
 import { addCompletionCommand } from './completion/command.ts';
 import type { CliContext } from './context.ts';
 import { addDoctorCommand } from './doctor/command.ts';
+import { addHelpCommand } from './help.ts';
 import { addLogCommands } from './log/command.ts';
 import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest/command.ts';
@@ -58,4 +59,5 @@ export function addCommands(
   addDoctorCommand(program, context, onExitCode);
   addMoveCommands(program, context);
   addCompletionCommand(program, context);
+  addHelpCommand(program, context);
 }

@@ -7,7 +7,6 @@
  */
 import { Command, CommanderError } from 'commander';
 import { KernelsError } from '#sp800-22/wasm';
-import { ENVIRONMENT } from '../config/index.ts';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { writeFailure } from '../files/durable-file.ts';
@@ -21,6 +20,7 @@ import {
   LOST_DATA,
   requireConfig,
 } from './context.ts';
+import { commandsFirst, HELP_HINT } from './help.ts';
 import { checkPaths } from './path-arguments.ts';
 
 export type { CliContext, CliProcess } from './context.ts';
@@ -56,9 +56,10 @@ export async function runCli(args: readonly string[], given: CliProcess): Promis
 
 /** Replaces the former name of `api-key`, which differed from `keys` by a letter, and says so. */
 function withPresentName(args: readonly string[], { err }: CliContext): readonly string[] {
-  if (args[0] !== 'key') return args;
+  const at = args[0] === 'help' ? 1 : 0;
+  if (args[at] !== 'key') return args;
   err('note: "phm key" is now "phm api-key". The keys that "phm generate" gets: phm keys\n');
-  return ['api-key', ...args.slice(1)];
+  return args.with(at, 'api-key');
 }
 
 /** Returns the program with one command: `serve`. */
@@ -80,12 +81,16 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
       outputError: (message) => reportUsage(withoutApiKeys(message), context),
     })
     .hook('preAction', (_, command) => checkPaths(command))
-    .addHelpText('after', environmentHelp());
+    .configureHelp({ formatHelp: commandsFirst })
+    .addHelpText('after', HELP_HINT);
   program
     .command('serve')
     .description('start the server; SIGTERM stops it after it has answered its requests')
     .option('--json', 'write one JSON line with the address once the server is ready')
-    .addHelpText('after', '\nThe variables that configure the server are listed by: phm --help\n')
+    .addHelpText(
+      'after',
+      '\nThe variables that configure the server are listed by: phm help environment\n',
+    )
     .action(async (options: { json?: boolean }) => {
       onExitCode(
         await context.serve(requireConfig(context, true), { json: options.json ?? false }),
@@ -103,18 +108,6 @@ function inheritSettings(command: Command): void {
       .helpCommand(false);
     inheritSettings(child);
   }
-}
-
-function environmentHelp(): string {
-  const width = Math.max(...Object.keys(ENVIRONMENT).map((name) => name.length));
-  const rows = Object.entries(ENVIRONMENT).map(([name, { default: value, help }]) => {
-    const given = value === '' ? '' : ` (${value})`;
-    return `  ${name.padEnd(width)}  ${help}${given}`;
-  });
-  return (
-    '\nEnvironment of the server and the commands on its data:\n' +
-    `${rows.join('\n')}\n\nThe commands generate, validate, receipt get and metrics list their variables in their own --help.\n`
-  );
 }
 
 /** Removes API keys: messages quote arguments, and any argument may be one. */

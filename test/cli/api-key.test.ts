@@ -74,6 +74,7 @@ describe('phm key', () => {
     const revoked = await phm('key', 'revoke', id);
     assert.equal(revoked.code, 0, revoked.stderr);
     assert.match((await phm('key', 'list', '--help')).stdout, /^Usage: phm api-key list/);
+    assert.match((await phm('help', 'key')).stdout, /^Usage: phm api-key /);
     assert.equal((await phm('key', 'frobnicate')).code, 2);
   });
 

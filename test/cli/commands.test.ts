@@ -87,10 +87,25 @@ const COMMANDS = [
 ];
 
 describe('phm', () => {
-  it('separates each variable in --help from its description', async () => {
-    const { stdout } = await runPhm(['--help'], dataDir);
+  it('lists the commands first, and the variables in a help of their own', async () => {
+    const help = await phm(['--help'], dataDir);
+    assert.match(help.stdout, /^Usage: .*\n\n.*\n\nCommands:\n {2}serve /);
+    assert.doesNotMatch(help.stdout, /^ +PHM_/m);
+    assert.match(help.stdout, /phm help environment\n$/);
+    const { code, stdout, stderr } = await phm(['help', 'environment'], dataDir);
+    assert.deepEqual([code, stderr], [0, '']);
     for (const name of Object.keys(ENVIRONMENT))
       assert.match(stdout, new RegExp(`^  ${name} {2}`, 'm'));
+  });
+
+  it('has the same text in help and in --help', async () => {
+    for (const words of [[], ['keys'], ['keys', 'revoke']]) {
+      const help = await phm(['help', ...words], dataDir);
+      assert.deepEqual(help, await phm([...words, '--help'], dataDir), words.join(' '));
+    }
+    const { code, stdout, stderr } = await phm(['help', 'keys', 'frobnicate'], dataDir);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /there is no command keys frobnicate\. To list them: .*phm --help\n$/);
   });
 
   it('has --help and --json on every command', async () => {

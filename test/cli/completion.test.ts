@@ -63,6 +63,7 @@ describe('phm completion', () => {
     assert.deepEqual(complete('generate', '--format', 'ra'), ['raw']);
     assert.deepEqual(complete('generate', '--output', 'so'), []);
     assert.deepEqual(complete('completion', ''), ['bash', 'zsh', 'fish', '--help']);
+    assert.deepEqual(complete('help', 'e'), ['environment']);
     assert.deepEqual(complete('assess', '--test', 'run'), ['runs']);
     assert.ok(complete('account', 'set-plan', 'acct_1', '').includes('enterprise'));
     // A file name in between is not a command.

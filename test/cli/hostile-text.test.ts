@@ -108,6 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
   export: ({ folder }) => ['--output', join(folder, HOSTILE, 'export')],
   import: ({ folder }) => [join(folder, HOSTILE)],
   completion: () => ['bash'],
+  'help environment': () => [HOSTILE],
 };
 
 /** Returns the words of all commands that have no commands of their own. */
