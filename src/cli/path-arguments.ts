@@ -24,7 +24,9 @@ export function checkPaths(command: Command): void {
 
 function check(name: string, value: unknown): void {
   for (const one of [value].flat()) {
-    const problem = typeof one === 'string' ? formProblem(one, 'path') : null;
+    // A file of such a name may exist, unlike a line end in a variable, which comes from the file that set it.
+    const text = typeof one === 'string' ? one.replaceAll(/\p{Cc}/gu, '') : '';
+    const problem = formProblem(text, 'path');
     if (problem !== null) throw new CommandError(`${name} ${problem}`, 2);
   }
 }

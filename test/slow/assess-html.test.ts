@@ -260,7 +260,7 @@ describe('the page of phm assess --html', () => {
     const page = await pageOf(write(name, stream(200)));
     const shown = '&lt;script&gt;alert(1)&lt;∕script&gt;&quot;&#39;&gt;&lt;img src=x';
     assert.equal(countOf(page, shown), 4);
-    assert.ok(page.includes('&amp;lt;\ufffd[31m.bin'));
+    assert.ok(page.includes('&amp;lt;\\u001b[31m.bin'));
     assert.equal(countOf(page, '<img '), 1);
   });
 });

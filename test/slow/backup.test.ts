@@ -35,7 +35,7 @@ const open = (path: string): LedgerStore => openSqliteStore({ path, quotas: QUOT
 function fillPages(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-    INSERT INTO ledger SELECT randomblob(16), random(), randomblob(32), 1, 'acct_a', 'key_acct_a', 256,
+    INSERT INTO ledger SELECT unhex(printf('01900000%04x7%03x8%03x%012x', i, i % 4096, i % 4096, i)), random(), randomblob(32), 1, 'acct_a', 'key_acct_a', 256,
       'phase', 'os', 1, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
       NULL, NULL FROM n;
     UPDATE usage SET used = used + 60000
