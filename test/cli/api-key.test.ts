@@ -1,9 +1,10 @@
 /** `phm api-key`: settings of API keys, their rotation, and their records in the audit. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { hashApiKey } from '../../src/accounts/index.ts';
-import { openSqliteStore } from '../../src/ledger/index.ts';
+import { MAX_API_KEY_NAME, openSqliteStore } from '../../src/ledger/index.ts';
 import { commandJson, runCommand, runCommandUnread } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
@@ -110,10 +111,25 @@ describe('phm api-key issue', () => {
     const [record] = await auditsOf(id);
     assert.equal(record?.action, 'api_key_issued');
     assert.deepEqual(record.details, { api_key_id: id, account_id: account, hint, ...SET });
-    const { stdout } = await phm('api-key', 'list', '--account', account);
+    const { stdout } = await phm('api-key', 'list', '--account', account, '--wide');
     assert.match(stdout, /^API KEY +ACCOUNT +NAME +STATE +SCOPES +EXPIRES +LAST USED +LIMITS /);
     assert.match(stdout, /CI – build +active +generate,read .* 0\.5\/s, burst 3, 100000\/month/);
     assert.ok(!stdout.includes(apiKey) && typeof createdAt === 'string');
+  });
+
+  it('is listed in 100 columns, however long its settings are', async () => {
+    const { api_key_id: id } = await issue(...SETTINGS.with(1, 'n'.repeat(MAX_API_KEY_NAME)));
+    const database = new DatabaseSync(join(dataDir, 'phm.db'));
+    database.prepare('UPDATE api_keys SET last_used_hour = 497000 WHERE api_key_id = ?').run(id);
+    database.close();
+    const { stdout } = await phm('api-key', 'list');
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 100, line);
+    const cells = [id, `${account.slice(0, 9)}…`, 'nnnnnnnnnnn…', 'active'];
+    const row = stdout.split('\n').find((line) => line.startsWith(id));
+    assert.deepEqual(row?.split(/ {2,}/), [...cells, '2026-09-12T08Z', '2999-01-31']);
+    assert.match(stdout, /^API KEY +ACCOUNT +NAME +STATE +LAST USED +EXPIRES\n/);
+    const wide = (await phm('api-key', 'list', '--wide')).stdout;
+    assert.ok(wide.includes(`${id}  ${account}  ${'n'.repeat(MAX_API_KEY_NAME)}  active `), wide);
   });
 
   it('restricts nothing without options', async () => {
@@ -122,7 +138,10 @@ describe('phm api-key issue', () => {
     assert.deepEqual(row.scopes, ['generate', 'validate', 'read']);
     const [record] = await auditsOf(id);
     assert.deepEqual(Object.keys(record?.details ?? {}), ['account_id', 'api_key_id', 'hint']);
-    assert.match((await phm('api-key', 'list')).stdout, /- +active +all +- +- +plan +all +- /);
+    assert.match(
+      (await phm('api-key', 'list', '--wide')).stdout,
+      /- +active +all +- +- +plan +all +- /,
+    );
   });
 
   it('counts an expiry from now', async () => {

@@ -482,7 +482,7 @@ describe('the API key of api-key issue', () => {
     assert.deepEqual([row.api_key_id, row.account_id, row.state], [id, account, 'active']);
     await phm(['api-key', 'revoke', id], env);
     const table = (await find(key, '-')).stdout;
-    assert.match(table, new RegExp(`^API KEY .*\n${id} +${account} +- +revoked .*\n$`));
+    assert.match(table, new RegExp(`^${id}\naccount +${account}\nname +-\nstate +revoked\n`));
     assert.ok(!`${found.stdout}${found.stderr}${table}`.includes(key));
     for (const [text, given, code] of [
       [`${DEMO_KEY}\n`, '-', 1],

@@ -12,6 +12,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../ledger/index.ts';
+import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import { once } from '../once.ts';
 import { parseCount } from '../parse-count.ts';
@@ -139,13 +140,28 @@ export function apiKeyRow(record: ApiKeyRecord, nowMs: number) {
   };
 }
 
-/** Columns of the list. */
-export const API_KEY_HEADING = [
+/** Columns of the list: at most 100 characters with the longest values. */
+export const API_KEY_HEADING = ['API KEY', 'ACCOUNT', 'NAME', 'STATE', 'LAST USED', 'EXPIRES'];
+
+export function apiKeyCells(row: ApiKeyRow): string[] {
+  const hour = row.last_used_hour?.replace(/:.*/, 'Z');
+  return [
+    row.api_key_id,
+    cut(row.account_id, 10),
+    cut(row.name ?? '-', 12),
+    row.state,
+    hour ?? '-',
+    row.expires_at?.replace(/T.*/, '') ?? '-',
+  ];
+}
+
+/** Columns of `--wide`, and what is shown of one API key. */
+export const WIDE_API_KEY_HEADING = [
   ...['API KEY', 'ACCOUNT', 'NAME', 'STATE', 'SCOPES', 'EXPIRES', 'LAST USED', 'LIMITS'],
   ...['ADDRESSES', 'REPLACED BY', 'HINT', 'CREATED', 'REVOKED'],
 ];
 
-export function apiKeyCells(row: ApiKeyRow): string[] {
+export function wideApiKeyCells(row: ApiKeyRow): string[] {
   const limits = [
     row.rate_per_second === null ? [] : `${row.rate_per_second}/s`,
     row.burst === null ? [] : `burst ${row.burst}`,
@@ -166,6 +182,11 @@ export function apiKeyCells(row: ApiKeyRow): string[] {
     row.created_at,
     row.revoked_at ?? '-',
   ];
+}
+
+function cut(text: string, length: number): string {
+  const characters = Array.from(visible(text));
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
 }
 
 function stateOf({ revokedMs, expiresMs }: ApiKeyRecord, nowMs: number) {

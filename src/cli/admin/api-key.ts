@@ -12,6 +12,7 @@ import { exportUrl } from '../server-address.ts';
 import { addRotateCommand } from './api-key-rotate.ts';
 import {
   API_KEY_HEADING,
+  type ApiKeyRow,
   addExpiryOptions,
   addSettingOptions,
   apiKeyCells,
@@ -20,6 +21,8 @@ import {
   type SettingFlags,
   settingDetails,
   settingsOf,
+  WIDE_API_KEY_HEADING,
+  wideApiKeyCells,
 } from './api-key-settings.ts';
 import { auditOf } from './audit-record.ts';
 import { newApiKeyId, showApiKey } from './issued-api-key.ts';
@@ -39,6 +42,7 @@ export function addApiKeyCommands(program: Command, context: CliContext): void {
     .command('list')
     .description('list API keys, without the keys themselves')
     .option('--account <account>', 'list only the API keys of this account')
+    .option('--wide', 'show all columns, and names and account IDs whole')
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
   addRotateCommand(key, context);
@@ -109,13 +113,16 @@ function nextStep({ env, outputIsShared }: CliContext, config: Config, apiKey: s
 
 async function list(
   context: CliContext,
-  options: { account?: string; json?: boolean },
+  options: { account?: string; wide?: boolean; json?: boolean },
 ): Promise<void> {
-  const keys = await withStoreToRead(context, async (store) => {
+  const records = await withStoreToRead(context, async (store) => {
     await requireAccount(store, options.account);
     return store.listApiKeys(options.account);
   });
-  writeRows(context, keys, options);
+  const rows = rowsOf(records);
+  if (options.json) writeJson(context, { api_keys: rows });
+  else if (options.wide) writeTable(context, WIDE_API_KEY_HEADING, rows.map(wideApiKeyCells));
+  else writeTable(context, API_KEY_HEADING, rows.map(apiKeyCells));
 }
 
 /** Shows the record of an API key that standard input holds. */
@@ -131,18 +138,25 @@ async function find(
   const keyHash = hashApiKey(await readApiKey(context));
   const record = await withStoreToRead(context, (store) => store.findApiKey(keyHash));
   if (!record) throw new CommandError('the ledger has no such API key', 1);
-  writeRows(context, [record], options);
+  const rows = rowsOf([record]);
+  if (options.json) writeJson(context, { api_keys: rows });
+  else for (const row of rows) writeOne(context, row);
 }
 
-function writeRows(
-  context: CliContext,
-  records: readonly ApiKeyRecord[],
-  { json }: { json?: boolean },
-): void {
+/** Writes an API key as rows of name and value. */
+function writeOne(context: CliContext, row: ApiKeyRow): void {
+  const [id = '', ...cells] = wideApiKeyCells(row);
+  const names = WIDE_API_KEY_HEADING.slice(1).map((name) => name.toLowerCase());
+  writeTable(
+    context,
+    [id, ''],
+    names.map((name, i) => [name, cells[i] ?? '']),
+  );
+}
+
+function rowsOf(records: readonly ApiKeyRecord[]): ApiKeyRow[] {
   const nowMs = Date.now();
-  const rows = records.map((record) => apiKeyRow(record, nowMs));
-  if (json) writeJson(context, { api_keys: rows });
-  else writeTable(context, API_KEY_HEADING, rows.map(apiKeyCells));
+  return records.map((record) => apiKeyRow(record, nowMs));
 }
 
 async function revoke(
