@@ -1,0 +1,31 @@
+/** The numbers of the pages that the code has too. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { CHECKS } from '../src/cli/doctor/checks.ts';
+import { ROOT } from './support/imports.ts';
+
+describe('the pages have the numbers of the code', () => {
+  it('docs/cli.md: the checks of phm doctor with a limit of their own', () => {
+    const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+    for (const { name, limitMs } of CHECKS) {
+      const said = page.match(new RegExp(`\\x60${name}\\x60 (\\d+) s`))?.[1];
+      assert.equal(said && Number(said) * 1_000, limitMs, name);
+    }
+  });
+
+  it('docs/dependencies.md: the packages whose version is a range', () => {
+    const page = readFileSync(join(ROOT, 'docs/dependencies.md'), 'utf8');
+    const [, said = ''] = page.match(/no `~`\. ([\s\S]*?)\n-/) ?? [];
+    for (const folder of ['.', 'sdk', 'packages/sealing']) {
+      const { dependencies, devDependencies } = JSON.parse(
+        readFileSync(join(ROOT, folder, 'package.json'), 'utf8'),
+      ) as Record<string, Record<string, string> | undefined>;
+      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+        const isExact = /^(\d|file:)/.test(version);
+        assert.equal(isExact, !(folder === 'sdk' && said.includes(`\`${name}\``)), name);
+      }
+    }
+  });
+});
