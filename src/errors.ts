@@ -206,7 +206,7 @@ export const ERRORS = {
     status: 503,
     title: 'The transparency log has stopped',
     remedy:
-      'The log publishes nothing until the operator has checked it. Keys are generated as before, and get their receipts later.',
+      'The log publishes nothing until the operator has checked it. Keys get their receipts later.',
   },
   http_version_not_supported: {
     status: 505,
