@@ -226,10 +226,11 @@ def _redirect_target(location: str | None, address: str) -> str:
         return ""
     try:
         url = httpx.URL(address).join(location)
-    except httpx.InvalidURL:
+        host = url.host
+    except (httpx.InvalidURL, UnicodeError):  # IDNA may refuse a name
         return ""
     port = "" if url.port is None else f":{url.port}"
-    return f" to {_quoted(f'{url.scheme}://{url.host}{port}{url.path}')}"
+    return f" to {_quoted(f'{url.scheme}://{host}{port}{url.path}')}"
 
 
 def _quoted(text: str) -> str:

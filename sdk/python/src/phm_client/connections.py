@@ -10,6 +10,7 @@ from contextlib import suppress
 import httpx
 
 from .binding import RecentKeys
+from .deadline import keep_deadlines, keep_deadlines_of
 from .limits import Limits
 from .process import PerProcess, this_process
 from .proxies import check_no_reader, proxy_for
@@ -44,6 +45,7 @@ def _own(url: httpx.URL) -> Callable[[], httpx.Client]:
         verify = url.scheme == "https" or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         # With a transport of its own, httpx takes no proxy from the environment.
         transport = httpx.HTTPTransport(limits=_POOL, proxy=proxy_for(url), verify=verify)
+        keep_deadlines(transport)
         headers = {"User-Agent": "phm-client/0.1.0 (Python)"}
         return httpx.Client(transport=transport, headers=headers)
 
@@ -60,6 +62,7 @@ def _given(http: httpx.Client, url: httpx.URL) -> Callable[[], httpx.Client]:
                 "httpx.Client and a PhmClient in this process"
             )
         check_no_reader(http, url)
+        keep_deadlines_of(http)
         return http
 
     return check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 import types
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -28,6 +29,9 @@ def decode(kind: type[T], value: object) -> T:
     """
     return cast(T, _decoder(cast(Any, kind))(value, ""))
 
+
+# The largest double, in which other parsers hold numbers (RFC 8259 §6).
+_MOST = sys.float_info.max
 
 _PLAIN = (bool, int, float, str)
 
@@ -156,11 +160,12 @@ _FORMS: dict[str, _Decode] = {"key_id": _key_id, "time": _time_text}
 def _plain(*kinds: type) -> _Decode:
     def decode_plain(value: object, at: str) -> Any:
         kind = type(value)
-        if kind in kinds:
-            return value
-        if kind is int and float in kinds:
-            return float(cast(int, value))
-        raise _mismatch(at, _names(kinds), value)
+        is_float = kind is int and int not in kinds and float in kinds
+        if kind not in kinds and not is_float:
+            raise _mismatch(at, _names(kinds), value)
+        if kind in (int, float) and abs(cast(float, value)) > _MOST:
+            raise Mismatch(f"{at} is too large a number")
+        return float(cast(int, value)) if is_float else value
 
     return decode_plain
 

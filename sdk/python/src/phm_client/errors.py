@@ -1,6 +1,8 @@
 """Errors of a call. No message, attribute or cause holds the API key or a key.
 
-They repeat only those parts of a body that the service quotes in ``detail`` and ``errors``.
+They repeat only those parts of a body that the service quotes in ``detail`` and ``errors``. A
+message shows every character of them: a traceback on a terminal must not obey a server. Attributes
+have the text as it came.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .types import ErrorCode
+from .visible import visible
 
 ResponseErrorCode = Literal["not_the_service", "unexpected_form", "another_request"]
 """Why a response is not used."""
@@ -36,7 +39,8 @@ class PhmError(Exception):
     """``Idempotency-Key`` of the call. Make the same call with it again to learn the outcome."""
 
     def __init__(self, message: str, *, request_id: str | None, outcome_unknown: bool) -> None:
-        super().__init__(message if request_id is None else f"{message} (request {request_id})")
+        whole = message if request_id is None else f"{message} (request {request_id})"
+        super().__init__(visible(whole))
         self.request_id = request_id
         self.outcome_unknown = outcome_unknown
 

@@ -9,13 +9,14 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import httpx
 
 from .answer import Reply, read_answer
 from .call import Call
 from .connections import Connections, drop_connection
+from .deadline import TimeLeft
 from .errors import PhmConnectionError, PhmError, PhmKeyLostError, PhmResponseError, PhmTimeoutError
 from .hooks import RequestEvent, RetryEvent, notify
 from .limits import read_limits
@@ -66,18 +67,6 @@ class _TooLarge(Exception):
 
 # Unlike the functions of `random`, it is the same in no two processes, however a program seeds.
 _random = random.SystemRandom().random
-
-
-class _TimeLeft(dict[str, float]):
-    """Timeouts that httpx reads before each step: the rest of the attempt."""
-
-    def __init__(self, ends: float) -> None:
-        left = max(0.001, ends - time.monotonic())
-        super().__init__(connect=left, read=left, write=left, pool=left)
-        self._ends = ends
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return max(0.001, self._ends - time.monotonic())
 
 
 class _Sending(Generic[T]):
@@ -185,6 +174,9 @@ class _Sending(Generic[T]):
             answer = self._exchange(sent_at, sent_at + seconds)
         except httpx.HTTPError as error:
             answer = self._failure(error, seconds)
+        except UnicodeError:
+            # httpx reads the target of a redirect, also when it does not follow it.
+            answer = self._lost("its Location is no address", unknown=True)
         except _TooLarge:
             answer = self._lost(f"the response has more than {_MAX_BODY_BYTES} bytes", unknown=True)
         self._check_process()
@@ -202,7 +194,7 @@ class _Sending(Generic[T]):
             params=call.query or None,
             headers=self._headers(self._request_id),
             content=call.body,
-            extensions={"timeout": _TimeLeft(ends)},
+            extensions={"timeout": TimeLeft(ends)},
         )
         # Following a redirect would send the API key elsewhere.
         response = http.send(request, stream=True, follow_redirects=False)
