@@ -438,7 +438,7 @@ describe('a locked account of a PostgreSQL ledger', { skip: noPostgres }, () => 
     while ((await ledger.sql(waits)).length === 0);
     await holder.query('ROLLBACK');
     assert.deepEqual(await committed, ['committed']);
-    await ledger.sql("ALTER FUNCTION lock_accounts SET lock_timeout = '50ms'");
+    await ledger.sql("ALTER FUNCTION lock_accounts SET lock_timeout = '150ms'");
   });
 
   it('gets exactly its quota', async () => {

@@ -40,6 +40,7 @@ let postgres: Postgres;
 before(async () => {
   if (noPostgres) return;
   postgres = await Postgres.start();
+  postgres.waitsForLocks = true;
   for (const database of ['log', 'late', 'moved', 'many']) await postgres.createLedger(database);
 });
 after(async () => {
