@@ -158,6 +158,12 @@ const DISTURBANCES: readonly (readonly [string, string, string, RegExp])[] = [
     /the table rest inherits from ledger/,
   ],
   [
+    'a partition that is detached',
+    'ALTER TABLE idempotency DETACH PARTITION idempotency_2',
+    'ALTER TABLE idempotency ATTACH PARTITION idempotency_2 FOR VALUES IN (2)',
+    /idempotency_2 is detached, so its rows are hidden/,
+  ],
+  [
     'an unlogged table',
     'ALTER TABLE key_states SET UNLOGGED',
     'ALTER TABLE key_states SET LOGGED',

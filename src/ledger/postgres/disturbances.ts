@@ -1,7 +1,7 @@
 /**
  * Finds what makes a PostgreSQL database hide, drop or change rows of the ledger without an error: row-level security,
- * triggers, rules and views that are not the ledger's own, tables that inherit, tables that do not survive a crash, and
- * foreign keys that are switched off. The ledger has none of these.
+ * triggers, rules and views that are not the ledger's own, tables that inherit, partitions that are detached, tables that do
+ * not survive a crash, and foreign keys that are switched off. The ledger has none of these.
  */
 import type pg from 'pg';
 import type { AppError } from '../../errors.ts';
@@ -63,6 +63,11 @@ const WORDS = {
       `the table ${name} inherits from ${table} and adds rows to it`,
     remedy: 'run as its owner: ALTER TABLE … NO INHERIT, or DETACH PARTITION',
   },
+  detached: {
+    problem: (table: string) => `${table} is detached, so its rows are hidden`,
+    remedy:
+      'run as its owner: ALTER TABLE … ATTACH PARTITION; if its rows are not needed, rename it or move it to another schema',
+  },
 } as const;
 
 /**
@@ -98,6 +103,9 @@ const DISTURBANCES = `WITH named AS MATERIALIZED (
     WHERE relhasrules AND relkind IN ('r', 'p') AND ev_enabled <> 'D'
     UNION ALL SELECT parent, 'child', relname FROM part
     WHERE parent_kind <> 'p' OR relname !~ '^(ledger_[0-9]{6}|idempotency_[0-2])$'
+    UNION ALL SELECT relname, 'detached', '' FROM pg_class
+    WHERE relname ~ '^(ledger_[0-9]{6}|idempotency_[0-2])$' AND relkind = 'r' AND NOT relispartition
+      AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
   )
   SELECT DISTINCT relation AS "table", kind, name FROM disturbance ORDER BY 2, 1, 3`;
 
