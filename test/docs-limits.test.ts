@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CHECKS } from '../src/cli/doctor/checks.ts';
+import { newestVersion, oldestProgram, readMigrations } from '../src/ledger/migrations.ts';
 import { ROOT } from './support/imports.ts';
 
 describe('the pages have the numbers of the code', () => {
@@ -27,5 +28,26 @@ describe('the pages have the numbers of the code', () => {
         assert.equal(isExact, !(folder === 'sdk' && said.includes(`\`${name}\``)), name);
       }
     }
+  });
+
+  it('docs/ledger.md and docs/guides/upgrade.md: the schema, and the oldest programs for it', () => {
+    const ledger = readFileSync(join(ROOT, 'docs/ledger.md'), 'utf8');
+    const upgrade = readFileSync(join(ROOT, 'docs/guides/upgrade.md'), 'utf8').replace(/\s+/g, ' ');
+    const [, sqlite, postgres] =
+      ledger.match(/Today that is (\d+) with SQLite,.* and (\d+) with PostgreSQL/) ?? [];
+    const said = [...upgrade.matchAll(/chema (\d+) allows programs of schema (\d+)/g)];
+    const code = (['postgres', 'sqlite'] as const).map((store) => {
+      const migrations = readMigrations(store);
+      const newest = newestVersion(migrations);
+      return [String(newest), String(oldestProgram(migrations, newest))];
+    });
+    assert.deepEqual(
+      said.map(([, newest, oldest]) => [newest, oldest]),
+      code,
+    );
+    assert.deepEqual(
+      [postgres, sqlite],
+      code.map(([, oldest]) => oldest),
+    );
   });
 });
