@@ -108,7 +108,7 @@ function apiError(
     detail,
     errors: listOf(errors).filter(isFieldError),
     keyIds: [key_id, ...listOf(key_ids)].filter(isKeyId),
-    maxCount: typeof max_count === 'number' ? max_count : null,
+    maxCount: Number.isSafeInteger(max_count) ? (max_count as number) : null,
   };
   return code === 'key_already_made' ? new PhmKeyLostError(problem) : new PhmApiError(problem);
 }

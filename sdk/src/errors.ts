@@ -1,8 +1,10 @@
 /**
  * Errors of a call, besides the reason of its own AbortSignal. No message and no cause holds the API key or a key. They
- * repeat only those parts of a body that the service quotes in `detail` and `errors`.
+ * repeat only those parts of a body that the service quotes in `detail` and `errors`. A message shows every character of
+ * them, because an error that nobody catches is printed on a terminal, which must not obey a server.
  */
 import type { ErrorCode } from './types.ts';
+import { visible } from './visible.ts';
 
 /** One wrong field of a request, `#/<field>` or `?<parameter>`, and what it must be. */
 export interface FieldError {
@@ -31,7 +33,7 @@ export class PhmError extends Error {
 
   constructor(message: string, { requestId, outcomeUnknown, cause }: Circumstances) {
     super(
-      requestId === null ? message : `${message} (request ${requestId})`,
+      visible(requestId === null ? message : `${message} (request ${requestId})`),
       cause === undefined ? {} : { cause },
     );
     this.requestId = requestId;

@@ -279,6 +279,8 @@ function fits(value: unknown, shape: Shape): boolean {
     if (value === null) return shape.endsWith(' or null');
     return typeof value === 'string' && FORMS[shape].test(value);
   }
+  // JSON can have a number that no double holds (RFC 8259 §6).
+  if (shape === 'number') return Number.isFinite(value);
   if (typeof shape === 'string') return typeof value === shape;
   if (shape instanceof RegExp) return typeof value === 'string' && shape.test(value);
   if (!isList(shape)) return kindOf(value) === 'an object';
@@ -305,5 +307,6 @@ function nameOf(shape: Shape): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'one that is too large';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -306,7 +306,17 @@ function connectionError(call: Call, sentId: string, error: unknown): PhmConnect
     : `the service cannot be reached at ${addressOf(call)}`;
   const message = reason === '' ? what : `${what} (${reason})`;
   const requestId = outcomeUnknown ? sentId : (call.requestId ?? null);
-  return new PhmConnectionError(message, { requestId, outcomeUnknown, cause: error });
+  return new PhmConnectionError(message, { requestId, outcomeUnknown, cause: withoutData(error) });
+}
+
+/** Removes from an error and its causes what undici could not parse of a response (`HTTPParserError`): it may be a key. */
+function withoutData(error: unknown): unknown {
+  let one: unknown = error;
+  for (let depth = 0; one instanceof Error && depth < 10; depth += 1) {
+    Reflect.deleteProperty(one, 'data');
+    one = one.cause;
+  }
+  return error;
 }
 
 /** Waits. Rejects with the signal's reason as soon as it is aborted. */

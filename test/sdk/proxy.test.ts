@@ -66,6 +66,17 @@ describe('with a proxy in the environment', () => {
     assert.equal(Buffer.concat(got).toString(), '', 'the proxy got something');
   });
 
+  it('a request to this machine takes no proxy, by whatever name and also with https:', async () => {
+    const { port } = proxy.address() as AddressInfo;
+    const before = got.length;
+    const https = { HTTPS_PROXY: `http://127.0.0.1:${port}`, https_proxy: '' };
+    const names = ['localhost', 'localhost.', 'a.localhost', '127.1', '0x7f.1', '0.0.0.0'];
+    const hosts = [...names, '[::1]', '[::ffff:127.0.0.1]'];
+    const urls = hosts.flatMap((host) => [`https://${host}:1`, `http://${host}:1`]);
+    for (const end of await run(https, ...urls)) assert.match(end, /^PhmConnectionError: /);
+    assert.equal(got.length, before, 'the proxy got something');
+  });
+
   it('a request to a host of NO_PROXY goes there, and https: takes the proxy', async () => {
     const { port } = proxy.address() as AddressInfo;
     const https = { HTTPS_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: 'a.invalid,.b.invalid' };
@@ -82,15 +93,19 @@ describe('with a proxy in the environment', () => {
 describe('a proxy that the program sets for all requests', () => {
   it('gets no request in the clear', async () => {
     class ProxyAgent {}
+    class MyAgent extends ProxyAgent {}
+    class Socks5ProxyAgent {}
     const name = Symbol.for('undici.globalDispatcher.2');
     const all = globalThis as unknown as Record<symbol, object | undefined>;
     const before = all[name];
-    all[name] = new ProxyAgent();
     try {
-      for (const baseUrl of ['http://keys.invalid', 'http://127.0.0.1:1']) {
-        const error = await rejection(new PhmClient({ baseUrl }).health());
-        assert.ok(error instanceof TypeError);
-        assert.match(error.message, /sends requests through a proxy/);
+      for (const agent of [new ProxyAgent(), new MyAgent(), new Socks5ProxyAgent()]) {
+        all[name] = agent;
+        for (const baseUrl of ['http://keys.invalid', 'http://127.0.0.1:1', 'https://[::1]:1']) {
+          const error = await rejection(new PhmClient({ baseUrl }).health());
+          assert.ok(error instanceof TypeError);
+          assert.match(error.message, /sends requests through a proxy/);
+        }
       }
       // A replacement of fetch is the caller's own.
       const fetch = () => Promise.reject(new TypeError('my own'));
