@@ -167,6 +167,8 @@ export interface Withholdable {
    * each wait before the answer.
    */
   readonly mayRelease: () => boolean;
+  /** Removes the answer that is kept for retries, if there is one: no retry may get what this request did not. */
+  readonly withdraw?: () => Promise<void>;
 }
 
 /** Sealed keys, recorded now or by an earlier request with the same `Idempotency-Key`. */

@@ -119,6 +119,7 @@ export type {
   SeriesQuery,
   StoredAnswer,
   StreamCounts,
+  WithdrawnAnswer,
 } from './store.ts';
 export { SEALED_ONLY } from './store.ts';
 export { unavailable } from './unavailable.ts';

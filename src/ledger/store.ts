@@ -67,6 +67,13 @@ export interface AnswerQuery extends Pick<IdempotencyRecord, 'key' | 'requestHas
   readonly atMs: number;
 }
 
+/** The kept answer to a request whose keys must not be released. */
+export interface WithdrawnAnswer extends Pick<IdempotencyRecord, 'key'> {
+  readonly accountId: string;
+  /** Key IDs of the answer, in its order: a later answer has others. */
+  readonly keyIds: readonly Uint8Array[];
+}
+
 /** A generate call that was answered 5xx. The next commit counts it. */
 export interface FailedRequest {
   readonly accountId: string;
@@ -337,6 +344,11 @@ export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore {
    * PostgreSQL uses its own clock instead of `atMs`, and returns only answers that are as durable as a confirmed commit.
    */
   findAnswers(queries: readonly AnswerQuery[]): Promise<(StoredAnswer | null)[]>;
+  /**
+   * Removes the answer of a committed request, whose keys must not be released. Returns false if there is none with these
+   * keys. A retry then generates others.
+   */
+  withdrawAnswer(answer: WithdrawnAnswer): Promise<boolean>;
   /**
    * Shows whether a key could be recorded now: writes what a key writes and rolls it back. Rejects with
    * `ledger_unavailable` if not. Returns true if another session locks a row of one of the accounts,

@@ -8,8 +8,9 @@
 import { AppError, ERRORS } from '../errors.ts';
 import { alteredKey } from '../keys/altered-key.ts';
 import { entropyUnavailable, latchedError } from '../keys/generator.ts';
+import { parseKeyId } from '../keys/key-id.ts';
 import { wipeKey } from '../keys/key-receipt.ts';
-import type { Latch } from '../keys/latch.ts';
+import type { Defect, Latch } from '../keys/latch.ts';
 import {
   type GeneratedOutcome,
   type GenerateOutcome,
@@ -20,13 +21,19 @@ import {
   type SealedResponseKey,
   type Withholdable,
 } from '../keys/order.ts';
-import type { Principal, StreamCounts, Usage } from '../ledger/index.ts';
+import type { Principal, StoredAnswer, StreamCounts, Usage } from '../ledger/index.ts';
 import type { EvidenceWatch } from './evidence-watch.ts';
 import { InProgress, replay } from './idempotency.ts';
 import { type LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import { requireNoHalt } from './log/halted.ts';
 import type { Halt } from './log/stopped.ts';
-import { NO_STREAMS, type PlainKeyGenerated, type Requester, unexpected } from './messages.ts';
+import {
+  NO_STREAMS,
+  type PlainKeyGenerated,
+  type Requester,
+  toError,
+  unexpected,
+} from './messages.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { KeyQueue } from './queue.ts';
@@ -72,6 +79,8 @@ export class KeyRequests {
   readonly #parts: Parts;
   readonly #inProgress = new InProgress();
   #released = 0;
+  /** Requests whose keys were withheld, and whose kept answer is not removed yet, because the ledger refused that. */
+  readonly #withheld = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -97,7 +106,10 @@ export class KeyRequests {
     const outcome = await this.#inProgress.run(principal.accountId, request.idempotency, () =>
       isForKeyWorker(request) ? this.#onePlainKey(call) : this.#suiteKeys(call),
     );
-    if (outcome.kind === 'generated' || outcome.kind === 'sealed') this.requireSound(outcome);
+    if (outcome.kind === 'generated' || outcome.kind === 'sealed') {
+      const refused = this.refuseUnsound(outcome);
+      if (refused) await refused;
+    }
     this.#count(request, outcome);
     return outcome;
   }
@@ -121,9 +133,7 @@ export class KeyRequests {
       const result = await metered.submit(task, abandoned, onStage);
       if (result.kind === 'quota_exceeded') return result;
       if (result.kind === 'generated') return this.#withholdable(result);
-      if (result.kind === 'replayed' && idempotency) {
-        return replay(result.answer, idempotency, result.usage);
-      }
+      if (result.kind === 'replayed') return this.#replay(call, result.answer, result.usage);
       throw unexpected(result);
     } catch (error) {
       this.#noteFailure(requester, error, NO_STREAMS);
@@ -174,13 +184,9 @@ export class KeyRequests {
    * Returns the outcome of an earlier request with the same `Idempotency-Key`, or the recipient of the keys to make.
    * Without either, no task is sent.
    */
-  async #recall({
-    requester,
-    request: { sealTo, idempotency },
-    principal,
-    abandoned,
-    onStage,
-  }: Call): Promise<GenerateOutcome | ToMake> {
+  async #recall(call: Call): Promise<GenerateOutcome | ToMake> {
+    const { requester, principal, abandoned, onStage } = call;
+    const { sealTo, idempotency } = call.request;
     const { metered } = this.#parts;
     const name = sealTo && 'recipient' in sealTo ? sealTo.recipient : null;
     const given = sealTo && 'publicKey' in sealTo ? sealTo : null;
@@ -188,12 +194,19 @@ export class KeyRequests {
     const task = { kind: 'recall', requester, idempotency, recipient: name } as const;
     const result = await metered.submit(task, abandoned, onStage);
     if (result.kind !== 'recalled') throw unexpected(result);
-    if (result.answer && idempotency) {
-      return replay(result.answer, idempotency, metered.usageOf(principal));
-    }
+    if (result.answer) return this.#replay(call, result.answer, metered.usageOf(principal));
     if (name === null) return { kind: 'to_make', recipient: given };
     const { recipient } = result;
     return recipient ? { kind: 'to_make', recipient } : { kind: 'unknown_recipient' };
+  }
+
+  /** Returns the outcome of an earlier request. Throws if its keys were withheld, and its answer is not removed yet. */
+  #replay(call: Call, answer: StoredAnswer, usage: Usage): GenerateOutcome {
+    const { idempotency } = call.request;
+    if (!idempotency) throw new Error('a request without an Idempotency-Key was replayed');
+    const replayed = replay(answer, idempotency, usage);
+    if (this.#withheld.has(retryName(call))) throw entropyUnavailable(FAILED_MEANWHILE);
+    return replayed;
   }
 
   /** Records keys of suite workers. They are released only when all their rows are durable. */
@@ -218,41 +231,78 @@ export class KeyRequests {
       onStage,
     );
     if (result.kind === 'quota_exceeded') return result;
-    if (result.kind === 'replayed' && idempotency) {
-      return replay(result.answer, idempotency, result.usage);
-    }
+    if (result.kind === 'replayed') return this.#replay(call, result.answer, result.usage);
     if (result.kind !== 'recorded') throw unexpected(result);
     return this.#releasable(call, work, made, body, result.usage);
   }
 
   /** Returns the outcome of durable rows. */
   #releasable(
-    { requester: { atMs: createdMs } }: Call,
+    call: Call,
     work: SuiteWork,
     { keys, sealed }: AllKeys,
     body: string | null,
     usage: Usage,
   ): GenerateOutcome {
+    const { atMs: createdMs } = call.requester;
     const mayRelease = () => work.mayRelease();
     work.recorded();
     if (body === null) return { kind: 'generated', createdMs, keys, usage, mayRelease };
     for (const { sealedKey } of sealed) this.#parts.observer?.keySealed(sealedKey.suite);
     const keyIds = sealed.map(({ keyId }) => keyId);
-    return { kind: 'sealed', createdMs, keyIds, body, usage, replayed: false, mayRelease };
+    const withdraw = () => this.#withdraw(call, keyIds);
+    return {
+      kind: 'sealed',
+      createdMs,
+      keyIds,
+      body,
+      usage,
+      replayed: false,
+      mayRelease,
+      withdraw,
+    };
   }
 
   /**
-   * Throws `entropy_unavailable` and wipes the keys if a defect was found since they were made: the process has latched, or a
-   * sample of their generator failed. MUST be called after each wait before the answer.
+   * Returns undefined if the keys may leave now. If a defect was found since they were made (the process has latched, a sample
+   * of their generator failed, or the log halts), wipes them and returns a promise that rejects with the error of the request,
+   * once no retry gets them either. MUST be called after each wait before the answer, and awaited only if it returns a promise.
    */
-  requireSound(outcome: (GeneratedOutcome | SealedOutcome) & Withholdable): void {
+  refuseUnsound(
+    outcome: (GeneratedOutcome | SealedOutcome) & Withholdable,
+  ): Promise<never> | undefined {
     const defect = this.#parts.latch.read();
     const halt = this.#parts.halt();
-    if (!defect && halt === null && outcome.mayRelease()) return;
+    if (!defect && halt === null && outcome.mayRelease()) return undefined;
     if (outcome.kind === 'generated') for (const key of outcome.keys) wipeKey(key);
+    return this.#withhold(outcome, defect, halt);
+  }
+
+  async #withhold(
+    { withdraw }: Withholdable,
+    defect: Defect | null,
+    halt: Halt | null,
+  ): Promise<never> {
+    await withdraw?.();
     if (defect) throw latchedError(defect);
     requireNoHalt(halt);
     throw entropyUnavailable(FAILED_MEANWHILE);
+  }
+
+  /** Removes the answer that is kept of a request, with the keys of these rows. */
+  async #withdraw({ requester, request }: Call, keyIds: readonly string[]): Promise<void> {
+    if (!request.idempotency) return;
+    const name = retryName({ requester, request });
+    this.#withheld.add(name);
+    const answer = {
+      accountId: requester.accountId,
+      key: request.idempotency.key,
+      keyIds: keyIds.map(parseKeyId).filter((id) => id !== undefined),
+    };
+    const result = await this.#parts.queue.submit({ kind: 'withdraw', answer });
+    if (result.kind === 'failed') throw toError(result.failure);
+    if (result.kind !== 'withdrawn') throw unexpected(result);
+    this.#withheld.delete(name);
   }
 
   /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */
@@ -292,6 +342,11 @@ export class KeyRequests {
   #noteFailure({ accountId, atMs }: Requester, error: unknown, counts: StreamCounts): void {
     if (isServerError(error)) this.#parts.queue.recordFailure({ accountId, atMs, counts });
   }
+}
+
+/** Names a request as its retries do. */
+function retryName({ requester, request }: Pick<Call, 'requester' | 'request'>): string {
+  return `${requester.accountId} ${request.idempotency?.key}`;
 }
 
 /** No earlier answer: the keys must be made. */

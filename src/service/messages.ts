@@ -25,6 +25,7 @@ import type {
   StoredAnswer,
   StreamCounts,
   Usage,
+  WithdrawnAnswer,
 } from '../ledger/index.ts';
 import type { KeyListQuery } from './key-list.ts';
 import type { PackedRows } from './packed-rows.ts';
@@ -87,6 +88,8 @@ export type KeyTask =
       readonly requester: Requester;
       readonly verdict: ValidationVerdict;
     }
+  /** Remove the kept answer of a request whose keys must not be released. */
+  | { readonly kind: 'withdraw'; readonly answer: WithdrawnAnswer }
   /** Revoke a key of an account, for the holder of the API key. */
   | {
       readonly kind: 'revoke';
@@ -132,6 +135,7 @@ export type KeyTaskResult =
     }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
+  | { readonly kind: 'withdrawn' }
   | { readonly kind: 'probed' }
   | { readonly kind: 'flushed' }
   | { readonly kind: 'uses_noted' }

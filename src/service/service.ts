@@ -196,9 +196,9 @@ export class KeyService {
     return this.#keys.generate(principal, request, options);
   }
 
-  /** As `KeyRequests.requireSound`. MUST be called after each wait between `generate` and the answer. */
-  requireSound(outcome: Parameters<KeyRequests['requireSound']>[0]): void {
-    this.#keys.requireSound(outcome);
+  /** As `KeyRequests.refuseUnsound`. MUST be called after each wait between `generate` and the answer. */
+  refuseUnsound(outcome: Parameters<KeyRequests['refuseUnsound']>[0]): Promise<never> | undefined {
+    return this.#keys.refuseUnsound(outcome);
   }
 
   /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */

@@ -19,7 +19,7 @@ export type KeyApi = Pick<
   | 'randomness'
   | 'records'
   | 'refuseAnswer'
-  | 'requireSound'
+  | 'refuseUnsound'
   | 'series'
   | 'usageOf'
   | 'validate'
@@ -44,7 +44,7 @@ export class StartingService implements KeyApi {
   readonly authenticate: KeyApi['authenticate'] = (...all) => this.#get().authenticate(...all);
   readonly generate: KeyApi['generate'] = (...all) =>
     this.#service ? this.#service.generate(...all) : Promise.reject(stillStarting());
-  readonly requireSound: KeyApi['requireSound'] = (outcome) => this.#get().requireSound(outcome);
+  readonly refuseUnsound: KeyApi['refuseUnsound'] = (outcome) => this.#get().refuseUnsound(outcome);
   readonly refuseAnswer: KeyApi['refuseAnswer'] = () => this.#get().refuseAnswer();
   readonly activity: KeyApi['activity'] = async (...all) => this.#get().activity(...all);
   readonly randomness: KeyApi['randomness'] = async (...all) => this.#get().randomness(...all);

@@ -38,6 +38,9 @@ const RECIPIENT = {
   ...{ publicKey: randomBytes(32), createdMs: NOW },
 };
 
+/** A key whose answer is removed. */
+const WITHHELD = makeRow();
+
 /** Reads whatever a write could change. */
 const TABLES =
   'accounts api_keys usage ledger key_states validated_keys recipients audit secret_checks logs';
@@ -284,6 +287,11 @@ const WRITES: readonly (readonly [
       return store.commit([{ ...keyRequest(ACCOUNT), idempotency }], []);
     },
   ],
+  [
+    'the end of an answer',
+    ['idempotency'],
+    (store) => store.withdrawAnswer({ accountId: ACCOUNT, key: 'w', keyIds: [WITHHELD.keyId] }),
+  ],
   ['a failure', ['rollup_hour'], (store) => store.commit([], [failure])],
   ['a new account', ['accounts'], (store) => store.addAccount({ ...NEW, accountId: 'acct_b' })],
   ['a plan', ['accounts', 'audit'], (store) => store.setPlan(ACCOUNT, 'tiny', auditRecord(null))],
@@ -366,6 +374,8 @@ describe('a PostgreSQL ledger of which a trigger drops rows in between', {
     await store.registerSecret(1, randomBytes(32), NOW);
     const log = await store.startLog(logStart('a'));
     await store.addAudit(auditRecord(log.logId));
+    const idempotency = { key: 'w', requestHash: randomBytes(32), body: '{}' };
+    await store.commit([{ ...keyRequest(ACCOUNT, WITHHELD), idempotency }], []);
     await sql(IGNORE);
     // No session looks for triggers again.
     const nowMs = performance.now();

@@ -217,6 +217,30 @@ export function sealingContract(
       assert.equal(await findAnswer(store, id, 'One'), null);
     });
 
+    it('remove the answer of a request whose keys were withheld, and no other', async () => {
+      const id = await account();
+      const [withheld, kept] = ['withheld', 'kept'].map((key) =>
+        batchOf(id, 3, { idempotency: record(key) }),
+      ) as [MeteredRequest, MeteredRequest];
+      await commit(withheld, kept);
+      const keyIds = withheld.keys.map(({ keyId }) => keyId);
+      for (const other of [
+        { accountId: 'acct_other', key: 'withheld', keyIds },
+        { accountId: id, key: 'kept', keyIds },
+        { accountId: id, key: 'withheld', keyIds: keyIds.slice(0, 2) },
+      ]) {
+        assert.equal(await store.withdrawAnswer(other), false);
+      }
+      const answer = { accountId: id, key: 'withheld', keyIds };
+      assert.equal(await store.withdrawAnswer(answer), true);
+      assert.equal(await store.withdrawAnswer(answer), false);
+      assert.equal(await findAnswer(other, id, 'withheld'), null);
+      assert.deepEqual(plain(await findAnswer(other, id, 'kept')), plain(answerTo(kept)));
+      assert.deepEqual(await recorded(withheld), [true, true, true]);
+      const retry = batchOf(id, 1, { idempotency: record('withheld') });
+      assert.deepEqual(kinds(await commit(retry)), ['committed']);
+    });
+
     it('find the answers of many requests at once, and give the body only to the same request', async () => {
       const id = await account();
       const [one, two] = ['many 1', 'many 2'].map((key) =>

@@ -105,14 +105,16 @@ describe('keys with a defect found after their rows were durable', () => {
       const { requests, generate, keys, evidence, latch, log } = makeRequests();
       const outcome = await generate();
       assert.ok(outcome.kind === 'generated');
-      requests.requireSound(outcome);
+      assert.equal(requests.refuseUnsound(outcome), undefined);
       assert.ok(!isWiped(keys[0]), 'the key is released without a defect');
       if (find === 'failure') evidence.failures += 1;
       else if (find === 'latch') latch.set({ cause: 'gate', test: 'runs', detail: 'staged' });
       else log.halt = find;
       const code = log.halt === null ? 'entropy_unavailable' : 'ledger_unavailable';
-      assert.throws(() => requests.requireSound(outcome), isCode(code), find);
+      const refused = requests.refuseUnsound(outcome);
       assert.ok(isWiped(keys[0]), find);
+      assert.ok(refused, find);
+      await assert.rejects(refused, isCode(code), find);
     }
   });
 });
@@ -234,12 +236,54 @@ describe('requests for keys', () => {
     const second = await generate(retried);
     assert.ok(first.kind === 'sealed' && second.kind === 'sealed');
     const { usage, mayRelease } = second;
-    assert.deepEqual(second, { ...first, usage, mayRelease, replayed: true });
+    const { withdraw: _, ...answer } = first;
+    assert.deepEqual(second, { ...answer, usage, mayRelease, replayed: true });
     assert.equal(mayRelease(), true);
     assert.equal(second.usage.used, first.usage.used);
     assert.deepEqual(counts.take(), [0, 0, 0, 1, 0]);
     assert.equal(await recordedKeys(), before);
   });
+
+  it('generate others for the retry of a sealed request whose keys were withheld', async () => {
+    const retried = { sealTo: sealTo(), count: 2, isBatch: true, idempotency: idempotency() };
+    const first = await generate(retried);
+    assert.ok(first.kind === 'sealed');
+    await assert.rejects(withhold(first), isCode('entropy_unavailable'));
+    const second = await generate(retried);
+    assert.ok(second.kind === 'sealed' && !second.replayed);
+    assert.ok(second.keyIds.every((keyId) => !first.keyIds.includes(keyId)));
+    const third = await generate(retried);
+    assert.ok(third.kind === 'sealed' && third.replayed);
+    assert.equal(third.body, second.body);
+  });
+
+  it('keep the answer to a retry that is withheld: the first request may have got it', async () => {
+    const retried = { sealTo: sealTo(), idempotency: idempotency() };
+    await generate(retried);
+    const second = await generate(retried);
+    assert.ok(second.kind === 'sealed' && second.replayed);
+    await assert.rejects(withhold(second), isCode('entropy_unavailable'));
+    const third = await generate(retried);
+    assert.ok(third.kind === 'sealed' && third.replayed);
+  });
+
+  it('refuse the retry while the ledger refuses to remove withheld keys', async (t) => {
+    const retried = { sealTo: sealTo(), idempotency: idempotency() };
+    const first = await generate(retried);
+    assert.ok(first.kind === 'sealed');
+    const { submit } = KeyQueue.prototype;
+    t.mock.method(KeyQueue.prototype, 'submit', function (this: KeyQueue, task: KeyTask) {
+      if (task.kind === 'withdraw') return Promise.reject(new AppError('ledger_unavailable'));
+      return submit.call(this, task);
+    });
+    await assert.rejects(withhold(first), isCode('ledger_unavailable'));
+    await assert.rejects(generate(retried), isCode('entropy_unavailable'));
+  });
+
+  /** Withholds the keys of an outcome, as if a sample of their generator had failed. */
+  async function withhold(outcome: GenerateOutcome & { kind: 'sealed' }): Promise<void> {
+    await service.refuseUnsound({ ...outcome, mayRelease: () => false });
+  }
 
   for (const [name, changes, ordered] of [
     ['a plain key', {}, {}],
@@ -305,7 +349,8 @@ describe('requests for keys', () => {
       t.mock.restoreAll();
       if (first.kind === 'sealed' && second.kind === 'sealed') {
         const { mayRelease } = second;
-        assert.deepEqual(second, { ...first, mayRelease, replayed: true });
+        const { withdraw: _, ...answer } = first;
+        assert.deepEqual(second, { ...answer, mayRelease, replayed: true });
       } else {
         assert.equal(second.kind, 'key_already_made');
       }

@@ -42,7 +42,7 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     noteUse: () => {},
     usageOf: () => USAGE,
     quotaNowMs: Date.now,
-    requireSound: () => {},
+    refuseUnsound: () => undefined,
     log: absentLog('off'),
     ...more,
   };

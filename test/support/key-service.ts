@@ -6,6 +6,7 @@ import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import type { MasterSecret } from '../../src/proof/index.ts';
 import {
+  checkMasterSecret,
   type KeyObserver,
   KeyService,
   type LogNotice,
@@ -57,6 +58,7 @@ export async function startKeyService(
   const [principal] = await store.authenticate([keyHash], createdMs);
   assert.ok(principal);
   const log = await openLog(store);
+  await checkMasterSecret(store, secretOfTests(), createdMs);
   await prepare(store);
   await store.close();
   const service = await KeyService.start({

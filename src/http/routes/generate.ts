@@ -230,7 +230,8 @@ async function plainAnswer(
   const { keys, createdMs } = outcome;
   const keyIds = order.receipt ? keys.map(({ keyId }) => keyId) : [];
   const receipts = await readReceipts(request, keyIds, context);
-  context.service.requireSound(outcome);
+  const refused = context.service.refuseUnsound(outcome);
+  if (refused) await refused;
   reply.type(JSON_TYPE);
   // Copies: the keys are wiped before the last hook.
   const digests = keys.map(({ answerDigest }) => Buffer.from(answerDigest));
@@ -248,7 +249,8 @@ async function sealedAnswer(
 ): Promise<string> {
   const { body, keyIds, replayed } = outcome;
   const receipts = await readReceipts(request, order.receipt ? keyIds : [], context);
-  context.service.requireSound(outcome);
+  const refused = context.service.refuseUnsound(outcome);
+  if (refused) await refused;
   if (replayed) reply.header('idempotent-replayed', 'true');
   reply.type(JSON_TYPE);
   return joinedText(body, isBatch, receipts, warningsOf(request).warnings);

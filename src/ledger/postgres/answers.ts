@@ -34,6 +34,10 @@ export const CONFIRMED_ANSWERS = `WITH confirmed AS (
         AND made_ms > (SELECT ledger_clock_ms() - 86400000 OFFSET 0)
       ORDER BY made_ms DESC LIMIT 1) AS kept) AS answer ON true`;
 
+/** The record with these keys, to be selected or deleted. */
+export const WITHDRAWN_ANSWER =
+  'FROM idempotency WHERE account_id = $1 AND idempotency_key = $2 AND key_ids = $3';
+
 /** A stored answer in the form of `commit_batch_9`. Bytes are hexadecimal. */
 export interface AnswerJson {
   readonly position: number;

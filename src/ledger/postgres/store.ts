@@ -1,5 +1,6 @@
 /** The store for several servers: one PostgreSQL database. */
 import type pg from 'pg';
+import { concatBytes } from '../../bytes.ts';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
@@ -40,14 +41,15 @@ import type {
   RecordedKey,
   SeriesQuery,
   StoredAnswer,
+  WithdrawnAnswer,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
 import { completeAccountIndex } from './account-index.ts';
-import { KNOWN_ANSWERS } from './answers.ts';
+import { KNOWN_ANSWERS, WITHDRAWN_ANSWER } from './answers.ts';
 import { CANDIDATES } from './candidates.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
-import { DisturbanceGuard } from './disturbances.ts';
+import { DisturbanceGuard, droppedRow } from './disturbances.ts';
 import type { HostOptions } from './hosts.ts';
 import { PostgresKeyRecords } from './key-records.ts';
 import { PostgresLogStore } from './log-store.ts';
@@ -177,6 +179,15 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
       answers[known[i] as number] = answer;
     });
     return answers;
+  }
+
+  async withdrawAnswer({ accountId, key, keyIds }: WithdrawnAnswer): Promise<boolean> {
+    const values = [accountId, key, concatBytes(...keyIds)];
+    const isRemoved = await this.connection.changes(`DELETE ${WITHDRAWN_ANSWER}`, ...values);
+    if (isRemoved) return true;
+    const kept = await this.connection.get(`SELECT ${WITHDRAWN_ANSWER}`, ...values);
+    if (kept) throw droppedRow('idempotency');
+    return false;
   }
 
   probe(order: ProbeOrder): Promise<boolean> {

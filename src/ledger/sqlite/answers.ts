@@ -1,6 +1,7 @@
 /** Idempotency records in SQLite: read, written and removed. */
+import { concatBytes } from '../../bytes.ts';
 import { type AnswerRow, answerColumns, expiredMs, toAnswer } from '../idempotency.ts';
-import type { AnswerQuery, StoredAnswer } from '../store.ts';
+import type { AnswerQuery, StoredAnswer, WithdrawnAnswer } from '../store.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** Records per transaction. */
@@ -50,6 +51,16 @@ export function writeAnswer(
     createdMs,
     body,
   );
+}
+
+/** Removes a record within a transaction. Returns false if there is none with these keys. */
+export function withdrawAnswer(
+  connection: SqliteConnection,
+  { accountId, key, keyIds }: WithdrawnAnswer,
+): boolean {
+  const sql =
+    'DELETE FROM idempotency WHERE account_id = ? AND idempotency_key = ? AND key_ids = ?';
+  return connection.run(sql, accountId, key, concatBytes(...keyIds)) === 1;
 }
 
 /**

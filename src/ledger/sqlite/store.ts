@@ -33,9 +33,10 @@ import type {
   RecordedKey,
   SeriesQuery,
   StoredAnswer,
+  WithdrawnAnswer,
 } from '../store.ts';
 import { AccountKeys } from './account-keys.ts';
-import { readAnswer } from './answers.ts';
+import { readAnswer, withdrawAnswer } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
 import { Fingerprints, type MergeLimits } from './fingerprints.ts';
@@ -119,6 +120,12 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
   async findAnswers(queries: readonly AnswerQuery[]): Promise<(StoredAnswer | null)[]> {
     return this.connection.guarded(() =>
       queries.map((query) => readAnswer(this.connection, query)),
+    );
+  }
+
+  async withdrawAnswer(answer: WithdrawnAnswer): Promise<boolean> {
+    return this.connection.guarded(() =>
+      this.connection.transact(() => withdrawAnswer(this.connection, answer)),
     );
   }
 

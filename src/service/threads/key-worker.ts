@@ -311,6 +311,8 @@ export class KeyWorker {
           return this.#authenticate(task).catch(failedBy);
         case 'note_uses':
           return this.#noteUses(task).catch(failedBy);
+        case 'withdraw':
+          return this.#withdraw(task).catch(failedBy);
       }
     } catch (error) {
       return failedBy(error);
@@ -323,6 +325,12 @@ export class KeyWorker {
   }: KeyTask & { kind: 'authenticate' }): Promise<KeyTaskResult> {
     this.#requireSound();
     return { kind: 'principals', principals: await this.#store.authenticate(keyHashes, nowMs) };
+  }
+
+  async #withdraw({ answer }: KeyTask & { kind: 'withdraw' }): Promise<KeyTaskResult> {
+    this.#requireSound();
+    await this.#store.withdrawAnswer(answer);
+    return { kind: 'withdrawn' };
   }
 
   async #noteUses({ apiKeyIds, hour }: KeyTask & { kind: 'note_uses' }): Promise<KeyTaskResult> {

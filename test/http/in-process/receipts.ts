@@ -48,7 +48,7 @@ let released: ReleasedKey;
 let ordered: KeyOrder;
 
 /** Called for each outcome after the wait for its receipt. */
-let afterWait = (): void => {};
+let afterWait = (): Promise<never> | undefined => undefined;
 
 const generate: KeyService['generate'] = async (_, { order }) => {
   ordered = order;
@@ -83,7 +83,7 @@ before(async () => {
   const service = standInService('research', {
     log: LOG,
     generate,
-    requireSound: () => afterWait(),
+    refuseUnsound: () => afterWait(),
   });
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   app = await buildTestApp({ service, rateLimits: false, corsOrigins: [PAGE], logger });
@@ -308,10 +308,10 @@ describe('POST /api/v2/generate with include receipt', () => {
     const before = asked.length;
     afterWait = () => {
       order.push(asked.length > before ? 'after the wait' : 'before the wait');
-      throw new AppError('entropy_unavailable');
+      return Promise.reject(new AppError('entropy_unavailable'));
     };
     t.after(() => {
-      afterWait = () => {};
+      afterWait = () => undefined;
     });
     const { status, body, payload } = await generateWith(WITH_RECEIPT);
     assert.deepEqual([status, order], [503, ['after the wait']]);
