@@ -177,7 +177,7 @@ export const ERRORS = {
     status: 503,
     title: 'The ledger cannot be used at present',
     remedy:
-      'The database cannot be used at present, so nothing was released or changed. Try again in {wait}.',
+      'The database cannot be used at present, so no key and no verdict was released. Try again in {wait}.',
   },
   foreign_ledger: {
     status: 503,
