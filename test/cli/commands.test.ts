@@ -183,7 +183,7 @@ describe('phm', () => {
       [[], /Usage: phm/],
       [['frobnicate'], /unknown command/],
       [['ledger', 'frobnicate'], /unknown command/],
-      [['account'], /^Usage: phm account .*\n\n[^\n]+\n\nOptions:\n/],
+      [['account'], /^Usage: phm account .*\n\n[^\n]+\n\nCommands:\n/],
       [['account', 'create', '--plan', 'research'], /--name/],
       [
         ['account', 'create', '--name', 'x', '--plan', 'gold'],
