@@ -11,7 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, describe, it, type MockTracker } from 'node:test';
+import { newApiKey } from '../../src/accounts/index.ts';
 import { duration } from '../../src/cli/client/connection.ts';
 import { decodeKey, encodeKey, KEY_FORMATS } from '../../src/cli/client/key-formats.ts';
 import { sparkline } from '../../src/cli/client/terminal.ts';
@@ -389,21 +391,134 @@ describe('phm keys', () => {
   });
 
   it('show and revoke write the record of a key', async () => {
+    const revoke = (id: string, reason: string) => [
+      ...['keys', 'revoke', id, '--reason', reason, '--confirm'],
+    ];
     const [keyId = ''] = keyIds;
     const shown = await phm(['keys', 'show', keyId]);
     assert.deepEqual([shown.code, shown.stderr], [0, '']);
     assert.match(shown.stdout, new RegExp(`^${keyId}\nstatus +active\n`));
     assert.match(shown.stdout, new RegExp(`\nreceipt +phm receipt get ${keyId}\n$`));
-    const revoked = await phm(['keys', 'revoke', keyId, '--reason', 'superseded']);
+    const revoked = await phm(revoke(keyId, 'superseded'));
     assert.deepEqual([revoked.code, revoked.stderr], [0, 'The key is deactivated.\n']);
     assert.match(revoked.stdout, /\nrevoked +20[^ ]+: superseded\n/);
-    const again = await phm(['keys', 'revoke', keyId, '--reason', 'key_compromise', '--json']);
+    const again = await phm([...revoke(keyId, 'key_compromise'), '--json']);
     const { status, revocation_reason } = JSON.parse(again.stdout);
     assert.deepEqual([status, revocation_reason], ['compromised', 'key_compromise']);
   });
 
+  describe('revoke', () => {
+    /** Makes keys with this label and returns their IDs. */
+    const make = async (label: string, count = 3): Promise<string[]> => {
+      const args = ['generate', '--json', '--level', '128', '--label', label];
+      const ids: string[] = [];
+      while (ids.length < count) ids.push(JSON.parse((await phm(args)).stdout).key_id);
+      return ids;
+    };
+    const revoke = (...args: string[]) =>
+      phm(['keys', 'revoke', '--reason', 'superseded', ...args]);
+    const statesOf = async (label: string) => {
+      const { stdout } = await phm(['keys', 'list', '--json', '--label', label]);
+      const records = stdout.trim().split('\n');
+      return records.map((line) => JSON.parse(line).status).sort();
+    };
+
+    it('does nothing without --confirm, and says how many keys it would revoke', async () => {
+      const ids = await make('run=ask');
+      const list = file(ids.join('\n'));
+      for (const [args, words] of [
+        [['--label', 'run=ask'], '3 keys'],
+        [['--file', list], '3 keys'],
+        [ids.slice(0, 2), '2 keys'],
+        [ids.slice(0, 1), `the key ${ids[0]}`],
+      ] as const) {
+        const { code, stdout, stderr } = await revoke(...args);
+        assert.deepEqual([code, stdout], [2, ''], stderr);
+        const would = `This would revoke ${words}, for good, with the reason superseded.`;
+        assert.equal(stderr, `phm: nothing was revoked\n${would} To do it, add --confirm.\n`);
+      }
+      assert.deepEqual(await statesOf('run=ask'), ['active', 'active', 'active']);
+    });
+
+    it('asks on a terminal', async ({ mock }) => {
+      const [id = ''] = await make('run=terminal', 1);
+      const answer = async (text: string) => {
+        const input = Object.assign(Readable.from([Buffer.from(text)]), { isTTY: true });
+        const stub = mock.getter(process, 'stdin', () => input as unknown as typeof process.stdin);
+        const { isTTY } = process.stderr;
+        process.stderr.isTTY = true;
+        const result = await revoke(id);
+        process.stderr.isTTY = isTTY;
+        stub.mock.restore();
+        return result;
+      };
+      for (const text of ['', '\n', 'no\n', 'y\n']) {
+        const { code, stderr } = await answer(text);
+        assert.equal(code, 1, text);
+        assert.match(stderr, /^This would revoke the key phm_\d+, .* Type yes to do it:\nphm: no/);
+      }
+      assert.deepEqual(await statesOf('run=terminal'), ['active']);
+      const { code, stdout, stderr } = await answer('yes\n');
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /\nstatus +deactivated\n/);
+    });
+
+    it('takes labels or an API key, and leaves out what is revoked', async () => {
+      const ids = await make('run=many', 12);
+      const { code, stdout, stderr } = await revoke('--label', 'run=many', '--confirm');
+      assert.equal(code, 0, stderr);
+      assert.equal(stderr, 'Revoking 12 keys with the reason superseded.\nRevoked 12 keys.\n');
+      const lines = stdout.trim().split('\n');
+      assert.deepEqual(lines.sort(), ids.map((id) => `${id}  deactivated`).sort());
+      const again = await revoke('--label', 'run:many', '--confirm');
+      const nothing = 'All keys that meet the options are revoked already.\n';
+      assert.deepEqual([again.code, again.stdout, again.stderr], [0, '', nothing]);
+      const record = JSON.parse((await phm(['keys', 'show', ids[0] ?? '', '--json'])).stdout);
+      const own = ['--api-key', record.api_key_id, '--label', 'run=many', '--confirm', '--json'];
+      const worse = await phm(['keys', 'revoke', '--reason', 'key_compromise', ...own]);
+      assert.equal(worse.code, 0, worse.stderr);
+      const records = worse.stdout.trim().split('\n');
+      assert.deepEqual(records.map((line) => JSON.parse(line).key_id).sort(), ids.sort());
+      assert.deepEqual(new Set(await statesOf('run=many')), new Set(['compromised']));
+      const other = await revoke('--api-key', 'key_other', '--confirm');
+      assert.match(other.stderr, /no key meets the options/);
+    });
+
+    it('takes a file or standard input, again too, and names each failure', async ({ mock }) => {
+      const ids = await make('run=file');
+      const list = ids.join(',\n');
+      const good = await revoke('--file', file(list), '--confirm');
+      assert.deepEqual([good.code, good.stdout.split('\n').length], [0, 4], good.stderr);
+      const stdin = Readable.from([Buffer.from(`phm_1\n${list} phm_2`)], { objectMode: false });
+      const stub = mock.getter(process, 'stdin', () => stdin as typeof process.stdin);
+      const { code, stdout, stderr } = await revoke('-', '--confirm');
+      stub.mock.restore();
+      assert.equal(code, 1);
+      assert.deepEqual(
+        stdout.trim().split('\n').sort(),
+        ids.map((id) => `${id}  deactivated`).sort(),
+      );
+      for (const id of ['phm_1', 'phm_2']) {
+        assert.match(stderr, new RegExp(`^${id} is not revoked: .*key_not_found`, 'm'));
+      }
+      assert.match(stderr, /^phm: 2 of 5 keys failed\n.*Run the same command again/m);
+    });
+
+    it('stops when the service refuses everything', async () => {
+      const ids = Array.from({ length: 50 }, (_, i) => `phm_${i + 1}`);
+      const args = ['keys', 'revoke', '--reason', 'superseded', '--file', file(ids.join(' '))];
+      const { code, stdout, stderr } = await phm([...args, '--confirm'], {
+        PHM_API_KEY: newApiKey('live'),
+      });
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.ok(stderr.split(' is not revoked: ').length <= 17, stderr);
+      assert.match(stderr, /^phm: \d+ of 50 keys failed, and \d+ were not tried$/m);
+    });
+  });
+
   it('refuse wrong options with code 2, and unknown keys with code 1', async () => {
     const list = ['keys', 'list'];
+    const revoke = ['keys', 'revoke', '--reason', 'superseded'];
     for (const [args, words, expected] of [
       [[...list, '--label', 'env'], /use NAME=VALUE/, 2],
       [[...list, '--label', 'a=b', '--label', 'a=c'], /given twice/, 2],
@@ -420,6 +535,14 @@ describe('phm keys', () => {
       [['keys', 'revoke', 'phm_1'], /--reason/, 2],
       [['keys', 'revoke', 'phm_1', '--reason', 'lost'], /key_compromise, superseded/, 2],
       [['keys', 'revoke', 'x', '--reason', 'superseded'], /KEY_ID is/, 2],
+      [[...revoke], /give exactly one of: key IDs, -/, 2],
+      [[...revoke, 'phm_1', '--label', 'run=cli'], /give exactly one of/, 2],
+      [[...revoke, '--file', 'ids', '--api-key', 'key_1'], /give exactly one of/, 2],
+      [[...revoke, 'phm_1', '--created-after', '2026-01-01'], /need --label or --api-key/, 2],
+      [[...revoke, '--file', '/nowhere'], /cannot be read/, 2],
+      [[...revoke, 'phm_1', 'x'], /KEY_ID is/, 2],
+      [[...revoke, 'phm_1', '--confirm'], /key_not_found/, 1],
+      [[...revoke, '--label', 'run=none', '--confirm'], /no key meets the options/, 1],
     ] as const) {
       const { code, stdout, stderr } = await phm(args);
       assert.match(stderr, words);

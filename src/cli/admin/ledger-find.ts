@@ -1,22 +1,14 @@
 /** `phm ledger find`: names the owners of keys. After a latch the log lists only key IDs. */
 import type { Command } from 'commander';
 import { formatTimestamp } from '../../clock.ts';
-import { parseKeyId } from '../../keys/index.ts';
 import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { readInputText, readText } from '../read-bounded.ts';
+import { parseKeyIds, readKeyIdText } from '../key-id-list.ts';
 import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';
 
-/** Maximum number of key IDs in one run: several times what a server logs after a latch. */
-const MAX_IDS = 100_000;
-
 /** Key IDs in one query. */
 const BATCH = 1_000;
-
-/** Enough for `MAX_IDS` key IDs, each with quotes, a comma and a line end. */
-const MAX_BYTES = 50 * MAX_IDS;
 
 const HELP = `
 KEY_ID is the key_id of an answer: phm_ and a number. White space, commas, quotes and brackets separate key IDs, so
@@ -56,53 +48,10 @@ async function find(
   given: readonly string[],
   options: FindOptions,
 ): Promise<void> {
-  const keyIds = parseKeyIds(await readInput(context, given, options.file));
+  const keyIds = parseKeyIds(await readKeyIdText(context, given, options.file));
   const found = await withStoreToRead(context, (store) => findAll(store, keyIds));
   if (options.json) writeResult(context, found);
   else writeList(context, found);
-}
-
-const WHAT = 'the list of key IDs';
-
-/** Reads the text with the key IDs from exactly one of arguments, file or standard input. */
-async function readInput(
-  { err }: CliContext,
-  given: readonly string[],
-  file: string | undefined,
-): Promise<string> {
-  if (given.length > 0 === (file !== undefined) || (given.includes('-') && given.length > 1)) {
-    throw new CommandError('give exactly one of: key IDs, - for standard input, --file FILE', 2);
-  }
-  if (file !== undefined) return readText(file, WHAT, MAX_BYTES);
-  if (given[0] !== '-') return given.join(' ');
-  if (process.stdin.isTTY) err('Paste the key IDs, then press Enter and Ctrl-D.\n');
-  return readInputText(WHAT, MAX_BYTES);
-}
-
-/**
- * Returns each key ID once, in the given order, with its bytes. The message does not quote an invalid word, which may
- * be a key.
- */
-function parseKeyIds(text: string): Map<string, Uint8Array> {
-  const keyIds = new Map<string, Uint8Array>();
-  const words = text.split(/[\s,"'[\]]+/).filter((word) => word !== '');
-  for (const [i, word] of words.entries()) {
-    const bytes = parseKeyId(word);
-    if (!bytes) {
-      throw new CommandError(
-        `word ${i + 1} of ${words.length} is not a key ID: a key ID is phm_ and a number`,
-        2,
-      );
-    }
-    keyIds.set(word, bytes);
-  }
-  if (keyIds.size === 0) throw new CommandError('the input contains no key IDs', 2);
-  if (keyIds.size > MAX_IDS) throw tooMany();
-  return keyIds;
-}
-
-function tooMany(): CommandError {
-  return new CommandError(`give at most ${MAX_IDS} key IDs at a time`, 2);
 }
 
 async function findAll(

@@ -10,9 +10,9 @@ import {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Adds one `--label` to the earlier ones. */
+/** Adds one `--label` to the earlier ones. A colon, as the API has it, stands for the equals sign: no name has either. */
 export function collectLabel(text: string, earlier: Labels = {}): Labels {
-  const equals = text.indexOf('=');
+  const equals = text.search(/[=:]/);
   if (equals === -1) {
     throw new InvalidArgumentError('use NAME=VALUE, such as env=prod.');
   }
