@@ -108,6 +108,8 @@ const KEYED = [
   '/api/v2/metrics/series',
   '/api/v2/metrics/randomness',
 ];
+/** Needs the key's commitment instead of an API key. */
+const BY_COMMITMENT = '/api/v2/receipts';
 const LOG = ['/log/checkpoint', '/log/policy'];
 const HEALTH = ['/livez', '/readyz', '/health'];
 const PROBLEM = 'application/problem+json';
@@ -141,6 +143,7 @@ describe('the OpenAPI document', () => {
       '/api/v2/keys/{key_id}': ['get'],
       '/api/v2/keys/{key_id}/revoke': ['post'],
       '/api/v2/keys/{key_id}/receipt': ['get'],
+      [BY_COMMITMENT]: ['post'],
       '/api/v2/metrics': ['get'],
       '/api/v2/metrics/series': ['get'],
       '/api/v2/metrics/randomness': ['get'],
@@ -148,7 +151,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('requires the API key on every path except the log and the health checks', () => {
+  it('requires the API key on every path except receipts by commitment, the log and the health checks', () => {
     assert.deepEqual(api.components.securitySchemes, {
       apiKey: {
         type: 'apiKey',
@@ -160,7 +163,7 @@ describe('the OpenAPI document', () => {
     });
     assert.deepEqual(api.security, [{ apiKey: [] }]);
     for (const { path, operation } of operations) {
-      const expected = [...LOG, ...HEALTH].includes(path) ? [] : undefined;
+      const expected = [BY_COMMITMENT, ...LOG, ...HEALTH].includes(path) ? [] : undefined;
       assert.deepEqual(operation.security, expected, path);
     }
   });
@@ -177,6 +180,7 @@ describe('the OpenAPI document', () => {
       'getKey',
       'revokeKey',
       'receipt',
+      'receiptByCommitment',
       'metrics',
       'metricsSeries',
       'randomness',

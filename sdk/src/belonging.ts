@@ -226,9 +226,12 @@ export function listBelongs(query: KeyListQuery): Belongs {
 }
 
 /** For the receipt of the key with this ID. */
-export function receiptBelongs(keyId: string): Belongs {
+export function receiptBelongs(keyId: string, keyCommitment?: string): Belongs {
   return ({ receipt }) => {
-    const { statement } = receipt as { statement: { key_id: string } };
-    return statement.key_id === keyId ? undefined : '/receipt is of another key';
+    const { statement } = receipt as { statement: { key_id: string; key_commitment: string } };
+    const commitment = keyCommitment ?? statement.key_commitment;
+    return statement.key_id === keyId && statement.key_commitment === commitment
+      ? undefined
+      : '/receipt is of another key';
   };
 }

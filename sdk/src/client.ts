@@ -23,6 +23,7 @@ import {
   assertRequestId,
   assertSignal,
   checkApiKey,
+  checkCommitment,
   checkKeyId,
   readDurations,
   resolveBase,
@@ -73,7 +74,7 @@ export interface PhmClientOptions {
    * to the page: `./` is the folder of the page.
    */
   readonly baseUrl: string;
-  /** Without it, only `health` works. */
+  /** Without it, only `health` and `receiptByCommitment` work. */
   readonly apiKey?: string | undefined;
   /** Milliseconds for a whole call with retries and waits, 1…2,147,483,647. Default 60,000. */
   readonly timeoutMs?: number | undefined;
@@ -140,7 +141,7 @@ interface Endpoint {
   readonly idempotencyKey?: string | undefined;
   readonly places?: number;
   readonly alsoAnswers?: number;
-  /** True if the endpoint needs no API key and has no rate limit. */
+  /** True if the endpoint needs no API key, and so has not its rate limit. */
   readonly open?: boolean;
 }
 
@@ -319,6 +320,25 @@ export class PhmClient {
   async receipt(keyId: string, options: CallOptions = {}): Promise<ReceiptResult> {
     const path = `/api/v2/keys/${checkKeyId(keyId)}/receipt`;
     return this.#read(path, {}, { shape: SHAPES.receipt, belongs: receiptBelongs(keyId) }, options);
+  }
+
+  /**
+   * Returns the receipt for a key by `key_id` and `key_commitment` of the header of its sealed key. The recipient needs no API
+   * key for it, and none is sent. The service refuses with `receipt_pending` as in `receipt`, and the client retries.
+   */
+  async receiptByCommitment(
+    keyId: string,
+    keyCommitment: string,
+    options: CallOptions = {},
+  ): Promise<ReceiptResult> {
+    const body = { key_id: checkKeyId(keyId), key_commitment: checkCommitment(keyCommitment) };
+    const kind = {
+      shape: SHAPES.receipt,
+      belongs: receiptBelongs(keyId, keyCommitment),
+      repeatable: 'read' as const,
+      open: true,
+    };
+    return this.#send({ method: 'POST', path: '/api/v2/receipts', body, ...kind }, options);
   }
 
   /** Returns sums of the account over the last `hours` hours. */

@@ -66,10 +66,19 @@ export function checkApiKey(apiKey: string): string {
   throw new TypeError('apiKey must be printable ASCII without spaces: check for a line end');
 }
 
+/** 32 bytes in base64 (RFC 4648 §4), with unused bits that are zero. */
+const COMMITMENT = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
 /** Throws `TypeError` for a text that is no key ID. The message does not quote it: it may be a key. */
 export function checkKeyId(keyId: string): string {
   if (isKeyId(keyId)) return keyId;
   throw new TypeError('keyId must be the key_id of a generated key: "phm_" and a decimal number');
+}
+
+/** Throws `TypeError` for a text that is no commitment. The message does not quote it: it may be an opening. */
+export function checkCommitment(commitment: string): string {
+  if (typeof commitment === 'string' && COMMITMENT.test(commitment)) return commitment;
+  throw new TypeError('keyCommitment must be 32 bytes in base64, as in the header of a sealed key');
 }
 
 /** Reports whether a value has the form of a key ID. */

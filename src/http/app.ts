@@ -44,8 +44,10 @@ import { generateRoutes } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { logRoutes } from './routes/log.ts';
+import { LogReads } from './routes/log-reads.ts';
 import { randomnessRoute } from './routes/randomness.ts';
 import { receiptRoute } from './routes/receipt.ts';
+import { receiptByCommitmentRoute } from './routes/receipt-by-commitment.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 import type { TlsOptions } from './tls.ts';
@@ -134,14 +136,16 @@ async function addRoutes(
   context: RouteContext,
   routes: readonly RouteOptions[],
 ): Promise<void> {
+  const logReads = new LogReads();
   generateRoutes(app, context);
   validateRoute(app, context);
   keyRoutes(app, context);
   receiptRoute(app, context);
+  receiptByCommitmentRoute(app, context, logReads);
   activityRoute(app, context);
   seriesRoute(app, context);
   randomnessRoute(app, context);
-  await logRoutes(app, context);
+  await logRoutes(app, context, logReads);
   healthRoutes(app, context, { documented: true });
   serveOpenApi(app, routes, context.basePath);
   await serveDocs(app, context);
@@ -241,7 +245,7 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
  * of `routeOptions` creates an object, so hooks read it once and late.
  */
 function hasFields({ routeOptions: { schema } }: FastifyRequest): boolean {
-  return !schema?.hide && schema?.security === undefined;
+  return !schema?.hide && (schema?.security === undefined || schema.body !== undefined);
 }
 
 /** Answers 503 if no connection is free. Health checks get their answer: a busy server must not appear dead. */

@@ -138,6 +138,15 @@ export class Authenticator {
     this.#options.service.noteUse(principal);
   }
 
+  /** Returns the hook of a route without an API key: the rate of the client's address limits it. */
+  checkAddress(): onRequestHookHandler {
+    return (request, _reply, done) => {
+      const refusal = this.#options.rateLimits ? this.#takeUnkeyed(request) : null;
+      if (refusal) throw refusal;
+      done();
+    };
+  }
+
   /**
    * Takes the rest of a batch's tokens after `check` has taken one: in all as many as it has keys, but no more than the
    * burst, so that every batch can pass. Throws `rate_limited`.
@@ -214,12 +223,17 @@ export class Authenticator {
     if (!this.#options.rateLimits || !(error instanceof AppError)) return error;
     const { code } = error;
     if (ERRORS[code].status !== 401 && code !== 'address_not_allowed') return error;
+    return this.#takeUnkeyed(request) ?? error;
+  }
+
+  /** Counts a request without a valid API key. Returns the refusal if its address has sent too many, or null. */
+  #takeUnkeyed(request: FastifyRequest): AppError | null {
     const { allowed, retryAfterSeconds } = this.#unkeyed.take(
       this.#addressOf(request),
       UNKEYED,
       monotonicMs(),
     );
-    if (allowed) return error;
+    if (allowed) return null;
     this.#options.observer.addressLimited();
     const detail =
       'Your address has sent too many requests without a valid API key. Requests with a valid API key are not affected.';

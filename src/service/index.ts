@@ -16,6 +16,7 @@ export {
   type LogStatus,
   type LogTextAnswer,
   type ReceiptAnswer,
+  type ReceiptHolder,
 } from './log/api.ts';
 export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';

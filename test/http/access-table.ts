@@ -141,6 +141,9 @@ interface Operation {
 /** A key of the account that all API keys but the foreign one belong to. */
 let key: { readonly key_id: string; readonly key: string };
 
+/** The commitment to it. */
+let commitment = '';
+
 const { suite, publicKey } = await newRecipient('MLKEM768-X25519');
 const sealTo = { suite, public_key: encodeBase64Url(publicKey) };
 
@@ -188,6 +191,11 @@ const OPERATIONS: Record<string, Operation> = {
     scope: 'read',
     path: () => `/api/v2/keys/${key.key_id}/receipt`,
     foreign: 'receipt_not_found',
+  },
+  receiptByCommitment: {
+    scope: null,
+    path: '/api/v2/receipts',
+    body: () => ({ key_id: key.key_id, key_commitment: commitment }),
   },
   metrics: { scope: 'read', path: '/api/v2/metrics' },
   metricsSeries: { scope: 'read', path: '/api/v2/metrics/series' },
@@ -313,6 +321,9 @@ export function accessTable(
       ({ body: key } = await server.generate(plain, owner));
       const { receipt } = OPERATIONS as { receipt: Operation };
       while ((await ask(server, receipt, owner)).code === 'receipt_pending') await sleep(50);
+      const headers = { 'X-API-Key': owner };
+      const { body } = await server.request(`/api/v2/keys/${key.key_id}/receipt`, { headers });
+      commitment = body.receipt.statement.key_commitment;
     });
 
     it('is decided for every operation of the OpenAPI document', async () => {

@@ -151,6 +151,17 @@ describe('a request', () => {
       assert.match(wrong, /^TypeError: keyId must be the key_id of a generated key/);
       assert.ok(!wrong.includes(KEY));
     }
+    for (const commitment of [
+      KEY,
+      '',
+      `${'A'.repeat(43)}=\n`,
+      `${'A'.repeat(42)}B=`,
+      null as never,
+    ]) {
+      const wrong = String(await rejection(phm.receiptByCommitment('phm_1', commitment)));
+      assert.match(wrong, /^TypeError: keyCommitment must be 32 bytes in base64, as in the header/);
+      assert.ok(!wrong.includes(KEY));
+    }
     for (const call of [
       phm.generate(undefined as never),
       phm.validate(KEY as never),

@@ -29,6 +29,9 @@ import {
   withClient,
 } from './support.ts';
 
+/** 32 bytes in base64. */
+const SOME_COMMITMENT = Buffer.alloc(32, 7).toString('base64');
+
 interface Answer {
   readonly id: string | undefined;
   readonly body: string;
@@ -301,6 +304,24 @@ describe('a record', () => {
     await assertRefused(other, revoke, /: \/key is the record of another key/);
     const receipt: Ask = (phm) => phm.receipt('phm_7');
     await assertRefused(answers(ANY_ANSWER), receipt, /: \/receipt is of another key/);
+    const { key_id, key_commitment } = RECEIPTED.receipt.statement;
+    const step = answers(ANY_ANSWER);
+    for (const [keyId, commitment, fits] of [
+      [key_id, key_commitment, true],
+      ['phm_7', key_commitment, false],
+      [key_id, SOME_COMMITMENT, false],
+    ] as const) {
+      const ask: Ask = (phm) => phm.receiptByCommitment(keyId, commitment);
+      if (!fits) await assertRefused(step, ask, /: \/receipt is of another key/);
+      else
+        await withClient([step], async (phm, server) => {
+          await ask(phm);
+          const { headers, method, url, body } = server.received[0] ?? assert.fail();
+          assert.deepEqual([method, url], ['POST', '/api/v2/receipts']);
+          assert.deepEqual(JSON.parse(body), { key_id, key_commitment });
+          assert.equal(headers['x-api-key'], undefined);
+        });
+    }
   });
 
   it('is in the state that its revocation gives it', async () => {

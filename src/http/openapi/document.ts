@@ -157,13 +157,14 @@ function explain(operation: Operation): void {
     operation.description += `\n\nThe API key needs the scope \`${scope}\`.`;
     operation['x-required-scope'] = scope;
   }
-  operation.parameters = [...parameters, ...headerParametersOf(operationId, isKeyed)];
+  const takesFields = isKeyed || requestBody !== undefined;
+  operation.parameters = [...parameters, ...headerParametersOf(operationId, takesFields)];
   operation['x-codeSamples'] = codeSamples(operationId);
   addExamples(requestBody?.content[JSON_TYPE], examples.requests);
   addExamples(Object.values(responses['200']?.content ?? {})[0], examples.answers);
   if (texts.links && responses['200']) responses['200'].links = texts.links;
   for (const [status, response] of Object.entries(responses)) {
-    response.headers = headersOf(Number(status), operationId, isKeyed);
+    response.headers = headersOf(Number(status), operationId, { isKeyed, takesFields });
     const codes = codesOf(status, response.description);
     const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
     addExamples(response.content[PROBLEM], Object.fromEntries(references));

@@ -1,5 +1,6 @@
 /** Examples of the OpenAPI document, by operation: request bodies, and bodies of 200. */
 
+import type { ReceiptBody } from '../wire/receipt-schemas.ts';
 import { CHECKPOINT, POLICY, RECEIPT, RECEIPTED_KEY } from './receipt-example.ts';
 import { SEAL_TO, SEALED_KEY } from './sealed-example.ts';
 
@@ -80,6 +81,9 @@ const REVOKED_KEY = {
 function batchOf({ success, ...key }: { readonly success: boolean; readonly timestamp: string }) {
   return { success, timestamp: key.timestamp, count: 1, keys: [key] };
 }
+
+/** The file holds one. */
+const SEALED_RECEIPT = SEALED_KEY.receipt as ReceiptBody;
 
 const { receipt: _, receipt_url: __, ...WITHOUT_RECEIPT } = SEALED_KEY;
 
@@ -269,6 +273,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       receipt: {
         summary: 'the receipt for a key of 256 bits',
         value: { success: true, receipt: RECEIPT, timestamp: TIMESTAMP },
+      },
+    },
+  },
+  receiptByCommitment: {
+    requests: {
+      sealed: {
+        summary: 'the key_id and key_commitment of a sealed key',
+        value: {
+          key_id: SEALED_RECEIPT.statement.key_id,
+          key_commitment: SEALED_RECEIPT.statement.key_commitment,
+        },
+      },
+    },
+    answers: {
+      receipt: {
+        summary: 'the receipt for a sealed key',
+        value: { success: true, receipt: SEALED_RECEIPT, timestamp: TIMESTAMP },
       },
     },
   },

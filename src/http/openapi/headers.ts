@@ -100,11 +100,11 @@ const RETRY_AFTER = {
 export function headersOf(
   status: number,
   operationId: string,
-  isKeyed: boolean,
+  { isKeyed, takesFields }: { readonly isKeyed: boolean; readonly takesFields: boolean },
 ): Record<string, unknown> {
   const names: HeaderName[] = ['X-Request-Id'];
   if (isKeyed && !BEFORE_LIMITS.includes(status)) names.push('RateLimit-Policy', 'RateLimit');
-  if (isKeyed) names.push('Preference-Applied');
+  if (takesFields) names.push('Preference-Applied');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');
   if (status === 200 && REPLAYS.test(operationId)) names.push('Idempotent-Replayed');
@@ -112,9 +112,9 @@ export function headersOf(
   return status === 409 ? { ...headers, 'Retry-After': RETRY_AFTER } : headers;
 }
 
-/** Returns the header parameters of an operation. Preferences concern bodies and queries, which only keyed operations have. */
-export function headerParametersOf(operationId: string, isKeyed: boolean): { $ref: string }[] {
-  const names = isKeyed ? ['Prefer', 'RequestId'] : ['RequestId'];
+/** Returns the header parameters of an operation. Preferences concern the fields of bodies and queries. */
+export function headerParametersOf(operationId: string, takesFields: boolean): { $ref: string }[] {
+  const names = takesFields ? ['Prefer', 'RequestId'] : ['RequestId'];
   if (GENERATES.test(operationId)) names.push('IdempotencyKey');
   return names.map((name) => reference('parameters', name));
 }

@@ -61,7 +61,7 @@ export const TAGS = [
   {
     name: 'keys',
     description:
-      'Generate keys, plain or sealed, one or many; validate keys that this service generated (all metered); list, show and revoke them, and read their receipts.',
+      'Generate keys, plain or sealed, one or many; validate keys that this service generated (all metered); list, show and revoke them, and read their receipts, also without an API key.',
   },
   {
     name: 'metrics',
@@ -245,6 +245,15 @@ sealed response without \`success\` and \`warnings\`.
 - \`receipt_not_found\`: your account has no such key, or the key is older than the log.
 - \`record_altered\`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
   not match its log.`,
+  },
+  receiptByCommitment: {
+    description: `Returns the receipt for a key to anyone who has its \`key_id\` and \`key_commitment\`: the recipient of a sealed key needs no
+API key. Both are in the \`header\` of the sealed key. Not metered; each address may send 10 requests a second, 100 at once.
+
+- The answer is that of \`GET /api/v2/keys/{key_id}/receipt\`.
+- Whoever saw the header, such as a proxy, can ask too. The receipt shows neither the key nor its account.
+- \`receipt_not_found\`: there is no such key, its commitment is another one, or it has no receipt. The answer is the same.
+- \`receipt_pending\`: the commitment is right, but the receipt is not ready. \`wait\` waits for it.`,
   },
   logCheckpoint: {
     description: `Returns the newest signed checkpoint: the size and the root hash of the log. Any web page may read it.

@@ -8,17 +8,12 @@ import type { LogApi, LogBytesAnswer, LogTextAnswer } from '../../service/index.
 import type { RouteContext } from '../context.ts';
 import { Checkpoint, LogPolicy } from '../wire/receipt-schemas.ts';
 import { COMMON_ERRORS, responses } from '../wire/responses.ts';
+import type { LogReads } from './log-reads.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 
 /** The content at the address of a tile never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
-
-/**
- * Maximum number of reads in progress. They need no API key and share a thread with the sequencer, so more would delay
- * its turns.
- */
-const MAX_READS = 64;
 
 /** Seconds after which to check whether the operator has restarted a stopped log. */
 const STOPPED_RETRY_SECONDS = 30;
@@ -26,7 +21,11 @@ const STOPPED_RETRY_SECONDS = 30;
 type LogUnavailable = Exclude<LogTextAnswer, { readonly kind: 'text' }>;
 
 /** Adds the routes in a scope of their own, because of their CORS headers. */
-export async function logRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
+export async function logRoutes(
+  app: FastifyInstance,
+  context: RouteContext,
+  reads: LogReads,
+): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (_request, reply) => allowAnyOrigin(reply));
     textRoute(scope, {
@@ -43,7 +42,7 @@ export async function logRoutes(app: FastifyInstance, context: RouteContext): Pr
       schema: LogPolicy,
       read: () => context.service.log.policy(),
     });
-    tileRoute(scope, context);
+    tileRoute(scope, context, reads);
   });
 }
 
@@ -104,16 +103,15 @@ const LOG_ERRORS = [
 ] as const;
 
 /** Adds the tiles and entry bundles. OpenAPI has no paths of varying length, so its document leaves them out. */
-function tileRoute(app: FastifyInstance, { service, basePath }: RouteContext): void {
+function tileRoute(
+  app: FastifyInstance,
+  { service, basePath }: RouteContext,
+  reads: LogReads,
+): void {
   const prefix = `${basePath}/log/`;
-  let reads = 0;
   app.get('/log/tile/*', { schema: { hide: true } }, async (request, reply) => {
     const path = encodedPath(request).slice(prefix.length);
-    if (reads >= MAX_READS) throw tooManyReads();
-    reads += 1;
-    const answer = await readTile(service.log, path).finally(() => {
-      reads -= 1;
-    });
+    const answer = await reads.during(() => readTile(service.log, path));
     if (answer.kind === 'absent') throw noSuchTile();
     if (answer.kind !== 'bytes') throw logUnavailable(answer);
     // Entries are digests, so a compressed bundle would not be smaller.
@@ -144,11 +142,6 @@ function allowAnyOrigin(reply: FastifyReply): void {
   reply.removeHeader('vary');
   reply.header('access-control-allow-origin', '*');
   reply.header('access-control-expose-headers', 'Retry-After, X-Request-Id');
-}
-
-function tooManyReads(): AppError {
-  const detail = 'Too many reads of the transparency log are in progress.';
-  return new AppError('overloaded', { detail, remedy: 'Try again in {wait}.' });
 }
 
 function malformedTilePath(): AppError {

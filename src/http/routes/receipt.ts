@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp, SECOND_MS } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { parseKeyId } from '../../keys/index.ts';
-import type { LogApi, ReceiptAnswer } from '../../service/index.ts';
+import type { ReceiptAnswer } from '../../service/index.ts';
 import type { RouteContext } from '../context.ts';
 import { takesQuery, wholeNumber } from '../wire/query.ts';
 import {
@@ -51,7 +51,10 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
       const keyId = request.params.key_id;
       if (!parseKeyId(keyId)) throw malformedKeyId();
       const { accountId } = authenticator.principal(request);
-      const answer = await findReceipt(service.log, keyId, accountId, request.query.wait ?? 0);
+      const answer = await findReceipt(
+        (waitMs) => service.log.receipt(keyId, accountId, waitMs),
+        request.query.wait ?? 0,
+      );
       if (answer.kind !== 'receipt') throw noReceipt(answer);
       return {
         success: true,
@@ -64,16 +67,14 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
 }
 
 /** Returns a receipt that exists at once, and otherwise waits for it. */
-async function findReceipt(
-  log: LogApi,
-  keyId: string,
-  accountId: string,
+export async function findReceipt(
+  read: (waitMs: number) => Promise<ReceiptAnswer>,
   waitSeconds: number,
 ): Promise<ReceiptAnswer> {
-  const answer = await log.receipt(keyId, accountId, 0);
+  const answer = await read(0);
   const mayCome = answer.kind === 'pending' || answer.kind === 'not_cosigned';
   if (!mayCome || waitSeconds === 0) return answer;
-  return log.receipt(keyId, accountId, waitSeconds * SECOND_MS);
+  return read(waitSeconds * SECOND_MS);
 }
 
 function malformedKeyId(): AppError {
@@ -83,7 +84,7 @@ function malformedKeyId(): AppError {
 }
 
 /** Unknown keys and keys of other accounts get the same error. */
-function noReceipt(answer: Exclude<ReceiptAnswer, { readonly kind: 'receipt' }>): AppError {
+export function noReceipt(answer: Exclude<ReceiptAnswer, { readonly kind: 'receipt' }>): AppError {
   switch (answer.kind) {
     case 'unknown_key':
       return new AppError('receipt_not_found');

@@ -29,6 +29,12 @@ const ADVICE_ON_VALUE: ReadonlyMap<unknown, string> = new Map([
   ],
 ]);
 
+/** What a field with a pattern must be, by pointer. */
+const FORMS: Readonly<Record<string, string>> = {
+  '#/key_id': '"phm_" and a decimal number',
+  '#/key_commitment': 'base64 of 32 bytes: 44 characters, the last of them "="',
+};
+
 /** Returns one error per field. A failed enumeration wins over a wrong type, because its list of values says more. */
 export function toFieldErrors(
   issues: readonly Issue[],
@@ -84,6 +90,8 @@ function describe({ keyword, params, message }: Issue, pointer: string, value: u
     case 'minimum':
     case 'maximum':
       return `must be at ${keyword === 'minimum' ? 'least' : 'most'} ${params.limit}; got ${describeChoice(value)}`;
+    case 'pattern':
+      return `must be ${FORMS[pointer] ?? params.pattern}; got ${describeType(value)}`;
     case 'maxItems':
       return `must have at most ${params.limit} items; got ${(value as unknown[]).length}`;
     default:

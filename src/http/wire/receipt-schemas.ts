@@ -2,7 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import { SECURITY_LEVELS } from '../../keys/index.ts';
 import type { LogReceipt } from '../../service/index.ts';
-import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 import { Type } from './type.ts';
 
 /** 32 bytes in base64 (RFC 4648 §4). */
@@ -28,6 +28,29 @@ export const ReceiptQuery = Type.Object({
 });
 
 export const KeyId = Type.String({ description: 'identifier of the key: `key_id` of generate' });
+
+/** Who has the key's commitment asks with it for the receipt. */
+export const ReceiptBy = Type.Object(
+  {
+    key_id: Type.String({
+      pattern: '^phm_[1-9][0-9]{0,38}$',
+      description: 'identifier of the key: `key_id` in the header of the sealed key',
+    }),
+    key_commitment: Type.String({
+      pattern: '^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$',
+      description:
+        'commitment to the key: `key_commitment` in the header of the sealed key, 32 bytes in base64 (RFC 4648 §4)',
+    }),
+    wait: leavable(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_WAIT_SECONDS,
+        description: 'seconds to wait for a receipt that is not ready. Absent: none',
+      }),
+    ),
+  },
+  { title: 'ReceiptRequest', description: BODY_RULES },
+);
 
 /** The random bytes that open the commitment of a statement. */
 export const Opening = bytes32(

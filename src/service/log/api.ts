@@ -14,6 +14,9 @@ export type LogUnavailable =
   | { readonly kind: 'starting' }
   | { readonly kind: 'stopped' };
 
+/** Who asks for a receipt: the key's account, by its ID, or anyone who has the key's commitment, 32 bytes. */
+export type ReceiptHolder = string | Uint8Array;
+
 export type ReceiptAnswer =
   | LogUnavailable
   | { readonly kind: 'receipt'; readonly receipt: LogReceipt }
@@ -21,7 +24,7 @@ export type ReceiptAnswer =
   | { readonly kind: 'pending' }
   /** The log holds the entry, but no head with it has the quorum of witnesses yet. */
   | { readonly kind: 'not_cosigned' }
-  /** The account has no such key. */
+  /** The holder has no such key. */
   | { readonly kind: 'unknown_key' }
   /** The key is older than the log, or was generated without one. */
   | { readonly kind: 'no_receipt' }
@@ -65,10 +68,10 @@ export interface LogStatus {
 /** Methods that read the database reject with `ledger_unavailable` or `overloaded`. */
 export interface LogApi {
   /**
-   * Returns the receipt of an account's key. With `waitMs` > 0 it asks for a new head at once and waits for it. If witnesses
+   * Returns the receipt of a key. With `waitMs` > 0 it asks for a new head at once and waits for it. If witnesses
    * are configured, it also waits until enough of them have cosigned: other receipts would fail the log's own policy.
    */
-  receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer>;
+  receipt(keyId: string, holder: ReceiptHolder, waitMs: number): Promise<ReceiptAnswer>;
   /** Returns the newest published checkpoint. */
   checkpoint(): LogTextAnswer;
   /** Returns `width` hashes (1 to 256) of a tile of the published tree. */

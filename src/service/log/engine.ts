@@ -4,7 +4,7 @@
  */
 import { formatEntries } from '#tlog';
 import { SECOND_MS } from '../../clock.ts';
-import type { LogBytesAnswer, ReceiptAnswer } from './api.ts';
+import type { LogBytesAnswer, ReceiptAnswer, ReceiptHolder } from './api.ts';
 import { type Cosigning, ROUND_MS } from './cosigning.ts';
 import type { SignedHead } from './heads.ts';
 import type { LogNotice } from './notices.ts';
@@ -127,7 +127,7 @@ export class LogEngine {
    * Returns a receipt. With `waitMs` > 0 it waits for a head that began after this call, and then for cosignatures of it if
    * the log has witnesses.
    */
-  async receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer> {
+  async receipt(keyId: string, holder: ReceiptHolder, waitMs: number): Promise<ReceiptAnswer> {
     const deadlineMs = performance.now() + waitMs;
     let answer: ReceiptAnswer = { kind: 'pending' };
     for (let witnessed: SignedHead | null = null; ; ) {
@@ -140,7 +140,7 @@ export class LogEngine {
       if (this.#stopped !== null) return { kind: 'stopped' };
       if (!isInTime) return answer;
       witnessed = this.#parts.cosigning?.witnessed ?? null;
-      answer = await this.#parts.receipts.find(keyId, accountId);
+      answer = await this.#parts.receipts.find(keyId, holder);
       if (this.#stopped !== null) return { kind: 'stopped' };
       const mayCome = answer.kind === 'pending' || answer.kind === 'not_cosigned';
       if (!mayCome || waitMs === 0) return answer;

@@ -2,7 +2,7 @@
 import type { JsonObject } from '#tlog';
 import type { AuditAction } from '../../ledger/index.ts';
 import type { Failure, LedgerCondemned } from '../messages.ts';
-import type { LogBytesAnswer, ReceiptAnswer } from './api.ts';
+import type { LogBytesAnswer, ReceiptAnswer, ReceiptHolder } from './api.ts';
 import type { Halt } from './stopped.ts';
 
 /** Something that happened in the log worker. */
@@ -41,7 +41,7 @@ export type LogTask =
   | {
       readonly kind: 'receipt';
       readonly keyId: string;
-      readonly accountId: string;
+      readonly holder: ReceiptHolder;
       readonly waitMs: number;
     }
   | {

@@ -2,12 +2,13 @@
  * Builds receipts: rebuilds the statement from the ledger's row, checks it against the logged entry, and proves the
  * entry in a signed head (RFC 6962 §2.1.1, c2sp.org/tlog-proof).
  */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { canonicalJson, formatProof, type KeyStatement } from '#tlog';
 import { parseKeyId } from '../../keys/key-id.ts';
 import { keyStatement } from '../../keys/statement.ts';
 import type { LogPosition, LogStore, RecordedRow } from '../../ledger/index.ts';
 import { entryOf, inclusionProof, verifyInclusion } from '../../log/index.ts';
-import type { ReceiptAnswer } from './api.ts';
+import type { ReceiptAnswer, ReceiptHolder } from './api.ts';
 import type { SignedHead } from './heads.ts';
 import { StoredTiles } from './tile-source.ts';
 
@@ -40,12 +41,12 @@ export class Receipts {
     this.#parts = parts;
   }
 
-  /** Returns the receipt of an account's key. */
-  async find(keyId: string, accountId: string): Promise<ReceiptAnswer> {
+  /** Returns the receipt of a key to its holder. */
+  async find(keyId: string, holder: ReceiptHolder): Promise<ReceiptAnswer> {
     const { store, logOf } = this.#parts;
     const id = parseKeyId(keyId);
     const record = id && (await store.findRecord(id));
-    if (!id || record?.accountId !== accountId) return { kind: 'unknown_key' };
+    if (!id || !isHeldBy(record, holder)) return { kind: 'unknown_key' };
     if (record.receipt === null) return { kind: 'no_receipt' };
     const logged = await store.findLogged(id);
     if (logged === 'pending') return { kind: 'pending' };
@@ -88,6 +89,20 @@ export class Receipts {
     this.#parts.onAltered(keyId, reason);
     return { kind: 'altered' };
   }
+}
+
+/** Stands for the commitment of a key that has none. */
+const NO_COMMITMENT = randomBytes(32);
+
+/** Reports whether a key is the holder's. An unknown key takes the same comparison as a wrong commitment. */
+function isHeldBy(
+  record: RecordedRow | null | undefined,
+  holder: ReceiptHolder,
+): record is RecordedRow {
+  if (typeof holder === 'string') return record?.accountId === holder;
+  const recorded = record?.receipt?.keyCommitment ?? NO_COMMITMENT;
+  // A changed row can hold any length.
+  return recorded.length === holder.length && timingSafeEqual(recorded, holder);
 }
 
 /** Returns the statement about a row; null if a column has a value that only a change outside the service can give it. */

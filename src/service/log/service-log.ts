@@ -12,6 +12,7 @@ import type {
   LogTextAnswer,
   LogUnavailable,
   ReceiptAnswer,
+  ReceiptHolder,
 } from './api.ts';
 import { ROUND_MS } from './cosigning.ts';
 import type { LogMessage, LogNotice, LogReply, LogResult, LogTask } from './notices.ts';
@@ -98,8 +99,8 @@ export class ServiceLog implements LogApi {
     return { name: 'log', waiting: this.#inFlight.size, capacity: MAX_TASKS };
   }
 
-  async receipt(keyId: string, accountId: string, waitMs: number): Promise<ReceiptAnswer> {
-    const answer = await this.#ask({ kind: 'receipt', keyId, accountId, waitMs });
+  async receipt(keyId: string, holder: ReceiptHolder, waitMs: number): Promise<ReceiptAnswer> {
+    const answer = await this.#ask({ kind: 'receipt', keyId, holder, waitMs });
     return answer as ReceiptAnswer;
   }
 

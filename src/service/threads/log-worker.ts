@@ -18,8 +18,8 @@ async function answer(engine: LogEngine, task: LogTask): Promise<LogResult> {
   try {
     switch (task.kind) {
       case 'receipt': {
-        const { keyId, accountId, waitMs } = task;
-        return { kind: 'answer', answer: await engine.receipt(keyId, accountId, waitMs) };
+        const { keyId, holder, waitMs } = task;
+        return { kind: 'answer', answer: await engine.receipt(keyId, holder, waitMs) };
       }
       case 'tile':
         return { kind: 'answer', answer: await engine.tile(task.level, task.index, task.width) };

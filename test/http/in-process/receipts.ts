@@ -19,7 +19,7 @@ import {
   type LogApi,
   type ReceiptAnswer,
 } from '../../../src/service/index.ts';
-import { buildTestApp, standInService } from '../../support/app.ts';
+import { buildTestApp, standInService, stopMonotonic } from '../../support/app.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
 import { withDigest } from '../../support/fakes.ts';
 
@@ -238,6 +238,186 @@ describe('GET /api/v2/keys/{key_id}/receipt', () => {
     const preflight = await app.inject({ method: 'OPTIONS', url, headers });
     assert.equal(preflight.statusCode, 204);
     assert.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD');
+  });
+});
+
+const COMMITMENT = Buffer.alloc(32, 0xc3);
+const QUESTION = { key_id: KEY_ID, key_commitment: COMMITMENT.toString('base64') };
+
+const ask = (payload: object, headers: Record<string, string> = {}, on = app) =>
+  on.inject({ method: 'POST', url: '/api/v2/receipts', payload, headers });
+
+async function askWith(given: ReceiptAnswer | Error, more: object = {}) {
+  answer = given;
+  const { statusCode, headers, json } = await ask({ ...QUESTION, ...more });
+  return { status: statusCode, headers, body: json() };
+}
+
+describe('POST /api/v2/receipts', () => {
+  it('returns the receipt by key ID and commitment, without an API key', async () => {
+    const { status, body, headers } = await askWith({ kind: 'receipt', receipt: RECEIPT });
+    assert.equal(status, 200);
+    assert.deepEqual(body.receipt, RECEIPT);
+    assertAnswer('receiptByCommitment', 200, body);
+    assert.equal(headers['cache-control'], 'no-store');
+    assert.deepEqual(asked.at(-1), [KEY_ID, new Uint8Array(COMMITMENT), 0]);
+    const holder = asked.at(-1)?.[1] as Uint8Array;
+    assert.equal(holder.buffer.byteLength, 32, 'a message to the worker copies nothing else');
+    const withKey = await ask(QUESTION, { 'x-api-key': 'phmsk_live_wrong' });
+    assert.equal(withKey.statusCode, 200, 'an API key is not read');
+  });
+
+  it('has one 404 for an unknown key, a wrong commitment, and a key without a receipt', async () => {
+    const answers = [];
+    for (const kind of ['unknown_key', 'no_receipt'] as const) {
+      const { status, headers, body } = await askWith({ kind });
+      assert.equal(status, 404);
+      assertAnswer('receiptByCommitment', 404, body);
+      const { request_id, instance, timestamp, ...rest } = body;
+      const { 'x-request-id': _, date, 'content-length': __, ...others } = headers;
+      answers.push({ rest, others });
+    }
+    assert.deepEqual(answers[0], answers[1]);
+    assert.deepEqual(
+      [answers[0]?.rest.code, answers[0]?.rest.detail],
+      [
+        'receipt_not_found',
+        'No key with a receipt has this key_id and this key_commitment. Copy both from the header of the sealed key.',
+      ],
+    );
+  });
+
+  it('says why it has none, once the commitment is right', async () => {
+    for (const [kind, status, code, wait] of [
+      ['pending', 503, 'receipt_pending', '1'],
+      ['not_cosigned', 503, 'receipt_pending', '1'],
+      ['altered', 500, 'record_altered', undefined],
+      ['stopped', 503, 'log_stopped', '30'],
+      ['starting', 503, 'ledger_unavailable', '1'],
+      ['off', 404, 'not_found', undefined],
+    ] as const) {
+      const given = await askWith({ kind });
+      assert.deepEqual([given.status, given.body.code], [status, code], kind);
+      assert.equal(given.headers['retry-after'], wait, kind);
+    }
+    const failed = await askWith(new AppError('ledger_unavailable', { reason: 'SECRET' }));
+    assert.deepEqual([failed.status, failed.body.code], [503, 'ledger_unavailable']);
+    assert.ok(!JSON.stringify(failed).includes('SECRET'));
+  });
+
+  it('names malformed fields, without asking the log and without quoting them', async () => {
+    const before = asked.length;
+    const base64 = QUESTION.key_commitment;
+    for (const [more, pointer, message] of [
+      [{ key_id: 'phm_01' }, '#/key_id', /^must be "phm_" and a decimal number; got a string of 6/],
+      [{ key_id: 7 }, '#/key_id', /^must be a string; got a number/],
+      [{ key_id: undefined }, '#/key_id', /^is required/],
+      [{ key_commitment: base64.slice(1) }, '#/key_commitment', /^must be base64 of 32 bytes: 44/],
+      [{ key_commitment: `${base64}\n` }, '#/key_commitment', /a string of 45 characters$/],
+      [{ key_commitment: base64.replace(/.=$/, 'N=') }, '#/key_commitment', /^must be base64/],
+      [{ key_commitment: null }, '#/key_commitment', /^must be a string; got null/],
+      [{ wait: 6 }, '#/wait', /^must be at most 5; got 6/],
+      [{ wait: 0 }, '#/wait', /^must be at least 1; got 0/],
+      [{ wait: '3' }, '#/wait', /^must be a whole number/],
+    ] as const) {
+      const { statusCode, json } = await ask({ ...QUESTION, ...more });
+      assert.deepEqual([statusCode, json().code], [400, 'invalid_request']);
+      const [error] = json().errors;
+      assert.equal(error.pointer, pointer);
+      assert.match(error.message, message);
+      assert.ok(!JSON.stringify(json()).includes(base64.slice(1, 20)));
+    }
+    const none = await app.inject({ method: 'POST', url: '/api/v2/receipts' });
+    assert.deepEqual([none.statusCode, none.json().code], [400, 'malformed_json']);
+    assert.equal(asked.length, before);
+  });
+
+  it('names unknown fields, and refuses them in strict handling', async () => {
+    const { body } = await askWith({ kind: 'receipt', receipt: RECEIPT }, { account: 'x' });
+    assert.equal(body.warnings[0].pointer, '#/account');
+    const strict = await ask({ ...QUESTION, account: 'x' }, { prefer: 'handling=strict' });
+    assert.deepEqual([strict.statusCode, strict.json().code], [400, 'invalid_request']);
+    assert.equal(strict.headers['preference-applied'], 'handling=strict');
+  });
+
+  it('waits for a receipt that is not ready as long as the caller asks', async () => {
+    for (const [kind, wait, waits] of [
+      ['not_cosigned', 3, [0, 3_000]],
+      ['pending', 1, [0, 1_000]],
+      ['pending', null, [0]],
+      ['unknown_key', 5, [0]],
+      ['no_receipt', 5, [0]],
+    ] as const) {
+      const before = asked.length;
+      await askWith({ kind }, { wait });
+      assert.deepEqual(
+        asked.slice(before).map(([, , waitMs]) => waitMs),
+        waits,
+        kind,
+      );
+    }
+  });
+
+  it('is limited by address, as requests without a valid API key are', async (t) => {
+    stopMonotonic(t);
+    const log = { ...LOG, receipt: async () => ({ kind: 'unknown_key' }) as const };
+    const limited = await buildTestApp({ service: standInService('research', { log }) });
+    t.after(() => limited.close());
+    const from = (remoteAddress: string, url = '/api/v2/receipts') =>
+      limited.inject({ method: 'POST', url, payload: QUESTION, remoteAddress });
+    for (let i = 0; i < 99; i++) assert.equal((await from('192.0.2.1')).statusCode, 404);
+    assert.equal((await from('192.0.2.1', '/api/v2/generate')).statusCode, 401);
+    const refused = await from('192.0.2.1');
+    assert.deepEqual([refused.statusCode, refused.json().code], [429, 'rate_limited']);
+    assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
+    assert.equal((await from('192.0.2.1', '/api/v2/generate')).statusCode, 429);
+    assert.equal((await from('192.0.2.2')).statusCode, 404);
+  });
+
+  it('bounds the requests in progress, and those that wait apart from the others', async (t) => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let holds = 0;
+    const log: LogApi = {
+      ...LOG,
+      receipt: async (_, __, waitMs) => {
+        if (waitMs === holds) await held;
+        return { kind: 'pending' };
+      },
+    };
+    const service = standInService('research', { log });
+    const bounded = await buildTestApp({ service, rateLimits: false });
+    t.after(() => bounded.close());
+    const send = (wait?: number) => ask({ ...QUESTION, ...(wait && { wait }) }, {}, bounded);
+    const codes = async (sent: ReturnType<typeof send>[]) =>
+      (await Promise.all(sent)).map((one) => one.json().code);
+    holds = 2_000;
+    const waiting = Array.from({ length: 65 }, () => send(2));
+    assert.equal(
+      await Promise.race(waiting.map(async (one) => (await one).json().code)),
+      'overloaded',
+    );
+    assert.deepEqual(await codes([send()]), ['receipt_pending'], 'without a wait it is answered');
+    release();
+    const ended = await codes(waiting);
+    assert.equal(ended.filter((code) => code === 'receipt_pending').length, 64);
+  });
+
+  it('answers other origins, preflights and other methods as the other paths do', async () => {
+    answer = { kind: 'receipt', receipt: RECEIPT };
+    const url = '/api/v2/receipts';
+    const page = await ask(QUESTION, { origin: PAGE });
+    assert.equal(page.headers['access-control-allow-origin'], PAGE);
+    const other = await ask(QUESTION, { origin: 'https://other.example' });
+    assert.equal(other.headers['access-control-allow-origin'], undefined);
+    const headers = { origin: PAGE, 'access-control-request-method': 'POST' };
+    const preflight = await app.inject({ method: 'OPTIONS', url, headers });
+    assert.equal(preflight.statusCode, 204);
+    assert.equal(preflight.headers['access-control-allow-methods'], 'POST');
+    const get = await app.inject({ url });
+    assert.deepEqual([get.statusCode, get.headers.allow], [405, 'POST']);
   });
 });
 

@@ -10,7 +10,7 @@ import {
   tilePath,
   tileWidth,
 } from '../../../packages/tlog/src/index.ts';
-import { newRecipient, openSealedKey, verifyReceipt } from '../../../sdk/src/index.ts';
+import { newRecipient, openSealedKey, PhmClient, verifyReceipt } from '../../../sdk/src/index.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
@@ -134,6 +134,37 @@ describe('a receipt', () => {
     assert.equal(refused.body.code, 'receipt_not_found');
     assert.equal(refused.body.detail, unknown.body.detail);
     assert.equal((await readReceipt(body.key_id, own)).status, 200);
+  });
+
+  it('of a sealed key comes to its recipient without an API key, by the header', async () => {
+    const policy = (await readLog('policy')).toString();
+    const recipientKey = await newRecipient();
+    const { suite, publicKey } = recipientKey;
+    const seal_to = { suite, public_key: Buffer.from(publicKey).toString('base64url') };
+    const { body } = await server.post(
+      '/api/v2/generate/sealed',
+      { security_level: 256, seal_to },
+      own,
+    );
+    const header = JSON.parse(Buffer.from(body.sealed_key.header, 'base64url').toString());
+    const phm = new PhmClient({ baseUrl: server.address });
+    const { receipt } = await phm.receiptByCommitment(header.key_id, header.key_commitment);
+    const { verdict } = await openSealedKey(body.sealed_key, recipientKey, { policy, receipt });
+    assert.deepEqual([verdict?.valid, verdict?.problems], [true, []]);
+    const wrong = header.key_commitment.replace(/^./, (letter: string) =>
+      letter === 'A' ? 'B' : 'A',
+    );
+    for (const [key_id, key_commitment] of [
+      [header.key_id, wrong],
+      [
+        header.key_id.replace(/.$/, (digit: string) => (digit === '0' ? '1' : '0')),
+        header.key_commitment,
+      ],
+    ]) {
+      const refused = await server.post('/api/v2/receipts', { key_id, key_commitment }, own);
+      assert.deepEqual([refused.status, refused.body.code], [404, 'receipt_not_found']);
+      assert.match(refused.body.detail, /^No key with a receipt has this key_id and this /);
+    }
   });
 
   it('is not metered', async () => {

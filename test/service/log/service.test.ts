@@ -47,6 +47,30 @@ describe('the log of a service', () => {
     }
   });
 
+  it('proves a key to who has its commitment, and tells others nothing', async () => {
+    const keyId = await generate(service, principal);
+    const { statement } = await receiptOf(service, keyId);
+    const commitment = new Uint8Array(Buffer.from(String(statement.key_commitment), 'base64'));
+    const found = await service.log.receipt(keyId, commitment, 0);
+    assert.ok(found.kind === 'receipt');
+    verifyReceipt(found.receipt, service);
+    assert.deepEqual(found.receipt.statement, statement);
+    const other = await receiptOf(service, await generate(service, principal));
+    const unknown = String(other.statement.key_id).replace(/.$/, (digit) =>
+      digit === '0' ? '1' : '0',
+    );
+    for (const [id, bytes] of [
+      [keyId, commitment.map((byte, i) => (i === 31 ? byte ^ 1 : byte))],
+      [keyId, commitment.subarray(0, 31)],
+      [keyId, new Uint8Array()],
+      [keyId, new Uint8Array(Buffer.from(String(other.statement.key_commitment), 'base64'))],
+      [unknown, commitment],
+      ['no key', commitment],
+    ] as const) {
+      assert.deepEqual(await service.log.receipt(id, bytes, 0), { kind: 'unknown_key' });
+    }
+  });
+
   it('refuses a receipt for a row that was changed, and says so', async () => {
     const keyId = await generate(service, principal);
     await receiptOf(service, keyId);
