@@ -1,9 +1,16 @@
 /** Containers, words of one bit and listings: what is recognised, and how rarely random bytes are taken for it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import { guessFormat, recogniseForm } from '#sp800-22';
 import { containerOdds } from '../../packages/sp800-22/src/forms/containers.ts';
+import { recogniseNoDigits } from '../../packages/sp800-22/src/input-format.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 
 const RANDOM = aesCtr(Buffer.alloc(32, 41), 8192);
@@ -14,6 +21,9 @@ const start = (hex: string, at = 0): Buffer =>
 
 const characters = (text: string, at = 0): Buffer =>
   start(Buffer.from(text, 'latin1').toString('hex'), at);
+
+/** Bytes of which most bits are ones, so that they can be compressed. */
+const BIASED = RANDOM.map((byte, i) => byte | (RANDOM[(i + 1) % RANDOM.length] as number));
 
 /** The first bytes that the programs write. */
 const HEADS: readonly (readonly [name: string, head: Uint8Array])[] = [
@@ -35,6 +45,14 @@ const HEADS: readonly (readonly [name: string, head: Uint8Array])[] = [
   ['tar', tarHead()],
   ['cpio', characters(`070701${'0000000a'.repeat(13)}a.bin\0`)],
   ['ar', characters('!<arch>\ndebian-binary')],
+  ...[1, 6, 9].map((level) => ['zlib', deflateSync(BIASED, { level })] as const),
+  ['zlib', deflateSync(RANDOM, { level: 0 })],
+  ['openpgp', start('8c0d04090302 8ab026140d7a08a2 ff d2ed01')],
+  ['openpgp', start('85018c03 0011223344556677 01 0bfe')],
+  ['openpgp', start('845e03 0011223344556677 12 010740')],
+  ['openpgp', Buffer.concat([Buffer.from('a301', 'hex'), deflateRawSync(BIASED)])],
+  ['openpgp', Buffer.concat([Buffer.from('a302', 'hex'), deflateSync(BIASED)])],
+  ['cms', start('3083030d40 06092a864886f70d0107')],
   ['openssl', characters('Salted__')],
   ['age', characters('age-encryption.org/v1\n')],
   ['pdf', characters('%PDF-1.7\n')],
@@ -113,6 +131,8 @@ describe('containers', () => {
       ['1f8b08ff'],
       ['ffd8ffe0'],
       ['504b'],
+      ['789c'],
+      ['a301'],
     ]) {
       assert.equal(guessFormat(start(hex as string, Number(at ?? 0))), null, hex);
     }
@@ -120,7 +140,7 @@ describe('containers', () => {
 
   it('knows no format without a signature', () => {
     // The page on test files says so.
-    for (const packed of [brotliCompressSync(RANDOM), deflateRawSync(RANDOM)]) {
+    for (const packed of [brotliCompressSync(RANDOM), deflateRawSync(BIASED)]) {
       assert.equal(guessFormat(packed), null);
     }
   });
@@ -202,6 +222,86 @@ describe('words of one bit', () => {
   });
 });
 
+describe('samples', () => {
+  const byte = (i: number): number => RANDOM[i] as number;
+  const uniform = (i: number): number => RANDOM.readUInt32LE(4 * i) / 2 ** 32;
+  /** 500 samples of 32 random bits at most. */
+  const samples = (
+    bytes: number,
+    write: (view: DataView, at: number, i: number) => void,
+  ): Buffer => {
+    const view = new DataView(new ArrayBuffer(bytes * 500));
+    for (let i = 0; i < 500; i++) write(view, i * bytes, i);
+    return Buffer.from(view.buffer);
+  };
+  const forms: readonly (readonly [says: RegExp, bytes: number, head: Uint8Array])[] = [
+    [/every byte is 0x48 or 0x54$/, 1, Buffer.from(RANDOM.map((x) => (x & 1 ? 0x48 : 0x54)))],
+    [
+      /every 16-bit word is 0x0180 or 0xff7f$/,
+      2,
+      samples(2, (v, at, i) => v.setInt16(at, byte(i) & 1 ? 32767 : -32767, true)),
+    ],
+    [/every byte is below 16$/, 1, Buffer.from(RANDOM.map((x) => x & 15))],
+    ...[true, false].flatMap((little) => {
+      const order = `\\(${little ? 'little' : 'big'}-endian\\)`;
+      return [
+        [
+          new RegExp(`16-bit integer ${order} is below 256$`),
+          2,
+          samples(2, (v, at, i) => v.setInt16(at, byte(i), little)),
+        ],
+        [
+          new RegExp(`32-bit integer ${order} is below 256$`),
+          4,
+          samples(4, (v, at, i) => v.setInt32(at, byte(i), little)),
+        ],
+        [
+          new RegExp(`64-bit integer ${order} is below 256$`),
+          8,
+          samples(8, (v, at, i) => v.setBigInt64(at, BigInt(byte(i)), little)),
+        ],
+        [
+          new RegExp(`64-bit integer ${order} is below 4294967296$`),
+          8,
+          samples(8, (v, at, i) => v.setBigInt64(at, BigInt(RANDOM.readUInt32LE(4 * i)), little)),
+        ],
+        [
+          new RegExp(`32-bit floating-point number ${order} is between`),
+          4,
+          samples(4, (v, at, i) => v.setFloat32(at, uniform(i), little)),
+        ],
+        [
+          new RegExp(`64-bit floating-point number ${order} is between`),
+          8,
+          samples(8, (v, at, i) => v.setFloat64(at, 2 * uniform(i) - 1, little)),
+        ],
+      ] as const;
+    }),
+  ];
+  for (const [says, bytes, head] of forms) {
+    it(`recognises ${says.source}`, () => {
+      for (const part of [head, head.subarray(0, 16 * 8 + 3)]) {
+        const form = recogniseForm(part);
+        assert.match(form?.says ?? '', says);
+        // Samples of a byte are what an estimate of entropy reads.
+        assert.equal(form?.wordBytes, bytes);
+      }
+    });
+  }
+
+  it('leaves generators with a defect to the tests', () => {
+    const stuck = [
+      RANDOM.map((x) => x & 0x7f),
+      RANDOM.map((x, i) => (i % 4 === 3 ? 0 : x)),
+      RANDOM.map((_, i) => (i % 2 ? 0x5a : 0xa5)),
+      samples(4, (view, at, i) => view.setUint32(at, i)),
+      Uint8Array.from(RANDOM.subarray(0, 4096)).fill(0, 0, 4000),
+    ];
+    for (const [index, head] of stuck.entries())
+      assert.equal(guessFormat(head), null, String(index));
+  });
+});
+
 /** Lines of 16 bytes. */
 function listing(line: (bytes: Buffer, at: number) => string, count = 20): Buffer {
   const lines = Array.from({ length: count }, (_, i) =>
@@ -263,6 +363,28 @@ describe('listings', () => {
       listing((bytes, at) => `${padded(at, 8, 7)} ${pairs(bytes)}`, 2),
     ],
   ];
+  it('recognises a listing with short offsets, and records whose checksum is wrong', () => {
+    const short = listing((bytes, at) => `${padded(at, 16, 4)}: ${pairs(bytes)}`);
+    assert.equal(guessFormat(short), 'listing');
+    const wrong = listing((bytes, at) => intelHex(bytes, at).replace(/.$/, at === 0 ? 'G' : '$&'));
+    assert.notEqual(guessFormat(wrong), 'intel_hex');
+    const damaged = listing((bytes, at) => intelHex(bytes, at).replace(/..$/, at ? '$&' : '00'));
+    assert.equal(guessFormat(damaged), 'intel_hex');
+  });
+
+  it('recognises what od writes without offsets, but for a generator that is stuck', () => {
+    const words = listing((bytes) =>
+      bytes
+        .toString('hex')
+        .replace(/..../g, (word) => ` ${padded(Number.parseInt(word, 16), 8, 6)}`),
+    );
+    for (const text of [words, listing((bytes) => ` ${octal(bytes)}`)]) {
+      assert.equal(guessFormat(text), 'octal');
+      assert.equal(recogniseNoDigits(text)?.name, 'octal');
+    }
+    assert.equal(recogniseNoDigits(Buffer.from('000000 '.repeat(99))), null);
+  });
+
   for (const [what, name, text] of texts) {
     it(`recognises ${what}, wherever its start is cut off`, () => {
       assert.equal(guessFormat(text), name);

@@ -6,6 +6,10 @@ import { aesCtr } from '../support/aes-stream.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
+/** Little-endian, without a byte order mark. */
+const utf32 = (text: string): Buffer =>
+  Buffer.concat([...text].map((character) => Buffer.from([character.charCodeAt(0), 0, 0, 0])));
+
 test('recognises digits and gzip by their first bytes, and nothing in random bytes', () => {
   const gzip = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3);
   assert.equal(guessFormat(gzip), 'gzip');
@@ -60,6 +64,13 @@ test('recognises decimal numbers and other texts', () => {
     [Buffer.from(`\ufeff${bytes.toString('hex')}`, 'utf16le').swap16(), 'utf-16'],
     [Buffer.from(bytes.toString('hex'), 'utf16le'), 'utf-16'],
     [Buffer.from(bytes.toString('hex'), 'utf16le').swap16(), 'utf-16'],
+    [Buffer.from(bytes.toString('base64'), 'utf16le'), 'utf-16'],
+    [Buffer.from(`Gemessen in Köln:\n${bytes.toString('hex')}`, 'latin1'), 'text'],
+    [`Gemessen in Köln:\n${bytes.toString('hex')}`, 'text'],
+    [`${bytes.toString('hex').replace(/.{32}/g, '$&\n')}\0`, 'text'],
+    [`[${[...bytes].map((byte) => byte > 127).join(', ')}]`, 'text'],
+    [utf32(bytes.toString('hex')), 'utf-32'],
+    [utf32(bytes.toString('hex')).swap32(), 'utf-32'],
   ];
   for (const [text, guess] of texts) {
     const head = typeof text === 'string' ? ascii(text) : text;
@@ -69,13 +80,19 @@ test('recognises decimal numbers and other texts', () => {
 
 test('takes no samples of a byte for a text, whatever value their noise is around', () => {
   const steps = aesCtr(Buffer.alloc(32, 12), 1000);
+  // A bell of 16 sums: nearly all are printable, and some are codes of line ends.
+  const bell = Uint8Array.from({ length: 4096 }, (_, i) =>
+    steps.subarray(i % 900, (i % 900) + 16).reduce((sum, step) => sum + step / 16, -70),
+  );
+  assert.equal(guessFormat(bell), null);
   for (const width of [2, 3, 5, 9, 20, 60]) {
     for (let mean = 0; mean + width <= 256; mean++) {
       const samples = steps.map((step) => mean + (step % width));
       const guess = guessFormat(samples);
       // Samples that are 48 or 49 are digits 0 and 1 also by their codes; those that are 0 or 1 hold a bit each.
       const two = { 0: 'bit_words', 48: 'ascii' }[mean] ?? null;
-      assert.equal(guess, width === 2 ? two : null, `${mean}, ${width} values`);
+      const form = guess === 'samples' ? null : guess;
+      assert.equal(form, width === 2 ? two : null, `${mean}, ${width} values`);
     }
   }
 });

@@ -2,12 +2,13 @@
 import type { TextFormat } from './bits.ts';
 import { containerOf } from './forms/containers.ts';
 import { type ListingName, listingOf } from './forms/listings.ts';
+import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
 
-type TextName = TextFormat | 'decimal' | 'text' | 'utf-16' | ListingName;
+type TextName = TextFormat | 'decimal' | 'octal' | 'text' | 'utf-16' | 'utf-32' | ListingName;
 
 /** Formats of `assess`, what a reader must convert before, words that hold a bit each, and containers, such as `xz`. */
-export type FormatGuess = TextName | 'bit_words' | 'gzip' | (string & {});
+export type FormatGuess = TextName | 'bit_words' | 'samples' | 'gzip' | (string & {});
 
 /** How the bits are given instead. */
 export type Remedy =
@@ -22,7 +23,7 @@ export interface RecognisedForm {
   /** Follows the name of the input in a sentence, such as `looks like gzip`. */
   readonly says: string;
   readonly remedy: Remedy;
-  /** The bytes of a word that holds one bit; else null. */
+  /** The bytes of a word that holds one bit or one sample; else null. */
   readonly wordBytes: number | null;
 }
 
@@ -37,14 +38,18 @@ const MINIMUM_TEXT_BYTES = 32;
 
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 const UTF_16 = /^(?:\u00ff\u00fe(?:[\t-\r -~]\0)+[\t-\r -~]?|\u00fe\u00ff(?:\0[\t-\r -~])+\0?)$/;
-/** Without a byte order mark: digits only, which samples of two bytes hardly are. */
+/** Without a byte order mark: digits and base64 only, which samples of two bytes hardly are. */
 const UTF_16_DIGITS =
-  /^(?:(?:[0-9a-fx\t-\r ,:;._-]\0){16,}[0-9a-fx\t-\r ,:;._-]?|(?:\0[0-9a-fx\t-\r ,:;._-]){16,}\0?)$/i;
+  /^(?:(?:[0-9a-z+/=\t-\r ,:;._-]\0){16,}[0-9a-z+/=\t-\r ,:;._-]?|(?:\0[0-9a-z+/=\t-\r ,:;._-]){16,}\0?)$/i;
+const UTF_32 =
+  /^(?:(?:\xff\xfe\0\0)?(?:[\t-\r -~]\0{3}){8,}(?:[\t-\r -~]\0{0,2})?|(?:\0\0\xfe\xff)?(?:\0{3}[\t-\r -~]){8,}\0{0,3})$/;
 const ASCII = /^[01\t-\r ]*[01][01\t-\r ]*$/;
 const HEX = /^[0-9a-fx\t-\r ,:_-]*[0-9a-f][0-9a-fx\t-\r ,:_-]*$/i;
 const DECIMAL = /^[\d\t-\r ,;."()[\]{}+-]*$/;
 const TWO_NUMBERS = /\d[^\d.]+\d/;
 const PRINTABLE = /^[\t-\r -~]*$/;
+/** Of ASCII, without line ends, tabs and zero bytes. */
+const CONTROLS = /[^\P{Cc}\0\t-\r\u0080-\u009f]/u;
 
 /**
  * Returns what the first bytes of an input look like, or `null` for anything else. Random bytes look like another form with
@@ -69,7 +74,17 @@ export function recogniseForm(head: Uint8Array): RecognisedForm | null {
     };
   }
   const name = guessText(start);
-  return name && { name, ...TEXTS[name], wordBytes: null };
+  if (name) return { name, ...TEXTS[name], wordBytes: null };
+  const samples = sampleFormOf(start);
+  return samples && formOfSamples(samples);
+}
+
+function formOfSamples({ says, bytes }: SampleForm): RecognisedForm {
+  const remedy: Remedy = {
+    kind: 'advice',
+    advice: 'write the bits of each alone, 8 to a byte, without those that are always the same',
+  };
+  return { name: 'samples', says: `holds samples: ${says}`, remedy, wordBytes: bytes };
 }
 
 /** Returns the name of what `recogniseForm` recognises. */
@@ -122,6 +137,14 @@ const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>>
     says: 'looks like text in UTF-16',
     remedy: { kind: 'advice', advice: 'save it as UTF-8 or ASCII first' },
   },
+  'utf-32': {
+    says: 'looks like text in UTF-32',
+    remedy: { kind: 'advice', advice: 'save it as UTF-8 or ASCII first' },
+  },
+  octal: {
+    says: 'looks like octal numbers, as od writes them',
+    remedy: { kind: 'advice', advice: WITHOUT_OFFSETS },
+  },
   intel_hex: {
     says: 'looks like Intel HEX',
     remedy: {
@@ -144,14 +167,24 @@ const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>>
 
 function guessText(head: Uint8Array): TextName | null {
   const text = String.fromCharCode(...head);
+  if (UTF_32.test(text)) return 'utf-32';
   if (UTF_16.test(text) || UTF_16_DIGITS.test(text)) return 'utf-16';
   const digits = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   if (ASCII.test(digits)) return 'ascii';
   const listing = PRINTABLE.test(digits) ? listingOf(digits) : null;
   if (listing) return listing;
   if (HEX.test(digits) && isHex(digits)) return 'hex';
+  if (isOctal(digits)) return 'octal';
   if (DECIMAL.test(digits) && TWO_NUMBERS.test(digits)) return 'decimal';
   return isText(digits) ? 'text' : null;
+}
+
+/** True for numbers of 16 bits, or of 8, of one length with leading zeros, which hexadecimal digits hardly are. */
+function isOctal(text: string): boolean {
+  const words = /^\s*(?:[01][0-7]{5}\s+){8,}[0-7]{0,6}\s*$/;
+  const bytes = /^\s*(?:[0-3][0-7]{2}\s+){16,}[0-7]{0,3}\s*$/;
+  // A generator that is stuck writes few digits.
+  return (words.test(text) || bytes.test(text)) && new Set(text.match(/\d/g)).size === 8;
 }
 
 /** True for digits with letters or `0x` among them, in one group or in groups of one length above 1. */
@@ -173,10 +206,21 @@ function bare(group: string): string {
 
 /**
  * True for printable characters that samples of one byte hardly are. The codes of a noise around one value have no gap, so
- * that it has no line ends, which lie below control characters, and no digits and letters without what lies between.
+ * that it has no line ends, which lie below control characters, and no digits and letters without what lies between. In a
+ * text of lines, one character in 16 may be none: letters with accents, or a zero byte.
  */
 function isText(text: string): boolean {
-  if (text.length < MINIMUM_TEXT_BYTES || !PRINTABLE.test(text)) return false;
+  // Noise that has codes of line ends and of digits has those between them.
+  if (text.length < MINIMUM_TEXT_BYTES || CONTROLS.test(text)) return false;
+  const others = text.replace(/[\t-\r -~]/g, '').length;
   const hasLines = /[\t-\r]/.test(text) && /[!-~]/.test(text);
-  return hasLines || (/\d/.test(text) && /[a-z]/i.test(text) && !/[<>?@]/.test(text));
+  if (others > 0)
+    return hasLines && text.length >= 2 * MINIMUM_TEXT_BYTES && 16 * others <= text.length;
+  return hasLines || hasGap(text);
+}
+
+/** True for digits and letters without what lies between, or for spaces and letters without digits and signs. */
+function hasGap(text: string): boolean {
+  if (/\d/.test(text) && /[a-z]/i.test(text) && !/[<>?@]/.test(text)) return true;
+  return / /.test(text) && /[a-z]/i.test(text) && !/[-+./0-9:;<>?@]/.test(text);
 }

@@ -5,6 +5,7 @@
  * A row is a signature of 4 bytes or more, or a shorter one with a check of what follows, so that random bytes are hardly
  * taken for one: 3 · 10^-10 for all rows together (`containerOdds`).
  */
+import { beginsDeflate } from './deflate.ts';
 import { fits, oddsOf, type Pattern, parsePattern } from './signature.ts';
 
 export interface Container {
@@ -98,6 +99,18 @@ const PORTABLE_EXECUTABLE: Check = {
   },
 };
 
+const ZLIB: Check = { odds: 2 ** -22, passes: (head) => beginsDeflate(head, 2) };
+
+/** A compressed packet of OpenPGP with deflate, zlib or bzip2 (RFC 4880 §5.6). */
+const PGP_COMPRESSED: Check = {
+  odds: 2 ** -22,
+  passes: (head) => {
+    if (head[1] === 1) return beginsDeflate(head, 2);
+    if (head[1] === 3) return /^BZh[1-9]1AY/.test(textOf(head, 2, 9));
+    return head[2] === 0x78 && beginsDeflate(head, 4);
+  },
+};
+
 const ZSTD_SKIPPABLE: Check = {
   odds: 2 ** -32,
   passes: (head) => numberAt(head, 8 + numberAt(head, 4)) === 0xfd2fb528,
@@ -148,6 +161,8 @@ const ROWS: readonly Row[] = [
     '04 22 4d 18 40-7f 40|50|60|70',
     '02 21 4c 18 ?? ?? 00-7f 00',
   ]),
+  // RFC 1950 §2.2: a window of 32 KiB without a dictionary.
+  row('zlib', 'zlib', null, ['78 01|5e|9c|da'], ZLIB),
   row('lzma', 'lzma', 'xz -dc --format=lzma FILE', [
     '5d 00 00 00|01|02|04|08|10|20|40|80 00-08|10|20|40|80 ff ff ff ff ff ff ff ff 00',
     '5d 00 00 00|01|02|04|08|10|20|40|80 00-08|10|20|40|80 ?? ?? ?? ?? ?? 00 00 00 00',
@@ -176,6 +191,21 @@ const ROWS: readonly Row[] = [
   // Encrypted.
   row('openssl', 'the output of openssl enc', null, ["'Salted__'"]),
   row('age', 'an age file', null, ["'age-encryption.org/'"]),
+  // RFC 4880: a session key by passphrase (§5.3) or by a key of RSA with 2048, 3072 or 4096 bits, or of ECDH (§5.1).
+  row('openpgp', 'an OpenPGP message', 'gpg -d FILE', [
+    '8c|c3 0d 04 01-0d 03 01-0e @15 c9|d2|d4',
+    '85 01 0c|8c 03 @12 01-02 07|08|0b|0c',
+    '85 02 0c 03 @12 01-02 0f|10',
+    '84 5e 03 @11 12 01 07 40',
+    '84 7e 03 @11 12 02 03 04',
+  ]),
+  row('openpgp', 'an OpenPGP message', 'gpg -d FILE', ['a3 01-03'], PGP_COMPRESSED),
+  // RFC 5652: an object identifier of PKCS #7 in a SEQUENCE.
+  row('cms', 'a CMS (PKCS #7) message', null, [
+    '30 80 06 09 2a 86 48 86 f7 0d 01 07',
+    '30 82 ?? ?? 06 09 2a 86 48 86 f7 0d 01 07',
+    '30 83 ?? ?? ?? 06 09 2a 86 48 86 f7 0d 01 07',
+  ]),
   row('luks', 'a LUKS volume', null, ["'LUKS' ba be"]),
   // Documents and pictures.
   row('pdf', 'PDF', null, ["'%PDF-' 30-39"]),

@@ -7,6 +7,8 @@ export type ListingName = 'intel_hex' | 's_record' | 'listing';
 
 /** Offsets have six digits or more: `od` writes six or seven, `hexdump` seven or eight, `xxd` eight. */
 const MINIMUM_OFFSET_DIGITS = 6;
+/** Enough if five lines or more continue them. */
+const FEWEST_OFFSET_DIGITS = 4;
 
 /** Lines that `isListing` compares. */
 const MOST_LINES = 64;
@@ -18,8 +20,8 @@ export function listingOf(text: string): ListingName | null {
   const lines = linesOf(text);
   const whole = lines.length > 1 ? lines.slice(0, -1) : lines;
   if (whole.length === 0) return null;
-  if (whole.every((line) => isIntelHex(line))) return 'intel_hex';
-  if (whole.every((line) => isSRecord(line))) return 's_record';
+  if (whole.every((line) => isIntelHex(line, whole.length < 3))) return 'intel_hex';
+  if (whole.every((line) => isSRecord(line, whole.length < 3))) return 's_record';
   return isListing(lines.slice(0, MOST_LINES)) ? 'listing' : null;
 }
 
@@ -27,20 +29,23 @@ function linesOf(text: string): string[] {
   return text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
 }
 
-/** A colon, the number of data bytes, an address of two bytes, a type from 0 to 5, the data and a checksum. */
-function isIntelHex(line: string): boolean {
+/**
+ * A colon, the number of data bytes, an address of two bytes, a type from 0 to 5, the data and a checksum, which need not
+ * be right in a file of many lines.
+ */
+function isIntelHex(line: string, checks: boolean): boolean {
   const digits = /^\s*:([0-9a-f]{2}[0-9a-f]{4}0[0-5](?:[0-9a-f]{2})*)\s*$/i.exec(line)?.[1];
   if (!digits) return false;
   const bytes = bytesOf(digits);
-  return bytes.length === 5 + (bytes[0] ?? 0) && (sum(bytes) & 0xff) === 0;
+  return bytes.length === 5 + (bytes[0] ?? 0) && (!checks || (sum(bytes) & 0xff) === 0);
 }
 
 /** S, a type, the number of bytes that follow, and a checksum at the end. */
-function isSRecord(line: string): boolean {
+function isSRecord(line: string, checks: boolean): boolean {
   const digits = /^\s*S[0-9]((?:[0-9a-f]{2}){3,})\s*$/i.exec(line)?.[1];
   if (!digits) return false;
   const bytes = bytesOf(digits);
-  return bytes.length === 1 + (bytes[0] ?? 0) && (sum(bytes) & 0xff) === 0xff;
+  return bytes.length === 1 + (bytes[0] ?? 0) && (!checks || (sum(bytes) & 0xff) === 0xff);
 }
 
 function bytesOf(digits: string): number[] {
@@ -76,7 +81,7 @@ function lineOf(text: string): Line {
 
 function grows(lines: readonly Line[], base: number): boolean {
   const width = lines[0]?.offset?.length ?? 0;
-  if (width < MINIMUM_OFFSET_DIGITS) return false;
+  if (width < (lines.length < 5 ? MINIMUM_OFFSET_DIGITS : FEWEST_OFFSET_DIGITS)) return false;
   let before: { readonly offset: number; readonly line: Line } | null = null;
   let step = 0;
   let compared = 0;
