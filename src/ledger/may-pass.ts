@@ -69,6 +69,7 @@ export function mayPass(error: unknown): boolean {
 export function lasts(error: unknown): boolean {
   if (error instanceof DisturbedError || error instanceof DroppedError) return true;
   if (!(error instanceof Error) || error instanceof UnconfirmedError) return false;
+  if (error instanceof SetupError) return !error.mayPass;
   const { code, errcode, cause } = error as { code?: string; errcode?: number; cause?: unknown };
   if (errcode !== undefined) return LASTING_SQLITE.includes(errcode & 0xff);
   if (code === undefined) return cause !== undefined && lasts(cause);

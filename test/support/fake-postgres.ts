@@ -7,6 +7,13 @@ const GSS_REQUEST = 80_877_104;
 const BOOL = 16;
 const TEXT = 25;
 const INT4 = 23;
+const JSON_TYPE = 114;
+
+/** Serves all sessions of a pooler that does not keep them. */
+const SHARED_PROCESS = 1_000;
+
+/** The ledger that every session finds. */
+const LEDGER = { schema: 'public', path: ['public'], holders: ['public'], place: '0', secrets: {} };
 
 type Column = readonly [name: string, type: number, value: string | null];
 
@@ -64,11 +71,15 @@ export class FakePostgres {
   cluster = '7';
   /** False: accepts connections and says nothing. */
   answers = true;
+  /** The pool mode of a pooler before it; null: there is none. */
+  pooling: 'session' | 'transaction' | 'statement' | null = null;
   /** The certificate and its key; null: refuses TLS. */
   tls: SecureContextOptions | null = null;
   readonly logins: Login[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** How many sessions were opened. */
+  #opened = 0;
 
   private constructor(name: string, role: FakePostgres['role'], timeline: number) {
     this.name = name;
@@ -116,6 +127,7 @@ export class FakePostgres {
     let login: Omit<Login, 'password'> | null = null;
     let pending = Buffer.alloc(0);
     let parses = false;
+    const session = ++this.#opened;
     socket.on('data', (chunk: Buffer) => {
       if (!this.answers) return;
       pending = Buffer.concat([pending, chunk]);
@@ -134,9 +146,9 @@ export class FakePostgres {
           login = this.#greet(socket, body);
         } else if (type === 'p') {
           this.logins.push({ ...login, password: body.toString().slice(0, -1) });
-          socket.write(Buffer.concat([message('R', 0), READY]));
+          socket.write(Buffer.concat([message('R', 0), this.#identify(session), READY]));
         } else if (type === 'Q') {
-          socket.write(Buffer.concat([this.#result(body.toString()), READY]));
+          socket.write(Buffer.concat([this.#result(body.toString(), session), READY]));
         } else if (type === 'P') {
           parses = true;
         } else if (type === 'S') {
@@ -160,17 +172,41 @@ export class FakePostgres {
     return { user: after('user'), database: after('database') };
   }
 
-  #result(text: string): Buffer {
-    if (!text.includes('"startedAt"')) return message('C', 'SET');
+  /** Tells a client its process; a pooler tells a number of its own. */
+  #identify(session: number): Buffer {
+    return message('K', this.pooling === null ? session : -session, 0);
+  }
+
+  #result(text: string, session: number): Buffer {
+    if (this.pooling === 'statement' && text.startsWith('BEGIN')) {
+      const words = 'transaction blocks not allowed in statement pooling mode';
+      return message('E', Buffer.from('SFATAL\0C08P01\0M'), words, Buffer.alloc(1));
+    }
+    const rows = [
+      ...(text.includes('"startedAt"') ? [this.#state()] : []),
+      ...(text.includes('AS backend') ? [this.#ledger(session)] : []),
+    ];
+    const isOne = /^SELECT [^;]*$/.test(text);
+    return Buffer.concat([...(isOne ? [] : [message('C', 'SET')]), ...rows]);
+  }
+
+  #state(): Buffer {
     const [isStandby, isReadOnly] = [this.role === 'standby', this.role !== 'primary'];
-    const row = rowOf([
+    return rowOf([
       ['isStandby', BOOL, isStandby ? 't' : 'f'],
       ['isReadOnly', BOOL, isReadOnly ? 't' : 'f'],
       ['timeline', INT4, isStandby ? null : String(this.timeline)],
       ['cluster', TEXT, this.cluster],
       ['startedAt', TEXT, this.name],
     ]);
-    return text.startsWith('SELECT pg_is') ? row : Buffer.concat([message('C', 'SET'), row]);
+  }
+
+  #ledger(session: number): Buffer {
+    const keepsSessions = this.pooling === null || this.pooling === 'session';
+    return rowOf([
+      ['ledger', JSON_TYPE, JSON.stringify(LEDGER)],
+      ['backend', INT4, String(keepsSessions ? session : SHARED_PROCESS)],
+    ]);
   }
 
   #who(): Buffer {

@@ -20,6 +20,7 @@ import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
 import { DisturbanceGuard } from '../postgres/disturbances.ts';
 import { chooseHost } from '../postgres/hosts.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';
+import { requireKeptSession } from '../postgres/pooler.ts';
 import { readSchema } from '../postgres/schema.ts';
 import type { TimelineMemory } from '../postgres/seen-timeline.ts';
 import { NOTE_CLUSTER } from '../postgres/session-check.ts';
@@ -115,13 +116,16 @@ export class MovablePostgres implements MovableStore {
   async #connected<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const address = parsePostgresAddress(this.#url);
     const host = await chooseHost(address, this.#memory).catch(failed);
-    const client = new pg.Client({ ...clientOptions(address, host), types: PARSERS });
+    const options = clientOptions(address, host);
+    const client = new pg.Client({ ...options, types: PARSERS });
     // The statement in progress rejects with the same error.
     client.on('error', () => {});
     try {
       await client.connect().catch(failed);
       await query(client, `${LEAVE_PATH}${SESSION};${NOTE_CLUSTER}`);
-      admitLedger(null, await readLedger(client, null));
+      const { ledger, backend } = await readLedger(client, null);
+      await requireKeptSession(client, backend, () => new pg.Client(options)).catch(failed);
+      admitLedger(null, ledger);
       await new DisturbanceGuard().require(client).catch(failed);
       return await work(client);
     } finally {
@@ -255,5 +259,6 @@ async function query<T = unknown>(
 }
 
 function failed(cause: unknown): never {
+  if (cause instanceof SetupError) throw cause;
   throw new SetupError(`the database failed: ${(cause as Error).message}`);
 }

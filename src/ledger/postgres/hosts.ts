@@ -14,6 +14,7 @@ import {
 } from '../../config/postgres-address.ts';
 import type { LedgerIdentity } from '../identity.ts';
 import { HostProbe } from './host-probe.ts';
+import { requireSameBackend } from './pooler.ts';
 import { type Lineage, SeenTimeline, type TimelineMemory } from './seen-timeline.ts';
 import {
   type HostState,
@@ -65,6 +66,8 @@ export class Hosts {
   #ledger: LedgerIdentity | null;
   /** When each session last told which ledger it leads to. */
   readonly #askedMs = new WeakMap<pg.ClientBase, number>();
+  /** The process of the server that each session reached first. */
+  readonly #backends = new WeakMap<pg.ClientBase, number>();
 
   /** Throws `SetupError` if the file of the newest timeline cannot be read. */
   constructor(address: PostgresAddress, limits: Limits, options: HostOptions = {}) {
@@ -105,12 +108,14 @@ export class Hosts {
 
   /**
    * Asks a session which ledger it leads to, unless it has just told, and returns that; null if there is none yet. Rejects
-   * with `ForeignLedgerError` if it is another one than before.
+   * with `ForeignLedgerError` if it is another one than before, and with `PoolerError` if the session was not kept.
    */
   async confirmLedger(client: pg.ClientBase, afterMs = LEDGER_MS): Promise<LedgerIdentity | null> {
     const nowMs = performance.now();
     if (nowMs - (this.#askedMs.get(client) ?? 0) < afterMs) return this.#ledger;
-    this.#ledger = admitLedger(this.#ledger, await readLedger(client, this.#ledger));
+    const { ledger, backend } = await readLedger(client, this.#ledger);
+    requireSameBackend(this.#backends.get(client), backend);
+    this.#ledger = admitLedger(this.#ledger, ledger);
     this.#askedMs.set(client, nowMs);
     return this.#ledger;
   }
@@ -207,7 +212,8 @@ export class Hosts {
   }
 
   /** Judges a new session of a site. A name may meanwhile lead to another server or to another ledger. */
-  #admit(site: Site, { client, session, ledger }: OpenedSession): void {
+  #admit(site: Site, { client, session, ledger, backend }: OpenedSession): void {
+    this.#backends.set(client, backend);
     if (session !== null) this.#admitServer(site, session);
     this.#ledger = admitLedger(this.#ledger, ledger);
     this.#askedMs.set(client, performance.now());

@@ -62,16 +62,23 @@ export function pinLedger(known: string | null): string {
   END $phm$`;
 }
 
-/** Reads what `pinLedger` found. */
-export const FOUND_LEDGER = `SELECT pg_catalog.current_setting('phm.ledger')::json AS ledger`;
+/** Reads what `pinLedger` found, and which process of the server read it. */
+export const FOUND_LEDGER = `SELECT pg_catalog.current_setting('phm.ledger')::json AS ledger,
+  pg_catalog.pg_backend_pid() AS backend`;
+
+/** The row of `FOUND_LEDGER`. */
+export interface FoundLedger {
+  readonly ledger: SessionLedger;
+  readonly backend: number;
+}
 
 /** Asks a session again which ledger it leads to. `known` is as in `admitLedger`. */
 export async function readLedger(
   client: pg.ClientBase,
   known: LedgerIdentity | null,
-): Promise<SessionLedger> {
+): Promise<FoundLedger> {
   const results = await client.query(`${pinLedger(known?.schema ?? null)};${FOUND_LEDGER}`);
-  return (results as unknown as pg.QueryResult[]).at(-1)?.rows[0].ledger as SessionLedger;
+  return (results as unknown as pg.QueryResult[]).at(-1)?.rows[0] as FoundLedger;
 }
 
 /** Two schemas of the search path hold a ledger, and only the operator knows which is the right one. */

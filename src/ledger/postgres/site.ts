@@ -4,8 +4,9 @@ import pg from 'pg';
 import type { PostgresAddress, PostgresHost } from '../../config/postgres-address.ts';
 import { clientOptions } from './client-options.ts';
 import { CONFIRMED_COMMITS } from './confirmation.ts';
+import { requireKeptSession } from './pooler.ts';
 import { NOTE_CLUSTER, SESSION_CHECK, type Session } from './session-check.ts';
-import { FOUND_LEDGER, LEAVE_PATH, pinLedger, type SessionLedger } from './session-ledger.ts';
+import { FOUND_LEDGER, type FoundLedger, LEAVE_PATH, pinLedger } from './session-ledger.ts';
 
 /** Limit of concurrent reads. Commits have their own connection, so no flood of reads delays them. */
 const MAX_READERS = 3;
@@ -37,11 +38,10 @@ const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMIT
   SET lock_timeout = ${lockMs}`;
 
 /** What a new session is. */
-export interface OpenedSession {
+export interface OpenedSession extends FoundLedger {
   readonly client: pg.ClientBase;
   /** Null if the address takes any server. */
   readonly session: Session | null;
-  readonly ledger: SessionLedger;
 }
 
 export interface SiteOptions {
@@ -89,19 +89,22 @@ export class Site {
   #openPool({ address, host, limits, schema, admit }: SiteOptions, max: number): pg.Pool {
     const settings = sessionSettings(limits);
     const check = address.target === 'any' ? '' : `${SESSION_CHECK};`;
+    const options = { ...clientOptions(address, host), stream: () => this.#openSocket() };
+    const second = () => new pg.Client({ ...options, query_timeout: address.connectTimeoutMs });
     const pool = new pg.Pool({
-      ...clientOptions(address, host),
-      stream: () => this.#openSocket(),
+      ...options,
       max,
       query_timeout: limits.answerMs,
       types: TYPES,
       onConnect: async (client) => {
-        const found = `${NOTE_CLUSTER};${pinLedger(schema())};${check}${FOUND_LEDGER}`;
+        const look = `${NOTE_CLUSTER};${pinLedger(schema())};${check}${FOUND_LEDGER}`;
         // Several statements in one query give several results, which the driver's types lack.
-        const results = await client.query(`${LEAVE_PATH}${settings};${found}`);
+        const results = await client.query(`${LEAVE_PATH}${settings};${look}`);
         const [checked, last] = (results as unknown as pg.QueryResult[]).slice(-2);
         const session = check === '' ? null : (checked?.rows[0] as Session);
-        admit(this, { client, session, ledger: last?.rows[0].ledger as SessionLedger });
+        const found = last?.rows[0] as FoundLedger;
+        await requireKeptSession(client, found.backend, second);
+        admit(this, { client, session, ...found });
       },
     });
     // A connection that breaks while idle leaves the pool by itself.
