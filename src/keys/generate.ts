@@ -20,7 +20,7 @@ import { failedKeyTest, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts'
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
 import { type Credit, type Generator, latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
-import { commitToKey } from './key-receipt.ts';
+import { commitToKey, wipeKey } from './key-receipt.ts';
 import { type Defect, gateDefect } from './latch.ts';
 import type {
   Evidence,
@@ -85,15 +85,17 @@ export function generateKey(
     ? openStreamWithEvidence(generator, order, tally)
     : openStream(generator, order);
   const { key, creditBits, jobId, seeds } = cutKey(generator, order, stream);
+  let opening: Buffer | null = null;
   try {
     const hashProof = keyring.makeProof(key);
     const commitment = keyring.commit(key);
     const otherCommitments = keyring.commitOthers(key);
     const keyId = newKeyId();
     const keyIdText = formatKeyId(keyId);
-    const { opening, receipt } = commits
+    const committed = commits
       ? commitToKey(key, keyIdText, sourcesOfKey(seeds), order.receipt)
-      : { opening: null, receipt: null };
+      : null;
+    opening = committed?.opening ?? null;
     const answered = { key, keyId: keyIdText, hashProof, opening };
     const digest = answerDigest(answered, order);
     // After all that is computed from the key: what was altered before or between is found here.
@@ -103,7 +105,7 @@ export function generateKey(
       keyIdText,
       key,
       opening,
-      receipt,
+      receipt: committed?.receipt ?? null,
       securityStrengthBits: Math.min(order.securityLevel, generator.strengthBits),
       entropyBits: roundDown(stream.screen * creditBits),
       entropyJobId: jobId,
@@ -116,7 +118,7 @@ export function generateKey(
       latencyMs: monotonicMs() - order.acceptedMs,
     };
   } catch (error) {
-    wipe(key);
+    wipeKey({ key, opening });
     throw error;
   } finally {
     endStream(stream);

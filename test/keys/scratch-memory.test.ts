@@ -7,6 +7,8 @@ import { Cipheriv } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import type { CtrDrbg as DrbgType } from '../../src/drbg/index.ts';
 import type { EntropySource } from '../../src/entropy/index.ts';
+import type { Modulator as ModulatorType } from '../../src/modulation/index.ts';
+import type { HmacKey as HmacKeyType } from '../../src/proof/index.ts';
 
 const WINDOW_BYTES = 8;
 
@@ -33,6 +35,8 @@ const { Generator } = await import('../../src/keys/generator.ts');
 const { wipeKey } = await import('../../src/keys/key-receipt.ts');
 const { Keyring, newMasterSecret } = await import('../../src/proof/index.ts');
 const { deriveSubkey } = await import('../../src/proof/_subkeys.ts');
+const { HmacKey } = await import('../../src/proof/index.ts');
+const { Modulator } = await import('../../src/modulation/index.ts');
 const { order } = await import('../support/fakes.ts');
 globalThis.ArrayBuffer = NativeArrayBuffer;
 
@@ -114,6 +118,39 @@ describe('memory after a key', () => {
       keyring.destroy();
     });
   }
+
+  it('holds no secret of a key that is refused, nor its opening', (t) => {
+    globalThis.ArrayBuffer = RecordedArrayBuffer;
+    t.after(() => {
+      globalThis.ArrayBuffer = NativeArrayBuffer;
+    });
+    const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+    const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+    const secrets = spy(t);
+    const { setKey } = HmacKey.prototype;
+    t.mock.method(HmacKey.prototype, 'setKey', function (this: HmacKeyType, key: Uint8Array) {
+      secrets.set('opening', Buffer.from(key));
+      setKey.call(this, key);
+    });
+    const { demodulateInPlace } = Modulator.prototype;
+    t.mock.method(
+      Modulator.prototype,
+      'demodulateInPlace',
+      function (this: ModulatorType, ...all: [Buffer, number]) {
+        secrets.set('key', Buffer.from(all[0]));
+        demodulateInPlace.apply(this, all);
+        all[0][0] ^= 1;
+      },
+    );
+    const wish = order({ receipt: true });
+    const make = () =>
+      generateKey(generator, keyring, wish, { streams: 0, streamsPassed: 0 }, true);
+    assert.throws(make, /not available/);
+    assert.ok(secrets.has('opening') && secrets.has('key'));
+    assert.deepEqual(found(secrets), []);
+    generator.close();
+    keyring.destroy();
+  });
 
   it('holds nothing of a keyring that was destroyed', () => {
     const before = recorded.length;
