@@ -1,7 +1,8 @@
 /** A key that is altered after its generation is not released, wherever it happens. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { Cipheriv, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
+import { RecentDigests } from '../../src/entropy/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { answerDigest } from '../../src/keys/answer-digest.ts';
 import { generateKey } from '../../src/keys/generate.ts';
@@ -183,6 +184,7 @@ describe('words that repeat', () => {
   });
 
   it('are found among the last 65,536 words and no earlier one', () => {
+    assert.equal(REMEMBERED_WORDS, 65_536);
     const words = new RecentWords();
     const [first, second] = [randomBytes(8), randomBytes(8)];
     words.sees(Buffer.concat([first, second]));
@@ -191,6 +193,44 @@ describe('words that repeat', () => {
     }
     assert.equal(words.sees(Buffer.concat([randomBytes(8), second])), true);
     assert.equal(words.sees(Buffer.concat([randomBytes(8), first])), false, 'it was forgotten');
+  });
+});
+
+describe('the memory of words', () => {
+  it('holds no part of a cipher text that can be undone', (t) => {
+    const outputs: { readonly given: Buffer; readonly kept: Buffer; readonly output: Buffer }[] =
+      [];
+    const { update } = Cipheriv.prototype;
+    t.mock.method(Cipheriv.prototype, 'update', function (this: Cipheriv, blocks: Buffer) {
+      const given = Buffer.from(blocks);
+      const output = update.call(this, blocks, undefined as never, undefined as never);
+      const kept = Buffer.from(output as unknown as Buffer);
+      outputs.push({ given, kept, output: output as unknown as Buffer });
+      return output;
+    });
+    const remembered: Buffer[] = [];
+    const { sees } = RecentDigests.prototype;
+    t.mock.method(
+      RecentDigests.prototype,
+      'sees',
+      function (this: RecentDigests, ...all: [Buffer, number]) {
+        const [bytes, offset] = all;
+        remembered.push(Buffer.from(bytes.subarray(offset, offset + 12)));
+        return sees.apply(this, all);
+      },
+    );
+    new RecentWords().sees(randomBytes(32));
+    const [{ given, kept, output }] = outputs;
+    assert.equal(remembered.length, 4);
+    remembered.forEach((digest, i) => {
+      const [word, block] = [given, kept].map((bytes) => bytes.subarray(16 * i, 16 * i + 16));
+      assert.deepEqual(digest, Buffer.from(block.map((byte, at) => byte ^ word[at]).subarray(4)));
+      assert.deepEqual(word.subarray(8), Buffer.alloc(8));
+    });
+    assert.ok(
+      output.every((byte) => byte === 0),
+      'the rest of the blocks is wiped',
+    );
   });
 });
 

@@ -80,7 +80,8 @@ describe('sealKey', () => {
         return order;
       },
       (order) => {
-        order.opening?.fill(0, 0, 1);
+        assert.ok(order.opening);
+        order.opening[0] ^= 1;
         return order;
       },
       (order) => ({ ...order, key: order.key.subarray(0, 16) }),
@@ -91,6 +92,17 @@ describe('sealKey', () => {
       await assert.rejects(sealKey(order, sealer, FACTS), AlteredKeyError);
       assert.ok([...order.key, ...(order.opening ?? [])].every((byte) => byte === 0));
     }
+  });
+
+  it('refuses to seal a plaintext with the proof of another key', async () => {
+    const sealer = await sealerTo(await newRecipient());
+    const faulty = Object.create(sealer, {
+      seal: {
+        value: (wish: Parameters<typeof sealer.seal>[0]) =>
+          sealer.seal({ ...wish, hashProof: 'proof_1' }),
+      },
+    });
+    await assert.rejects(sealKey(generated(), faulty, FACTS), AlteredKeyError);
   });
 
   it('has no sealer to a public key that anyone can open', async () => {

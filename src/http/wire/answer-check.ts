@@ -47,13 +47,21 @@ function fits(members: KeyMembers, { order }: AnsweredOrder, digest: Uint8Array)
   try {
     // A digit that is not hexadecimal ends the bytes written.
     if (key.write(digits, 'hex') !== key.length) return false;
-    opening?.write(base64 as string, 'base64');
+    // `write` ends with the memory, and skips what is not base64.
+    if (opening && !isOpening(base64 as string, opening)) return false;
     return timingSafeEqual(answerDigest({ key, keyId, hashProof, opening }, order), digest);
   } finally {
     key.fill(0);
     opening?.fill(0);
   }
 }
+
+/** Reads an opening. Returns false unless the text is base64 of 32 bytes and nothing else. */
+function isOpening(base64: string, opening: Buffer): boolean {
+  return OPENING.test(base64) && opening.write(base64, 'base64') === opening.length;
+}
+
+const OPENING = /^[A-Za-z0-9+/]{43}=$/;
 
 const keyMemory: Buffer = newBytes(48);
 const openingMemory: Buffer = newBytes(32);
