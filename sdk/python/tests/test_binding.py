@@ -289,6 +289,19 @@ def test_a_record_is_the_one_that_was_asked_for(answered: Answered) -> None:
     refused(lambda: phm.receipt("phm_1"), "its receipt is about another key")
 
 
+def test_a_receipt_has_the_commitment_that_was_asked_for(answered: Answered) -> None:
+    phm, server = answered(answers({"receipt": RECEIPT, "timestamp": TIMESTAMP}))
+    key_id, commitment = (RECEIPT["statement"][name] for name in ("key_id", "key_commitment"))
+    assert phm.receipt_by_commitment(key_id, commitment).receipt.proof == RECEIPT["proof"]
+    request = server.received[0]
+    assert json.loads(request.body) == {"key_id": key_id, "key_commitment": commitment}
+    assert "x-api-key" not in request.headers
+    other = commitment[::-1].lstrip("=")[:42] + "A="
+    words = "its receipt is about another key"
+    refused(lambda: phm.receipt_by_commitment(key_id, other), words)
+    refused(lambda: phm.receipt_by_commitment("phm_1", commitment), words)
+
+
 REVOKED = {"status": "deactivated", "revoked_at": TIMESTAMP, "revocation_reason": "superseded"}
 
 

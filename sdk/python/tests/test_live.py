@@ -54,6 +54,17 @@ def test_brings_a_receipt(phm: PhmClient) -> None:
     assert receipt.proof.startswith("c2sp.org/tlog-proof@v1\n")
 
 
+def test_brings_a_receipt_without_an_api_key(phm: PhmClient, service: str) -> None:
+    receipt = phm.receipt(phm.generate(256).key_id).receipt
+    key_id, commitment = receipt.statement.key_id, receipt.statement.key_commitment
+    with PhmClient(service) as recipient:
+        found = recipient.receipt_by_commitment(key_id, commitment).receipt
+        assert found.statement == receipt.statement
+        with pytest.raises(PhmApiError) as refused:
+            recipient.receipt_by_commitment("phm_1", commitment)
+    assert refused.value.code == "receipt_not_found"
+
+
 def test_finds_and_revokes_a_key(phm: PhmClient) -> None:
     labels = {"run": f"{time.time_ns()}", "note": "Käse & ✓"}
     expires_at = datetime.now(timezone.utc) + timedelta(days=1)

@@ -101,6 +101,12 @@ def test_refuses_arguments_of_calls_before_anything_is_sent(answered: Answered) 
         ) as caught:
             phm.receipt(key_id)
         assert SECRET not in str(caught.value)
+    for commitment in ("", SECRET, "A" * 43 + "=\n", "A" * 42 + "B="):
+        with pytest.raises(
+            ValueError, match="^key_commitment must be 32 bytes in base64"
+        ) as caught:
+            phm.receipt_by_commitment("phm_1", commitment)
+        assert SECRET not in str(caught.value)
     listed: Any = ["nist_report"]
     with pytest.raises(TypeError, match="^include must be a string, got list$"):
         phm.randomness(include=listed)

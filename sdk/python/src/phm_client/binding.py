@@ -89,9 +89,11 @@ def of_revocation(key_id: str, reason: object) -> Callable[[KeyInfoResult], str 
     return check
 
 
-def of_receipt(key_id: str) -> Callable[[ReceiptResult], str | None]:
-    """Return the check of ``receipt``."""
-    return lambda result: _receipt_problem(result.receipt, key_id)
+def of_receipt(
+    key_id: str, key_commitment: str | None = None
+) -> Callable[[ReceiptResult], str | None]:
+    """Return the check of a receipt, and of its commitment if one is given."""
+    return lambda result: _receipt_problem(result.receipt, key_id, key_commitment)
 
 
 def of_list(query: Mapping[str, Any], labels: Mapping[str, str]) -> Callable[[KeyList], str | None]:
@@ -192,8 +194,14 @@ def _sealed_problem(key: GeneratedSealedKey, recipient: object) -> str | None:
     return None
 
 
-def _receipt_problem(receipt: Receipt, key_id: str) -> str | None:
-    return None if receipt.statement.key_id == key_id else "its receipt is about another key"
+def _receipt_problem(
+    receipt: Receipt, key_id: str, key_commitment: str | None = None
+) -> str | None:
+    statement = receipt.statement
+    commitment = key_commitment or statement.key_commitment
+    if (statement.key_id, statement.key_commitment) == (key_id, commitment):
+        return None
+    return "its receipt is about another key"
 
 
 def _content(key: GeneratedKey | GeneratedSealedKey) -> str:

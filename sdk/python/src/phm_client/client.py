@@ -23,6 +23,7 @@ from .options import (
     check_api_key,
     check_base_url,
     check_bool,
+    check_commitment,
     check_hook,
     check_http_client,
     check_include,
@@ -88,7 +89,7 @@ class PhmClient(BatchCalls):
 
         Args:
             base_url: URL of the service, with its base path if it has one.
-            api_key: Without it, only ``health`` works.
+            api_key: Without it, only ``health`` and ``receipt_by_commitment`` work.
             timeout: Seconds for a whole call, with retries and waits.
             attempt_timeout: Seconds for one attempt.
             max_retries: Most retries of a call, 0 to 100. Refusals by a rate limit do not count,
@@ -262,6 +263,34 @@ class PhmClient(BatchCalls):
         check = binding.of_receipt(key_id)
         return self._get(path, ReceiptResult, {}, request_id, timeout, check=check)
 
+    def receipt_by_commitment(
+        self,
+        key_id: str,
+        key_commitment: str,
+        *,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ReceiptResult:
+        """Return the receipt for a sealed key, by two members of its header.
+
+        Its recipient needs no API key, and none is sent. The service refuses with
+        ``receipt_pending`` as in ``receipt``, and the client retries.
+        """
+        body = {
+            "key_id": check_key_id(key_id),
+            "key_commitment": check_commitment(key_commitment),
+        }
+        check = binding.of_receipt(key_id, key_commitment)
+        return self._post(
+            "/api/v2/receipts",
+            ReceiptResult,
+            body,
+            request_id,
+            timeout,
+            authenticated=False,
+            check=check,
+        )
+
     def metrics(
         self,
         *,
@@ -329,6 +358,7 @@ class PhmClient(BatchCalls):
         repeatable: bool = True,
         idempotency_key: str | None = None,
         places: int = 1,
+        authenticated: bool = True,
         check: Callable[[T], str | None] | None = None,
     ) -> T:
         return self._send(
@@ -339,6 +369,7 @@ class PhmClient(BatchCalls):
                 repeatable=repeatable,
                 idempotency_key=idempotency_key,
                 places=places,
+                authenticated=authenticated,
                 body=json.dumps(body, allow_nan=False).encode(),
                 query={},
                 request_id=request_id,

@@ -11,6 +11,8 @@ from typing import cast
 import httpx
 
 _KEY_ID = re.compile(r"phm_[1-9][0-9]{0,38}", re.ASCII)
+# 32 bytes in base64 (RFC 4648 §4), with unused bits that are zero.
+_COMMITMENT = re.compile(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 # Random characters that the client adds to a label, after a point.
@@ -127,6 +129,17 @@ def check_key_id(key_id: object) -> str:
     text = cast(str, key_id)
     if not is_key_id(text):
         raise ValueError('key_id must be the one of a generated key: "phm_" and a decimal number')
+    return text
+
+
+def check_commitment(commitment: object) -> str:
+    """Return the commitment. Raises TypeError or ValueError, which do not quote it."""
+    check_text("key_commitment", commitment)
+    text = cast(str, commitment)
+    if not _COMMITMENT.fullmatch(text):
+        raise ValueError(
+            "key_commitment must be 32 bytes in base64, as in the header of a sealed key"
+        )
     return text
 
 
