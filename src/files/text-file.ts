@@ -2,7 +2,7 @@
  * The one way to read a text of a user: UTF-8 with or without a byte order mark, with the line ends of any system. Everything
  * else is refused by name, so that an editor's encoding never looks like a forged receipt or a wrong key.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 
 /** Bytes that are no text which can be read. The message says what they are; it quotes none of them. */
 export class TextError extends Error {
@@ -77,20 +77,71 @@ function tooLong(maxBytes: number): TextError {
   return new TextError(`it is longer than the ${most} that it may have`);
 }
 
-/** Returns the content of a file; null if it is longer. Throws the error of the file system. */
-export function readBounded(path: string, maxBytes: number): Buffer | null {
-  const file = openSync(path, 'r');
+/** Longest wait for the next bytes of a named pipe. Whoever writes to it may have to type a passphrase first. */
+const PIPE_WAIT_MS = 60_000;
+
+/**
+ * Returns the content of a file; null if it is longer. Throws the error of the file system, or `TextError` for a named pipe to
+ * which nobody writes: opened like a file, it would hold the process for ever, also against Ctrl-C.
+ */
+export function readBounded(
+  path: string,
+  maxBytes: number,
+  pipeWaitMs = PIPE_WAIT_MS,
+): Buffer | null {
+  const isPipe = statSync(path).isFIFO();
+  const file = openSync(path, constants.O_RDONLY | (isPipe ? constants.O_NONBLOCK : 0));
+  const take = isPipe ? new PipeReader(pipeWaitMs) : { read: readSync };
   try {
     const bytes = Buffer.alloc(maxBytes + 1);
     let length = 0;
     for (let read = 1; read > 0 && length < bytes.length; length += read) {
-      read = readSync(file, bytes, length, bytes.length - length, null);
+      read = take.read(file, bytes, length, bytes.length - length, null);
     }
     return length > maxBytes ? null : bytes.subarray(0, length);
   } finally {
     closeSync(file);
   }
 }
+
+/** Reads a pipe that was opened without waiting for its other end. */
+class PipeReader {
+  readonly #waitMs: number;
+  #isWritten = false;
+
+  constructor(waitMs: number) {
+    this.#waitMs = waitMs;
+  }
+
+  /** As `readSync`: 0 means the end. */
+  read(file: number, into: Buffer, offset: number, length: number, position: null): number {
+    const endMs = performance.now() + this.#waitMs;
+    do {
+      const read = this.#readNow(() => readSync(file, into, offset, length, position));
+      // Without a writer, a pipe is at its end: of what was written, or before anything was.
+      if (read !== null && (read > 0 || this.#isWritten)) return read;
+      Atomics.wait(SLEEPER, 0, 0, PIPE_POLL_MS);
+    } while (performance.now() < endMs);
+    const seconds = Math.ceil(this.#waitMs / 1000);
+    throw new TextError(`it is a pipe to which nothing was written for ${seconds} s`);
+  }
+
+  /** Returns null if there is nothing yet. */
+  #readNow(read: () => number): number | null {
+    try {
+      const count = read();
+      if (count > 0) this.#isWritten = true;
+      return count;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      this.#isWritten = true;
+      return null;
+    }
+  }
+}
+
+const PIPE_POLL_MS = 10;
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
 /** Resolves with the content of a stream; with null if it is longer. */
 export async function readStreamBounded(

@@ -1,5 +1,7 @@
 /** The one way to read a text, and each reader of the server's files that takes it. */
 import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +10,14 @@ import { parsePolicy } from '#tlog';
 import { readCertificate } from '../../src/config/certificate.ts';
 import { Reader } from '../../src/config/reader.ts';
 import { readCredential } from '../../src/entropy/credential.ts';
-import { decodeText, plainText, readTextFile, readTextStream } from '../../src/files/text-file.ts';
+import {
+  decodeText,
+  plainText,
+  readBounded,
+  readTextFile,
+  readTextStream,
+  TextError,
+} from '../../src/files/text-file.ts';
 import { readLines } from '../../src/ledger/move/lines.ts';
 import { clientOptions } from '../../src/ledger/postgres/client-options.ts';
 import { newLogKeysText } from '../../src/log/index.ts';
@@ -138,5 +147,35 @@ describe('texts from elsewhere', () => {
 
   it('takes no text of one or two bytes for UTF-16', () => {
     for (const text of ['', 'a', 'ab']) assert.equal(decodeText(Buffer.from(text)), text);
+  });
+});
+
+describe('a named pipe', { skip: process.platform === 'win32' }, () => {
+  const pipe = join(FOLDER, 'pipe');
+  const write = (command: string) => spawn('/bin/sh', ['-c', command, 'sh', pipe]);
+
+  it('is read until its writer ends', async () => {
+    execFileSync('mkfifo', [pipe]);
+    const writer = write('{ echo one; sleep 0.1; echo two; } > "$1"');
+    assert.equal(readTextFile(pipe), 'one\ntwo\n');
+    await once(writer, 'close');
+  });
+
+  it('that is longer than a text may be is not read further', async () => {
+    const writer = write('yes > "$1"');
+    assert.equal(readBounded(pipe, 100_000), null);
+    await once(writer, 'close');
+  });
+
+  it('without a writer, or with one that writes nothing, does not hold the process', async () => {
+    const nothing = /^TextError: it is a pipe to which nothing was written for 1 s$/;
+    assert.throws(() => readBounded(pipe, 100, 20), nothing);
+    const writer = write('exec 3> "$1"; echo x >&3; exec sleep 60');
+    try {
+      assert.throws(() => readBounded(pipe, 100, 300), TextError);
+    } finally {
+      writer.kill();
+      await once(writer, 'close');
+    }
   });
 });

@@ -1,9 +1,7 @@
 /** `phm validate`: asks a running service whether it generated a key. */
-import { readFileSync } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ValidationResult } from '../../../sdk/src/index.ts';
-import { TextError } from '../../files/text-file.ts';
+import { readBounded, readStreamBounded, TextError } from '../../files/text-file.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { reasonOf } from '../read-bounded.ts';
@@ -91,28 +89,29 @@ async function readKey({ err }: CliContext, file: string | undefined): Promise<K
 }
 
 /** Wipes the input. */
-function decode(where: string, input: Buffer): KeyToValidate | undefined {
+function decode(where: string, input: Buffer | null): KeyToValidate | undefined {
   try {
-    return input.length <= MAX_BYTES ? decodeKey(input) : undefined;
+    return input === null ? undefined : decodeKey(input);
   } catch (error) {
     if (!(error instanceof TextError)) throw error;
     throw new CommandError(`${where} cannot be read: ${error.message}; nothing was sent`, 2);
   } finally {
-    input.fill(0);
+    input?.fill(0);
   }
 }
 
-function readFile(file: string): Buffer {
+/** Returns null if the file is too long. */
+function readFile(file: string): Buffer | null {
   try {
-    return readFileSync(file);
+    return readBounded(file, MAX_BYTES);
   } catch (error) {
     throw new CommandError(`${file} cannot be read: ${reasonOf(error)}`, 2);
   }
 }
 
-async function readStandardInput(err: (text: string) => void): Promise<Buffer> {
+async function readStandardInput(err: (text: string) => void): Promise<Buffer | null> {
   if (process.stdin.isTTY) err('Paste the key, then press Enter and Ctrl-D.\n');
-  return buffer(process.stdin);
+  return readStreamBounded(process.stdin, MAX_BYTES);
 }
 
 /** Explains the verdict on a key whose version of the master secret is retired. */
