@@ -4,8 +4,8 @@
  *
  * A word w is remembered as 96 bits of E(w ‖ 0) ⊕ (w ‖ 0), with AES-256 under a random key of this thread. Without the first
  * 32 bits, and because the word itself is added, the cipher cannot be undone: who reads this memory, with the key, has to try
- * the 2^64 values of a word. Two words of sound keys are equal with probability 2^-64; docs/random-bit-generation.md has the
- * rate of false alarms.
+ * the 2^64 values of a word, and finds all remembered words by that. Two words of sound keys are equal with probability
+ * 2^-64; docs/random-bit-generation.md has the rate of false alarms.
  */
 import { type Cipheriv, createCipheriv, randomFillSync } from 'node:crypto';
 import { newBytes, wipe } from '../bytes.ts';
