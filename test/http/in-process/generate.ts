@@ -612,6 +612,26 @@ describe('a sealed response', () => {
     }
   });
 
+  it('is not sent, also as a replay, if a defect was found while it waited for receipts', async () => {
+    for (const isReplay of [false, true]) {
+      const order: number[] = [];
+      const service = serviceOf({
+        refuseUnsound: () => {
+          order.push(receiptsOf.length);
+          return Promise.reject(new AppError('entropy_unavailable'));
+        },
+      });
+      const on = await buildTestApp({ service, rateLimits: false });
+      replayed = isReplay;
+      receiptsOf = [];
+      const sent = await post('generateSealedBatch', { include: ['receipt'] }, { on });
+      assert.deepEqual([sent.status, order], [503, [receiptsOf.length]]);
+      assert.ok(receiptsOf.length > 0);
+      assert.ok(!sent.text.includes(SEALED_KEY.sealed_key.ciphertext));
+      await on.close();
+    }
+  });
+
   it('is valid JSON with whatever is joined to it', () => {
     const unit = fc.constantFrom('"', '\\', '}', ']', ',', '{', ':', 'key_id', 'phm_1', 'é');
     const texts = fc.string({ unit, maxLength: 12 });

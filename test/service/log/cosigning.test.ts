@@ -112,6 +112,20 @@ describe('a round of witnesses', () => {
     for (const { answers } of own) assert.deepEqual(answers, [200, 200, 200]);
   });
 
+  it('keeps no head without a cosignature, also if the quorum is none', async () => {
+    const { tree, policy } = await setUp();
+    const saved: SignedHead[] = [];
+    const none = new Cosigning({
+      policy: { ...policy, quorum: 'none' },
+      witnesses: [{ name: 'mute', cosign: async () => null, shown: async () => null }],
+      stored: async () => null,
+      save: async (head) => void saved.push(head),
+      nowMs: () => 0,
+    });
+    await none.round(tree.head(3));
+    assert.deepEqual([none.witnessed, saved], [null, []]);
+  });
+
   it('learns from 409 what a witness has cosigned, as after a restart', async () => {
     const first = await setUp();
     await first.cosigning.round(first.tree.head(7));
