@@ -26,7 +26,9 @@ export { type LogSetup, NO_LOG_KEYS, prepareLog, readWitnesses } from './log/pre
 export { shownPath } from './log/shown-file.ts';
 export type { Halt } from './log/stopped.ts';
 export {
+  areKeysOf,
   createLogKeys,
+  describeOtherKeys,
   followingEntry,
   type NewLog,
   readLogKeys,

@@ -21,6 +21,7 @@ import {
   type LogKeys,
   newLogKeysText,
   newOrigin,
+  openVerifierKey,
   parseLogKeys,
   sha256,
 } from '../log/index.ts';
@@ -83,6 +84,23 @@ export function createLogKeys(
 /** Returns the verifier keys as the database stores them: two lines, Ed25519 first. */
 export function verifierKeysText({ verifierKeys }: LogKeys): string {
   return `${verifierKeys.ed25519}\n${verifierKeys.mlDsa44}\n`;
+}
+
+/** Returns true if these are the keys of the log. Logs of other databases can have the same origin. */
+export function areKeysOf(keys: LogKeys | null, { verifierKeys }: LogRecord): keys is LogKeys {
+  return keys !== null && verifierKeysText(keys).trim() === verifierKeys.trim();
+}
+
+/** Says what tells these keys from those of the log, to follow their subject. Origins alone may be equal. */
+export function describeOtherKeys(keys: LogKeys, { origin, verifierKeys }: LogRecord): string {
+  return keys.origin === origin
+    ? `have the key IDs ${keyIds(verifierKeysText(keys))}, but those of the open log ${origin} are ${keyIds(verifierKeys)}`
+    : `belong to the log ${keys.origin}, but the open log of this database is ${origin}`;
+}
+
+function keyIds(verifierKeys: string): string {
+  const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
+  return keys.map(({ keyId }) => keyId.toString(16).padStart(8, '0')).join(' and ');
 }
 
 export interface NewLog {

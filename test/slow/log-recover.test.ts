@@ -5,7 +5,13 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { leafHash, nodeHash, openPolicy, parseLogKeys } from '../../src/log/index.ts';
+import {
+  leafHash,
+  newLogKeysText,
+  nodeHash,
+  openPolicy,
+  parseLogKeys,
+} from '../../src/log/index.ts';
 import { LogLedger, ORIGIN } from '../support/log-ledger.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
@@ -92,8 +98,14 @@ describe('phm log init', () => {
     writeFileSync(file, 'damaged');
     const damaged = await init('--rotate');
     assert.match(damaged.stderr, /or move the file away and rotate the log: .*log init --rotate/);
+    // Keys of the same name, such as those of another installation, are not the log's.
+    writeFileSync(file, newLogKeysText(NEXT));
+    assert.match(
+      (await init()).stderr,
+      /its keys are not here \(those here have the key IDs .* but those of the open log/,
+    );
     rmSync(file);
-    assert.match((await init()).stderr, /is open, but its keys are not here/);
+    assert.match((await init()).stderr, /is open, but its keys are not here: copy/);
     assert.equal((await init('--rotate', '--origin', `${NEXT}b`)).stdout, `${NEXT}b\n`);
     assert.equal(parseLogKeys(readFileSync(file, 'utf8')).origin, `${NEXT}b`);
     removeDataDir(dataDir);
@@ -437,7 +449,13 @@ describe('phm log recover --accept', () => {
   it('needs one of its options, and the keys of the log', async () => {
     assert.equal((await ledger.run('log', 'recover')).code, 2);
     assert.equal((await ledger.run('log', 'recover', '--accept', '--from', 'x')).code, 2);
-    rmSync(join(ledger.dataDir, 'log.key'));
+    const file = join(ledger.dataDir, 'log.key');
+    writeFileSync(file, newLogKeysText(parseLogKeys(readFileSync(file, 'utf8')).origin));
+    assert.match(
+      await refused('log', 'recover', '--accept'),
+      /needs the keys of the log .*; those here have the key IDs /,
+    );
+    rmSync(file);
     assert.match(
       await refused('log', 'recover', '--accept'),
       /needs the keys of the log .* there are none here/,

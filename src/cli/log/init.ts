@@ -20,7 +20,9 @@ import {
 } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import {
+  areKeysOf,
   createLogKeys,
+  describeOtherKeys,
   judgeSeal,
   type NewLog,
   readLogKeys,
@@ -187,14 +189,16 @@ function chooseKeys(
   return createLogKeys(place.path, origin, { replace: present !== null });
 }
 
-function isOpen({ origin }: LogRecord, keys: LogKeys | null): CommandError {
+function isOpen(log: LogRecord, keys: LogKeys | null): CommandError {
+  const { origin } = log;
   const rotate = 'To close it and start another: phm log init --rotate';
-  if (keys?.origin === origin) {
+  if (areKeysOf(keys, log)) {
     return new CommandError([`the log ${origin} is open, and its keys are in place`, rotate], 1);
   }
+  const others = keys ? ` (those here ${describeOtherKeys(keys, log)})` : '';
   return new CommandError(
     [
-      `the log ${origin} is open, but its keys are not here: copy them from another server or a backup`,
+      `the log ${origin} is open, but its keys are not here${others}: copy them from another server or a backup`,
       rotate,
     ],
     1,
@@ -238,7 +242,7 @@ async function lastCheckpoint(
   const isSealed = judgeSeal(macs, open.origin, open) === 'valid';
   // A database that was restored may hold other entries than were published.
   const isSound = isSealed && !open.isMoved;
-  const maySign = keys?.origin === open.origin && isBehind && isSound;
+  const maySign = areKeysOf(keys, open) && isBehind && isSound;
   if (!maySign || !(await continues(storeTiles(store, open), newest ?? null, open))) {
     if (newest !== undefined) return parseNote(newest.note).text;
     requireSeal(macs, open);

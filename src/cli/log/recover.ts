@@ -13,7 +13,14 @@ import {
   readState,
   signCheckpoint,
 } from '../../log/index.ts';
-import { type EntryMaker, newAudit, readLogKeys, sealed } from '../../service/index.ts';
+import {
+  areKeysOf,
+  describeOtherKeys,
+  type EntryMaker,
+  newAudit,
+  readLogKeys,
+  sealed,
+} from '../../service/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';
@@ -202,12 +209,13 @@ async function publish(
   await store.recordHome(log.logId);
 }
 
-function requireKeys(config: Config, { origin }: LogRecord): LogKeys {
+function requireKeys(config: Config, log: LogRecord): LogKeys {
   const keys = readLogKeys(config.log.keys);
-  if (keys?.origin === origin) return keys;
-  const found = keys === null ? 'there are none here' : `those here are of ${keys.origin}`;
+  if (areKeysOf(keys, log)) return keys;
+  const found =
+    keys === null ? ', but there are none here' : `; those here ${describeOtherKeys(keys, log)}`;
   throw new CommandError(
-    `this needs the keys of the log ${origin}, but ${found}: copy them from another server, or set PHM_LOG_KEY_FILE`,
+    `this needs the keys of the log ${log.origin}${found}: copy them from another server, or set PHM_LOG_KEY_FILE`,
     1,
   );
 }

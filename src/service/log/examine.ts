@@ -4,6 +4,7 @@ import type { LogConfig } from '../../config/index.ts';
 import type { LedgerStore, LogCounts, LogRecord } from '../../ledger/index.ts';
 import { type LogKeys, openVerifierKey, readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
+import { areKeysOf } from '../log-start.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import { HeadSeals } from './head-seal.ts';
 import { describeFault, firstFault } from './log-rows.ts';
@@ -40,7 +41,8 @@ export async function examineLog(examination: LogExamination): Promise<LogFindin
   const { store, config, record, keys, macs } = examination;
   const { logId, origin } = record;
   const counts = await store.logCounts(logId);
-  const fault = await firstFault(await store.logs(), store, macs, keys?.origin ?? null);
+  const own = areKeysOf(keys, record) ? origin : null;
+  const fault = await firstFault(await store.logs(), store, macs, own);
   const stopped =
     fault === null
       ? (whyStopped(config, record, keys) ?? (await whyNotAdmitted(examination)))

@@ -6,7 +6,13 @@ import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { type LogKeys, openPolicy, policyText, readNote } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { softwareName } from '../../version.ts';
-import { createLogKeys, readLogKeys, startLog, verifierKeysText } from '../log-start.ts';
+import {
+  areKeysOf,
+  createLogKeys,
+  describeOtherKeys,
+  readLogKeys,
+  startLog,
+} from '../log-start.ts';
 import type { LogBinding } from '../messages.ts';
 import { describeFault, firstFault } from './log-rows.ts';
 import { shownPath } from './shown-file.ts';
@@ -65,7 +71,8 @@ export async function prepareLog(preparation: LogPreparation): Promise<LogSetup 
     return null;
   }
   const record = newest ?? (await startFirstLog(preparation, keys as LogKeys));
-  const fault = await firstFault(logs, store, preparation.macs, keys?.origin ?? null);
+  const own = areKeysOf(keys, record) ? record.origin : null;
+  const fault = await firstFault(logs, store, preparation.macs, own);
   const [ed25519 = '', mlDsa44 = ''] = record.verifierKeys.trim().split('\n');
   const { logId, origin } = record;
   const policy = witnesses === null ? null : openPolicy(witnesses);
@@ -105,19 +112,19 @@ function startFirstLog(
 /** Returns why the log cannot run with these keys, with what to do; null if it can. */
 export function whyStopped(
   { keys: place }: LogConfig,
-  { origin, verifierKeys }: LogRecord,
+  log: LogRecord,
   keys: LogKeys | null,
 ): string | null {
   const name = place.kind === 'environment' ? 'PHM_LOG_KEY' : place.path;
   if (keys === null) {
     return (
-      `the keys of the log ${origin} are missing: restore ${name}, or set PHM_LOG_KEY_FILE. If they are lost, start a ` +
+      `the keys of the log ${log.origin} are missing: restore ${name}, or set PHM_LOG_KEY_FILE. If they are lost, start a ` +
       'new log: phm log init --rotate'
     );
   }
-  if (verifierKeysText(keys).trim() === verifierKeys.trim()) return null;
+  if (areKeysOf(keys, log)) return null;
   return (
-    `the keys in ${name} belong to the log ${keys.origin}, but the open log of this database is ${origin}: install its ` +
+    `the keys in ${name} ${describeOtherKeys(keys, log)}: install its ` +
     'keys and restart this server, or start a new log: phm log init --rotate'
   );
 }

@@ -138,6 +138,17 @@ describe('preparing a log', () => {
       (await site.prepare(store))?.stopped ?? '',
       /belong to the log phm.invalid\/foreign, but the open log of this database is phm.invalid/,
     );
+    const namesake = newLogKeysText(first?.binding.origin ?? '');
+    writeFileSync(path, namesake);
+    const ids = [namesake, keys].map((text) =>
+      text.match(/(?<=\+)[0-9a-f]{8}(?=\+)/g)?.join(' and '),
+    );
+    assert.match(
+      (await site.prepare(store))?.stopped ?? '',
+      new RegExp(
+        `log.key have the key IDs ${ids[0]}, but those of the open log phm.* are ${ids[1]}: install`,
+      ),
+    );
     writeFileSync(path, keys);
     assert.equal((await site.prepare(store))?.stopped, null);
   });
