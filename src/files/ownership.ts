@@ -30,7 +30,8 @@ export function fileProblem(path: string): string | null {
   if (stats === null) return null;
   const link = linkProblem(path);
   if (link !== null) return link;
-  if (!stats.isFile()) return null;
+  // Not a terminal or /dev/null. Whoever owns a named pipe may write to it what this process takes for a file.
+  if (!stats.isFile() && !stats.isFIFO()) return null;
   if (stats.mode & OTHERS_WRITE) {
     return `every user of this machine can change ${path} (mode ${octal(stats)}): check its content, then run chmod o-w on it`;
   }

@@ -8,6 +8,7 @@ import { closeSync, lchownSync, openSync, readFileSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#tlog';
+import { SetupError } from '../errors.ts';
 import { DurableFile } from '../files/durable-file.ts';
 import { requireOwnFile } from '../files/ownership.ts';
 import { syncDirectory } from '../files/sync.ts';
@@ -27,6 +28,10 @@ export function readState(path: string): PublishedState | null {
 /** Returns the text of such a file; null if there is none. Throws `SetupError` if it is another user's. */
 export function readNote(path: string): string | null {
   requireOwnFile(path);
+  // A named pipe would hold the thread that signs, and a device has no end.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new SetupError(`${path} is not a regular file: check its name, and who put it there`);
+  }
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

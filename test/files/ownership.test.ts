@@ -71,6 +71,21 @@ describe('files of other users', { skip }, () => {
     );
   });
 
+  it('are not believed as named pipes either, to which their owner may write', () => {
+    const folder = fresh();
+    const pipe = (name: string, owner: number, mode: number): string => {
+      const path = join(folder, name);
+      spawnSync('mkfifo', [path]);
+      chownSync(path, owner, owner);
+      chmodSync(path, mode);
+      return path;
+    };
+    assert.equal(fileProblem(pipe('own', 0, 0o600)), null);
+    assert.match(fileProblem(pipe('theirs', MALLORY, 0o644)) ?? '', /another user \(uid 54321\)/);
+    assert.match(fileProblem(pipe('open', 0, 0o666)) ?? '', /every user .* can change/);
+    assert.equal(fileProblem('/dev/null'), null);
+  });
+
   it('are believed where only root could have placed them, as in a container', () => {
     const mount = mkdtempSync('/opt/phm-own-');
     try {

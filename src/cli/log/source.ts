@@ -1,5 +1,5 @@
 /** Reads a log from an address or a folder in the form of c2sp.org/tlog-tiles. Every input is bounded. */
-import { statSync } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -123,7 +123,11 @@ function folderReader(folder: string): ReadFile {
   return async (path, maxBytes) => {
     const name = join(folder, path);
     try {
-      await using file = await open(name);
+      // Folders of strangers may hold a named pipe, whose other end nobody opens.
+      await using file = await open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+      const stats = await file.stat();
+      if (stats.isDirectory()) return null;
+      if (!stats.isFile()) throw new CommandError(`${name} is not a regular file`, 1);
       const content = await readStreamBounded(file.createReadStream(), maxBytes);
       if (content === null) throw tooLong(name, maxBytes);
       return content;

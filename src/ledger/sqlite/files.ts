@@ -130,7 +130,19 @@ function requireFile(path: string): void {
   // The database of another user has that user's accounts, and perhaps a master secret that others know.
   const problem = dataDirectoryProblem(dirname(path));
   if (problem !== null) throw new SetupError(problem);
-  for (const side of ['', ...SIDE_FILES]) requireOwnFile(path + side);
+  for (const side of ['', ...SIDE_FILES]) {
+    requireOwnFile(path + side);
+    requireRegular(path + side);
+  }
+}
+
+/** Throws for a named pipe or a device, which SQLite would wait for in the main thread. */
+function requireRegular(file: string): void {
+  const stats = look(file);
+  if (stats === undefined || stats.isFile() || stats.isDirectory()) return;
+  throw new SetupError(
+    `cannot open ${file}: it is not a regular file. Check PHM_DATA_DIR first, and who put it there`,
+  );
 }
 
 function requireRights(path: string, rights: number): void {
