@@ -48,6 +48,15 @@ describe('the evidence watch', () => {
     assert.deepEqual([lateness.isLate, told], [false, []]);
   });
 
+  it('counts a failure before the key worker hears of it', async () => {
+    const { worker, watch, draw, answer } = makeWatch();
+    const counted: number[] = [];
+    worker.postMessage = () => void counted.push(watch.failures);
+    draw();
+    await answer(false);
+    assert.deepEqual(counted, [1]);
+  });
+
   it('reports once that a verdict is ten seconds late, and once that it arrived', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, lateness, told, draw, answer } = makeWatch();

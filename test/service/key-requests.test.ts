@@ -81,8 +81,11 @@ describe('keys with a defect found after their rows were durable', () => {
       } as unknown as MeteredRequests,
       observer: undefined,
     });
-    const generate = () =>
-      requests.generate({} as Principal, keyRequest(), { ...PRESENT, abandoned: () => false });
+    const generate = (changes: Partial<KeyRequest> = {}) =>
+      requests.generate({} as Principal, keyRequest({}, changes), {
+        ...PRESENT,
+        abandoned: () => false,
+      });
     return { requests, generate, keys, evidence, latch, log };
   }
   const isWiped = (key: Uint8Array | undefined) => key?.every((byte) => byte === 0);
@@ -97,7 +100,21 @@ describe('keys with a defect found after their rows were durable', () => {
     const { generate, keys, log } = makeRequests();
     log.halt = 'altered';
     await assert.rejects(generate(), isCode('ledger_unavailable'));
+    await assert.rejects(generate({ count: 2, isBatch: true }), isCode('ledger_unavailable'));
     assert.equal(keys.length, 0);
+  });
+
+  it('latch the process if the text of an answer is not of its keys', async () => {
+    const { requests, generate, keys, latch } = makeRequests();
+    const outcome = await generate();
+    assert.equal(requests.refuseAnswer().code, 'entropy_unavailable');
+    const { cause, test } = latch.read() ?? {};
+    assert.deepEqual([cause, test], ['altered_key', 'answer']);
+    assert.ok(outcome.kind === 'generated');
+    const refused = requests.refuseUnsound(outcome);
+    assert.ok(refused);
+    await assert.rejects(refused, isCode('entropy_unavailable'));
+    assert.ok(isWiped(keys[0]));
   });
 
   it('are wiped if a sample fails, the process latches or the log halts, while they wait for a receipt', async () => {

@@ -348,6 +348,23 @@ describe('key worker', () => {
     assert.ok(shown[1]?.every((byte) => byte === 0));
   });
 
+  it('wipes the keys of a commit during which another thread latched', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const latch = Latch.forThreads(2);
+    const generator = new Generator(parts({ latch }));
+    const worker = new KeyWorker(fakePlainGenerator(generator), spy, ledger);
+    const running = worker.run(batch(generateTask));
+    await setImmediate();
+    new Latch(latch.memory).set(STAGED);
+    commits[0]?.answer();
+    const { results } = await running;
+    assert.ok(results[0]?.kind === 'failed');
+    assert.equal(results[0].failure.code, 'entropy_unavailable');
+    assert.match(results[0].failure.reason, /gate, rank: staged/);
+    assert.ok(shown[0]?.every((byte) => byte === 0));
+  });
+
   it('withholds a prepared key if the previous batch latched the process', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
