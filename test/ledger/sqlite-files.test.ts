@@ -10,10 +10,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { type LedgerStore, openSqliteStore, openStore } from '../../src/ledger/index.ts';
@@ -128,8 +131,53 @@ describe('the files of an open SQLite ledger', () => {
     truncateSync(`${path}-wal`, 32);
     await assert.rejects(
       commit(store),
-      refused(/phm\.db-wal was moved, removed, replaced or cut off/),
+      refused(/phm\.db-wal was moved, removed, replaced, overwritten or cut off/),
     );
+  });
+
+  for (const bytes of [0, 100, 4096 * 5]) {
+    it(`confirm no commit after the database was cut off at ${bytes} bytes`, async (test) => {
+      const { path, store, other } = await openServer(test);
+      await commit(store);
+      const sqlite = new DatabaseSync(path);
+      sqlite.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      sqlite.close();
+      await commit(store);
+      truncateSync(path, bytes);
+      for (const one of [store, other]) await assert.rejects(commit(one), AppError);
+      await assert.rejects(commit(store), refused(/phm\.db was cut off|damaged|malformed/));
+    });
+  }
+
+  it('confirm no commit after an older log was copied over the log', async (test) => {
+    const { path, store, other } = await openServer(test);
+    await commit(store);
+    const old = readFileSync(`${path}-wal`);
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec('PRAGMA wal_checkpoint(RESTART)');
+    sqlite.close();
+    // SQLite begins the log anew.
+    for (const one of [store, store, other]) await commit(one);
+    writeFileSync(`${path}-wal`, Buffer.concat([old, Buffer.alloc(2 ** 20)]), { flag: 'r+' });
+    for (const one of [store, other]) {
+      await assert.rejects(commit(one), refused(/phm\.db-wal was .*overwritten/));
+    }
+  });
+
+  it('confirm commits after VACUUM made the database shorter', async (test) => {
+    const { path, store } = await openServer(test);
+    await commit(store);
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec(
+      `CREATE TABLE large (x); INSERT INTO large VALUES (zeroblob(500000)); PRAGMA wal_checkpoint(TRUNCATE)`,
+    );
+    await commit(store);
+    const { size } = statSync(path);
+    sqlite.exec('DROP TABLE large; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+    assert.ok(statSync(path).size < size);
+    sqlite.close();
+    await commit(store);
+    await commit(store);
   });
 
   it('work again when the same files are back', async (test) => {

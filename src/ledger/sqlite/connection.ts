@@ -93,7 +93,10 @@ export class SqliteConnection {
   #requireFiles(): void {
     if (this.#readOnly) return;
     try {
-      this.#files.require(() => this.#logBytes());
+      this.#files.require({
+        databaseBytes: () => this.#pageBytes() * Number(this.get('PRAGMA page_count')?.page_count),
+        logBytes: () => this.#logBytes(),
+      });
     } catch (error) {
       this.rollBack();
       if (error instanceof MovedFileError && error.holdsLog) this.#rescueLog();
@@ -113,8 +116,11 @@ export class SqliteConnection {
   /** Returns how long the log must be to hold what is committed. */
   #logBytes(): number {
     const pages = this.#logPages();
-    const pageBytes = Number(this.get('PRAGMA page_size')?.page_size);
-    return pages > 0 ? LOG_HEADER_BYTES + pages * (FRAME_HEADER_BYTES + pageBytes) : 0;
+    return pages > 0 ? LOG_HEADER_BYTES + pages * (FRAME_HEADER_BYTES + this.#pageBytes()) : 0;
+  }
+
+  #pageBytes(): number {
+    return Number(this.get('PRAGMA page_size')?.page_size);
   }
 
   rollBack(): void {

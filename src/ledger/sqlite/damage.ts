@@ -77,14 +77,22 @@ export function notTheOpenFile(path: string, isReplaced: boolean): MovedFileErro
   );
 }
 
-/** Reports that the log of an open database, or its index, was moved away, removed, replaced or cut off. */
+/** Reports that an open database lost its end or all of its bytes. */
+export function shorterFile(path: string): MovedFileError {
+  return new MovedFileError(
+    `the database ${path} was cut off while this process uses it. No key is released, because records are lost. Stop the ` +
+      `server. ${restoreSteps(path)}`,
+  );
+}
+
+/** Reports that the log of an open database, or its index, was moved away, removed, replaced, overwritten or cut off. */
 export function notTheOpenLog(
   path: string,
   side: '-wal' | '-shm',
   options?: { holdsLog: boolean },
 ): MovedFileError {
   return new MovedFileError(
-    `${path}${side} was moved, removed, replaced or cut off while this process uses it. No key is released, because its ` +
+    `${path}${side} was moved, removed, replaced, overwritten or cut off while this process uses it. No key is released, because its ` +
       `record could be lost. Move the same file back, and the server recovers by itself. If it is lost, remove no other ` +
       `file, run no command on ${dirname(path)}, and restart the server: it copies what it holds into ${basename(path)} as it stops`,
     options,
