@@ -29,7 +29,8 @@ export function readState(path: string): PublishedState | null {
 export function readNote(path: string): string | null {
   requireOwnFile(path);
   // A named pipe would hold the thread that signs, and a device has no end.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats && !stats.isFile() && !stats.isDirectory()) {
     throw new SetupError(`${path} is not a regular file: check its name, and who put it there`);
   }
   try {
