@@ -190,7 +190,10 @@ describe('phm open', () => {
     const policy = put('policy', 'quorum none\n');
     const none = await open(answer, '--policy', policy);
     assert.equal(none.code, 1);
-    assert.match(none.stderr, /has no receipt to check: .*: bin\/phm receipt get phm_1\n$/);
+    assert.match(
+      none.stderr,
+      /has no receipt to check: .*: bin\/phm receipt get --sealed \S+given\n$/,
+    );
     const bad = await open(
       { ...answer, receipt: { statement: {}, proof: '' } },
       '--policy',

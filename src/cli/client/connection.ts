@@ -62,7 +62,9 @@ interface ApiKey {
 
 const DEMO_ORIGIN = 'the demo key';
 
-/** One service with one API key. */
+const NO_API_KEY = { text: undefined, origin: 'none' };
+
+/** One service with one API key, or without one. */
 export class Connection {
   readonly #phm: PhmClient;
   readonly #isCleartext: boolean;
@@ -73,18 +75,21 @@ export class Connection {
   readonly apiKeyFingerprint: string;
   #lostAnswers = 0;
 
-  /** Throws `CommandError` if the environment has no usable address or API key. */
-  constructor(context: CliContext, { url }: ConnectionFlags) {
+  /** Throws `CommandError` if the environment has no usable address, or no API key although the command needs one. */
+  constructor(context: CliContext, { url }: ConnectionFlags, needsApiKey = true) {
     const own = url === undefined ? ownServer(context) : undefined;
     const env = own === undefined ? context.env : { ...context.env, PHM_URL: own };
     const result = readClientConfig(env, url);
     if (!result.ok) throw new CommandError(result.problems, 2);
     const problem = cleartextProxyProblem(new URL(result.config.url), context.env);
     if (problem !== null) throw new CommandError(problem, 2);
-    const { text, origin } = findApiKey(result.config, context);
+    const { text, origin } = needsApiKey ? findApiKey(result.config, context) : NO_API_KEY;
     this.#origin = origin;
     this.address = result.config.url.replace(/\/+$/, '');
-    this.apiKeyFingerprint = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    this.apiKeyFingerprint = createHash('sha256')
+      .update(text ?? '')
+      .digest('hex')
+      .slice(0, 16);
     this.#isCleartext = URL.parse(result.config.url)?.protocol === 'http:';
     this.#phm = makeClient(result.config.url, text, origin, ({ error }) => {
       if (error.outcomeUnknown) this.#lostAnswers++;
@@ -251,7 +256,7 @@ function readKeyFile(file: string): string {
 
 function makeClient(
   baseUrl: string,
-  apiKey: string,
+  apiKey: string | undefined,
   origin: string,
   onRetry: (event: RetryEvent) => void,
 ): PhmClient {

@@ -7,6 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** A sealed key and where it came from. */
 export interface SealedInput {
+  readonly path: string;
   /** Name of the file for messages. */
   readonly file: string;
   /** The answer with `sealed_key`, or `sealed_key` alone. */
@@ -27,17 +28,17 @@ export async function readSealed(path: string): Promise<SealedInput[]> {
   const answers: readonly unknown[] = Array.isArray(json.keys) ? json.keys : [json];
   return answers.map((answer, i) => {
     const name = answers.length === 1 ? file : `key ${i + 1} of ${file}`;
-    return toInput(name, answer);
+    return toInput(path, name, answer);
   });
 }
 
-function toInput(file: string, answer: unknown): SealedInput {
+function toInput(path: string, file: string, answer: unknown): SealedInput {
   if (!isObject(answer)) throw notSealed(file);
   const { receipt, nist_report: report } = answer;
   // The client checks the members of the report.
   const nistReport = isObject(report) ? (report as unknown as EvidenceReport) : undefined;
-  if ('sealed_key' in answer) return { file, sealed: answer, receipt, nistReport };
-  if ('ciphertext' in answer) return { file, sealed: answer, receipt: undefined, nistReport };
+  if ('sealed_key' in answer) return { path, file, sealed: answer, receipt, nistReport };
+  if ('ciphertext' in answer) return { path, file, sealed: answer, receipt: undefined, nistReport };
   throw notSealed(file);
 }
 

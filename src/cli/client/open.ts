@@ -11,6 +11,7 @@ import {
 import { wipe } from '../../bytes.ts';
 import { writeFailure } from '../../files/durable-file.ts';
 import { commandLine } from '../../launcher.ts';
+import { quote } from '../../shell-word.ts';
 import { visible } from '../../visible.ts';
 import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';
 import { type CliContext, jsonLine } from '../context.ts';
@@ -154,12 +155,11 @@ async function readInputs(
   return [{ ...first, receipt: unwrap(context, text).receipt }];
 }
 
-function requireReceipt(context: CliContext, { file, sealed, receipt }: SealedInput): void {
+function requireReceipt(context: CliContext, { file, path, receipt }: SealedInput): void {
   if (receipt !== undefined && receipt !== null) return;
-  const id = typeof sealed.key_id === 'string' ? sealed.key_id : 'KEY_ID';
   throw new CommandError(
     `${file} has no receipt to check: give its file with --receipt, or get it by: ` +
-      commandLine(context, `receipt get ${id}`),
+      commandLine(context, `receipt get --sealed ${path === '-' ? 'FILE' : quote(path)}`),
     1,
   );
 }

@@ -5,12 +5,10 @@ import { type ReceiptVerdict, UnreadableError, verifyReceipt } from '../../../sd
 import { TextError } from '../../files/text-file.ts';
 import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, jsonLine, writeJson } from '../context.ts';
+import { type CliContext, writeJson } from '../context.ts';
 import { readPolicyFile } from '../log/trust.ts';
-import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
-import { KeyFile } from './key-file.ts';
 import { decodeKey } from './key-formats.ts';
-import { assertKeyId } from './key-id.ts';
+import { addReceiptGet } from './receipt-get.ts';
 import {
   type Given,
   parseObject,
@@ -33,15 +31,6 @@ Exit code: 0 valid, 1 not valid or not yet cosigned by the witnesses of the poli
 Examples:
   phm generate --output data.key --receipt data.receipt
   phm receipt verify data.receipt --key-file data.key --policy keys.example.policy
-`;
-
-const GET_HELP = `
-Standard output gets the receipt as JSON. The command waits until the log has the entry. Only API keys of the account that
-generated the key get its receipt. The opening is not in it: the service does not keep it.
-Exit code: 0 the receipt was written, 1 failed, 2 wrong usage.
-
-Example:
-  phm receipt get phm_2170447811675921486708632360111591537 --output data.receipt
 `;
 
 /** `onVerdict` gets the exit code of the verdict. */
@@ -71,15 +60,7 @@ export function addReceiptCommands(
     .action(async (file: string, flags: VerifyFlags) => {
       onVerdict((await verify(context, file, flags)).valid ? 0 : 1);
     });
-  const get = receipt
-    .command('get')
-    .argument('<key_id>', 'ID of the key: phm_ and a number')
-    .description('get the receipt of a key from a running service')
-    .option('--output <file>', 'write to a new file instead of standard output')
-    .option('--force', 'replace an existing file of --output');
-  addConnectionOptions(get, GET_HELP).action((keyId: string, flags: GetFlags) =>
-    getReceipt(context, keyId, flags),
-  );
+  addReceiptGet(receipt, context);
 }
 
 interface VerifyFlags {
@@ -199,30 +180,4 @@ function tell({ out }: CliContext, { valid, problems, shown, notShown }: Receipt
     if (sentences.length > 0) out(`${title}\n`);
     for (const sentence of sentences) out(`  ${sentence}\n`);
   }
-}
-
-interface GetFlags extends ConnectionFlags {
-  readonly output?: string;
-  readonly force?: boolean;
-}
-
-async function getReceipt(
-  context: CliContext,
-  keyId: string,
-  { output, force = false, ...flags }: GetFlags,
-): Promise<void> {
-  assertKeyId(keyId);
-  if (force && output === undefined) throw new CommandError('--force needs --output', 2);
-  const connection = new Connection(context, flags);
-  const file = output === undefined ? undefined : KeyFile.claim(output, force);
-  try {
-    const { receipt } = await connection.ask((phm, signal) => phm.receipt(keyId, { signal }));
-    const text = jsonLine(receipt);
-    if (file === undefined) context.out(text);
-    else file.save(Buffer.from(text));
-  } catch (error) {
-    file?.discard();
-    throw error;
-  }
-  if (file) context.err(`Wrote the receipt of ${keyId} to ${file.path}\n`);
 }
