@@ -429,6 +429,30 @@ describe('the sequencer', () => {
     }
   });
 
+  it('does not replace the head that another server kept between its look and its lock', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, publisher, served } = startServer(store, file);
+    await sequencer.turn();
+    store.add();
+    await sequencer.turn();
+    const [newerStore, newerFile] = [newStore(), new FakeFile()];
+    newerStore.restore(store.backup());
+    newerFile.text = file.text;
+    newerStore.add();
+    await startServer(newerStore, newerFile).sequencer.turn();
+    const { writes } = file;
+    const { alone } = FakeFile.prototype;
+    file.alone = (work) => {
+      file.alone = alone;
+      file.text = newerFile.text;
+      store.restore(newerStore.backup());
+      return alone.call(file, work) as ReturnType<typeof work>;
+    };
+    assert.equal((await publisher.publish()).size, 2);
+    assert.deepEqual([file.text, file.writes], [newerFile.text, writes]);
+    assert.equal(sizeOf(served.at(-1) ?? null), 2);
+  });
+
   it('stops once another log was started', async () => {
     const [store, file] = [newStore(), new FakeFile()];
     const { sequencer } = startServer(store, file);
