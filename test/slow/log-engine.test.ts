@@ -9,6 +9,7 @@ import { LogEngine } from '../../src/service/log/engine.ts';
 import type { LogNotice } from '../../src/service/log/notices.ts';
 import { pauseMs } from '../../src/service/log/pace.ts';
 import type { Receipts } from '../../src/service/log/receipts.ts';
+import { LogStopped } from '../../src/service/log/stopped.ts';
 import { StoredTiles } from '../../src/service/log/tile-source.ts';
 import { FakeFile, KEYS, newStore, sealsOf, startServer } from '../service/log/fake-server.ts';
 
@@ -50,7 +51,7 @@ function start({
   });
   engines.push(engine);
   engine.start();
-  return { store, file, engine, publisher, served, notices };
+  return { store, file, engine, publisher, sequencer, served, notices };
 }
 
 /** Puts the stored head back to an empty tree, as a restored database would. Returns the contents before. */
@@ -357,6 +358,24 @@ describe('a running log', () => {
     store.add();
     await until(() => notices.some(({ kind }) => kind === 'resumed'));
     await until(() => publisher.published?.size === 1);
+  });
+
+  it('stays stopped after a fork, although a later turn would succeed', async (t) => {
+    const { store, engine, publisher, sequencer, served, notices } = start({ intervalMs: 50 });
+    await until(() => publisher.published !== null);
+    const forked = t.mock.method(sequencer, 'turn', async () => {
+      throw new LogStopped('the log has forked', 'forked');
+    });
+    store.add();
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'stopped'));
+    forked.mock.restore();
+    const before = served.length;
+    await delay(200);
+    const resumed = notices.filter(({ kind }) => kind === 'resumed');
+    assert.deepEqual([resumed.length, served.length], [0, before]);
+    assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
+    await assert.rejects(publisher.publish(), LogStopped);
   });
 
   it('stops when the database moves, and resumes by itself once an operator accepts that', async () => {
