@@ -16,6 +16,14 @@ const SWITCH_OPTION = '--use-env-proxy';
 
 const THIS_MACHINE: readonly string[] = ['localhost', '127.0.0.1', '::1', '[::1]'];
 
+/** What else a connection reaches this machine by: the unspecified address is none to listen on, but one to call. */
+const OWN_NAMES =
+  /^(?:(?:.+\.)?localhost\.?|0\.0\.0\.0|\[::\]|\[::ffff:(?:7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])$/;
+
+function isThisMachine(host: string): boolean {
+  return isLoopback(host) || OWN_NAMES.test(host);
+}
+
 /** Reports whether Node takes the proxies of this environment. `options` are those of the process. */
 export function takesProxies(env: Readonly<Environment>, options: readonly string[] = []): boolean {
   const all = [...options, ...(env.NODE_OPTIONS ?? '').split(/\s+/)];
@@ -30,7 +38,7 @@ export function limitProxies(env: Environment, words: readonly string[]): void {
   for (const name of ['HTTP_PROXY', 'http_proxy']) delete env[name];
   const own = words.flatMap((word) => {
     const host = URL.parse(word.replace(/^--?[\w-]+=/, ''))?.hostname ?? '';
-    return isLoopback(host) ? [host] : [];
+    return isThisMachine(host) ? [host] : [];
   });
   const direct = [env.no_proxy ?? env.NO_PROXY ?? '', ...THIS_MACHINE, ...own].filter(Boolean);
   env.NO_PROXY = direct.join(',');
@@ -41,7 +49,7 @@ export function limitProxies(env: Environment, words: readonly string[]): void {
 /** Returns why a request must not be sent: in the clear, to another machine, with a proxy set. Null if it may. */
 export function cleartextProxyProblem(url: URL, env: Readonly<Environment>): string | null {
   const proxy = env.http_proxy || env.HTTP_PROXY;
-  if (url.protocol !== 'http:' || isLoopback(url.hostname) || !proxy || !takesProxies(env)) {
+  if (url.protocol !== 'http:' || isThisMachine(url.hostname) || !proxy || !takesProxies(env)) {
     return null;
   }
   if (isExempt(url, env.no_proxy ?? env.NO_PROXY ?? '')) return null;

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { cleartextProxyProblem } from '../../src/config/index.ts';
+import { limitProxies } from '../../src/config/outgoing-proxy.ts';
 import { answers, ScriptedServer } from '../support/scripted-server.ts';
 import { MAIN } from '../support/server.ts';
 
@@ -63,6 +64,28 @@ describe('a proxy in the environment', () => {
       );
     }
     assert.deepEqual(asked, []);
+  });
+
+  it('gets none to this machine by any of its names', () => {
+    const names = ['localhost.', 'a.localhost', '127.1', '0.0.0.0', '[::]', '[::ffff:127.0.0.1]'];
+    const env: Record<string, string> = {};
+    limitProxies(
+      env,
+      names.map((name) => `--url=https://${name}:8443/log`),
+    );
+    for (const name of names) {
+      const url = new URL(`http://${name}:8080`);
+      assert.ok(env.NO_PROXY?.split(',').includes(url.hostname), name);
+      const proxies = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://proxy.example' };
+      assert.equal(cleartextProxyProblem(url, proxies), null, name);
+    }
+    const others = ['localhost.example', '10.0.0.0', '[::2]', '[::ffff:10.0.0.1]'];
+    limitProxies(
+      env,
+      others.map((name) => `https://${name}/log`),
+    );
+    for (const name of others)
+      assert.ok(!env.NO_PROXY?.includes(new URL(`http://${name}`).hostname));
   });
 
   it('gets only the address of a request that is encrypted to its end', async () => {
