@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 import httpx
 import pytest
 from conftest import API_KEY
-from scripted import GENERATED, ScriptedServer, Step, fails, sends
+from scripted import GENERATED, TIMESTAMP, ScriptedServer, Step, exactly, fails, sends
 
 from phm_client import PhmApiError, PhmClient, PhmError, PhmResponseError, PhmTimeoutError
 
@@ -79,6 +79,14 @@ def test_a_redirect_to_nowhere_is_an_error_of_the_client(answered: Answered, hos
     phm, _ = answered(sends(302, b"", {"Location": f"http://{host}/"}), max_retries=0)
     with pytest.raises(PhmError, match="redirects|its Location is no address|not HTTP"):
         phm.health()
+
+
+def test_remembers_no_cursor_that_is_too_long(answered: Answered) -> None:
+    page = {"keys": [], "timestamp": TIMESTAMP, "next_cursor": "x" * 1025}
+    phm, server = answered(exactly(page))
+    with pytest.raises(PhmResponseError, match="next_cursor is empty, too long or repeats"):
+        next(phm.list_keys())
+    assert len(server.received) == 1
 
 
 ACTIVE = "\x1b]0;title\x07\x9b31m\r\n\u202e\u200b\u2028\u3164\ufe0f\U000e0041"

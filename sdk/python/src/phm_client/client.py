@@ -415,6 +415,9 @@ class PhmClient(BatchCalls):
 # A search of the service ends after 1,000 records, so this is far more than any ledger needs.
 _MOST_EMPTY_PAGES = 100_000
 
+# All are remembered while a list is read.
+_LONGEST_CURSOR = 1024
+
 
 def _records(request: Callable[[str | None], KeyList]) -> Iterator[KeyInfo]:
     cursor: str | None = None
@@ -427,10 +430,10 @@ def _records(request: Callable[[str | None], KeyList]) -> Iterator[KeyInfo]:
         if cursor is None:
             return
         empty = 0 if page.keys else empty + 1
-        if cursor in seen or empty > _MOST_EMPTY_PAGES:
+        if cursor in seen or len(cursor) > _LONGEST_CURSOR or empty > _MOST_EMPTY_PAGES:
             raise PhmResponseError(
-                "the list of keys does not end: a next_cursor is empty or repeats, or all pages "
-                "are empty",
+                "the list of keys does not end: a next_cursor is empty, too long or repeats, or "
+                "all pages are empty",
                 status=200,
                 code="unexpected_form",
             )
