@@ -61,7 +61,13 @@ const NO_VERDICT: readonly (readonly [
   ],
   ['one bit an integer as samples', INTEGERS, ['assess-entropy'], /is 0 or 1\. .*\| tr 01/],
   ['bytes of 0 or 1 as packed', BITS, ['assess-entropy', '--packed'], /every byte is 0 or 1/],
-  ['a listing', LISTING, ['assess'], /a listing with offsets.*without offsets/],
+  [
+    'a listing',
+    LISTING,
+    ['assess'],
+    /a listing with offsets.*without offsets.*, for --format hex;/,
+  ],
+  ['a listing as samples', LISTING, ['assess-entropy'], /verdict: write one sample a byte first;/],
   ['a listing as hex', LISTING, ['assess', '--format', 'hex'], /a listing with offsets/],
   ['compressed data as hex', BIASED, ['assess', '--format', 'hex'], /looks like zstd/],
   [

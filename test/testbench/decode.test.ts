@@ -59,6 +59,19 @@ describe('recognise', () => {
     });
   }
 
+  it('names no option of the command line', () => {
+    const lines = Array.from(
+      { length: 64 },
+      (_, i) => `${(16 * i).toString(16).padStart(8, '0')}  `,
+    );
+    const listing = lines
+      .map((line, i) => line + BYTES.toString('hex', 16 * i, 16 * i + 16).replace(/../g, '$& '))
+      .join('\n');
+    const { reason } = recognise(Buffer.from(listing));
+    assert.match(reason, /a listing with offsets.*does not read: give the bytes themselves/);
+    assert.doesNotMatch(reason, /--/);
+  });
+
   it('says what to do about numbers with 0x that lack leading zeros', () => {
     for (const odd of ['0x7', '0000']) {
       const head = Buffer.from(`${'0x1f, 0x4c, '.repeat(50)}${odd}, 0x12, `);

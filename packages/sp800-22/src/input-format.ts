@@ -120,7 +120,7 @@ function formOfContainer({
 }
 
 const WITHOUT_OFFSETS =
-  'give the bytes themselves, or list them without offsets, such as with od -An -v -tx1, for --format hex';
+  'give the bytes themselves, or list them without offsets, such as with od -An -v -tx1';
 
 const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>> = {
   ascii: { says: 'looks like digits 0 and 1', remedy: { kind: 'format', format: 'ascii' } },

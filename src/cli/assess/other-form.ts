@@ -1,7 +1,6 @@
 /** What the commands that assess say of an input that holds its bits in another form. */
 import type { RecognisedForm, Remedy } from '#sp800-22';
 import { quote } from '../../shell-word.ts';
-import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 
@@ -30,9 +29,11 @@ export function otherFormError(
 function remedyFor({ name, remedy }: RecognisedForm, file: string, use: InputUse): string {
   const { command, samples = false } = use;
   if (remedy.kind === 'command') return `use ${pipeline(remedy, file, use)}`;
-  if (remedy.kind === 'format') {
-    return samples ? 'write one sample a byte first' : `use --format ${remedy.format}`;
+  if (samples && (remedy.kind === 'format' || name === 'listing')) {
+    return 'write one sample a byte first';
   }
+  if (remedy.kind === 'format') return `use --format ${remedy.format}`;
+  if (name === 'listing') return `${remedy.advice}, for --format hex`;
   if (samples || !(name === 'decimal' || name === 'text')) return remedy.advice;
   const [launcher] = command.split(' ');
   return `${remedy.advice}, or use "${launcher} testbench", which reads numbers, CSV and base64`;
@@ -46,7 +47,7 @@ function pipeline(
 ): string {
   // A word that begins with a dash would be an option.
   const path = file.startsWith('-') ? `./${file}` : file;
-  const name = file === STANDARD_INPUT ? '' : ` ${visible(quote(path))}`;
+  const name = file === STANDARD_INPUT ? '' : ` ${quote(path)}`;
   const writes = command.replace(' FILE', name);
   if (format === 'binary') return `${writes} | ${reader} -`;
   if (samples) return `${writes} | tr -d ' \\n' | tr 01 '\\000\\001' | ${reader} -`;
