@@ -1,5 +1,7 @@
 """Says what the document has in words alone: the expressions of links, what a public key is, and what labels are."""
 
+import os
+
 import schemathesis
 
 
@@ -15,6 +17,7 @@ def before_load_schema(context, raw_schema):
     listed["getKey"]["parameters"] = {"key_id": "$response.body#/keys/0/key_id"}
     examples = sealed["requestBody"]["content"]["application/json"]["examples"]
     fix_recipient(raw_schema["components"]["schemas"]["SealTo"], examples["publicKey"]["value"]["seal_to"])
+    fix_commitment(raw_schema["components"]["schemas"]["ReceiptRequest"]["properties"])
     for schema in raw_schema["components"]["schemas"].values():
         fields = schema.get("properties", {})
         if {"security_level", "labels", "expires_at"} <= fields.keys() and "key_id" not in fields:
@@ -31,6 +34,12 @@ def fix_ends(fields):
         "maxProperties": 16,
     }
     fields["expires_at"] = {"enum": ["2999-01-31T12:00:00Z", None]}
+
+
+def fix_commitment(fields):
+    """Names the key of the test, of which alone the run knows the commitment, and another one."""
+    fields["key_id"] = {"enum": [os.environ["PHM_TEST_KEY_ID"], "phm_1"]}
+    fields["key_commitment"] = {"const": os.environ["PHM_TEST_KEY_COMMITMENT"]}
 
 
 def fix_recipient(schema, seal_to):

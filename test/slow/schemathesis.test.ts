@@ -26,9 +26,14 @@ describe('Schemathesis', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
   const dataDir = makeDataDir();
   let server: Server;
+  /** The key whose commitment the run knows. */
+  let known = {};
 
   before(async () => {
     server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+    const { body } = await server.generate({ security_level: 128, include: ['receipt'] });
+    const { key_id, key_commitment } = body.receipt.statement;
+    known = { PHM_TEST_KEY_ID: key_id, PHM_TEST_KEY_COMMITMENT: key_commitment };
   });
   after(async () => {
     await server.stop();
@@ -41,7 +46,7 @@ describe('Schemathesis', { skip }, () => {
     const config = ['--config-file', join(GENERATED, 'schemathesis.toml')];
     const hooks = join(GENERATED, 'schemathesis_hooks.py');
     const plain = { PYTHONDONTWRITEBYTECODE: '1', COLUMNS: '120' };
-    const env = { ...process.env, ...plain, SCHEMATHESIS_HOOKS: hooks };
+    const env = { ...process.env, ...plain, ...known, SCHEMATHESIS_HOOKS: hooks };
     return new Promise((done) => {
       execFile(
         python,
