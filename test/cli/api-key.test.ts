@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { hashApiKey } from '../../src/accounts/index.ts';
+import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey } from '../../src/accounts/index.ts';
 import { MAX_API_KEY_NAME, openSqliteStore } from '../../src/ledger/index.ts';
 import { commandJson, runCommand, runCommandUnread } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
@@ -115,6 +115,28 @@ describe('phm api-key issue', () => {
     assert.match(stdout, /^API KEY +ACCOUNT +NAME +STATE +SCOPES +EXPIRES +LAST USED +LIMITS /);
     assert.match(stdout, /CI – build +active +generate,read .* 0\.5\/s, burst 3, 100000\/month/);
     assert.ok(!stdout.includes(apiKey) && typeof createdAt === 'string');
+  });
+
+  it('is listed with a note that demo keys have ended, until they are revoked', async () => {
+    await issue();
+    const store = openSqliteStore({ path: join(dataDir, 'phm.db'), quotas: {} });
+    for (const { accountId, name, plan, apiKeyId, apiKey } of DEMO_ACCOUNTS) {
+      await store.addAccount({ accountId, name, plan, demo: true, createdMs: 1 });
+      const record = {
+        apiKeyId,
+        accountId,
+        hint: apiKeyHint(apiKey),
+        createdMs: 1,
+        revokedMs: null,
+      };
+      await store.addApiKey(record, hashApiKey(apiKey));
+    }
+    await store.close();
+    const note = /^note: the demo keys ended .* only a server with PHM_DEMO_KEYS=on accepts them$/m;
+    assert.match((await phm('api-key', 'list')).stderr, note);
+    assert.doesNotMatch((await phm('api-key', 'list', '--account', account)).stderr, note);
+    for (const { apiKeyId } of DEMO_ACCOUNTS) await phm('api-key', 'revoke', apiKeyId);
+    assert.doesNotMatch((await phm('api-key', 'list')).stderr, note);
   });
 
   it('is listed in 100 columns, however long its settings are', async () => {

@@ -1,7 +1,13 @@
 /** `phm api-key`: manages the API keys of accounts. An API key is shown only when it is issued or replaces another. */
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from '../../accounts/index.ts';
+import {
+  apiKeyHint,
+  DEMO_ACCOUNTS,
+  hashApiKey,
+  isWellFormedApiKey,
+  newApiKey,
+} from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import { commandLine } from '../../launcher.ts';
@@ -115,14 +121,24 @@ async function list(
   context: CliContext,
   options: { account?: string; wide?: boolean; json?: boolean },
 ): Promise<void> {
-  const records = await withStoreToRead(context, async (store) => {
+  const { records, hasOwn } = await withStoreToRead(context, async (store) => {
     await requireAccount(store, options.account);
-    return store.listApiKeys(options.account);
+    const records = await store.listApiKeys(options.account);
+    return { records, hasOwn: await store.hasOwnApiKeys() };
   });
   const rows = rowsOf(records);
   if (options.json) writeJson(context, { api_keys: rows });
   else if (options.wide) writeTable(context, WIDE_API_KEY_HEADING, rows.map(wideApiKeyCells));
   else writeTable(context, API_KEY_HEADING, rows.map(apiKeyCells));
+  if (hasOwn && rows.some(isActiveDemoKey)) context.err(DEMO_KEYS_ENDED);
+}
+
+/** The setting is that of each server, so the list cannot tell whether one admits them all the same. */
+const DEMO_KEYS_ENDED =
+  'note: the demo keys ended with the first API key of your own: only a server with PHM_DEMO_KEYS=on accepts them\n';
+
+function isActiveDemoKey({ api_key_id: id, state }: ApiKeyRow): boolean {
+  return state === 'active' && DEMO_ACCOUNTS.some(({ apiKeyId }) => apiKeyId === id);
 }
 
 /** Shows the record of an API key that standard input holds. */
