@@ -99,8 +99,14 @@ export function describeOtherKeys(keys: LogKeys, { origin, verifierKeys }: LogRe
 }
 
 function keyIds(verifierKeys: string): string {
-  const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
-  return keys.map(({ keyId }) => keyId.toString(16).padStart(8, '0')).join(' and ');
+  try {
+    const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
+    return keys.map(({ keyId }) => keyId.toString(16).padStart(8, '0')).join(' and ');
+  } catch (error) {
+    // A row that no server wrote can hold any text.
+    if (!(error instanceof FormatError)) throw error;
+    return 'unreadable';
+  }
 }
 
 export interface NewLog {
