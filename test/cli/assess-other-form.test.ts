@@ -91,6 +91,16 @@ describe('an input in another form', () => {
     });
   }
 
+  it('has a command for each file name, also with signs of a replacement and line ends', async () => {
+    for (const [name, word] of [
+      ['a$&b', /\| zstd -dc '\S+\/a\$&b' \|/],
+      ["it's\n$'1", /\| zstd -dc \$'\S+\/it\\'s\\012\$\\'1' \|/],
+    ] as const) {
+      const { stderr } = await runCommand(['assess', write(name, BIASED)]);
+      assert.match(stderr.replace('use ', '| '), word);
+    }
+  });
+
   it('is read as it is with --format binary', async () => {
     const args = ['assess', write('input', BIASED), '--format', 'binary'];
     const { code, stdout, stderr } = await runCommand(args);

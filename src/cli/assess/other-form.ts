@@ -48,7 +48,7 @@ function pipeline(
   // A word that begins with a dash would be an option.
   const path = file.startsWith('-') ? `./${file}` : file;
   const name = file === STANDARD_INPUT ? '' : ` ${quote(path)}`;
-  const writes = command.replace(' FILE', name);
+  const writes = command.replace(' FILE', () => name);
   if (format === 'binary') return `${writes} | ${reader} -`;
   if (samples) return `${writes} | tr -d ' \\n' | tr 01 '\\000\\001' | ${reader} -`;
   return `${writes} | ${reader} --format ${format} -`;
