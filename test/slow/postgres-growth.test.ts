@@ -31,7 +31,9 @@ import { noPostgres, Postgres } from '../support/postgres.ts';
 
 let postgres: Postgres;
 before(async () => {
-  if (!noPostgres) postgres = await Postgres.start();
+  if (noPostgres) return;
+  postgres = await Postgres.start();
+  postgres.waitsForLocks = true;
 });
 after(() => postgres?.remove());
 
