@@ -105,8 +105,8 @@ describe('behind PgBouncer', {
       await pool(mode);
       const words = new RegExp(`pool_mode = ${mode}:.* Set pool_mode = session`);
       const [serve, list, move, doctor] = await Promise.all(
-        [['serve'], ['account', 'list'], ['export', join(folder, mode)], ['doctor']].map(
-          (args) => runPhm(args, dataDir, env),
+        [['serve'], ['account', 'list'], ['export', join(folder, mode)], ['doctor']].map((args) =>
+          runPhm(args, dataDir, env),
         ),
       );
       assert.deepEqual([serve?.code, list?.code, move?.code, doctor?.code], [1, 1, 1, 1]);
