@@ -63,8 +63,11 @@ const assignments = (text: string): Record<string, string> =>
     [...text.matchAll(/^(PHM_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
   );
 
+/** systemd.unit(5): `%d` in a unit is the folder of its credentials. It replaces nothing in the file of variables. */
+const expandedUnit = unit.replaceAll(/^Environment=/gm, '').replaceAll('%d', '/run/credentials');
+
 const unitEnvironment = {
-  ...assignments(unit.replaceAll(/^Environment=/gm, '')),
+  ...assignments(expandedUnit),
   ...assignments(readText('deploy/systemd/phm.env.example')),
 };
 
