@@ -12,7 +12,6 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,7 +130,7 @@ describe('the files of an open SQLite ledger', () => {
     truncateSync(`${path}-wal`, 32);
     await assert.rejects(
       commit(store),
-      refused(/phm\.db-wal was moved, removed, replaced, overwritten or cut off/),
+      refused(/phm\.db-wal was moved, removed, replaced or cut off/),
     );
   });
 
@@ -149,19 +148,18 @@ describe('the files of an open SQLite ledger', () => {
     });
   }
 
-  it('confirm no commit after an older log was copied over the log', async (test) => {
+  it('confirm commits while connections of several processes begin the log anew', async (test) => {
     const { path, store, other } = await openServer(test);
-    await commit(store);
-    const old = readFileSync(`${path}-wal`);
-    const sqlite = new DatabaseSync(path);
-    sqlite.exec('PRAGMA wal_checkpoint(RESTART)');
-    sqlite.close();
-    // SQLite begins the log anew.
-    for (const one of [store, store, other]) await commit(one);
-    writeFileSync(`${path}-wal`, Buffer.concat([old, Buffer.alloc(2 ** 20)]), { flag: 'r+' });
-    for (const one of [store, other]) {
-      await assert.rejects(commit(one), refused(/phm\.db-wal was .*overwritten/));
+    // Each connection counts its own checkpoints.
+    const connections = [1, 2, 3].map(() => new DatabaseSync(path, { timeout: 5_000 }));
+    for (let round = 0; round < 12; round++) {
+      for (const one of [store, other]) await commit(one);
+      const connection = connections[round % connections.length];
+      connection?.exec('PRAGMA wal_checkpoint(RESTART)');
+      connection?.exec(`UPDATE accounts SET name = 'round ${round}'`);
     }
+    for (const connection of connections) connection.close();
+    await commit(store);
   });
 
   it('confirm commits after VACUUM made the database shorter', async (test) => {

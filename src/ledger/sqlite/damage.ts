@@ -85,14 +85,14 @@ export function shorterFile(path: string): MovedFileError {
   );
 }
 
-/** Reports that the log of an open database, or its index, was moved away, removed, replaced, overwritten or cut off. */
+/** Reports that the log of an open database, or its index, was moved away, removed, replaced or cut off. */
 export function notTheOpenLog(
   path: string,
   side: '-wal' | '-shm',
   options?: { holdsLog: boolean },
 ): MovedFileError {
   return new MovedFileError(
-    `${path}${side} was moved, removed, replaced, overwritten or cut off while this process uses it. No key is released, because its ` +
+    `${path}${side} was moved, removed, replaced or cut off while this process uses it. No key is released, because its ` +
       `record could be lost. Move the same file back, and the server recovers by itself. If it is lost, remove no other ` +
       `file, run no command on ${dirname(path)}, and restart the server: it copies what it holds into ${basename(path)} as it stops`,
     options,

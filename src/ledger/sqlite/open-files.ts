@@ -5,7 +5,7 @@
  * SQLite does not tell which files it holds. It opens or creates both with the first read, so they are noted then, and
  * compared at the begin and the end of each transaction.
  */
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { notTheOpenFile, notTheOpenLog, shorterFile } from './damage.ts';
 
 /** Device and inode of the file at a path; null without one. */
@@ -20,8 +20,6 @@ export class OpenFiles {
   /** Sizes of the database and the log after the last look. */
   #databaseBytes: number;
   #logBytes = 0;
-  /** What the log began with at the last look; null while it was empty. */
-  #logHeader: Buffer | null = null;
 
   /** Throws if there is no such file. */
   constructor(path: string) {
@@ -48,9 +46,9 @@ export class OpenFiles {
   }
 
   /**
-   * Throws if one of the files was moved, removed or replaced, if the database or the log was cut off, or if another log was
-   * written over this one. `minimum` returns
-   * how long it must be, and is asked only if it became shorter: a database does so by VACUUM, a log begins anew.
+   * Throws if one of the files was moved, removed or replaced, or if the database or the log was cut off. `minimum` returns
+   * how long it must be, and is asked only if it became shorter: a database does so by VACUUM, a log begins anew. The header
+   * of the log tells nothing: each connection counts its own checkpoints, and salts may be drawn anew.
    */
   require(minimum: { databaseBytes(): number; logBytes(): number }): void {
     const databaseBytes = this.requireDatabase();
@@ -69,11 +67,6 @@ export class OpenFiles {
     }
     const size = stats[0]?.size ?? 0;
     if (size < this.#logBytes && size < minimum.logBytes()) throw notTheOpenLog(this.#path, '-wal');
-    const header = size > 0 ? readLogHeader(`${this.#path}-wal`) : null;
-    if (header && this.#logHeader && !continues(header, this.#logHeader)) {
-      throw notTheOpenLog(this.#path, '-wal');
-    }
-    this.#logHeader = header;
     this.#logBytes = size;
   }
 
@@ -82,37 +75,11 @@ export class OpenFiles {
     if (look(`${this.#path}-wal`) !== undefined) return;
     this.#sides = null;
     this.#logBytes = 0;
-    this.#logHeader = null;
   }
 }
 
 /** In the order of their importance in a message. */
 const SIDES = ['-wal', '-shm'] as const;
-
-const LOG_HEADER_BYTES = 32;
-/** Places in the header: the number of checkpoints, and the first salt. */
-const SEQUENCE_AT = 12;
-const SALT_AT = 16;
-
-/** No lock of SQLite is on the log, so that closing it here releases none. */
-function readLogHeader(path: string): Buffer | null {
-  const file = openSync(path, 'r');
-  try {
-    const header = Buffer.alloc(LOG_HEADER_BYTES);
-    return readSync(file, header, 0, LOG_HEADER_BYTES, 0) === LOG_HEADER_BYTES ? header : null;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** False for the header of another log, written over this one. SQLite counts both numbers up when it begins the log anew. */
-function continues(header: Buffer, before: Buffer): boolean {
-  if (header.equals(before)) return true;
-  const [sequences = 0, salts] = [SEQUENCE_AT, SALT_AT].map(
-    (at) => (header.readUInt32BE(at) - before.readUInt32BE(at)) >>> 0,
-  );
-  return sequences === salts && sequences > 0 && sequences < 2 ** 31;
-}
 
 function look(file: string): Stats | undefined {
   return statSync(file, { throwIfNoEntry: false });
