@@ -66,7 +66,7 @@ describe('a failover that loses commits below three servers', { skip: noPostgres
     await site.run('log', 'check', `${servers[0]?.address}/log`, '--copy', copy, '--state', state);
     const lost = new Set(watch.kept.slice(known).map(({ keyId }) => keyId));
 
-    await site.restore();
+    await site.failOver();
     await underLoad(servers, async () => {
       await Promise.all(servers.map((server) => server.logged('the transparency log has stopped')));
       await delay(LOAD_MS);

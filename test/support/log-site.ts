@@ -29,6 +29,8 @@ interface Store {
   /** Keeps a backup of the stopped site, and puts it back. */
   backUp(): Promise<void>;
   restore(): Promise<void>;
+  /** Puts the backup back in the same place, as a standby that lacks commits stands there after a failover. */
+  failOver(): Promise<void>;
   /** Sets the database's own clock, if it has one; null lets it run again. */
   setClock(atMs: number | null): Promise<void>;
   remove(): Promise<void>;
@@ -130,6 +132,10 @@ export class LogSite {
     return this.#store.restore();
   }
 
+  failOver(): Promise<void> {
+    return this.#store.failOver();
+  }
+
   /** Prunes the rows of all keys, as in two days. Servers may run. */
   async prune(): Promise<void> {
     const options = this.kind === 'sqlite' ? ['--accept-clock'] : [];
@@ -187,6 +193,7 @@ function sqliteStore(folder: string): Store {
       }
       await command('ledger', 'restore', backup);
     },
+    failOver: () => Promise.reject(new TypeError('"kind" expected postgres, got sqlite')),
     setClock: async () => {},
     remove: async () => {},
   };
@@ -197,9 +204,13 @@ async function postgresStore(folder: string): Promise<Store> {
   const url = await postgres.createDatabase(DATABASE);
   const logKeyFile = join(folder, 'log.key');
   writeFileSync(logKeyFile, newLogKeysText('faults.example/log'), { mode: 0o600 });
-  const copy = async (from: string, to: string) => {
+  const copy = async (from: string, to: string, options = '') => {
     await postgres.query('postgres', `DROP DATABASE IF EXISTS ${to} WITH (FORCE)`);
-    await postgres.query('postgres', `CREATE DATABASE ${to} TEMPLATE ${from}`);
+    await postgres.query('postgres', `CREATE DATABASE ${to} TEMPLATE ${from} ${options}`);
+  };
+  const oidOf = async (name: string) => {
+    const text = `SELECT oid FROM pg_database WHERE datname = '${name}'`;
+    return (await postgres.query('postgres', text))[0]?.oid;
   };
   return {
     location: { kind: 'postgres', url },
@@ -212,6 +223,8 @@ async function postgresStore(folder: string): Promise<Store> {
     execute: (sql) => postgres.query(DATABASE, sql),
     backUp: () => copy(DATABASE, 'backup'),
     restore: () => copy('backup', DATABASE),
+    // A standby has the same identifiers. The copy of a database would have another one of its own.
+    failOver: async () => copy('backup', DATABASE, `OID = ${await oidOf(DATABASE)}`),
     setClock: (atMs) => postgres.setClock(DATABASE, atMs),
     remove: () => postgres.remove(),
   };
