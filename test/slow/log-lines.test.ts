@@ -85,7 +85,7 @@ describe('the log of a server', () => {
         { status: 200, code: undefined, ...demo },
         { status: 401, code: 'invalid_api_key', ...noAccount },
         { status: 404, code: 'not_found', ...noAccount },
-        { status: 400, code: 'malformed_request', ...noAccount },
+        { status: 505, code: 'http_version_not_supported', ...noAccount },
       ],
     );
     const spans = collector.spans().map(attributesOf);

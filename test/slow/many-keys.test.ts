@@ -113,7 +113,7 @@ describe('a command that generates many keys', () => {
         for (const content of contents) assert.match(content, /^[0-9a-f]{64}\n$/);
       assert.deepEqual(
         readdirSync(directory).filter((name) => !files.includes(name)),
-        ['batch.json'],
+        ['batch.json', 'batch.keys'],
       );
       t.diagnostic(`${kills} kills, ${lost.length} lost keys`);
       assert.ok(kills > 2, `${kills} kills`);
