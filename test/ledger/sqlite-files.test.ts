@@ -218,8 +218,8 @@ describe('the files of an open SQLite ledger', () => {
     const { folder, path, store, other } = await openServer(test);
     await store.close();
     await other.close();
-    const script = new URL('../support/commit-until-refused.ts', import.meta.url);
-    const child = spawn(process.execPath, [script.pathname, path, folder], {
+    const script = join(import.meta.dirname, '../support/commit-until-refused.ts');
+    const child = spawn(process.execPath, [script, path, folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let said = '';

@@ -145,7 +145,10 @@ describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, 
     await page.locator('#start').click();
     assert.equal(await page.locator('#run').isVisible(), false, 'outside the bounds');
     await page.getByLabel('Format', { exact: true }).selectOption('binary');
-    assert.match(await page.locator('#command').innerText(), /^phm assess fields\.csv --format binary --bits/);
+    assert.match(
+      await page.locator('#command').innerText(),
+      /^phm assess fields\.csv --format binary --bits/,
+    );
     assert.match(await outcome(page), /sequences tested/);
     await page.context().close();
   });
