@@ -55,7 +55,7 @@ export function writePlaintext({ key, opening, hashProof }: SealedContent): Uint
   if (opening.length !== OPENING_BYTES) {
     throw new TypeError(`"opening" expected ${OPENING_BYTES} bytes, got ${opening.length}`);
   }
-  const plaintext = new Uint8Array(FRAME_BYTES + hashProof.length + 2 * key.length);
+  const plaintext = newBytes(FRAME_BYTES + hashProof.length + 2 * key.length);
   let at = 0;
   const put = (bytes: Uint8Array) => {
     plaintext.set(bytes, at);
@@ -94,14 +94,22 @@ export function readPlaintext(plaintext: Uint8Array, keyBytes: number): SealedCo
     hasAt(plaintext, endAt, END) &&
     plaintext.length === endAt + END.length;
   if (!isFramed) return null;
-  const key = new Uint8Array(keyBytes);
-  const opening = new Uint8Array(OPENING_BYTES);
+  const key = newBytes(keyBytes);
+  const opening = newBytes(OPENING_BYTES);
   if (readHex(plaintext, keyAt, key) && readBase64(plaintext, openingAt, opening)) {
     return { key, opening, hashProof };
   }
   key.fill(0);
   opening.fill(0);
   return null;
+}
+
+/**
+ * Returns zeros in memory that never moves. V8 keeps up to 64 bytes of `new Uint8Array` in its heap: the garbage collector
+ * moves them and leaves a copy behind, which no wipe reaches.
+ */
+function newBytes(length: number): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(length));
 }
 
 function hasAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
@@ -145,14 +153,15 @@ function writeBase64(to: Uint8Array, at: number, bytes: Uint8Array): number {
 /** Reads base64 of exactly as many bytes as `bytes` has. Refuses any but the canonical form. */
 function readBase64(from: Uint8Array, at: number, bytes: Uint8Array): boolean {
   for (let i = 0, place = at; i < bytes.length; i += 3, place += 4) {
-    const [a = -1, b = -1, c = -1, d = -1] = Array.from(from.subarray(place, place + 4), (digit) =>
-      BASE64.indexOf(digit),
-    );
+    const a = BASE64.indexOf(from[place] as number);
+    const b = BASE64.indexOf(from[place + 1] as number);
+    const c = BASE64.indexOf(from[place + 2] as number);
+    const d = BASE64.indexOf(from[place + 3] as number);
     bytes[i] = (a << 2) | (b >> 4);
     if (i + 1 < bytes.length) bytes[i + 1] = (b << 4) | (c >> 2);
     if (i + 2 < bytes.length) bytes[i + 2] = (c << 6) | d;
   }
-  const again = new Uint8Array(OPENING_LENGTH);
+  const again = newBytes(OPENING_LENGTH);
   writeBase64(again, 0, bytes);
   const isCanonical = hasAt(from, at, again);
   again.fill(0);
