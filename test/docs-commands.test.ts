@@ -1,7 +1,7 @@
 /**
  * Every command that the documents print: this project's own commands and options exist, its scripts and paths exist,
- * and the shell can parse each block. The guides and the README are run as well (`test/slow/guides.test.ts`,
- * `test/slow/readme.test.ts`).
+ * and the shell can parse each block. The guides and the README are run as well (`test/slow/deploy/guides.test.ts`,
+ * `test/slow/deploy/readme.test.ts`).
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

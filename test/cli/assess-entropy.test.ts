@@ -69,7 +69,7 @@ describe('phm assess-entropy', () => {
     assert.equal(JSON.parse(stdout).samples, 5_000);
   });
 
-  // test/slow/estimators.test.ts runs the command on a matrix.
+  // test/slow/lab/estimators.test.ts runs the command on a matrix.
   it('writes a table of the restart tests', () => {
     const { literal } = assessNonIid(aesBits().subarray(0, 10_000), { bitsPerSymbol: 1 });
     const assessment: RestartAssessment = {

@@ -1,5 +1,5 @@
 /**
- * A defect in one thread of a real server stops key generation in all threads, and nothing else. `test/slow/latch.test.ts`
+ * A defect in one thread of a real server stops key generation in all threads, and nothing else. `test/slow/service/latch.test.ts`
  * has defects of the thread that generates plain keys.
  */
 import assert from 'node:assert/strict';

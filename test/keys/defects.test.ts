@@ -1,6 +1,6 @@
 /**
  * The tests find broken generators under every modulation: a few rows of the table, in each form.
- * test/slow/defects.test.ts runs all rows.
+ * test/campaigns/defects.test.ts runs all rows.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -17,7 +17,7 @@ const REPRESENTATIVE = ['parity', 'markov-0.45', 'line-ends', 'fixed-head-16'];
 
 const rows = DEFECTS.filter(({ name }) => REPRESENTATIVE.includes(name));
 
-/** The modulation whose turn it is in a row. test/slow/defects.test.ts runs each row under each. */
+/** The modulation whose turn it is in a row. test/campaigns/defects.test.ts runs each row under each. */
 const turn = (row: number) => MODULATION_TYPES[row % MODULATION_TYPES.length] ?? 'phase';
 
 describe('broken generators', () => {

@@ -1,4 +1,4 @@
-/** Checks docs/evidence/key-faults.md against the experiments. test/slow/key-faults.test.ts runs them. */
+/** Checks docs/evidence/key-faults.md against the experiments. test/campaigns/key-faults.test.ts runs them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';

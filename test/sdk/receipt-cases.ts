@@ -1,6 +1,6 @@
 /**
  * Receipts that are right or wrong in one way, with the verdict's problems. The cases are JSON: other platforms verify the
- * same ones (test/slow/receipt-platforms.test.ts).
+ * same ones (test/campaigns/receipt-platforms.test.ts).
  */
 import { randomBytes } from 'node:crypto';
 import type { KeyStatement, Receipt } from '../../sdk/src/index.ts';

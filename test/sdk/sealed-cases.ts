@@ -1,6 +1,6 @@
 /**
  * Sealed keys that are right or wrong in one way. The cases are JSON: the clients of both languages open them, with equal
- * outcomes (test/slow/python-client.test.ts).
+ * outcomes (test/slow/clients/python-client.test.ts).
  */
 import { createHash } from 'node:crypto';
 import { AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_MLKEM768_X25519 } from 'hpke';

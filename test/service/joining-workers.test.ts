@@ -1,6 +1,6 @@
 /**
  * Suite workers that start while the service already serves: they join tested, or end the process.
- * `test/slow/joining-workers.test.ts` has real ones.
+ * `test/slow/service/joining-workers.test.ts` has real ones.
  */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';

@@ -39,7 +39,7 @@ test('dft counts the same peaks as the sums of the definition, for even and odd 
   );
 });
 
-// The other lengths of the file take long; test/slow/suite.test.ts has them.
+// The other lengths of the file take long; test/slow/lab/suite.test.ts has them.
 for (const n of [1000, 1009, 4096, 99_999, 2 ** 17, 1_000_000]) {
   test(`dft counts the same peaks as NumPy's transform of ${n} bits`, () => assertNumPyPeaks(n));
 }

@@ -14,7 +14,7 @@ function soundBits(n: number, seed = 0): Uint8Array {
 const reasons = (report: sts.SuiteReport): Record<string, string> =>
   Object.fromEntries(report.tests.flatMap((t) => (t.applicable ? [] : [[t.name, t.reason]])));
 
-/** The plain transform takes most of the time if n is not a power of two; test/slow/suite.test.ts runs it then. */
+/** The plain transform takes most of the time if n is not a power of two; test/slow/lab/suite.test.ts runs it then. */
 const WITHOUT_DFT = sts.TEST_NAMES.filter((name) => name !== 'dft');
 
 /** A seed whose walk has 1,103 cycles within 10^6 bits, and one whose walk has 180. */
@@ -135,7 +135,7 @@ test('passes sound streams and returns p-values within [0, 1]', () => {
 
 for (const [name, generate] of Object.entries(STRUCTURED_BITS)) {
   test(`fails ${name} without a NaN, for even and odd lengths`, () => {
-    // test/slow/suite.test.ts has an odd length at which all tests apply.
+    // test/slow/lab/suite.test.ts has an odd length at which all tests apply.
     for (const n of [2 ** 20, 10_007]) assertFails(sts.runSuite(generate(n)));
   });
 }

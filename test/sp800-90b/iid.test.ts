@@ -25,7 +25,7 @@ const REFERENCES: Readonly<Record<string, Figures>> = JSON.parse(
   readFileSync(join(import.meta.dirname, '../vectors/sp800-90b/ea-iid.json'), 'utf8'),
 );
 
-/** Stands for permutations, which take seconds; test/slow/iid.test.ts makes them. */
+/** Stands for permutations, which take seconds; test/campaigns/iid.test.ts makes them. */
 const openFake = (results: readonly number[]) => (): PermutationRunner => ({
   parallel: 1,
   run: async ({ count }) =>

@@ -1,6 +1,6 @@
 /**
- * Quotas are exact under concurrency and equal the rows. For crashes see `test/slow/crash.test.ts` and
- * `test/slow/quota.test.ts`, for several servers `test/slow/servers-on-postgres.test.ts`.
+ * Quotas are exact under concurrency and equal the rows. For crashes see `test/campaigns/crash.test.ts` and
+ * `test/campaigns/quota.test.ts`, for several servers `test/slow/ledger/servers-on-postgres.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,0 +1,452 @@
+/** The log at work: its pace, waiting receipts, stops and the end. */
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseEntries } from '#tlog';
+import { EMPTY_ROOT, signCheckpoint } from '../../../src/log/index.ts';
+import type { ReceiptAnswer } from '../../../src/service/log/api.ts';
+import { LogEngine } from '../../../src/service/log/engine.ts';
+import type { LogNotice } from '../../../src/service/log/notices.ts';
+import { pauseMs } from '../../../src/service/log/pace.ts';
+import type { Receipts } from '../../../src/service/log/receipts.ts';
+import { LogStopped } from '../../../src/service/log/stopped.ts';
+import { StoredTiles } from '../../../src/service/log/tile-source.ts';
+import { FakeFile, KEYS, newStore, sealsOf, startServer } from '../../service/log/fake-server.ts';
+
+const RECEIPT: ReceiptAnswer = { kind: 'receipt', receipt: { statement: {}, proof: '' } };
+
+const engines: LogEngine[] = [];
+afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())));
+
+/** A running log. `find` answers requests for receipts; by default it proves what the published tree holds. */
+function start({
+  intervalMs = 250,
+  stopped = null,
+  find,
+  upkeep = () => {},
+}: {
+  readonly intervalMs?: number;
+  readonly stopped?: string | null;
+  readonly find?: unknown;
+  readonly upkeep?: () => void;
+} = {}) {
+  const [store, file] = [newStore(), new FakeFile()];
+  const { publisher, sequencer, served } = startServer(store, file);
+  const notices: LogNotice[] = [];
+  const byDefault = async () =>
+    (publisher.published?.size ?? 0) > 0 ? RECEIPT : ({ kind: 'pending' } as const);
+  const engine = new LogEngine({
+    publisher,
+    sequencer,
+    receipts: { find: find ?? byDefault } as unknown as Receipts,
+    tiles: new StoredTiles(store, 1),
+    cosigning: null,
+    state: file,
+    intervalMs,
+    upkeep: async () => upkeep(),
+    notify: (notice) => notices.push(notice),
+    describe: (error) => (error as Error).message,
+    stopped,
+    checkMs: 50,
+  });
+  engines.push(engine);
+  engine.start();
+  return { store, file, engine, publisher, sequencer, served, notices };
+}
+
+/** Puts the stored head back to an empty tree, as a restored database would. Returns the contents before. */
+function loseHead(store: ReturnType<typeof newStore>) {
+  const whole = store.backup();
+  const head = sealsOf(1).seal({ size: 0, root: EMPTY_ROOT });
+  store.restore({ ...whole, record: { ...store.contents.record, ...head } });
+  return whole;
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (const end = Date.now() + 10_000; !isTrue(); await delay(5)) {
+    assert.ok(Date.now() < end, 'never came');
+  }
+}
+
+/** True if one of three attempts takes less than `limitMs`. A busy machine may delay one of them. */
+async function isSoon(
+  limitMs: number,
+  attempt: () => Promise<void>,
+  prepare = async () => {},
+): Promise<boolean> {
+  for (let i = 0; i < 3; i++) {
+    await prepare();
+    const startMs = performance.now();
+    await attempt();
+    if (performance.now() - startMs < limitMs) return true;
+  }
+  return false;
+}
+
+describe('the pace of turns', () => {
+  it('follows the interval with entries, is at most ten a second, and is slow without work', () => {
+    const idle = { entriesWait: false, receiptsWait: false };
+    const cases = [
+      [250, idle, 2_000],
+      [250, { entriesWait: true, receiptsWait: false }, 250],
+      [250, { entriesWait: true, receiptsWait: true }, 100],
+      [1_000, { entriesWait: false, receiptsWait: true }, 100],
+      [1_001, { entriesWait: true, receiptsWait: true }, 1_001],
+      [60_000, idle, 60_000],
+    ] as const;
+    for (const [intervalMs, work, expected] of cases) {
+      assert.equal(pauseMs(intervalMs, work), expected, JSON.stringify([intervalMs, work]));
+    }
+  });
+});
+
+describe('a running log', () => {
+  it('publishes what was recorded, without a request', async () => {
+    const { store, engine, publisher, notices } = start({ intervalMs: 100 });
+    await until(() => publisher.published !== null);
+    store.add();
+    engine.recorded();
+    await until(() => publisher.published?.size === 1);
+    const published = notices.filter(({ kind }) => kind === 'published');
+    assert.equal(published.length, 2);
+  });
+
+  it('hastens a head for a receipt, and gives it one that began later', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 1_000 });
+    await until(() => publisher.published !== null);
+    const attempt = async () => {
+      store.add();
+      assert.deepEqual(await engine.receipt('phm_1', 'acct', 20_000), RECEIPT);
+    };
+    assert.ok(await isSoon(900, attempt));
+  });
+
+  it('publishes at most ten heads a second, however many receipts wait', async () => {
+    const { store, engine, served } = start();
+    const startMs = performance.now();
+    const endMs = startMs + 1_000;
+    const client = async () => {
+      while (performance.now() < endMs) {
+        store.add();
+        await engine.receipt('phm_1', 'acct', 20_000);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, client));
+    const seconds = (performance.now() - startMs) / 1_000;
+    const words = `${served.length} heads in ${seconds} s`;
+    assert.ok(served.length >= 2 && served.length <= 10 * seconds + 3, words);
+  });
+
+  it('answers pending once the time is over', async () => {
+    const { store, engine } = start({ intervalMs: 100 });
+    store.onCall = (name) => {
+      if (name === 'takeTurn') throw new Error('the database is away');
+    };
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 200), { kind: 'pending' });
+  });
+
+  it('forgets receipts whose time is over, however long it is delayed', async (t) => {
+    const { store, engine, notices } = start({ intervalMs: 100 });
+    const delays = () => notices.filter(({ kind }) => kind === 'delayed').length;
+    store.onCall = () => {
+      throw new Error('the database is away');
+    };
+    engine.recorded();
+    await until(() => delays() === 1);
+    const requests = Array.from({ length: 100 }, () => engine.receipt('phm_1', 'acct', 10));
+    await Promise.all(requests);
+    const ended = t.mock.method(globalThis, 'clearTimeout');
+    store.onCall = () => {};
+    await until(() => delays() === 2);
+    assert.ok(ended.mock.callCount() < 100, 'the next turn finds them no more');
+  });
+
+  it('asks once for a later fetch', async () => {
+    const asked: string[] = [];
+    const find = async (keyId: string) => {
+      asked.push(keyId);
+      return { kind: 'pending' };
+    };
+    const { engine } = start({ find });
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 0), { kind: 'pending' });
+    assert.deepEqual(asked, ['phm_1']);
+  });
+
+  it('says once that it is delayed, and once that it is not', async () => {
+    const { store, engine, notices } = start({ intervalMs: 100 });
+    store.onCall = () => {
+      throw new Error('the database is away');
+    };
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'delayed'));
+    store.onCall = () => {};
+    await until(() => notices.filter(({ kind }) => kind === 'delayed').length === 2);
+    const delays = notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
+    assert.deepEqual(delays, ['the database is away', null]);
+  });
+
+  it('says again that it is delayed, once the reason is another', async () => {
+    const { store, file, engine, notices } = start({ intervalMs: 100 });
+    const reasons = () => notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
+    store.onCall = () => {
+      throw new Error('the database is away');
+    };
+    engine.recorded();
+    await until(() => reasons().length === 1);
+    store.onCall = () => {};
+    file.onWrite = () => {
+      throw new Error('the disk is full');
+    };
+    await until(() => reasons().length === 2);
+    file.onWrite = () => {};
+    await until(() => reasons().length === 3);
+    assert.deepEqual(reasons(), ['the database is away', 'the disk is full', null]);
+  });
+
+  it('serves each head of a backlog, and answers receipts meanwhile', async () => {
+    const { store, engine, notices } = start({ intervalMs: 100 });
+    for (let i = 0; i < 2 * 4_096 + 1; i++) store.add();
+    const atAnswer = engine
+      .receipt('phm_1', 'acct', 10_000)
+      .then(() => store.contents.pending.length);
+    await until(() => store.contents.pending.length === 0);
+    await until(() => notices.some((one) => one.kind === 'published' && one.size === 8_193));
+    const sizes = notices.flatMap((one) => (one.kind === 'published' ? one.size : []));
+    assert.deepEqual(sizes, [4_096, 8_192, 8_193]);
+    assert.equal(await atAnswer, 4_097);
+  });
+
+  it('ends its rests when a receipt waits', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 1_000 });
+    await until(() => publisher.published !== null);
+    // Without the receipt, a rest of 600 ms follows.
+    const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+    const rest = async () => {
+      const { length } = store.contents.entries;
+      for (let i = 0; i < 256 + 1; i++) store.add();
+      store.onCall = (name) => {
+        if (name === 'commit') sleep();
+      };
+      engine.recorded();
+      await until(() => store.contents.entries.length >= length + 256);
+      store.onCall = () => {};
+    };
+    const attempt = async () => {
+      assert.deepEqual(await engine.receipt('phm_1', 'acct', 20_000), RECEIPT);
+    };
+    assert.ok(await isSoon(400, attempt, rest));
+  });
+
+  it('ends a turn at its next rest if the ledger is found damaged', async () => {
+    const { store, engine, publisher, notices } = start({ intervalMs: 1_000 });
+    await until(() => publisher.published !== null);
+    for (let i = 0; i < 3 * 256; i++) store.add();
+    store.onCall = (name) => {
+      if (name === 'committed') setImmediate(() => engine.condemn('a row is missing'));
+    };
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'stopped'));
+    await engine.close();
+    assert.deepEqual([store.contents.record.size, publisher.published?.size], [256, 0]);
+    assert.equal(notices.filter(({ kind }) => kind === 'stopped').length, 1);
+  });
+
+  it('publishes nothing if the ledger is found damaged in the last transaction of a turn', async () => {
+    const { store, engine, publisher, served, notices } = start({ intervalMs: 50 });
+    await until(() => publisher.published !== null);
+    const before = served.length;
+    store.add();
+    store.onCall = (name) => {
+      if (name === 'committed') engine.condemn('a row is missing');
+    };
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'stopped'));
+    await engine.close();
+    assert.deepEqual([store.contents.record.size, served.length], [1, before]);
+    assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
+  });
+
+  it('takes and writes nothing more once the ledger was found damaged', async () => {
+    let upkeeps = 0;
+    const { store, engine, publisher } = start({ intervalMs: 50, upkeep: () => (upkeeps += 1) });
+    await until(() => publisher.published !== null);
+    store.add();
+    engine.recorded();
+    engine.condemn('a row is missing');
+    const [turns, kept] = [store.turns, upkeeps];
+    await delay(150);
+    await engine.close();
+    assert.deepEqual([store.turns, upkeeps], [turns, kept]);
+  });
+
+  it('answers stopped if the ledger is found damaged while a receipt is read', async () => {
+    const { promise, resolve } = Promise.withResolvers<ReceiptAnswer>();
+    const { engine, publisher } = start({ find: () => promise });
+    await until(() => publisher.published !== null);
+    const answer = engine.receipt('phm_1', 'acct', 0);
+    engine.condemn('a row is missing');
+    resolve(RECEIPT);
+    assert.deepEqual(await answer, { kind: 'stopped' });
+  });
+
+  it('takes all turns of a backlog when it closes', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 60_000 });
+    await until(() => publisher.published !== null);
+    for (let i = 0; i < 4_096 + 1; i++) store.add();
+    await engine.close();
+    assert.equal(publisher.published?.size, 4_097);
+  });
+
+  it('serves tiles and entries up to the published head', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 100 });
+    for (let i = 0; i < 300; i++) store.add();
+    await until(() => publisher.published?.size === 300);
+    for (const [level, index, width] of [
+      [0, 0, 256],
+      [0, 1, 44],
+      [0, 1, 7],
+      [1, 0, 1],
+    ] as const) {
+      const answer = await engine.tile(level, index, width);
+      assert.equal(answer.kind === 'bytes' && answer.bytes.length, width * 32);
+    }
+    const bundle = await engine.entries(1, 44);
+    assert.deepEqual(
+      bundle.kind === 'bytes' && parseEntries(bundle.bytes).map((one) => Buffer.from(one)),
+      store.contents.entries.slice(256).map((one) => Buffer.from(one)),
+    );
+    for (const [level, index, width] of [
+      [0, 1, 45],
+      [0, 2, 1],
+      [1, 0, 2],
+      [2, 0, 1],
+      [5, 2 ** 40, 256],
+    ] as const) {
+      assert.deepEqual(await engine.tile(level, index, width), { kind: 'absent' });
+    }
+    assert.deepEqual(await engine.entries(1, 45), { kind: 'absent' });
+  });
+
+  it('takes a last turn when it closes', async () => {
+    const { store, engine, publisher } = start({ intervalMs: 60_000 });
+    await until(() => publisher.published !== null);
+    store.add();
+    await engine.close();
+    assert.equal(publisher.published?.size, 1);
+  });
+
+  it('stops on a fork, lets waiting receipts go, and resumes once the state file was repaired', async () => {
+    const { store, file, engine, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    const head = sealsOf(1).seal({ size: 0, root: EMPTY_ROOT });
+    store.restore({
+      ...store.backup(),
+      // A backup has the checkpoint of its time.
+      record: { ...store.contents.record, ...head, checkpoint: null },
+    });
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
+    assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
+    const stop = notices.find(({ kind }) => kind === 'stopped');
+    assert.match(stop?.kind === 'stopped' ? stop.reason : '', /but 1 were published/);
+    const turns = store.turns;
+    await delay(150);
+    assert.equal(store.turns, turns, 'it takes no turn');
+    file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);
+    store.contents.entries = [];
+    store.contents.tiles.clear();
+    store.add();
+    await until(() => notices.some(({ kind }) => kind === 'resumed'));
+    await until(() => publisher.published?.size === 1);
+  });
+
+  it('stays stopped after a fork, although a later turn would succeed', async (t) => {
+    const { store, engine, publisher, sequencer, served, notices } = start({ intervalMs: 50 });
+    await until(() => publisher.published !== null);
+    const forked = t.mock.method(sequencer, 'turn', async () => {
+      throw new LogStopped('the log has forked', 'forked');
+    });
+    store.add();
+    engine.recorded();
+    await until(() => notices.some(({ kind }) => kind === 'stopped'));
+    forked.mock.restore();
+    const before = served.length;
+    await delay(200);
+    const resumed = notices.filter(({ kind }) => kind === 'resumed');
+    assert.deepEqual([resumed.length, served.length], [0, before]);
+    assert.deepEqual(await engine.tile(0, 0, 1), { kind: 'stopped' });
+    await assert.rejects(publisher.publish(), LogStopped);
+  });
+
+  it('stops when the database moves, and resumes by itself once an operator accepts that', async () => {
+    const { store, engine, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    store.contents.record = { ...store.contents.record, isMoved: true };
+    store.add();
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
+    const turns = store.turns;
+    await delay(150);
+    assert.equal(store.turns, turns, 'it takes no turn');
+    store.contents.record = { ...store.contents.record, isMoved: false };
+    await until(() => publisher.published?.size === 2);
+    const kinds = notices.map(({ kind }) => kind).filter((kind) => /stopped|resumed/.test(kind));
+    assert.deepEqual(kinds, ['stopped', 'resumed']);
+  });
+
+  it('stays stopped without a word while a new state file shows the same fault', async () => {
+    const { store, file, engine, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    const whole = loseHead(store);
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 2_000), { kind: 'stopped' });
+    const { root } = publisher.published ?? { root: EMPTY_ROOT };
+    for (const second of [1, 2, 3]) {
+      file.text = signCheckpoint(KEYS, { size: 1, root }, second);
+      await delay(120);
+    }
+    const kinds = () => notices.map(({ kind }) => kind);
+    const before = kinds().length;
+    assert.deepEqual([kinds().indexOf('stopped'), kinds().at(-1)], [before - 1, 'stopped']);
+    file.text = signCheckpoint(KEYS, { size: 1, root }, 4);
+    store.restore(whole);
+    await until(() => kinds().includes('resumed'));
+    assert.deepEqual(kinds().slice(before), ['resumed', 'published']);
+  });
+
+  it('resumes by itself once the missing entries are back, though its state file stays', async () => {
+    const { store, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    const whole = loseHead(store);
+    await until(() => notices.at(-1)?.kind === 'stopped');
+    await delay(120);
+    store.restore(whole);
+    await until(() => notices.some(({ kind }) => kind === 'resumed'));
+    store.add();
+    await until(() => publisher.published?.size === 2);
+  });
+
+  it('names the head again after a stop that changed nothing', async () => {
+    const { store, publisher, notices } = start({ intervalMs: 100 });
+    store.add();
+    await until(() => publisher.published?.size === 1);
+    store.contents.record = { ...store.contents.record, isMoved: true };
+    await until(() => notices.at(-1)?.kind === 'stopped');
+    store.contents.record = { ...store.contents.record, isMoved: false };
+    await until(() => notices.some(({ kind }) => kind === 'resumed'));
+    await until(() => notices.at(-1)?.kind === 'published');
+  });
+
+  it('stays stopped without keys, and on a damaged ledger', async () => {
+    const { store, file, engine, notices } = start({ stopped: 'the keys are missing' });
+    file.text = signCheckpoint(KEYS, { size: 0, root: EMPTY_ROOT }, 1);
+    await delay(120);
+    assert.equal(store.turns, 0);
+    assert.deepEqual(notices, [{ kind: 'stopped', reason: 'the keys are missing', halt: null }]);
+    assert.deepEqual(await engine.receipt('phm_1', 'acct', 100), { kind: 'stopped' });
+    const other = start();
+    other.engine.condemn('page 3 is wrong');
+    assert.deepEqual(await other.engine.receipt('phm_1', 'acct', 0), { kind: 'stopped' });
+  });
+});

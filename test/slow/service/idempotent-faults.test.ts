@@ -1,0 +1,244 @@
+/**
+ * Calls with an `Idempotency-Key` whose answers are lost, that race on two servers, or that meet a full disk, a
+ * shutdown, a client that leaves, midnight, or a failover of PostgreSQL. Each makes its keys exactly once.
+ */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newRecipient } from '#sealing';
+import { crashSeed } from '../../support/crashes.ts';
+import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
+import { IdempotentAudit } from '../../support/idempotent-audit.ts';
+import {
+  alreadyMade,
+  type Call,
+  IdempotentClients,
+  isSameAnswer,
+  keysOf,
+  makeCall,
+  mixedCalls,
+  type Outcome,
+  sendOnce,
+} from '../../support/idempotent-calls.ts';
+import { LogSite } from '../../support/log-site.ts';
+import { seededRandom } from '../../support/mixed-load.ts';
+import { noPostgres } from '../../support/postgres.ts';
+import { RecordingProxy } from '../../support/recording-proxy.ts';
+import type { Environment, Server } from '../../support/server.ts';
+import { shiftUrl } from '../../support/shift-clock.ts';
+
+const CLIENTS = 8;
+const RACES = 150;
+const COPIES = 4;
+const LOSSES = 300;
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** Longest wait for a suite worker whose batch has lost its client: one chunk, on a busy machine. */
+const FREE_MS = 2_000;
+
+const recipient = await newRecipient();
+const PLAIN = { security_level: 256 };
+const VALIDATED = { ...PLAIN, enable_nist_validation: true };
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  describe(`two servers on ${kind}`, { skip: kind === 'postgres' && noPostgres }, () => {
+    let site: LogSite;
+    let servers: Server[];
+    before(async () => {
+      site = kind === 'sqlite' ? LogSite.sqlite(2) : await LogSite.postgres(2);
+      servers = [await site.start(0), await site.start(1)];
+    });
+    after(() => site?.remove());
+
+    it('make the keys of racing and of lost calls once', async (test) => {
+      const random = seededRandom(crashSeed(test));
+      const clients = new IdempotentClients(site.apiKey, () => addresses);
+      let addresses = servers.map(({ address }) => address);
+      let answered = 0;
+      const races = await mixedCalls(RACES, random);
+      for (const call of races) answered += await clients.race(call, COPIES);
+
+      const proxies = await Promise.all(addresses.map((address) => RecordingProxy.start(address)));
+      for (const proxy of proxies) {
+        proxy.loses = (chunk) => chunk.includes('HTTP/1.1 200 OK') && random() < 0.5;
+      }
+      addresses = proxies.map(({ address }) => address);
+      const losses = await mixedCalls(LOSSES, random);
+      await clients.run(losses, CLIENTS);
+      for (const proxy of proxies) proxy.close();
+
+      const audit = new IdempotentAudit(site, servers, clients);
+      const figures = await audit.run(RACES + LOSSES);
+      const lost = proxies.reduce((sum, proxy) => sum + proxy.lost, 0);
+      test.diagnostic(
+        `${RACES} races of ${COPIES} copies, ${answered} with an outcome; ${lost} of ${LOSSES} answers lost; ` +
+          JSON.stringify(figures),
+      );
+    });
+  });
+}
+
+describe('calls to one server', () => {
+  let site: LogSite;
+  let server: Server;
+  beforeEach(() => {
+    site = LogSite.sqlite();
+  });
+  afterEach(() => site.remove());
+
+  const start = async (extra: Environment = {}) => {
+    server = await site.start(0, extra);
+  };
+  const send = (call: Call, signal?: AbortSignal) =>
+    sendOnce(server.address, site.apiKey, call, signal);
+
+  async function settle(calls: readonly Call[]): Promise<IdempotentClients> {
+    const clients = new IdempotentClients(site.apiKey, () => [server.address]);
+    await clients.run(calls, CLIENTS);
+    assert.deepEqual(clients.wrong, []);
+    return clients;
+  }
+
+  /** Repeats the calls until they are settled, and compares everything. Returns the outcomes. */
+  async function audit(calls: readonly Call[]): Promise<readonly Outcome[]> {
+    const clients = await settle(calls);
+    await new IdempotentAudit(site, [server], clients).run(calls.length);
+    return clients.outcomes;
+  }
+
+  const countRows = async () => {
+    const [row] = await site.execute('SELECT count(*) AS n FROM ledger');
+    return Number(row?.n);
+  };
+
+  it('are refused on a full disk, leave nothing, and are made once', {
+    skip: noMount,
+  }, async () => {
+    const disk = join(site.folder, 'data');
+    const unmount = mountDisk(disk, '48m');
+    try {
+      await start();
+      const plain = makeCall(PLAIN, null, 1_000);
+      const calls = [plain, makeCall(PLAIN, recipient, 500), makeCall(PLAIN)];
+      const ballast = join(disk, 'ballast');
+      fillDisk(ballast);
+      for (const call of calls) {
+        const { status, body } = await send(call);
+        assert.deepEqual([status, body.code], [503, 'ledger_unavailable']);
+      }
+      rmSync(ballast);
+      assert.equal(await countRows(), 0, 'keys of refused calls');
+      const outcomes = await audit(calls);
+      const answers = outcomes.map(({ status, replayed }) => [status, replayed]);
+      assert.deepEqual(answers, Array(calls.length).fill([200, false]));
+    } finally {
+      await server?.stop('SIGKILL');
+      unmount();
+    }
+  });
+
+  it('are answered although SIGTERM arrives, and repeated by the next server', async (test) => {
+    await start();
+    const calls = [
+      makeCall(PLAIN, null, 1_000),
+      makeCall(PLAIN, recipient, 1_000),
+      makeCall(VALIDATED, recipient, 100),
+      makeCall({ ...PLAIN, include: ['receipt'] }, recipient, 100),
+    ];
+    let answered = 0;
+    const replies = calls.map(async (call) => {
+      const reply = await send(call);
+      answered += 1;
+      return reply;
+    });
+    // The others are in progress then.
+    await Promise.race(replies);
+    const before = answered;
+    assert.equal(await server.stop('SIGTERM'), 0);
+    await start();
+    const outcomes = await audit(calls);
+    for (const [i, reply] of (await Promise.all(replies)).entries()) {
+      const call = calls[i] as Call;
+      assert.equal(reply.status, 200, reply.text);
+      const outcome = outcomes.find((one) => one.call === call);
+      if (call.recipient) assert.ok(isSameAnswer(call, reply.text, outcome?.text ?? ''), call.path);
+      else
+        assert.deepEqual(
+          keysOf(reply.body).map(({ key_id }) => key_id),
+          outcome?.keyIds,
+        );
+    }
+    test.diagnostic(`${calls.length - before} of ${calls.length} batches in progress at SIGTERM`);
+  });
+
+  it('whose clients leave have all their keys or none', async (test) => {
+    await start();
+    const calls = Array.from({ length: 12 }, (_, i) =>
+      makeCall(PLAIN, i % 2 === 0 ? null : recipient, 300),
+    );
+    for (const [i, call] of calls.entries()) {
+      const left = AbortSignal.timeout(5 + 25 * i);
+      await send(call, left).catch(() => {});
+    }
+    const outcomes = await audit(calls);
+    const fresh = outcomes.filter(({ status, replayed }) => status === 200 && !replayed).length;
+    test.diagnostic(`${calls.length - fresh} of ${calls.length} batches were recorded`);
+  });
+
+  it('free the suite workers when their client leaves', async (test) => {
+    // One worker has work for seconds. Many workers could be done before the client leaves.
+    await start({ PHM_WORKERS: '1' });
+    const measure = async (call: Call) => {
+      const began = performance.now();
+      assert.equal((await send(call)).status, 200);
+      return performance.now() - began;
+    };
+    const [first, small] = [0, 1].map(() => makeCall(VALIDATED, recipient, 20)) as [Call, Call];
+    const aloneMs = await measure(first);
+    const large = makeCall(VALIDATED, null, 1_000);
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const end = new AbortController();
+    const reply = send(large, end.signal).catch(() => leave());
+    await delay(500);
+    end.abort();
+    await left;
+    await reply;
+    const tookMs = await measure(small);
+    assert.ok(tookMs < FREE_MS + 3 * aloneMs, `${tookMs} ms, alone ${aloneMs} ms`);
+    await audit([first, small]);
+    test.diagnostic(`20 validated keys ${Math.round(tookMs)} ms after the client of 1,000 left`);
+  });
+
+  it('are repeated across midnight for 24 hours, and then made again', async () => {
+    // 23:55 of the day before.
+    const eve = -(Date.now() % DAY_MS) - 5 * MINUTE_MS;
+    const at = (shift: number) => start({ NODE_OPTIONS: `--import=${shiftUrl(shift)}` });
+    const calls = [makeCall(PLAIN), makeCall(PLAIN, recipient), makeCall(PLAIN, recipient, 10)];
+    await at(eve);
+    const made = (await settle(calls)).outcomes;
+    assert.deepEqual(
+      made.map(({ status }) => status),
+      [200, 200, 200],
+    );
+    for (const later of [10 * MINUTE_MS, DAY_MS - 10 * MINUTE_MS]) {
+      await server.stop('SIGKILL');
+      await at(eve + later);
+      for (const { call, keyIds, text } of made) {
+        const reply = await send(call);
+        if (call.recipient) assert.equal(reply.text, text);
+        else assert.deepEqual(alreadyMade(reply), keyIds);
+      }
+    }
+    await server.stop('SIGKILL');
+    await at(eve + DAY_MS + 10 * MINUTE_MS);
+    for (const call of calls) {
+      const { status, replayed } = await send(call);
+      assert.deepEqual([status, replayed], [200, false]);
+    }
+    assert.equal(await countRows(), 2 * 12);
+  });
+});

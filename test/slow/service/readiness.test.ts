@@ -1,0 +1,176 @@
+/**
+ * Readiness through faults of PostgreSQL that keep its connections open: locks, a missing privilege, a hung
+ * database, a full disk. Of two servers, one has traffic and one has none. About 70 s. The load is random and
+ * has no seed.
+ *
+ * Expected for each of the five faults: two changes of readiness of each server; but none while the row of an account is
+ * locked, because other accounts get their keys. A locked table and stopped backends were noticed after 4.5 s with traffic.
+ * Only real commits see one further fault. The counts are exact at the end.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type pg from 'pg';
+import { type Account, addAccounts, checkBooks, queryPostgres } from '../../support/books.ts';
+import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
+import { Load } from '../../support/mixed-load.ts';
+import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
+import {
+  BUSY_MS,
+  checkReadiness,
+  type Fault,
+  LIMIT_MS,
+  type Pair,
+  ROOM_MS,
+  UNREADY_MS,
+} from '../../support/readiness.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+
+/** Returns the value of a metric without labels. */
+async function metric({ metricsAddress }: Server, name: string): Promise<string | undefined> {
+  const text = await (await fetch(`${metricsAddress}`)).text();
+  return new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1];
+}
+
+describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
+  const folder = makeDataDir();
+  const dataDirs = [makeDataDir(), makeDataDir()] as const;
+  const disk = join(folder, 'disk');
+  const database = 'readiness';
+  let freeDisk = () => {};
+  let postgres: Postgres;
+  let session: pg.Client;
+  let accounts: [Account, Account];
+  let pair: Pair;
+
+  before(async () => {
+    chmodSync(folder, 0o755);
+    const { TMPDIR } = process.env;
+    if (!noMount) {
+      freeDisk = mountDisk(disk, '300m');
+      process.env.TMPDIR = disk;
+    }
+    postgres = await Postgres.start(undefined, ['max_wal_size=64MB', 'min_wal_size=32MB']);
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    const url = await postgres.createLedger(database);
+    // A role like that of a deployment: unlike a superuser, it can lack a privilege.
+    await postgres.query(
+      database,
+      `CREATE ROLE served LOGIN PASSWORD '${PASSWORD}'; GRANT CREATE ON SCHEMA public TO served;
+       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO served`,
+    );
+    const made = await addAccounts({ kind: 'postgres', url }, ['enterprise', 'enterprise']);
+    accounts = made as [Account, Account];
+    const env = {
+      PHM_MASTER_KEY: '5a'.repeat(32),
+      PHM_RATE_LIMITS: 'off',
+      PHM_METRICS_PORT: '0',
+      PHM_DATABASE_URL: url.replace('//phm:', '//served:'),
+    };
+    const [busy, idle] = await Promise.all(dataDirs.map((one) => Server.start(one, env)));
+    pair = { busy: busy as Server, idle: idle as Server, load: new Load(accounts, Math.random) };
+    session = await postgres.connect(database);
+  });
+  after(async () => {
+    await Promise.all([pair?.busy.stop('SIGKILL'), pair?.idle.stop('SIGKILL')]);
+    await session?.end();
+    await postgres?.remove();
+    freeDisk();
+    for (const one of [folder, ...dataDirs]) removeDataDir(one);
+  });
+
+  const run = (sql: string) => postgres.query(database, sql);
+  const lock = (statement: string) => () => session.query(`BEGIN; ${statement}`);
+  const unlock = () => session.query('ROLLBACK');
+  let stopped: number[] = [];
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of stopped) process.kill(pid, name);
+  };
+
+  const rows: [name: string, fault: Fault][] = [
+    [
+      'a locked table of the ledger',
+      { begin: lock('LOCK TABLE rollup_minute IN SHARE MODE'), end: unlock, idleMs: UNREADY_MS },
+    ],
+    [
+      "one account's locked row",
+      {
+        begin: () =>
+          lock(`SELECT FROM accounts WHERE account_id = '${accounts[0].accountId}' FOR UPDATE`)(),
+        end: unlock,
+        idleMs: null,
+        spares: true,
+      },
+    ],
+    [
+      'a revoked privilege',
+      {
+        begin: () => run('REVOKE INSERT ON ledger FROM served'),
+        end: () => run('GRANT INSERT ON ledger TO served'),
+        idleMs: UNREADY_MS,
+      },
+    ],
+    [
+      'backends stopped by SIGSTOP',
+      {
+        begin: async () => {
+          const found = await run(
+            `SELECT pid FROM pg_stat_activity WHERE application_name = 'phm'`,
+          );
+          stopped = found.map(({ pid }) => Number(pid));
+          signal('SIGSTOP');
+        },
+        end: () => signal('SIGCONT'),
+        idleMs: UNREADY_MS,
+      },
+    ],
+  ];
+  for (const [name, fault] of rows) it(name, (test) => checkReadiness(test, pair, fault));
+
+  it('a full disk', { skip: noMount }, async (test) => {
+    const ballast = join(disk, 'ballast');
+    const begin = async () => {
+      // Without a whole segment for its log, which has no room to grow, the database would shut down.
+      await run('SELECT pg_switch_wal()');
+      fillDisk(ballast);
+    };
+    await checkReadiness(test, pair, {
+      begin,
+      end: () => rmSync(ballast, { force: true }),
+      idleMs: ROOM_MS,
+    });
+  });
+
+  it('fails after a run of failed commits that the check cannot see, and shows in the metrics', async () => {
+    await run(`ALTER TABLE ledger ADD CONSTRAINT refuse CHECK (modulation = 'probe') NOT VALID`);
+    const { busy } = pair;
+    const generate = () => busy.generate({ security_level: 256 }, accounts[0].apiKey);
+    const began = performance.now();
+    const statuses = new Set<number>();
+    while ((await busy.request('/readyz')).status === 200 && performance.now() - began < LIMIT_MS) {
+      statuses.add((await generate()).status);
+    }
+    const tookMs = performance.now() - began;
+    assert.deepEqual([...statuses], [503]);
+    assert.ok(tookMs < UNREADY_MS + BUSY_MS, `unready after ${Math.round(tookMs)} ms`);
+    assert.equal(await metric(busy, 'phm_ready'), '0');
+    assert.equal(await metric(busy, 'phm_ledger_up'), '0');
+    await run('ALTER TABLE ledger DROP CONSTRAINT refuse');
+    const end = performance.now() + LIMIT_MS;
+    while ((await busy.request('/readyz')).status !== 200 && performance.now() < end) {
+      await pair.load.generate(busy, accounts[0]);
+    }
+    assert.equal(
+      (await busy.request('/readyz')).status,
+      200,
+      'a recorded key makes it ready again',
+    );
+  });
+
+  it('leaves an exact ledger', async () => {
+    await pair.load.validateReleased(pair.idle, accounts[0]);
+    await checkBooks(queryPostgres(postgres, database), pair.load);
+  });
+});
