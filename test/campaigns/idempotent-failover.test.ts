@@ -11,8 +11,8 @@ import { type AuditedSite, IdempotentAudit } from '../support/idempotent-audit.t
 import { IdempotentClients, mixedCalls } from '../support/idempotent-calls.ts';
 import { seededRandom } from '../support/mixed-load.ts';
 import { findInstalled, noPostgres, Postgres } from '../support/postgres.ts';
-import { until } from '../support/replicas.ts';
 import { type Environment, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { WayToServer } from '../support/way.ts';
 
 const DATABASE = 'replicated';

@@ -10,8 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LogSite } from '../support/log-site.ts';
 import { LogWatch, readText } from '../support/log-watch.ts';
 import { noPostgres } from '../support/postgres.ts';
-import { until } from '../support/replicas.ts';
 import type { Server } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 const SERVERS = 3;
 const CLIENTS = 2;

@@ -11,8 +11,8 @@ import { LogSite } from '../support/log-site.ts';
 import { killFile, stepOptions } from '../support/log-steps.ts';
 import { LogWatch } from '../support/log-watch.ts';
 import { noPostgres } from '../support/postgres.ts';
-import { until } from '../support/replicas.ts';
 import type { Server } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 /** Clients of each server. */
 const CLIENTS = 2;

@@ -8,7 +8,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Postgres } from '../support/postgres.ts';
 import { DATABASE, noPair, Pair, promote, waitFor } from '../support/postgres-pair.ts';
-import { until } from '../support/replicas.ts';
+import { until } from '../support/until.ts';
 
 const LOAD_MS = 1_000;
 

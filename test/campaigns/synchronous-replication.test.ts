@@ -10,8 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { addAccounts, checkBooks, queryPostgres } from '../support/books.ts';
 import { Load, seededRandom } from '../support/mixed-load.ts';
 import { findInstalled, noPostgres, Postgres } from '../support/postgres.ts';
-import { until } from '../support/replicas.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { WayToServer } from '../support/way.ts';
 
 const DATABASE = 'replicated';

@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { newLogKeysText } from '../../src/log/index.ts';
 import { addAccounts } from './books.ts';
 import { findInstalled, noPostgres, PASSWORD, Postgres } from './postgres.ts';
-import { until } from './replicas.ts';
 import {
   type Answer,
   type CommandResult,
@@ -16,6 +15,7 @@ import {
   runPhm,
   Server,
 } from './server.ts';
+import { until } from './until.ts';
 
 export const DATABASE = 'hosts';
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup', 'pg_rewind']);

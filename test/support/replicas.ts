@@ -1,12 +1,12 @@
 /** Two servers on one PostgreSQL behind a load balancer, with one account. */
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Balancer } from './balancer.ts';
 import { type Account, addAccounts } from './books.ts';
 import { freePort } from './free-port.ts';
 import type { IssuedKey, Load } from './load.ts';
 import { Postgres } from './postgres.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from './server.ts';
+import { until } from './until.ts';
 
 const DATABASE = 'service';
 
@@ -17,15 +17,6 @@ const SAMPLE = 60;
 export function masterKey(count: number): string {
   const secrets = Array.from({ length: count }, (_, i) => `${i + 1}:${`5${i}`.repeat(32)}`);
   return secrets.join(',');
-}
-
-/** Waits for a condition that must become true, however slow the machine is. */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await check())) {
-    assert.ok(Date.now() < end, `${what} within a minute`);
-    await delay(20);
-  }
 }
 
 export class Replicas {

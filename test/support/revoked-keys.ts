@@ -8,8 +8,8 @@ import { parseKeyId } from '../../src/keys/index.ts';
 import type { RevocationReason } from '../../src/ledger/index.ts';
 import type { LogSite } from './log-site.ts';
 import type { Json } from './receipt-by-the-page.ts';
-import { until } from './replicas.ts';
 import type { Server } from './server.ts';
+import { until } from './until.ts';
 
 /** What happens to a key of a client. */
 interface Plan {

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newRecipient } from '#sealing';
 import { formatTimestamp } from '../../../src/clock.ts';
 import { type Account, addAccounts, querySqlite } from '../../support/books.ts';
-import { until } from '../../support/replicas.ts';
 import type { Answer } from '../../support/server.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
+import { until } from '../../support/until.ts';
 
 let owner: string;
 let other: string;

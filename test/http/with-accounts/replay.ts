@@ -11,10 +11,10 @@ import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type ApiKeySettings, type LedgerStore, openStore } from '../../../src/ledger/index.ts';
 import { changeState } from '../../support/account-state.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
-import { until } from '../../support/replicas.ts';
 import type { Answer } from '../../support/server.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
+import { until } from '../../support/until.ts';
 
 const { suite, publicKey } = await newRecipient();
 const sealTo = { suite, public_key: encodeBase64Url(publicKey) };

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../support/replicas.ts';
 import { MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const folder = makeDataDir();
 const dataDir = join(folder, 'data');

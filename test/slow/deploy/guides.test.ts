@@ -8,7 +8,6 @@ import { freePort } from '../../support/free-port.ts';
 import { Reader, readGuide, section } from '../../support/guides.ts';
 import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
 import { PROXIES, RunningProxy } from '../../support/proxies.ts';
-import { until } from '../../support/replicas.ts';
 import {
   type Environment,
   makeDataDir,
@@ -16,6 +15,7 @@ import {
   removeDataDir,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const folders: string[] = [];
 const servers: Server[] = [];

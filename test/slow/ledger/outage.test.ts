@@ -15,8 +15,8 @@ import { fillDisk, mountDisk, noMount } from '../../support/faults/disk.ts';
 import { Load } from '../../support/mixed-load.ts';
 import { FLOOD, flood, type Outage, outlive } from '../../support/outage.ts';
 import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { until } from '../../support/replicas.ts';
 import { makeDataDir, removeDataDir, runPhm, Server } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { WayToServer } from '../../support/way.ts';
 
 /** Longest time for any response, whatever fails: see the table. Includes time for a busy machine. */

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
 import { noPostgres, PASSWORD, Postgres, serverUser } from '../../support/postgres.ts';
-import { until } from '../../support/replicas.ts';
 import {
   type Environment,
   lastReason,
@@ -19,6 +18,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 type Mode = 'session' | 'transaction' | 'statement';
 

@@ -11,7 +11,7 @@ import type { HostOptions } from '../../../src/ledger/postgres/hosts.ts';
 import { SeenTimeline } from '../../../src/ledger/postgres/seen-timeline.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { FakePostgres } from '../../support/fake-postgres.ts';
-import { until } from '../../support/replicas.ts';
+import { until } from '../../support/until.ts';
 
 const SECRET = 'not-for-any-log';
 const WHO = 'SELECT name';

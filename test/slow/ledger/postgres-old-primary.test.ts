@@ -7,8 +7,8 @@ import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { DATABASE, noPair, Pair, promote } from '../../support/postgres-pair.ts';
-import { until } from '../../support/replicas.ts';
 import { Server } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const MOVED = 'the ledger uses another database server';
 const REFUSED =

@@ -13,7 +13,7 @@ import {
   Postgres,
   serverUser,
 } from '../../support/postgres.ts';
-import { until } from '../../support/replicas.ts';
+import { until } from '../../support/until.ts';
 
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);
 const SKIP = noPostgres || (!PROGRAMS && 'pg_basebackup of PostgreSQL 15 or newer is not here');

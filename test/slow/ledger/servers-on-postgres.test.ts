@@ -8,7 +8,6 @@ import { after, before, describe, it } from 'node:test';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { assertCountsOwnRequests } from '../../support/own-requests.ts';
 import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { until } from '../../support/replicas.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -20,6 +19,7 @@ import {
   Server,
 } from '../../support/server.ts';
 import { makeAccount } from '../../support/unknown-keys.ts';
+import { until } from '../../support/until.ts';
 
 const MASTER_KEY = '5a'.repeat(32);
 /** Quota of the professional plan. */

@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openSqliteStore } from '../../../src/ledger/index.ts';
-import { until } from '../../support/replicas.ts';
 import { runCommand as phm, runCommandOn as phmOn } from '../../support/run-command.ts';
 import {
   type CommandResult,
@@ -26,6 +25,7 @@ import {
   removeDataDir,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const CREATE = ['account', 'create', '--name', 'A', '--plan', 'research'];
 

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { noPostgres } from '../../support/postgres.ts';
-import { masterKey, Replicas, until } from '../../support/replicas.ts';
+import { masterKey, Replicas } from '../../support/replicas.ts';
+import { until } from '../../support/until.ts';
 
 describe('two servers behind a proxy', { skip: noPostgres }, () => {
   let replicas: Replicas;

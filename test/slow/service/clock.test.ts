@@ -20,7 +20,6 @@ import { type LedgerStore, openSqliteStore } from '../../../src/ledger/index.ts'
 import { openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { areRecorded, keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
 import { noPostgres, Postgres } from '../../support/postgres.ts';
-import { until } from '../../support/replicas.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -31,6 +30,7 @@ import {
   Server,
 } from '../../support/server.ts';
 import { shiftUrl } from '../../support/shift-clock.ts';
+import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
 const AHEAD_MS = 400 * DAY_MS;

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Account, addAccounts } from '../../support/books.ts';
-import { until } from '../../support/replicas.ts';
 import { DEMO_KEY, makeDataDir, phmJson, removeDataDir, Server } from '../../support/server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
+import { until } from '../../support/until.ts';
 
 /** Issues an API key of a new account, as an operator does. */
 async function makeApiKey(dataDir: string) {

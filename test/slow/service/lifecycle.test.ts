@@ -19,7 +19,6 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type Plan, PUBLISHED_PLANS } from '../../../src/config/index.ts';
-import { until } from '../../support/replicas.ts';
 import {
   type Answer,
   DEMO_KEY,
@@ -31,6 +30,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const folders: string[] = [];
 after(() => folders.forEach(removeDataDir));

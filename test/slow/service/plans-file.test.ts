@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '../../support/replicas.ts';
 import {
   type Environment,
   lastReason,
@@ -14,6 +13,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const SMALL = { label: 'Small', monthly_quota: 2, requests_per_second: 0.5, burst: 7 };
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Keyring, parseMasterSecret } from '../../../src/proof/index.ts';
 import { noPostgres } from '../../support/postgres.ts';
-import { masterKey, Replicas, until } from '../../support/replicas.ts';
+import { masterKey, Replicas } from '../../support/replicas.ts';
 import {
   type CommandResult,
   makeDataDir,
@@ -15,6 +15,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const LEVEL = { security_level: 256 };
 const OLD_VERSION = { PHM_MASTER_KEY_VERSION: '1' };

@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '../../support/replicas.ts';
 import {
   type Environment,
   environment,
@@ -19,6 +18,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const SECRET = 'c3'.repeat(32);
 

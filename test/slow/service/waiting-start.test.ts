@@ -16,7 +16,6 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type pg from 'pg';
 import { freePort } from '../../support/free-port.ts';
 import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
-import { until } from '../../support/replicas.ts';
 import {
   type Answer,
   DEMO_KEY,
@@ -30,6 +29,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const WAITS = 'startup is waiting for the database';
 const GOES_ON = 'the database answers: startup continues';
