@@ -7,7 +7,7 @@ const MAX_BATCH = 1_000;
 const DEFAULT_CHUNK = 100;
 
 /** How to split a request. */
-export interface Split {
+interface Split {
   /** Number of keys in all. */
   readonly count: number;
   /** Largest `count` of one batch. */

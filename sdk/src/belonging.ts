@@ -129,7 +129,7 @@ function sameTime(asked: string | undefined, made: string | undefined): boolean 
 }
 
 /** The recipient of a request: null for a key in plain text, and empty if its public key is not known here. */
-export type Recipient = { readonly suite?: string; readonly thumbprint?: string } | null;
+type Recipient = { readonly suite?: string; readonly thumbprint?: string } | null;
 
 const DEFAULT_SUITE = 'MLKEM768-X25519';
 

@@ -13,7 +13,7 @@ export interface Clock {
   after(ms: number, work: () => void): () => void;
 }
 
-export const realClock: Clock = {
+const realClock: Clock = {
   nowMs: () => performance.now(),
   after: (ms, work) => {
     const timer = setTimeout(work, ms);
@@ -22,7 +22,7 @@ export const realClock: Clock = {
 };
 
 /** A call that waits for a turn. */
-export interface Asking {
+interface Asking {
   /** Place in the queue, from `ticket`. A call that asks again keeps its place. */
   readonly ticket: number;
   /** Places that it takes of the rate limit. */

@@ -17,7 +17,7 @@ const SEQUENCES = 257;
 export const MAXIMUM_WIDTH = 256;
 
 /** Options of procedure A. */
-export interface ProcedureAOptions extends BitRange {
+interface ProcedureAOptions extends BitRange {
   /** Bits of an internal random number, 1 to 256. Default: 1. */
   readonly width?: number;
 }

@@ -11,7 +11,7 @@ import type { SealedKey } from './sealed-key.ts';
 import { idsOf, suiteOf } from './suites.ts';
 
 /** The members of the header that the caller knows. */
-export type SealFacts = Pick<
+type SealFacts = Pick<
   SealHeader,
   'service' | 'key_id' | 'security_level' | 'time' | 'key_commitment'
 >;

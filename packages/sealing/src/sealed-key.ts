@@ -20,7 +20,7 @@ export interface SealedKey {
 }
 
 /** AES-GCM's tag, which ends the ciphertext (RFC 9180 §7.3, Nt). */
-export const TAG_BYTES = 16;
+const TAG_BYTES = 16;
 
 const id = number(0, 0xffff, Number.isSafeInteger);
 const text: Check<string> = (name, value) => {

@@ -60,7 +60,7 @@ export const suiteName: Check<SealSuiteName> = (name, value) => {
 };
 
 /** The numbers of a suite, as they travel. */
-export interface SuiteIds {
+interface SuiteIds {
   readonly kem_id: number;
   readonly kdf_id: number;
   readonly aead_id: number;

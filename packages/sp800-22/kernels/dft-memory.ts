@@ -19,7 +19,7 @@ export const APART_FACTORS: usize = PAIR_FACTORS + 4 * PAIR_FACTORS_SIZE;
 export const APART_FACTORS_SIZE: usize = 5 * 32;
 
 /** Number of jobs: 2c and 2c + 1 for the pair of classes c, then 8 and 9 for class 16. */
-export const JOBS: usize = 10;
+const JOBS: usize = 10;
 /** For each job, the powers 1 to R − 1 of the factor of each upper node, from the root down. */
 export const LANE_FACTORS: usize = APART_FACTORS + 2 * APART_FACTORS_SIZE;
 export const LANE_FACTORS_SIZE: usize = 0x2000;

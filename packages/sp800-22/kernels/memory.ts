@@ -11,7 +11,7 @@
  * loaded. The kernels of patterns and excursions count up from there, so each may run at most once.
  */
 export const RESULTS: usize = 0x10000;
-export const RESULTS_END: usize = 0x10800;
+const RESULTS_END: usize = 0x10800;
 
 /** frequency.ts: u32 ones, u32 V_n, f64 Σ (2·ones − 128)². */
 export const ONES_AND_RUNS: usize = RESULTS;

@@ -94,7 +94,7 @@ export const DFT_T2_OVER_N: BothReadings<number> = {
 };
 
 /** §2.9.4 (5), by L: expected value and variance of one term, as printed in the standard. */
-export interface UniversalRow {
+interface UniversalRow {
   readonly minimumBits: number;
   readonly expectedValue: number;
   readonly variance: number;

@@ -18,7 +18,7 @@ export interface WorkerPort {
   onMessage(listen: (message: unknown) => void): void;
 }
 
-export interface Platform {
+interface Platform {
   /** Returns the bytes of a file of the package at once, where the runtime can. */
   readonly readFile?: (file: URL) => Uint8Array;
   readonly newHash: () => Hash;

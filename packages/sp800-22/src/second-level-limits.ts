@@ -17,7 +17,7 @@ import { NON_OVERLAPPING_M } from './tests/non-overlapping-template.ts';
 import { OVERLAPPING_m } from './tests/overlapping-template.ts';
 import { SERIAL_M } from './tests/serial.ts';
 
-export interface JudgeableSequences {
+interface JudgeableSequences {
   /** Most sequences whose proportion of p ≥ α may be judged. */
   readonly proportion: number;
   /** Most sequences whose p-values may be judged by their classes. */

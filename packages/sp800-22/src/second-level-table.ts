@@ -3,7 +3,7 @@
  * first also below.
  * Written by `node scripts/second-level.ts table` from docs/evidence/second-level/counts.json.
  */
-export type LimitTable = Readonly<
+type LimitTable = Readonly<
   Record<string, readonly (readonly [bits: number, proportion: number, uniformity: number])[]>
 >;
 

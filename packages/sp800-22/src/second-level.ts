@@ -48,7 +48,7 @@ export interface RowCounts<Name extends RowName = RowName> {
   readonly histogram: readonly number[];
 }
 
-export interface UnjudgedRow extends RowCounts {
+interface UnjudgedRow extends RowCounts {
   readonly judged: false;
   readonly reason: string;
 }
@@ -103,7 +103,7 @@ export interface SecondLevelVerdict<Row extends RowCounts = RowCounts> {
 }
 
 /** No verdict, because there are too few sequences. `reason` is a clause for messages. */
-export interface NoSecondLevel {
+interface NoSecondLevel {
   readonly judged: false;
   readonly reason: string;
 }

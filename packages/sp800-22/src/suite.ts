@@ -219,7 +219,7 @@ export function withSupplements(
 }
 
 /** Carries out one test. The sequence is long enough for it. */
-export type TestRunner = (name: TestName, settings: TestSettings) => TestResult;
+type TestRunner = (name: TestName, settings: TestSettings) => TestResult;
 
 /** Calls `run` for each test that applies to `n` bits, and returns the report. */
 export function runTests(

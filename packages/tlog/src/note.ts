@@ -10,7 +10,7 @@ export const ML_DSA_44_COSIGNATURE = 0x06;
 
 /** Largest note in UTF-16 code units, and most signature lines: verifiers should limit both. */
 export const MAX_NOTE_LENGTH = 2 ** 20;
-export const MAX_SIGNATURES = 64;
+const MAX_SIGNATURES = 64;
 
 export interface NoteSignature {
   /** Name of the key: not empty, without spaces and plus signs. */

@@ -10,7 +10,7 @@ import {
 import { ML_DSA_44_COSIGNATURE, type Policy, quorumProblem, type VerifierKey } from './tlog.ts';
 import { type Findings, instant, list } from './verdict.ts';
 
-export interface Authority {
+interface Authority {
   /** True if a key of the policy signed for the log, and no known signature is wrong. */
   readonly isLogSigned: boolean;
   /** Seconds since the epoch, from the log's ML-DSA-44 signature; null without one. */

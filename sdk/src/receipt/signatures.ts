@@ -23,7 +23,7 @@ export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint;
 }
 
-export interface VerifiedSignature {
+interface VerifiedSignature {
   /** Seconds since the epoch; null for a type without a time, and for the time 0, which states none. */
   readonly timestamp: number | null;
 }

@@ -4,7 +4,6 @@ export {
   canonicalJson,
   decodeBase64,
   ED25519,
-  ED25519_COSIGNATURE,
   ed25519CosignatureMessage,
   encodeBase64,
   FormatError,

@@ -1,7 +1,6 @@
 /** The formats of sealed keys. The client's package contains them compiled. */
 export {
   encodeBase64Url,
-  findSuite,
   formatRecipient,
   formatRecipientKey,
   isUnsupported,

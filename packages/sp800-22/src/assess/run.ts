@@ -11,7 +11,7 @@ export interface Aborting {
   removeEventListener(type: 'abort', listen: () => void): void;
 }
 
-export interface Run {
+interface Run {
   /** Reads the next sequence; null after the last. */
   readonly next: () => Promise<InputSequence | null>;
   readonly test: (sequence: InputSequence) => Promise<SuiteReport>;

@@ -8,7 +8,7 @@
 import { beginsDeflate } from './deflate.ts';
 import { fits, oddsOf, type Pattern, parsePattern } from './signature.ts';
 
-export interface Container {
+interface Container {
   readonly name: string;
   /** With its article, if it needs one. */
   readonly is: string;

@@ -3,7 +3,7 @@
  * whatever generator they come from.
  */
 
-export interface WordForm {
+interface WordForm {
   /** What every word is, as a sentence without its end. */
   readonly says: string;
   /** A command that writes the digits 0 and 1 to standard output; `FILE` stands for the name. */

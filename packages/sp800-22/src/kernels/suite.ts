@@ -115,9 +115,7 @@ export const KERNEL_TESTS: Readonly<Record<TestName, KernelTest>> = {
 };
 
 /** For each supplement, the function that computes it from the counts. */
-export const KERNEL_SUPPLEMENTS: Readonly<
-  Record<SupplementName, (counts: KernelCounts) => TestResult>
-> = {
+const KERNEL_SUPPLEMENTS: Readonly<Record<SupplementName, (counts: KernelCounts) => TestResult>> = {
   autocorrelation: (counts) =>
     judgeAutocorrelation(counts.n, counts.autocorrelations(lagsFor(counts.n))),
   spectral_peak: (counts) => {

@@ -2,7 +2,7 @@
 import { type RowName, type SuiteReport, testLevelP } from '../index.ts';
 
 /** The corrected p-value of a test of one sequence. */
-export interface TestResult {
+interface TestResult {
   readonly name: RowName;
   readonly correctedP: number;
 }

@@ -93,7 +93,7 @@ const SMALLEST_FIXED = 1e-4;
 export const TEST_RULE: string = `A test passes if its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
 
 /** Explains the constants that the heading names. */
-export const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
+const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
   exact: 'Exact constants are the true values.',
   nist: 'nist constants are those of the NIST program, some of them approximations.',
 };
@@ -245,7 +245,7 @@ export function verdictNotes(secondLevel: SecondLevelVerdict): string[] {
 }
 
 /** Counts the rows outside the standard's limits for one row, uncorrected. */
-export function standardTexts(secondLevel: SecondLevelVerdict): string[] {
+function standardTexts(secondLevel: SecondLevelVerdict): string[] {
   const { rowsJudged, rowsOutsideInterval, expectedOutsideInterval, rowsNotUniform } = secondLevel;
   const expected = expectedOutsideInterval.toFixed(2);
   return [

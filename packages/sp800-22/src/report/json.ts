@@ -53,7 +53,7 @@ export interface AssessReport {
 }
 
 /** A supplement in the JSON of a report. */
-export interface AssessedSupplement {
+interface AssessedSupplement {
   readonly name: SupplementName;
   readonly standard: typeof NOT_OF_STANDARD;
   readonly applicable: boolean;

@@ -17,7 +17,7 @@ import { fourierTransform, type Spectrum } from '../tests/fourier.ts';
 export const AUTOCORRELATION_MINIMUM_BITS = 10_240;
 
 /** Our choice: the largest lag. */
-export const MAXIMUM_LAGS = 2 ** 16;
+const MAXIMUM_LAGS = 2 ** 16;
 
 /** Returns the number of lags: at most a quarter of the sequence, so that every sum has many terms. */
 export function lagsFor(n: number): number {

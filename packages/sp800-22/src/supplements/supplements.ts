@@ -28,7 +28,7 @@ export interface ApplicableSupplement {
 }
 
 /** A supplement for which the sequence is too short. */
-export interface InapplicableSupplement {
+interface InapplicableSupplement {
   readonly name: SupplementName;
   readonly applicable: false;
   readonly reason: string;
@@ -58,9 +58,7 @@ export function runSupplement(name: SupplementName, bits: Uint8Array): TestResul
 }
 
 /** Returns the names in order. Throws `RangeError` on an unknown one. */
-export function supplementNames(
-  which: readonly SupplementName[] | 'all',
-): readonly SupplementName[] {
+function supplementNames(which: readonly SupplementName[] | 'all'): readonly SupplementName[] {
   if (which === 'all') return SUPPLEMENT_NAMES;
   for (const name of which) {
     if (!SUPPLEMENT_NAMES.includes(name)) {

@@ -7,7 +7,7 @@ import {
   Z_99,
 } from './_estimate.ts';
 
-export interface CollisionEstimate extends Estimate {
+interface CollisionEstimate extends Estimate {
   /** Number of collisions. */
   readonly v: number;
   /** Sum of the waiting times t_i. */

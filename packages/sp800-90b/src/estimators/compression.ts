@@ -22,7 +22,7 @@ const CORRECTION = 0.5907;
 /** Once (1 − z)^u is below this, the rest of the sums is smaller than the rounding error. */
 const NEGLIGIBLE = 1e-30;
 
-export interface CompressionEstimate extends Estimate {
+interface CompressionEstimate extends Estimate {
   readonly mean: number;
   readonly sigmaHat: number;
   readonly meanLower: number;

@@ -10,7 +10,7 @@ import {
 import type { TupleCounts } from './_tuple-counts.ts';
 import { TUPLE_CUTOFF } from './t-tuple.ts';
 
-export interface LongestRepeatedSubstringEstimate extends Estimate {
+interface LongestRepeatedSubstringEstimate extends Estimate {
   readonly u: number;
   readonly v: number;
   readonly pHat: number;

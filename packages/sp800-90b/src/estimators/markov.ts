@@ -5,7 +5,7 @@ import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts
 /** Step 3: the length, in bits, of the sequences whose probability is bounded. */
 const SEQUENCE_BITS = 128;
 
-export interface MarkovEstimate extends Estimate {
+interface MarkovEstimate extends Estimate {
   readonly p0: number;
   readonly p1: number;
   readonly p00: number;

@@ -29,7 +29,7 @@ export const ASSESSMENT_SAMPLES = 1_000_000;
  */
 export const MAX_ASSESSED_BITS: number = 2 ** 30;
 
-export const MAX_BITS_PER_SYMBOL = 8;
+const MAX_BITS_PER_SYMBOL = 8;
 
 export const ESTIMATOR_NAMES = [
   'most_common_value',

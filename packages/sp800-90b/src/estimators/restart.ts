@@ -85,7 +85,7 @@ export function assessRestarts(matrix: Uint8Array, options: RestartOptions): Res
 }
 
 /** A matrix, with its symbols renumbered without gaps. */
-export interface Restarts {
+interface Restarts {
   readonly bitsPerSymbol: number;
   readonly initialMinEntropy: number;
   readonly alphabetSize: number;

@@ -12,7 +12,7 @@ import type { TupleCounts } from './_tuple-counts.ts';
 /** Step 1: least number of occurrences of the most common t-tuple. */
 export const TUPLE_CUTOFF = 35;
 
-export interface TTupleEstimate extends Estimate {
+interface TTupleEstimate extends Estimate {
   readonly t: number;
   readonly pHatMax: number;
   readonly pUpper: number;

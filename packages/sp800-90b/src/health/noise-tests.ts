@@ -16,7 +16,7 @@ import { RepetitionCountTest } from './repetition-count.ts';
 /** §4.3: the startup test covers at least 1,024 consecutive samples. */
 export const START_UP_SAMPLES = 1024;
 
-export type NoiseTestName = 'repetition count' | 'adaptive proportion';
+type NoiseTestName = 'repetition count' | 'adaptive proportion';
 
 export type NoiseVerdict =
   | { readonly level: 'passed' }

@@ -2,7 +2,7 @@
 import { sortSuffixes } from '../estimators/_suffix-array.ts';
 
 /** Rotations in order: rotation `starts[i]` occurs `copies` times, at multiples of the period. */
-export interface SortedRotations {
+interface SortedRotations {
   /** Start positions, below the least period of the text. */
   readonly starts: Int32Array;
   readonly copies: number;

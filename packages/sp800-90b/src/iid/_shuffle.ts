@@ -13,7 +13,7 @@ export type ShuffleState = readonly [number, number, number, number];
 const JUMP = [0x8764000b, 0xf542d2d3, 0x6fa035c3, 0x77f2db5b];
 
 /** Digits of a seed: 128 bits. */
-export const SEED_DIGITS = 32;
+const SEED_DIGITS = 32;
 
 /**
  * Returns the state of a seed of up to 32 hexadecimal digits. Throws `RangeError` for other text.

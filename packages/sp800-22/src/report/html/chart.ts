@@ -62,7 +62,7 @@ export function marks(kind: MarkKind, points: readonly Point[]): Markup {
 }
 
 /** One sample of a legend: a mark, or a class of line or area. */
-export interface LegendItem {
+interface LegendItem {
   readonly sample: MarkKind | 'line' | 'dashed' | 'dotted' | 'area' | 'core';
   readonly text: string;
 }

@@ -4,7 +4,7 @@
  */
 import { crc32 } from '../crc32.ts';
 
-export interface Bitmap {
+interface Bitmap {
   /** A multiple of 8, so that rows are whole bytes. */
   readonly width: number;
   readonly height: number;

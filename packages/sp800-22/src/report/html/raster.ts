@@ -11,7 +11,7 @@ const [MAX_WIDTH, MAX_HEIGHT] = [256, 384];
 /** Visible on white and on black. */
 const ONES: Rgb = [0x2f, 0x7f, 0xc9];
 
-export interface RasterSize {
+interface RasterSize {
   readonly width: number;
   readonly height: number;
 }

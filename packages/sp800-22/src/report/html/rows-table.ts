@@ -16,7 +16,7 @@ import { type Markup, markup, NOTHING } from './markup.ts';
 const FEW_ROWS = 2;
 
 /** Rows under a heading of their own. */
-export interface RowGroup {
+interface RowGroup {
   /** Empty: no heading. */
   readonly heading: string;
   readonly rows: readonly SecondLevelRow[];

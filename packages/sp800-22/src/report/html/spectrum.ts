@@ -32,12 +32,12 @@ const NAMED_PEAKS = 3;
 const TOP_SIZE = 5;
 
 /** A value of |S_k| / √n, at the frequency of k periods in n bits. */
-export interface Peak {
+interface Peak {
   readonly k: number;
   readonly size: number;
 }
 
-export interface SpectrumColumn {
+interface SpectrumColumn {
   readonly least: number;
   readonly quarter: number;
   readonly threeQuarters: number;
@@ -47,7 +47,7 @@ export interface SpectrumColumn {
 }
 
 /** Sizes are in units of √n. */
-export interface Spectrum {
+interface Spectrum {
   /** n: the bits transformed. */
   readonly bits: number;
   /** §2.6.4 (4): T / √n. */

@@ -19,7 +19,7 @@ import { type Markup, markup } from './markup.ts';
 const COLUMNS = 400;
 
 /** The extremes of the walk in columns of equal width: as much as a picture can show. */
-export interface WalkEnvelope {
+interface WalkEnvelope {
   readonly bits: number;
   /** Smallest and largest S_k of each column, including the step into it. */
   readonly low: readonly number[];
