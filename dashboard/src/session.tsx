@@ -8,11 +8,11 @@ import { type Limits, makeClient, PhmApiError, type PhmClient, PhmConnectionErro
 import { useHealth } from './health.tsx';
 
 /** Limits, and the time of the answer that they come from: milliseconds of the page's clock. */
-export interface KnownLimits extends Limits {
+interface KnownLimits extends Limits {
   readonly at: number;
 }
 
-export interface Session {
+interface Session {
   /** Last characters of the API key in use; undefined without one. */
   readonly ending: string | undefined;
   readonly limits: KnownLimits | undefined;

@@ -1,6 +1,6 @@
 /** Titles and descriptions of the 15 tests of SP 800-22, in groups. */
 
-export interface TestText {
+interface TestText {
   readonly title: string;
   readonly section: string;
   readonly detects: string;

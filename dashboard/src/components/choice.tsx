@@ -1,7 +1,7 @@
 /** A drop-down list with its label. The first choice stands for "any". */
 import { useId } from 'preact/hooks';
 
-export interface ChoiceProps {
+interface ChoiceProps {
   readonly label: string;
   readonly value: string;
   /** Text of the choice with the empty value. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 const SHOWN_MS = 4000;
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   readonly text: string;
   readonly label: string;
   /** Name of the text in the announcement, such as "Key". */

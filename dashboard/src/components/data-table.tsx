@@ -1,7 +1,7 @@
 /** Scrolling regions, and tables of numbers in them. */
 import type { ComponentChildren } from 'preact';
 
-export interface ScrollRegionProps {
+interface ScrollRegionProps {
   readonly label: string;
   readonly children: ComponentChildren;
 }
@@ -15,7 +15,7 @@ export function ScrollRegion({ label, children }: ScrollRegionProps) {
   );
 }
 
-export interface DataTableProps {
+interface DataTableProps {
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-export interface FigureProps {
+interface FigureProps {
   readonly title: string;
   /** Level of the heading: `h2` if the figure is a section of its own. */
   readonly heading?: 'h2' | 'h3';

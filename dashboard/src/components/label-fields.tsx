@@ -2,7 +2,7 @@
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Label, MAX_LABELS } from '../labels.ts';
 
-export interface LabelFieldsProps {
+interface LabelFieldsProps {
   readonly legend: string;
   readonly labels: readonly Label[];
   readonly note?: string;

@@ -115,7 +115,7 @@ function quotaText(waitSeconds: number | null, isOfApiKey: boolean): string {
   return `The quota resets ${when}. ${help} Usage and Evidence are not metered and still work.`;
 }
 
-export interface NoticeProps {
+interface NoticeProps {
   readonly error: unknown;
   readonly retry?: (() => void) | undefined;
   /** Possible effects of the failed call, if any need saying. */

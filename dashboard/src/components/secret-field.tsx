@@ -4,7 +4,7 @@
  */
 import { useId, useState } from 'preact/hooks';
 
-export interface SecretFieldProps {
+interface SecretFieldProps {
   readonly label: string;
   readonly value: string;
   readonly note?: string | undefined;

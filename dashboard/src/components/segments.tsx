@@ -1,7 +1,7 @@
 /** Radio buttons, side by side, that look like one control. */
 import { useId } from 'preact/hooks';
 
-export interface SegmentsProps<T extends string | number> {
+interface SegmentsProps<T extends string | number> {
   readonly legend: string;
   readonly options: readonly { readonly value: T; readonly label: string }[];
   readonly value: T;

@@ -1,6 +1,6 @@
 /** Draws values as strokes on a line, to show their spread within a range. */
 
-export interface StripProps {
+interface StripProps {
   readonly values: readonly number[];
   readonly range?: readonly [number, number];
   /** Interval in which values are expected, shaded. */

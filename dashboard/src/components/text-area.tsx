@@ -1,7 +1,7 @@
 /** A field for a text of many lines, which can also be read from a file. */
 import { useId, useRef } from 'preact/hooks';
 
-export interface TextAreaProps {
+interface TextAreaProps {
   readonly label: string;
   readonly value: string;
   readonly note?: string | undefined;

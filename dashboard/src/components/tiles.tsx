@@ -6,7 +6,7 @@ export interface Tile {
   readonly note?: string;
 }
 
-export interface TilesProps {
+interface TilesProps {
   readonly tiles: readonly Tile[];
   /** True for smaller tiles, in one row if there is room: for words rather than figures. */
   readonly isCompact?: boolean;

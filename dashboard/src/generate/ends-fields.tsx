@@ -12,7 +12,7 @@ const EXPIRIES = [
   { value: 'at', label: 'at a time …' },
 ];
 
-export interface EndsFieldsProps {
+interface EndsFieldsProps {
   readonly ends: Ends;
   readonly problems: EndsProblems;
   onChange(fields: Partial<Ends>): void;

@@ -52,7 +52,7 @@ export function toRequest(order: Order, nowMs: number): GenerateRequest {
   };
 }
 
-export interface GenerateFormProps {
+interface GenerateFormProps {
   readonly order: Order;
   readonly isWorking: boolean;
   /** Progress of the last order. It is visible while the call is in progress; screen readers always get it. */

@@ -2,7 +2,7 @@
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loss } from './custody.tsx';
 
-export interface LossDialogProps {
+interface LossDialogProps {
   readonly loss: Loss;
   /** True if the page shows a key without a copy. */
   readonly isUncopied: boolean;

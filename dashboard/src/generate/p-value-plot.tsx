@@ -6,7 +6,7 @@ import { useWidth } from '../components/figure.tsx';
 import { pValue } from '../format.ts';
 import { testText } from '../tests.ts';
 
-export interface NamedPValue {
+interface NamedPValue {
   readonly name: string;
   readonly p: number;
 }
@@ -51,7 +51,7 @@ const HEIGHT = 280;
 const MARGIN = { left: 40, right: 12, top: 10, bottom: 38 };
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
-export interface PValuePlotProps {
+interface PValuePlotProps {
   readonly values: readonly NamedPValue[];
   readonly alpha: number;
 }

@@ -10,7 +10,7 @@ import { type Made, useCustody } from './custody.tsx';
 type Receipt = NonNullable<GeneratedKey['receipt']>;
 
 /** Returns what is downloaded: a file that the view Receipts and `phm receipt verify` read. */
-export function receiptFile({ receipt, opening, receipt_url }: GeneratedKey): object {
+function receiptFile({ receipt, opening, receipt_url }: GeneratedKey): object {
   return { receipt, opening, receipt_url };
 }
 

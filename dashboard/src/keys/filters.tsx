@@ -61,7 +61,7 @@ function queryOf({ labels, ...draft }: Draft, before: KeyQuery): KeyQuery {
   };
 }
 
-export interface FiltersProps {
+interface FiltersProps {
   readonly query: KeyQuery;
   /** Opens a list. */
   onApply(query: KeyQuery): void;

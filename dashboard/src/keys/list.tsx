@@ -12,7 +12,7 @@ import { type Found, PAGE_KEYS } from './search.ts';
 import { KeyTable } from './table.tsx';
 import { type KeySearch, useKeySearch } from './use-search.ts';
 
-export interface KeyListProps {
+interface KeyListProps {
   readonly query: KeyQuery;
   /** Returns the latest known record of a key. */
   latest(key: KeyInfo): KeyInfo;

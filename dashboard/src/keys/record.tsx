@@ -15,7 +15,7 @@ import { capital, endSentences, evidenceText, meaningOf, STATUS_LOOKS } from './
 const AFTERMATH =
   'The service may have revoked the key all the same. You can try again: a repeated revocation changes nothing.';
 
-export interface KeyRecordProps {
+interface KeyRecordProps {
   readonly id: string;
   /** The record as the list has it, if it does. */
   readonly known: KeyInfo | undefined;

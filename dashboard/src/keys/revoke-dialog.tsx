@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { KeyInfo, RevocationReason } from '../api.ts';
 import { capital, REASON_TEXTS, REASON_WORDS } from './words.ts';
 
-export interface RevokeDialogProps {
+interface RevokeDialogProps {
   readonly info: KeyInfo;
   /** The answer: a reason, or null if the key stays as it is. */
   onAnswer(reason: RevocationReason | null): void;

@@ -19,7 +19,7 @@ const BAND = 2.576;
 const HEIGHT = 220;
 const MARGIN = { left: 44, right: 8, top: 12, bottom: 36 };
 
-export interface HistogramPanelProps {
+interface HistogramPanelProps {
   readonly randomness: Randomness;
   /** ID of a row; empty for all rows of the generator's output together. */
   readonly chosen: string;

@@ -16,7 +16,7 @@ import {
   UNIFORMITY_ALPHA,
 } from './second-level.ts';
 
-export interface ProportionsPanelProps {
+interface ProportionsPanelProps {
   readonly randomness: Randomness;
   onChoose(id: string): void;
 }

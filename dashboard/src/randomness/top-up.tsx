@@ -5,7 +5,7 @@ import { Notice } from '../components/notice.tsx';
 import { count, plural } from '../format.ts';
 import { useSession } from '../session.tsx';
 
-export interface TopUpProps {
+interface TopUpProps {
   readonly missing: number;
   readonly isNeeded: boolean;
   onDone(): void;

@@ -29,7 +29,7 @@ export async function policyText({ source, policy }: PolicyChoice): Promise<stri
   return source === 'server' ? fetchPolicy() : policy;
 }
 
-export interface PolicyFieldProps {
+interface PolicyFieldProps {
   readonly choice: PolicyChoice;
   onChange(fields: Partial<PolicyChoice>): void;
   onFile(file: File): void;

@@ -14,7 +14,7 @@ export interface ChartSpec {
   readonly isWarning?: boolean;
 }
 
-export interface ChartProps {
+interface ChartProps {
   readonly title: string;
   readonly caption: string;
   readonly summary: string;

@@ -2,7 +2,7 @@
 import { DecodeError, type Decoder } from './decoder.ts';
 import { MAX_SAMPLE_BITS, type SampleOptions, SamplePacker, widthOf } from './samples.ts';
 
-export interface CsvOptions extends SampleOptions {
+interface CsvOptions extends SampleOptions {
   /** Counts from 1. */
   readonly column: number;
 }
@@ -73,7 +73,7 @@ function isTitle(field: string | undefined): boolean {
 }
 
 /** Returns the fields of a line, without spaces around them and without quotes. */
-export function fieldsOf(line: string): string[] {
+function fieldsOf(line: string): string[] {
   const unquoted = line.includes('"') ? line.replace(/"[^"]*"/g, '') : line;
   const separator = SEPARATORS.find((candidate) => unquoted.includes(candidate));
   const fields = line.includes('"')
@@ -96,7 +96,7 @@ function splitQuoted(line: string, separator: string): string[] {
 }
 
 /** The columns at the start of a text. */
-export interface ProposedColumns {
+interface ProposedColumns {
   /** Bits of the largest number of each column; null if not all are whole numbers. */
   readonly widths: readonly (number | null)[];
   /** The last column whose numbers can be samples, from 1; else the last of whole numbers, else the last. */

@@ -57,7 +57,7 @@ export class SamplePacker {
   }
 }
 
-export function isWhole(field: string): boolean {
+function isWhole(field: string): boolean {
   return /^\d+$/.test(field);
 }
 

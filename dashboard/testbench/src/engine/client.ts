@@ -3,7 +3,7 @@ import type { Failure, SuiteFailure, SuiteOrder } from './messages.ts';
 
 declare const __WORKER__: string;
 
-export type Role = 'run' | 'hash' | 'entropy';
+type Role = 'run' | 'hash' | 'entropy';
 
 /** Address of the program of all workers. */
 const ADDRESS = URL.createObjectURL(new Blob([__WORKER__], { type: 'text/javascript' }));

@@ -20,7 +20,7 @@ const HEAD_BYTES = 2 ** 18;
 
 const PROGRESS_MS = 100;
 
-export interface RunControl {
+interface RunControl {
   readonly startWorker: NonNullable<AssessOptions['createWorker']>;
   readonly onProgress: (progress: RunProgress) => void;
   /** Ends the run. Its reason stands in the result. */

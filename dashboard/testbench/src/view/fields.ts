@@ -1,7 +1,7 @@
 /** Fields of the form, and what they hold. */
 import { element } from './dom.ts';
 
-export type Choice = readonly [value: string, label: string];
+type Choice = readonly [value: string, label: string];
 
 export function select(
   name: string,
