@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICK_US = 10_000;
 
 /** Microseconds by thread name; threads with the same name share an entry. */
-export type CpuTimes = ReadonlyMap<string, number>;
+type CpuTimes = ReadonlyMap<string, number>;
 
 /** Returns the processor time so far of each thread of a process. */
 export function threadTimes(pid: number): CpuTimes {

@@ -15,7 +15,7 @@ export interface Peer {
 }
 
 /** Returns the command that tests the first sequences of a file with all tests. */
-export type TestCommand = (folder: string, file: string, sequences: number) => Command;
+type TestCommand = (folder: string, file: string, sequences: number) => Command;
 
 export interface Command {
   readonly words: readonly string[];

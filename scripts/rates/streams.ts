@@ -31,7 +31,7 @@ export interface StreamReports {
   readonly dropped: number;
 }
 
-export interface StreamSource {
+interface StreamSource {
   readonly describe: string;
   /** Starts the source and returns a function that judges its next stream. */
   readonly open: () => () => StreamReports;

@@ -15,7 +15,7 @@ os.makedirs("dist", exist_ok=True)
 print(build.build_sdist("dist"), build.build_wheel("dist"), sys.version.split()[0], zlib.ZLIB_RUNTIME_VERSION)
 `;
 
-export interface PythonClient {
+interface PythonClient {
   readonly artefacts: readonly Artefact[];
   /** Versions of Python and of its zlib. */
   readonly python: string;

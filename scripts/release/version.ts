@@ -28,7 +28,7 @@ interface LockFile extends PackageFile {
   packages: Record<string, PackageFile>;
 }
 
-export interface ChangelogHead {
+interface ChangelogHead {
   readonly version: string;
   /** The day of the release, as YYYY-MM-DD; undefined before it. */
   readonly date: string | undefined;

@@ -72,7 +72,7 @@ export const BROKEN: Readonly<Record<string, () => Source>> = {
   'RANDU, bits 23 to 30': randu,
 };
 
-export interface DefectVerdict {
+interface DefectVerdict {
   readonly rowsFailed: number;
   /** Rows that fail if p-values are taken as uniform at every length. */
   readonly rowsFailedUniform: number;

@@ -20,7 +20,7 @@ const NONCENTRALITY = 0.45;
 const MOST = 100_000;
 
 /** Distance of the true classes from the law: χ² per sequence, without the share of chance. */
-export interface Distance {
+interface Distance {
   readonly squared: number;
   readonly standardError: number;
 }
