@@ -9,7 +9,7 @@ const BLOCKLEN = 16;
 const KEYLEN = 32;
 const SEEDLEN = 48;
 
-export interface ReferenceState {
+interface ReferenceState {
   V: Buffer;
   Key: Buffer;
   reseedCounter: number;

@@ -31,7 +31,7 @@ export interface Answer {
  */
 export type Misbehaviour = 'silent' | 'cut' | 'cut-body' | 'slow-body' | 'endless';
 
-export type Handler<Route extends string> = (
+type Handler<Route extends string> = (
   request: Received,
 ) => { readonly route: Route; readonly answer: () => Answer } | null;
 

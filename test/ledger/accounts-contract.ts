@@ -40,7 +40,7 @@ const TRANSITIONS: readonly (readonly [
   ['deleted', 'deleted', 'unchanged'],
 ];
 
-export interface AccountsOrder {
+interface AccountsOrder {
   /** Opens a store of the same database each time. */
   readonly open: () => Promise<LedgerStore>;
   /** Reads the database directly. */

@@ -234,7 +234,7 @@ export async function assertSameStates(store: LedgerStore, other: LedgerStore): 
   assert.deepEqual(plain(await of(other)), plain(found));
 }
 
-export interface FilledSealed {
+interface FilledSealed {
   readonly request: MeteredRequest;
   readonly recipient: RecipientRecord;
 }

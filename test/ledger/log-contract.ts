@@ -40,7 +40,7 @@ export function logStart(origin: string, first: Uint8Array | null = null) {
 }
 
 /** Returns a pending entry of a log; its ID names it, and its MAC is not checked here. */
-export function pendingEntry(
+function pendingEntry(
   logId: number,
   entryId: Uint8Array,
   kind: PendingEntry['kind'] = 'key',
@@ -145,13 +145,13 @@ function sealBytes({ seal: { mac, version } }: Pick<LogRecord, 'seal'>) {
   return { mac: Buffer.from(mac), version };
 }
 
-export async function findLog(store: LedgerStore, logId: number): Promise<LogRecord> {
+async function findLog(store: LedgerStore, logId: number): Promise<LogRecord> {
   const log = (await store.logs()).find((one) => one.logId === logId);
   assert.ok(log);
   return log;
 }
 
-export interface LogContractOptions {
+interface LogContractOptions {
   /** Opens the store, each time with connections of its own. */
   readonly open: () => Promise<LedgerStore>;
   /** Sets the database's own clock, if it has one. */
@@ -664,7 +664,7 @@ export function logContract(name: string, options: LogContractOptions): void {
   });
 }
 
-export type Comparable = Record<string, unknown>;
+type Comparable = Record<string, unknown>;
 
 /** Returns a copy with bytes as hexadecimal text, because stores return different classes of bytes. */
 export function comparable(value: unknown): Comparable {

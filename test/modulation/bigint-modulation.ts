@@ -9,7 +9,7 @@ const TWO_64 = 1n << 64n;
 const PRIMES: readonly bigint[] = [2n, 3n, 5n, 7n, 11n, 13n, 17n, 19n];
 
 /** ⌊√n⌋ by Newton's method. */
-export function integerSquareRoot(n: bigint): bigint {
+function integerSquareRoot(n: bigint): bigint {
   let x = n;
   let next = (x + 1n) / 2n;
   while (next < x) {

@@ -39,7 +39,7 @@ const OWN_ENVIRONMENT = Object.fromEntries(
   ),
 );
 
-export type Environment = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string>>;
 
 /** An installation that hangs, for example because a connection was lost, is repeated once. */
 const PATIENT_NPM = 'npm() { timeout 240 npm "$@" || timeout 240 npm "$@"; }';

@@ -18,7 +18,7 @@ export interface Case {
   readonly isUnreadable?: boolean;
 }
 
-export const NOT_INCLUDED = 'The proof does not lead from the statement to the checkpoint: ';
+const NOT_INCLUDED = 'The proof does not lead from the statement to the checkpoint: ';
 const WRONG_SIGNATURE = `The signature of the log "${ORIGIN}" is wrong: `;
 
 const WITNESS_4 = new Signer('witness.example/one', 'ed25519-cosignature');
@@ -29,12 +29,12 @@ const WITNESSES = { one: WITNESS_4, two: WITNESS_6, three: WITNESS_MUTE };
 const QUORUM = 'group majority 2 one two three\nquorum majority';
 
 /** Replaces the first letter or digit of base64, so that it stays base64 of the same length. */
-export function alterBase64(base64: string): string {
+function alterBase64(base64: string): string {
   return (base64.startsWith('A') ? 'B' : 'A') + base64.slice(1);
 }
 
 /** A different valid value for each member of a statement. */
-export const ALTERED: { readonly [Member in keyof KeyStatement]: unknown } = {
+const ALTERED: { readonly [Member in keyof KeyStatement]: unknown } = {
   type: 'phm-key-receipt/v2',
   service: 'other.example/log',
   key_id: 'phm_1',

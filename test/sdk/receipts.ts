@@ -11,9 +11,9 @@ import { canonicalJson } from '../../packages/tlog/src/index.ts';
 import type { KeyStatement, Receipt } from '../../sdk/src/index.ts';
 
 export const ORIGIN = 'keys.example/log';
-export const KEY_ID = 'phm_2170353998975470955695595929441419327';
+const KEY_ID = 'phm_2170353998975470955695595929441419327';
 /** Time of the signatures, in seconds since the epoch. */
-export const SIGNED_AT = 1_800_000_000;
+const SIGNED_AT = 1_800_000_000;
 
 const TYPES = { ed25519: 1, 'ed25519-cosignature': 4, 'ml-dsa-44': 6 } as const;
 type Kind = keyof typeof TYPES;
@@ -114,7 +114,7 @@ const splitOf = (n: number): number => 2 ** Math.ceil(Math.log2(n) - 1);
 export const LOG: Signer = new Signer(ORIGIN, 'ml-dsa-44');
 export const LOG_ED25519: Signer = new Signer(ORIGIN, 'ed25519');
 
-export interface IssueOptions {
+interface IssueOptions {
   readonly statement?: Partial<KeyStatement>;
   readonly bits?: number;
   readonly index?: number;
@@ -128,7 +128,7 @@ export interface IssueOptions {
   readonly opening?: Buffer;
 }
 
-export interface Issued {
+interface Issued {
   readonly receipt: Receipt;
   /** In hexadecimal. */
   readonly key: string;

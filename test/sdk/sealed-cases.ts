@@ -17,7 +17,7 @@ import {
 import { LOG_ED25519, NOW, POLICY, policyOf } from './receipts.ts';
 import { HASH_PROOF, type SealedAnswer, sealedAnswer } from './sealed-keys.ts';
 
-export interface SealedCase {
+interface SealedCase {
   readonly name: string;
   readonly sealed: unknown;
   /** Text of the file. */
@@ -27,7 +27,7 @@ export interface SealedCase {
 }
 
 /** What a client makes of a case: the content or the problem, and the verdict on the receipt. */
-export type Outcome = { readonly valid: boolean | null } & (
+type Outcome = { readonly valid: boolean | null } & (
   | {
       readonly key: string;
       readonly opening: string;

@@ -10,7 +10,7 @@ interface Event {
   readonly work: () => void;
 }
 
-export class VirtualClock implements Clock {
+class VirtualClock implements Clock {
   #nowMs = 0;
   readonly #events = new Set<Event>();
 

@@ -9,7 +9,7 @@ import { LedgerProbe } from '../../src/service/threads/ledger-probe.ts';
 const STEP_MS = 50;
 
 /** Returns the outcome of a batch by its age; undefined while it is in progress. */
-export type Fate = (tookMs: number, nowMs: number) => 'recorded' | 'failed' | undefined;
+type Fate = (tookMs: number, nowMs: number) => 'recorded' | 'failed' | undefined;
 
 export interface Batch {
   readonly accounts: readonly string[];

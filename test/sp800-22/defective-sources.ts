@@ -5,7 +5,7 @@
 import { mersenneTwister, randLowByte, randu } from '../keys/weak-sources.ts';
 import { aesStream } from './differential.ts';
 
-export interface DefectiveSource {
+interface DefectiveSource {
   readonly name: string;
   /** What is wrong with it. */
   readonly defect: string;
@@ -74,7 +74,7 @@ function twister(seed: number, lengthBytes: number): Uint8Array {
   return Buffer.concat(pieces, lengthBytes);
 }
 
-export const SOURCES: readonly DefectiveSource[] = [
+const SOURCES: readonly DefectiveSource[] = [
   { name: 'sound', defect: 'none: AES-256 in counter mode', generate: aesStream },
   {
     name: 'drift',

@@ -2,7 +2,7 @@
 import { aesStream } from './differential.ts';
 
 /** Returns `n` bits, one per element. */
-export type Spectrum = (n: number) => Uint8Array;
+type Spectrum = (n: number) => Uint8Array;
 
 export function randomBits(seed: number, n: number): Uint8Array {
   const bytes = aesStream(seed, (n + 7) >>> 3);

@@ -6,7 +6,7 @@ import { aesCtr } from '../support/aes-stream.ts';
 
 type Figures = Readonly<Record<string, number>>;
 
-export interface Reference {
+interface Reference {
   readonly bitsPerSymbol: number;
   readonly hOriginal: number;
   readonly hBitstring: number | null;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 
-export interface BenchPage {
+interface BenchPage {
   readonly page: Page;
   /** Messages, errors and requests of the page. */
   readonly complaints: readonly string[];

@@ -80,16 +80,16 @@ const BOOKS = `SELECT account_id,
 const ROWS = 'SELECT key_id, commitment, account_id FROM ledger';
 
 /** An account's counter and its number of rows. */
-export interface AccountBooks {
+interface AccountBooks {
   readonly used: number;
   readonly rows: number;
 }
 
 /** What the clients know: released keys, and requests sent and answered by account. */
-export type Known = Pick<Load, 'released' | 'tallies'>;
+type Known = Pick<Load, 'released' | 'tallies'>;
 
 /** The books at one moment, and their differences from what the clients know. */
-export interface Audit {
+interface Audit {
   readonly books: Map<string, AccountBooks>;
   /** Released keys without a row in their account. */
   readonly missing: readonly Released[];

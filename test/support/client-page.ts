@@ -9,7 +9,7 @@ import { findNode20 } from './node-20.ts';
 import { fetchNode22 } from './node-22.ts';
 
 /** Name, program and reason to skip of each version of Node. */
-export type ClientNode = readonly [name: string, path: string, skip: string | false];
+type ClientNode = readonly [name: string, path: string, skip: string | false];
 
 export async function clientNodes(): Promise<readonly ClientNode[]> {
   const node22 = await fetchNode22();

@@ -23,7 +23,7 @@ const RESEARCH_QUOTA = 1_000;
 /** Monthly limit of the API key of an account without a quota. */
 const API_KEY_LIMIT = 1_200;
 
-export interface Site {
+interface Site {
   /** One folder per server. With SQLite there is one of each. */
   readonly dataDirs: readonly string[];
   readonly env: Environment;

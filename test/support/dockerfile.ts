@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-export interface Instruction {
+interface Instruction {
   readonly name: string;
   readonly text: string;
 }

@@ -5,7 +5,7 @@ import { after, before } from 'node:test';
 import { type RunResult, runCommand } from './run-command.ts';
 import { makeDataDir, removeDataDir } from './server.ts';
 
-export interface EntropyFiles {
+interface EntropyFiles {
   /** Returns the path of a name in the folder. */
   readonly path: (name: string) => string;
   /** Writes a file, and returns its path. */

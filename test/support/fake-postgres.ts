@@ -57,7 +57,7 @@ function rowOf(columns: readonly Column[]): Buffer {
 const READY = message('Z', Buffer.from('I'));
 
 /** What a client sent to log in. */
-export interface Login {
+interface Login {
   readonly user: string;
   readonly database: string;
   readonly password: string;

@@ -13,7 +13,7 @@ import { assertRefused, SourceWatch } from './source-watch.ts';
 /** Small, so that the source always needs more and meets a fault with its next job. */
 export const SHOTS = 512;
 
-export const FAULTY = ['device', 'qrng', 'ibm-quantum'] as const satisfies readonly SourceName[];
+const FAULTY = ['device', 'qrng', 'ibm-quantum'] as const satisfies readonly SourceName[];
 
 /** Three sources that can be broken, and a server that uses them. */
 export class Site {
@@ -106,7 +106,7 @@ function biasedShots(): number[] {
   return shots;
 }
 
-export interface PermanentFault {
+interface PermanentFault {
   readonly name: string;
   readonly byDefault: (typeof FAULTY)[number];
   readonly device: (honest: Buffer) => Buffer;

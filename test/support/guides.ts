@@ -32,7 +32,7 @@ export function section({ path, text }: Page, heading: string): Page {
   return { path: `${path}, ${heading}`, text: found };
 }
 
-export interface GuideOptions {
+interface GuideOptions {
   /** Environment of the reader's shell, beside the `PATH` of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** What the reader's machine has in place of an address or a path of the guide. */

@@ -21,7 +21,7 @@ const ASKERS = 8;
 const SAMPLE = 60;
 
 /** Figures of an audit. */
-export interface Figures {
+interface Figures {
   readonly keys: number;
   /** Calls by their first final answer: with new keys, with a replay, with 409. */
   readonly made: number;

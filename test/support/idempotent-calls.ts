@@ -40,7 +40,7 @@ export interface AnsweredKey {
   readonly sealed_key?: Json;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly replayed: boolean;
   readonly text: string;

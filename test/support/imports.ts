@@ -16,7 +16,7 @@ export const DOORS: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-export interface Import {
+interface Import {
   /** The specifier as written. */
   readonly specifier: string;
   /** Absolute path of the file. */

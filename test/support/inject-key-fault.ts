@@ -21,7 +21,7 @@ import { KeyQueue } from '../../src/service/queue.ts';
 import { loadIntoWorkers } from './preload.ts';
 
 /** What happens to a key. A stuck bit or byte has another value than that of the first key, so that the first is altered. */
-export const FAULTS = {
+const FAULTS = {
   'a stuck bit': (key: Uint8Array) => {
     stuckBit ??= ~key[3] & 0x10;
     key[3] = (key[3] & ~0x10) | stuckBit;
@@ -68,7 +68,7 @@ function alter(key: Uint8Array): void {
 }
 
 /** Where it happens. */
-export const STAGES = {
+const STAGES = {
   'carrier, before it is copied': () => {
     const { request } = Generator.prototype;
     Generator.prototype.request = function (this: Generator, lengthBytes: number) {

@@ -6,15 +6,15 @@ import { type FaultName, keyFaultUrl, type StageName } from './inject-key-fault.
 import { makeDataDir, phmJson, removeDataDir, Server } from './server.ts';
 
 /** How keys are asked for. */
-export type Asked = 'one by one' | 'two at a time' | 'in a batch' | 'sealed';
+type Asked = 'one by one' | 'two at a time' | 'in a batch' | 'sealed';
 
-export interface KeyFault {
+interface KeyFault {
   readonly stage: StageName;
   readonly fault: FaultName;
   readonly asked: Asked;
 }
 
-export interface FaultOutcome {
+interface FaultOutcome {
   /** Keys released after the fault began. */
   readonly released: number;
   /** `cause`, `test` of the latch; the detail of the source; or `nothing`. */

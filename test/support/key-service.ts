@@ -14,7 +14,7 @@ import {
 } from '../../src/service/index.ts';
 import { OS_ALONE } from './fakes.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** Opens the log on the new ledger. */
   readonly openLog?: (store: LedgerStore) => Promise<LogSetup | null>;
   readonly onLogNotice?: (notice: LogNotice) => void;

@@ -10,7 +10,7 @@
 
 export type Form = 'raw' | 'hexadecimal' | 'base64' | 'decimal';
 
-export interface Leak {
+interface Leak {
   readonly secret: string;
   readonly form: Form;
   /** Where the window ends in the searched bytes. */

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly port: number;
   readonly apiKey: string;
   readonly clients: number;

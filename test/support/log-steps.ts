@@ -33,7 +33,7 @@ export function killFile(file: string): string {
 }
 
 /** The start of a statement, which tells the statements of a turn apart. */
-export function nameOf(sql: string): string {
+function nameOf(sql: string): string {
   return sql.replace(/\s+/g, ' ').trim().slice(0, 60);
 }
 

@@ -48,7 +48,7 @@ interface Kept {
 }
 
 /** Figures of an audit. */
-export interface Figures {
+interface Figures {
   readonly checkpoints: number;
   readonly pairs: number;
   readonly keys: number;
@@ -61,7 +61,7 @@ function node(left: Uint8Array, right: Uint8Array): Buffer {
 }
 
 /** Returns the RFC 6962 roots, in base64, of the first `size` entries for each size that is asked for. */
-export function prefixRoots(
+function prefixRoots(
   entries: readonly Uint8Array[],
   sizes: ReadonlySet<number>,
 ): Map<number, string> {
@@ -295,7 +295,7 @@ export async function readText(server: Server, path: string): Promise<string> {
 }
 
 /** Returns the first `size` entries of the log. */
-export async function readEntries(server: Server, size: number): Promise<Uint8Array[]> {
+async function readEntries(server: Server, size: number): Promise<Uint8Array[]> {
   const entries: Uint8Array[] = [];
   for (let first = 0; first < size; first += TILE_WIDTH) {
     const width = Math.min(TILE_WIDTH, size - first);

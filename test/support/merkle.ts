@@ -48,7 +48,7 @@ function splitPoint(n: number): number {
 }
 
 /** Returns entry `index` of a synthetic log: 32 bytes. */
-export function syntheticEntry(index: number): Buffer {
+function syntheticEntry(index: number): Buffer {
   return sha256(Buffer.from(`entry ${index}`));
 }
 

@@ -8,7 +8,7 @@ const VERSION = '22.23.3';
 
 const BUILD = resolve(import.meta.dirname, '../../build');
 
-export interface FoundNode {
+interface FoundNode {
   /** Path of the program, or empty if there is none. */
   readonly path: string;
   /** The reason why there is none, or false, as `node:test` expects in `skip`. */

@@ -64,7 +64,7 @@ function refusals(load: Load): number {
  * Responses to a flood: the number of each status and code, the number without Retry-After, and the time of the
  * last.
  */
-export interface FloodAnswers {
+interface FloodAnswers {
   readonly tookMs: number;
   readonly counts: ReadonlyMap<string, number>;
   readonly withoutRetryAfter: number;

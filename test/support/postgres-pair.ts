@@ -25,7 +25,7 @@ const PAUSE_MS = 5;
 export const noPair =
   noPostgres || (!PROGRAMS && 'pg_basebackup or pg_rewind of PostgreSQL 15 or newer is not here');
 
-export interface AnsweredKey {
+interface AnsweredKey {
   readonly keyId: string;
   readonly server: number;
   readonly atMs: number;

@@ -9,7 +9,7 @@ import { connects } from './free-port.ts';
 
 const DEPLOY = resolve(import.meta.dirname, '../../deploy');
 
-export interface Setting {
+interface Setting {
   /** Folder for the files of this proxy alone. */
   readonly folder: string;
   readonly port: number;
@@ -19,7 +19,7 @@ export interface Setting {
   readonly certificate: string;
 }
 
-export interface ProxyProgram {
+interface ProxyProgram {
   readonly name: string;
   /** Path of the program; undefined if it is not installed. */
   readonly program: string | undefined;

@@ -23,7 +23,7 @@ const LEFTOVER_MS = 3_600_000;
 
 const INSTALL_TIMEOUT_MS = 600_000;
 
-export interface PythonEnvironment {
+interface PythonEnvironment {
   /** The environment's interpreter. Call programs as `-m <module>`, never by their scripts. */
   readonly python: string;
   /** The reason why there is no environment, or false, as `node:test` expects in `skip`. */

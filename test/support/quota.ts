@@ -22,7 +22,7 @@ export async function researchAccount(): Promise<Account & { readonly dataDir: s
 }
 
 /** An account without a quota, whose API keys share a monthly limit: one replaces the other, which still works. */
-export interface LimitedAccount {
+interface LimitedAccount {
   readonly accountId: string;
   readonly apiKeys: readonly [string, string];
 }
@@ -44,7 +44,7 @@ export async function addLimitedAccount(dataDir: string): Promise<LimitedAccount
   return { accountId, apiKeys };
 }
 
-export interface Books {
+interface Books {
   readonly rows: number;
   readonly counter: number;
   readonly metered: number;

@@ -12,7 +12,7 @@ import {
 } from 'node:crypto';
 
 /** What a receipt that verifies has shown. */
-export interface Shown {
+interface Shown {
   readonly origin: string;
   readonly index: number;
   readonly size: number;
@@ -25,7 +25,7 @@ export interface Shown {
 // biome-ignore lint/suspicious/noExplicitAny: the statement as JSON.parse returns it.
 export type Json = any;
 
-export interface Given {
+interface Given {
   readonly receipt: { readonly statement: Json; readonly proof: string };
   /** Text of the pinned policy. */
   readonly policy: string;

@@ -150,7 +150,7 @@ export class RevokingClients {
 }
 
 /** Figures of an audit. */
-export interface Figures {
+interface Figures {
   readonly keys: number;
   readonly changes: number;
   readonly byStatus: Readonly<Record<string, number>>;

@@ -14,7 +14,7 @@ import { problemBody, problemHeaders } from '../../src/http/wire/problem.ts';
 
 export type Step = (response: ServerResponse) => void;
 
-export interface Received {
+interface Received {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: IncomingHttpHeaders;

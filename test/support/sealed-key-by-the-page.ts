@@ -64,7 +64,7 @@ interface RecipientKeys {
   readonly sharedSecret: (enc: Buffer) => Buffer;
 }
 
-export interface OpenedByThePage {
+interface OpenedByThePage {
   readonly header: Json;
   readonly key: Buffer;
   readonly opening: Buffer;
@@ -132,7 +132,7 @@ function keysOf(suite: string, seed: Buffer): RecipientKeys {
 }
 
 /** The key schedule of "HPKE by hand", with HKDF from HMAC (RFC 5869). */
-export function keySchedule(ids: Omit<Suite, 'seedBytes' | 'encBytes'>, ss: Buffer, info: Buffer) {
+function keySchedule(ids: Omit<Suite, 'seedBytes' | 'encBytes'>, ss: Buffer, info: Buffer) {
   const hmac = (key: Buffer, ...parts: Uint8Array[]): Buffer => {
     const mac = createHmac(ids.hash, key);
     for (const part of parts) mac.update(part);

@@ -22,7 +22,7 @@ export const SUITES = {
 /** Descriptions of alerts (RFC 8446 §6). */
 export const ALERTS = { handshakeFailure: 40, protocolVersion: 70 } as const;
 
-export interface ClientHello {
+interface ClientHello {
   readonly suites: readonly number[];
   readonly groups: readonly number[];
   /** Groups for which the client sent a share. */
@@ -31,7 +31,7 @@ export interface ClientHello {
   readonly pskModes: readonly number[];
 }
 
-export interface ServerHello {
+interface ServerHello {
   /** True for a HelloRetryRequest, which asks for a share of `group`. */
   readonly isRetry: boolean;
   readonly suite: number;

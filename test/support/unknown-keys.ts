@@ -78,7 +78,7 @@ export class UnknownKeys {
 }
 
 /** API keys of one account: one that the server has seen, and others that it has not. */
-export interface KeyedAccount {
+interface KeyedAccount {
   readonly seen: string;
   readonly seenId: string;
   readonly unseen: readonly [string, string];

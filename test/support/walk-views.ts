@@ -10,7 +10,7 @@ import { DEMO_PROFESSIONAL_KEY } from './server.ts';
 /** A receipt from the future, so that its verdict has every part. */
 const RECEIPT = JSON.stringify(issue({ time: 4_000_000_000 }).receipt);
 
-export interface Setting {
+interface Setting {
   readonly colorScheme: 'light' | 'dark';
   /** Window width in pixels. */
   readonly width: number;

@@ -31,7 +31,7 @@ const LOST_SHARE = 20;
 const REPEATED_SHARE = 4;
 
 /** A place where keys must not be. */
-export interface Place {
+interface Place {
   readonly name: string;
   readonly bytes: Uint8Array;
   /** True if the canary of the site is there. */

@@ -6,7 +6,7 @@ function read<T>(name: string): T {
   return JSON.parse(readFileSync(url, 'utf8')) as T;
 }
 
-export interface MerkleVectors {
+interface MerkleVectors {
   readonly entries: readonly string[];
   readonly empty_root: string;
   /** Roots of the trees of 1 to 8 entries. */
@@ -15,7 +15,7 @@ export interface MerkleVectors {
   readonly consistency: readonly { from: number; to: number; proof: readonly string[] }[];
 }
 
-export interface C2spVectors {
+interface C2spVectors {
   readonly signed_note: { readonly note: string };
   readonly verified_note: { readonly vkey: string; readonly note: string };
   readonly sumdb_note: { readonly vkey: string; readonly note: string };
@@ -39,7 +39,7 @@ export interface C2spVectors {
   };
 }
 
-export interface Rfc8785Vectors {
+interface Rfc8785Vectors {
   readonly numbers: { readonly samples: readonly { ieee754: string; json: string | null }[] };
   readonly object: { readonly json: string; readonly canonical_utf8: string };
   readonly sorting: { readonly json: string; readonly values: readonly string[] };

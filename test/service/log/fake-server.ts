@@ -20,10 +20,10 @@ export const ORIGIN = 'phm.invalid/0123456789abcdef';
 export const KEYS = parseLogKeys(newLogKeysText(ORIGIN));
 export const VERIFIER_KEYS = Object.values(KEYS.verifierKeys).map(parseVerifierKey);
 
-export const NOW_MS = 1_800_000_000_000;
+const NOW_MS = 1_800_000_000_000;
 
 /** The versions of the master secret that any server has registered. */
-export const REGISTERED: ReadonlySet<number> = new Set([1, 2]);
+const REGISTERED: ReadonlySet<number> = new Set([1, 2]);
 
 /** Returns the seals of a server with version 1 of the master secret, or with the given ones. */
 export function sealsOf(...versions: readonly [number, ...number[]]): HeadSeals {

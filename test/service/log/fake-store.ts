@@ -15,7 +15,7 @@ const TILE_WIDTH = 256;
 const HASH_BYTES = 32;
 
 /** Contents of the database, which a test may copy and put back. */
-export interface Contents {
+interface Contents {
   entries: Uint8Array[];
   entryIds: Uint8Array[];
   pending: PendingEntry[];

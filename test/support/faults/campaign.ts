@@ -34,7 +34,7 @@ export interface FaultRecord {
   readonly findings: readonly string[];
 }
 
-export interface Planned<S extends Site> {
+interface Planned<S extends Site> {
   readonly fault: Fault<S>;
   readonly seed: number;
 }

@@ -20,7 +20,7 @@ export interface Target {
 }
 
 /** An answer, or the reason why the request ended without one. */
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly failure: string | null;
   readonly headers: IncomingMessage['headers'];
@@ -242,6 +242,6 @@ function parse(text: string): Body | null {
   }
 }
 
-export function count(counts: Map<string, number>, name: string): void {
+function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }

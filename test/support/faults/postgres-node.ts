@@ -22,7 +22,7 @@ const SETTINGS = [
   'checkpoint_timeout=60s',
 ];
 
-export type StopMode = 'fast' | 'immediate' | 'kill';
+type StopMode = 'fast' | 'immediate' | 'kill';
 const SIGNALS = { fast: 'INT', immediate: 'QUIT', kill: 'KILL' };
 
 export class PostgresNode {

@@ -12,7 +12,7 @@ import { atExit } from './at-exit.ts';
 const THREADS = pathToFileURL(join(import.meta.dirname, 'ended-threads.ts')).href;
 const RESTART_PAUSE_MS = 500;
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly name: string;
   /** Folder of the project that runs. */
   readonly checkout: string;

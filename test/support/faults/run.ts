@@ -16,7 +16,7 @@ export type Store = 'postgres' | 'sqlite';
 /** Number of faults to draw. A run ends before it reaches this number. */
 const MOST_FAULTS = 1_000;
 
-export interface RunOptions {
+interface RunOptions {
   readonly store: Store;
   /** Folder of the project that runs. */
   readonly checkout: string;
