@@ -24,13 +24,6 @@ export function concatBytes(...parts: readonly Uint8Array[]): Buffer {
   return joined;
 }
 
-/** Encodes `value` as an unsigned big-endian 32-bit word. */
-export function u32be(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
-
 /** Decodes hexadecimal digits of either case into separate memory. Throws `TypeError` on other input. */
 export function hexToBytes(hex: string): Buffer {
   if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) {

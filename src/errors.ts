@@ -224,7 +224,7 @@ export interface FieldError {
 }
 
 /** Members of some problems, for programs. */
-export interface ProblemMembers {
+interface ProblemMembers {
   /** The key that the first request generated (`key_already_made`). */
   key_id?: string;
   /** The keys that the first request, a batch, generated (`key_already_made`). */
@@ -300,7 +300,7 @@ export class SetupError extends Error {
 /** What a startup can wait for. */
 export type StartAwaits = 'the database' | 'the master secret';
 
-export interface SetupErrorOptions {
+interface SetupErrorOptions {
   readonly cause?: unknown;
   readonly mayPass?: boolean;
   readonly awaits?: StartAwaits;

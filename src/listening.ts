@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { SetupError } from './errors.ts';
 
-export interface ListenOrder {
+interface ListenOrder {
   /** Start of the message: `cannot listen` or `cannot listen for metrics`. */
   readonly problem: string;
   readonly host: string;

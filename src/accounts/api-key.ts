@@ -8,7 +8,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-export type ApiKeyEnvironment = 'live' | 'demo';
+type ApiKeyEnvironment = 'live' | 'demo';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 28;
@@ -16,7 +16,7 @@ const CHECKSUM_CHARACTERS = 6;
 const SHAPE = /^phmsk_(?:live|demo)_[0-9A-Za-z]{28}_[0-9A-Za-z]{6}$/;
 
 /** Length limit of an API key in characters; longer strings are refused unread. */
-export const API_KEY_MAX_LENGTH = 64;
+const API_KEY_MAX_LENGTH = 64;
 
 /** Generates an API key. The operator sees it once; only its hash is stored. */
 export function newApiKey(environment: ApiKeyEnvironment): string {

@@ -7,7 +7,7 @@
  */
 import { withChecksum } from './api-key.ts';
 
-export interface DemoAccount {
+interface DemoAccount {
   readonly accountId: string;
   readonly name: string;
   /** A published plan. */
@@ -38,10 +38,10 @@ export function isDemoApiKey(text: string): boolean {
   return DEMO_ACCOUNTS.some(({ apiKey }) => apiKey === text);
 }
 
-export type DemoKeysMode = 'auto' | 'on' | 'off';
+type DemoKeysMode = 'auto' | 'on' | 'off';
 
 /** How clients can reach the server, as far as demo keys are concerned. */
-export interface Exposure {
+interface Exposure {
   readonly loopbackListener: boolean;
   readonly embeddedDatabase: boolean;
 }

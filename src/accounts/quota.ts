@@ -8,14 +8,14 @@
 import { utcMonth, utcMonthStart } from '../clock.ts';
 
 /** Usage as last read: the counter of `month`. Within a month it never falls. */
-export interface UsageView {
+interface UsageView {
   readonly month: number;
   readonly used: number;
   readonly quota: number | null;
 }
 
 /** The quota period at one moment: requests used, its length, and the time left. */
-export interface QuotaPeriod {
+interface QuotaPeriod {
   readonly used: number;
   readonly lengthSeconds: number;
   /** At least 1. */

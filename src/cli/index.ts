@@ -23,8 +23,6 @@ import {
 import { commandsFirst, HELP_HINT } from './help.ts';
 import { checkPaths } from './path-arguments.ts';
 
-export type { CliContext, CliProcess } from './context.ts';
-
 /** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], given: CliProcess): Promise<number> {
   let isLost = false;

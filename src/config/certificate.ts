@@ -5,7 +5,7 @@ import { SetupError } from '../errors.ts';
 import { readFailure } from '../files/read-failure.ts';
 import { readTextFile } from '../files/text-file.ts';
 
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }

@@ -8,7 +8,7 @@ export interface ClientConfig {
   readonly apiKey: Credential | null;
 }
 
-export type ClientConfigResult =
+type ClientConfigResult =
   | { readonly ok: true; readonly config: ClientConfig }
   | { readonly ok: false; readonly problems: readonly string[] };
 

@@ -25,7 +25,7 @@ export interface SourceSettings {
   readonly qrng: QrngConfig | null;
 }
 
-export interface IbmQuantumConfig {
+interface IbmQuantumConfig {
   readonly apiKey: Credential;
   readonly serviceCrn: string;
   readonly backend: string;
@@ -36,7 +36,7 @@ export interface IbmQuantumConfig {
   readonly apiVersion?: string;
 }
 
-export interface QrngConfig {
+interface QrngConfig {
   readonly profile: QrngProfileName;
   /** Null for the public service of the profile. */
   readonly url: string | null;

@@ -22,12 +22,10 @@ import { isLoopback, printable, Reader } from './reader.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
 
 export { type AddressRange, isFirstAddress, parseAddressRange } from './address-range.ts';
-export { type ClientConfig, type ClientConfigResult, readClientConfig } from './client.ts';
+export { type ClientConfig, readClientConfig } from './client.ts';
 export {
-  type IbmQuantumConfig,
   missingSettings,
   QRNG_PROFILES,
-  type QrngConfig,
   type QrngProfileName,
   type SourceSettings,
 } from './entropy-sources.ts';
@@ -44,12 +42,12 @@ export {
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export { formProblem } from './value-form.ts';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** `auto` is `pretty` if stderr is a terminal, otherwise `json`. */
 const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
  * Origin of the master secret; `managed` is the file in the data directory. Without `currentVersion`, the
@@ -115,7 +113,7 @@ export interface Config extends EnabledSources {
 }
 
 /** Facts of the machine and the stages that no variable sets. */
-export interface ConfigContext {
+interface ConfigContext {
   readonly cores: number;
   readonly knownSources: readonly string[];
   /** True for a server. Commands do not listen, and most need no secret. */

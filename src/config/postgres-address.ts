@@ -27,7 +27,7 @@ export interface PostgresAddress {
   readonly tls: TlsParameters;
 }
 
-export type TlsParameter = 'sslmode' | 'sslrootcert' | 'sslcert' | 'sslkey';
+type TlsParameter = 'sslmode' | 'sslrootcert' | 'sslcert' | 'sslkey';
 export type TlsParameters = Readonly<Partial<Record<TlsParameter, string>>>;
 
 /** The address is not usable. Its message quotes no part that may be secret. */

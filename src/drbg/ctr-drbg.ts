@@ -30,7 +30,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
 const ZEROS: Buffer = Buffer.alloc(MAX_REQUEST_BYTES + SEED_LENGTH_BYTES);
 
 /** Input of `CtrDrbg.instantiate`. */
-export interface InstantiateInput {
+interface InstantiateInput {
   /** At least 32 bytes carrying at least 256 bits of entropy. */
   entropyInput: Uint8Array;
   /** At least 16 bytes that no other instantiation uses. */

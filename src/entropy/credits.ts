@@ -19,7 +19,7 @@ export interface SeedCredit {
 }
 
 /** The fields of a draw that its credit depends on. */
-export interface CreditedDraw extends Pick<Draw, 'creditBits' | 'isSeparate'> {
+interface CreditedDraw extends Pick<Draw, 'creditBits' | 'isSeparate'> {
   readonly name: SourceName;
 }
 

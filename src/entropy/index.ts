@@ -20,16 +20,12 @@ export {
   sourceKind,
 } from './registry.ts';
 export { samplesAfterRestart } from './restarted-source.ts';
-export { gatherSeed, type SeedMaterial } from './seed.ts';
+export { gatherSeed } from './seed.ts';
 export {
-  type BackgroundName,
-  type DirectName,
   type Draw,
   type EntropySource,
   SOURCE_STATES,
-  type SourceKind,
   type SourceName,
-  type SourceState,
   type SourceStatus,
 } from './source.ts';
 export { OS_STRENGTH_BITS } from './sources/os.ts';

@@ -21,7 +21,7 @@ import type {
 export const DRAW_BYTES = 48;
 
 /** The part of a source that is its own. */
-export interface SourceReader {
+interface SourceReader {
   readonly name: DirectName;
   readonly kind: SourceKind;
   /** Min-entropy claimed for 48 bytes, in bits. */

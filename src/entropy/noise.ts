@@ -60,7 +60,7 @@ export class NoiseFailure extends Error {
   }
 }
 
-export interface NoiseFailureOptions {
+interface NoiseFailureOptions {
   readonly retryAfterMs?: number | null;
   readonly cause?: unknown;
 }

@@ -20,7 +20,7 @@ import {
 } from './source.ts';
 
 /** Longest job ID that a slot can hold, in ASCII characters. */
-export const MAX_JOB_ID_LENGTH = 64;
+const MAX_JOB_ID_LENGTH = 64;
 
 const PROBLEMS: Readonly<Record<SourceState, string | null>> = {
   starting: 'the startup tests are still running',

@@ -12,7 +12,7 @@ import { AppError } from '../errors.ts';
 import { creditOfSeed, type SeedCredit, type SourceCredit } from './credits.ts';
 import type { Draw, EntropySource, SourceName } from './source.ts';
 
-export interface SeedMaterial {
+interface SeedMaterial {
   /** Entropy input of the generator. The receiver owns it and MUST wipe it. */
   readonly bytes: Buffer;
   readonly credit: SeedCredit;

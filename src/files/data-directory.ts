@@ -11,7 +11,7 @@ import { join } from 'node:path';
 export const DIRECTORY_ID_HEADER = 'x-data-directory-id';
 
 /** The file that holds the ID. */
-export const DIRECTORY_ID_FILE = 'directory.id';
+const DIRECTORY_ID_FILE = 'directory.id';
 
 const FORM = /^[0-9a-f]{32}$/;
 

@@ -29,7 +29,7 @@ import { syncDirectory } from './sync.ts';
 /** Only the owner may read these files: any of them may hold key material. */
 const MODE = 0o600;
 
-export interface Placement {
+interface Placement {
   /**
    * If false, an existing file stays, and the error has the code `EEXIST`. This needs a file system with
    * hard links.

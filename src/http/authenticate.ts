@@ -30,7 +30,7 @@ import { leakedKey } from './leaked-key.ts';
 import type { RequestObserver } from './observe.ts';
 import { type KeyedOperation, OPERATION_SCOPES } from './scopes.ts';
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly service: KeyApi;
   readonly clock: Clock;
   readonly demoKeys: DemoKeysPolicy;

@@ -25,7 +25,7 @@ export interface ConnectionsOptions {
   readonly onTurnedAway?: (counts: TurnedAway) => void;
 }
 
-export type TurnedAway = Pick<ConnectionCounts, 'answered' | 'dropped' | 'displaced'>;
+type TurnedAway = Pick<ConnectionCounts, 'answered' | 'dropped' | 'displaced'>;
 
 interface Connection {
   readonly socket: Socket;

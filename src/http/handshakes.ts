@@ -7,7 +7,7 @@ import type { AccessLog } from './access-log.ts';
 import { peerAddress } from './client-address.ts';
 import type { RequestObserver } from './observe.ts';
 
-export interface HandshakeContext {
+interface HandshakeContext {
   readonly logger: FastifyBaseLogger;
   readonly observer: RequestObserver;
   readonly accessLog: AccessLog;

@@ -32,7 +32,7 @@ const DEFAULT_TIMEOUTS: Timeouts = {
 /** Bytes of a response buffered for a client that does not read, besides those being written. */
 const BUFFERED_BYTES = 16 * 1024;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly tls: TlsOptions | null;
   readonly timeouts: Partial<Timeouts>;
   readonly connections: Connections;

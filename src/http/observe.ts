@@ -16,7 +16,7 @@ export interface Telemetry {
   readonly tracing?: Tracing | null;
 }
 
-export interface ObserverOptions extends Telemetry {
+interface ObserverOptions extends Telemetry {
   readonly basePath: string;
 }
 

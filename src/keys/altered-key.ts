@@ -14,7 +14,7 @@ const DETAILS: Readonly<Record<Place, string>> = {
   answer: 'the text of an answer is not of the keys that were generated for it',
 };
 
-export interface AlteredKey {
+interface AlteredKey {
   readonly cause: 'altered_key';
   readonly test: Place;
   readonly detail: string;

@@ -65,7 +65,7 @@ export interface EntropyStatistic {
 }
 
 /** Result of the six tests. The statistics depend on the key: they MUST NOT be logged or stored. */
-export interface EntropyCheck {
+interface EntropyCheck {
   readonly passed: boolean;
   readonly statistics: readonly EntropyStatistic[];
 }

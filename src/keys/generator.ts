@@ -97,7 +97,7 @@ export interface Credit extends SeedCredit {
 }
 
 /** What a thread adds to its generator. */
-export interface GeneratorAdditions extends Pick<GeneratorParts, 'onFailedVerdict'> {
+interface GeneratorAdditions extends Pick<GeneratorParts, 'onFailedVerdict'> {
   /** Further known-answer tests. */
   readonly knownAnswers?: () => readonly SelfTestResult[];
 }

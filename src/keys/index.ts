@@ -2,13 +2,13 @@
  * The path of one key, where the stages meet: `generate.ts` is the data path, `validate.ts` the way back. This folder
  * decides about single keys and generators. Threads, queues and the ledger's database belong to `service/`.
  */
-export { ANSWER_DIGEST_BYTES, answerDigest } from './answer-digest.ts';
+export { answerDigest } from './answer-digest.ts';
 export { evidenceLabels } from './evidence-suite.ts';
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
 export { formatKeyId, parseKeyId } from './key-id.ts';
-export { keyCommitment, wipeKey } from './key-receipt.ts';
-export { KEY_STATUSES, type KeyStatus, keyStatus } from './key-status.ts';
+export { wipeKey } from './key-receipt.ts';
+export { KEY_STATUSES, keyStatus } from './key-status.ts';
 export {
   isLabelName,
   isLabelValue,
@@ -16,13 +16,11 @@ export {
   LABEL_VALUE,
   MAX_LABELS,
 } from './labels.ts';
-export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
+export { type Defect, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
   type BatchTooLarge,
   type Evidence,
-  type GeneratedOutcome,
   type GenerateOutcome,
-  type Idempotency,
   type KeyFacts,
   type KeyOrder,
   type KeyRequest,
@@ -30,7 +28,6 @@ export {
   type Recipient,
   type ReleasedKey,
   SECURITY_LEVELS,
-  type SealedOutcome,
   type SealedResponseKey,
   type SealTo,
   type SecurityLevel,
@@ -39,19 +36,6 @@ export {
 export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export { SAMPLE_BITS } from './sample.ts';
 export { requireSelfTests, runSelfTests } from './self-test.ts';
-export {
-  auditEntry,
-  auditStatement,
-  evidenceDigest,
-  formatAuditId,
-  keyEntry,
-  keyStatement,
-  rowDigest,
-} from './statement.ts';
-export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
-export {
-  VALIDATION_WORDS,
-  type ValidateOutcome,
-  type ValidationVerdict,
-  validationWord,
-} from './validate.ts';
+export { auditEntry, auditStatement, formatAuditId, keyEntry, keyStatement } from './statement.ts';
+export { suiteSelfTest } from './suite-self-test.ts';
+export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';

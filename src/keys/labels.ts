@@ -4,8 +4,8 @@
 export const MAX_LABELS = 16;
 
 /** Longest name and value, in characters. */
-export const MAX_LABEL_NAME = 32;
-export const MAX_LABEL_VALUE = 64;
+const MAX_LABEL_NAME = 32;
+const MAX_LABEL_VALUE = 64;
 
 const NAME = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 

@@ -46,7 +46,7 @@ export function mayRelease(state: EvidenceState, failures: number, now: Instant)
 }
 
 /** Consequence of a verdict: nothing, a second sample at once, or the end of generation. */
-export type Consequence = 'none' | 'second_sample' | 'latch';
+type Consequence = 'none' | 'second_sample' | 'latch';
 
 export class PlainEvidence {
   readonly #interval: number;

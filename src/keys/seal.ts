@@ -14,7 +14,7 @@ import { keyCommitment, wipeKey } from './key-receipt.ts';
 import type { Answered, GeneratedKey, SecurityLevel } from './order.ts';
 
 /** A sealed key, and what is recorded and answered about it. It holds no secret. */
-export interface SealedMaterial extends Omit<GeneratedKey, Answered> {
+interface SealedMaterial extends Omit<GeneratedKey, Answered> {
   readonly sealedKey: SealedKey;
   /** SHA-256 of the recipient's raw public key, 32 bytes: `sealed_to` of the statement. */
   readonly sealedTo: Uint8Array;
@@ -23,7 +23,7 @@ export interface SealedMaterial extends Omit<GeneratedKey, Answered> {
 }
 
 /** What the header states beside the key's own values. */
-export interface SealingFacts {
+interface SealingFacts {
   /** Origin of the log, or null without a log. */
   readonly service: string | null;
   /** The row's time: when the request was accepted, in ms. */

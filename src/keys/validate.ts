@@ -5,16 +5,16 @@ import type { Commitment, Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 import { type KeyStatus, keyStatus } from './key-status.ts';
 
-export type CheckResult = 'passed' | 'failed' | 'skipped';
+type CheckResult = 'passed' | 'failed' | 'skipped';
 
 /**
  * `unconfirmed`: the digest is right, but others may have the secret, and no earlier record confirms the
  * key. The key may be forged, or its record may have been pruned.
  */
-export type ProofResult = CheckResult | 'unconfirmed';
+type ProofResult = CheckResult | 'unconfirmed';
 
 /** Answer of the ledger about a key of a retired version, whose proofs confirm nothing by themselves. */
-export type RetiredSecretWord = 'record_found' | 'record_too_late' | 'no_record';
+type RetiredSecretWord = 'record_found' | 'record_too_late' | 'no_record';
 
 export interface ValidationVerdict {
   /** True if the key is random, recognised and active. */
@@ -43,7 +43,7 @@ export const VALIDATION_WORDS = [
   'deactivated',
   'compromised',
 ] as const;
-export type ValidationWord = (typeof VALIDATION_WORDS)[number];
+type ValidationWord = (typeof VALIDATION_WORDS)[number];
 
 /** Returns the word for a verdict: of several reasons against a key, the first. */
 export function validationWord(verdict: ValidationVerdict): ValidationWord {
@@ -103,7 +103,7 @@ export function openQuestions(
 }
 
 /** What the ledger knows about an examined key. */
-export interface LedgerWord {
+interface LedgerWord {
   readonly retirements: Retirements;
   /** The creation time of the row of each question; null without a row. */
   readonly rowsMadeMs: readonly (number | null)[];

@@ -17,7 +17,7 @@ export const MAX_API_KEY_NAME = 64;
 export const MAX_ADDRESS_RANGES = 16;
 
 /** What an API key restricts. Null stands for no restriction by the API key. */
-export interface ApiKeyRestrictions {
+interface ApiKeyRestrictions {
   /** In the order of `SCOPES`, at least one. */
   readonly scopes: readonly Scope[] | null;
   /** The API key is refused from this time on. */
@@ -36,7 +36,7 @@ export interface ApiKeySettings extends ApiKeyRestrictions {
   readonly monthlyLimit: number | null;
 }
 
-export const NO_SETTINGS: ApiKeySettings = {
+const NO_SETTINGS: ApiKeySettings = {
   name: null,
   scopes: null,
   expiresMs: null,
@@ -61,7 +61,7 @@ export interface ApiKeyRules extends ApiKeyRestrictions {
 }
 
 /** What identifies an API key. */
-export interface ApiKeyIdentity {
+interface ApiKeyIdentity {
   readonly apiKeyId: string;
   readonly accountId: string;
   readonly hint: string;

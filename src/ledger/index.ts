@@ -5,7 +5,6 @@
 export {
   type AccountChange,
   type AccountChangeOutcome,
-  type AccountMarks,
   type AccountState,
   accountState,
 } from './account-states.ts';
@@ -17,13 +16,11 @@ export {
   type ApiKeySettings,
   MAX_ADDRESS_RANGES,
   MAX_API_KEY_NAME,
-  type NewApiKey,
-  type RotationOutcome,
   SCOPES,
   type Scope,
 } from './api-keys.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
-export { foreignLedgerIn, type LedgerIdentity } from './identity.ts';
+export type { LedgerIdentity } from './identity.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export {
   type AuditedRevocation,
@@ -35,7 +32,6 @@ export {
   type KeyState,
   type KeyStateRecord,
   REVOCATION_REASONS,
-  type Revocation,
   type RevocationOrder,
   type RevocationOutcome,
   type RevocationReason,
@@ -67,14 +63,11 @@ export {
   detailsOf,
   type Edge,
   type Extend,
-  type Extension,
   type HeadSeal,
   type LogCounts,
   type LogEntry,
-  type Logged,
   type LogPosition,
   type LogRecord,
-  type LogStart,
   type LogStore,
   type Tile,
   type Turn,
@@ -91,7 +84,7 @@ export {
 export type { Quotas } from './quota-decision.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
-export { openSqliteStore, type SqliteStoreOptions } from './sqlite/store.ts';
+export { openSqliteStore } from './sqlite/store.ts';
 export type {
   Account,
   AccountActivity,
@@ -104,13 +97,11 @@ export type {
   KeyEvidence,
   LedgerStore,
   MeteredRequest,
-  NewAccount,
   PeriodSums,
   Principal,
   ProbeOrder,
   PruneReport,
   QuotaExceeded,
-  RecipientAddition,
   RecipientRecord,
   RecordedKey,
   Retirement,

@@ -13,7 +13,7 @@ import { refuseLostDatabase, requireWritable } from './sqlite/files.ts';
 import { findWalDamage } from './sqlite/wal.ts';
 
 /** Limit of the time that startup waits for its check: enough for several gigabytes. */
-export const START_LIMIT_MS = 10_000;
+const START_LIMIT_MS = 10_000;
 
 /** What startup knows about the database when it continues. */
 export interface StartCheck {
@@ -51,7 +51,7 @@ async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | null
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-export interface IntegrityOptions {
+interface IntegrityOptions {
   readonly path: string;
   /** The check that startup did not wait for. */
   readonly pending: RunningCheck | null;

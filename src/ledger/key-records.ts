@@ -118,7 +118,7 @@ export interface KeyStateRecord extends KeyState {
 }
 
 /** What the row of a key says about its state. */
-export interface KeyStateRow {
+interface KeyStateRow {
   readonly accountId: string;
   readonly commitment: Commitment;
   readonly expiresMs: number | null;
@@ -211,7 +211,7 @@ export const SELECT_KEY_STATES: string = `SELECT key_states.key_id AS "keyId",
     LEFT JOIN audit ON audit.audit_id = key_states.audit_id`;
 
 /** A state with the fingerprint in question. */
-export interface StateCandidate {
+interface StateCandidate {
   readonly keyId: Uint8Array;
   readonly commitment: Uint8Array;
   readonly version: number;

@@ -27,7 +27,7 @@ export interface WaitingEntry {
 }
 
 /** The place of the partial rightmost tile of a level; `width` may be 0. */
-export interface EdgeTile {
+interface EdgeTile {
   readonly level: number;
   readonly index: number;
   readonly width: number;

@@ -9,7 +9,7 @@ import { endThread, startThread } from '../worker-thread.ts';
 import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
 
-export interface MaintenanceOptions {
+interface MaintenanceOptions {
   readonly store: StoreLocation;
   /** Days that ledger rows are kept; null: for ever. */
   readonly retentionDays: number | null;

@@ -9,7 +9,7 @@ import { firstMinuteKept } from './rollup.ts';
 const MAX_TURN_MS = 31 * DAY_MS;
 
 /** The oldest row and the oldest sum by minute; null if there is none. */
-export interface Oldest {
+interface Oldest {
   readonly rowMs: number | null;
   readonly minute: number | null;
 }

@@ -33,7 +33,7 @@ export function meteredUnits({ keys }: Pick<MeteredRequest, 'keys'>): number {
 }
 
 /** What the ledger knows about one request. */
-export interface Facts {
+interface Facts {
   /** The counter of the request's `apiKeyLimit`; absent without one. */
   readonly apiKeyCounter?: ApiKeyCounter | undefined;
   /** The answer of an earlier request with the same `Idempotency-Key`; null without one. */

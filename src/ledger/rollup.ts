@@ -5,7 +5,7 @@ import { meteredUnits } from './quota-decision.ts';
 import type { FailedRequest, MeteredRequest } from './store.ts';
 
 /** What one batch adds to one account's period. */
-export interface RollupDelta {
+interface RollupDelta {
   readonly accountId: string;
   readonly period: number;
   keys: number;

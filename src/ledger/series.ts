@@ -11,7 +11,7 @@ export interface SumsRow extends Omit<PeriodSums, 'latencies'> {
 }
 
 /** The sums behind a series: their table, and its periods from `first` to before `end`. */
-export interface SeriesSource {
+interface SeriesSource {
   readonly table: 'rollup_minute' | 'rollup_hour';
   readonly first: number;
   readonly end: number;

@@ -20,7 +20,7 @@ import {
 import { EMPTY_ROOT } from './hash.ts';
 import { type LogKeys, publicKeyOf } from './keys.ts';
 
-export interface TreeHead {
+interface TreeHead {
   readonly size: number;
   /** 32 bytes. */
   readonly root: Uint8Array;
@@ -53,7 +53,7 @@ export function signCheckpoint(keys: LogKeys, head: TreeHead, nowSeconds: number
   });
 }
 
-export interface SignatureVerdict {
+interface SignatureVerdict {
   readonly valid: boolean;
   /** Seconds since the epoch; null for a signature without a time, or an invalid one. */
   readonly timestamp: number | null;
@@ -111,12 +111,12 @@ function isBy(key: VerifierKey, { name, keyId }: NoteSignature): boolean {
 }
 
 /** A key whose signature on a note is valid. */
-export interface Signer extends VerifierKey {
+interface Signer extends VerifierKey {
   /** Seconds since the epoch; null for a signature without a time. */
   readonly timestamp: number | null;
 }
 
-export interface OpenedCheckpoint {
+interface OpenedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly note: SignedNote;
   /** At least one key of the log; each key once. */

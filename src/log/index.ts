@@ -2,31 +2,19 @@
  * Stage 7 of 8. In: entries of keys and administrative actions. Out: the log's tree, signed checkpoints and
  * proofs. Standard: RFC 6962 §2.1 and C2SP, in the formats of `packages/tlog`.
  */
-export {
-  type OpenedCheckpoint,
-  openCheckpoint,
-  type SignatureVerdict,
-  type Signer,
-  signCheckpoint,
-  type TreeHead,
-  verifySignature,
-} from './checkpoints.ts';
+export { openCheckpoint, signCheckpoint, verifySignature } from './checkpoints.ts';
 export { EMPTY_ROOT, entryOf, leafHash, nodeHash, sha256 } from './hash.ts';
 export {
-  checkKeyId,
   checkOrigin,
   type LogKeys,
   newLogKeysText,
   newOrigin,
   openVerifierKey,
   parseLogKeys,
-  type SigningKey,
 } from './keys.ts';
 export { openPolicy, policyText } from './policy.ts';
 export {
-  type Consistency,
   consistencyProof,
-  type Inclusion,
   inclusionProof,
   rootAt,
   type TileSource,

@@ -19,7 +19,7 @@ import { concatBytes, wipe } from '../bytes.ts';
 import { sha256 } from './hash.ts';
 
 /** One key of a log, with its private half. */
-export interface SigningKey {
+interface SigningKey {
   readonly name: string;
   readonly keyId: number;
   readonly privateKey: KeyObject;

@@ -94,7 +94,7 @@ class TiledTree {
   }
 }
 
-export interface Inclusion {
+interface Inclusion {
   readonly entry: Uint8Array;
   readonly index: number;
   readonly size: number;
@@ -109,7 +109,7 @@ export function verifyInclusion({ entry, index, size, root, proof }: Inclusion):
   return areEqual(rootFromInclusion({ leaf, index, size, proof }, nodeHash), root);
 }
 
-export interface Consistency {
+interface Consistency {
   readonly from: number;
   readonly fromRoot: Uint8Array;
   readonly to: number;

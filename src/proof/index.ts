@@ -4,7 +4,7 @@
  */
 export { HmacKey } from './hmac.ts';
 export { type Commitment, Keyring } from './keyring.ts';
-export { deriveLogMacKeys, type LogHead, type LogMacKey, LogMacKeys } from './log-mac.ts';
+export { deriveLogMacKeys, type LogMacKey, LogMacKeys } from './log-mac.ts';
 export {
   formatMasterSecret,
   MAX_VERSION,

@@ -27,7 +27,7 @@ export interface LogMacKey {
 }
 
 /** The head of one log. */
-export interface LogHead {
+interface LogHead {
   readonly origin: string;
   readonly size: number;
   /** 32 bytes. */

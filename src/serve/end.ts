@@ -17,7 +17,7 @@ const LOG_FLUSH_MS = 1_000;
 const TRACES_FLUSH_MS = 2_000;
 
 /** The running parts of a server. */
-export interface RunningServer {
+interface RunningServer {
   readonly service: KeyService;
   readonly listeners: Listeners;
   readonly supervisor: Supervisor;

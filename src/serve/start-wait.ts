@@ -28,7 +28,7 @@ const AWAITED = {
   },
 } as const satisfies Record<StartAwaits, object>;
 
-export interface StartWaitOptions {
+interface StartWaitOptions {
   /** How long to wait. With 0 the first failure ends startup. */
   readonly limitMs: number;
   readonly logger: Logger;

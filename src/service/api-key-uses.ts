@@ -9,7 +9,7 @@ import type { Principal } from '../ledger/index.ts';
 const WRITE_AFTER_MS = 10_000;
 
 /** Records that API keys were used in an hour since 1970. */
-export type WriteUses = (apiKeyIds: readonly string[], hour: number) => Promise<unknown>;
+type WriteUses = (apiKeyIds: readonly string[], hour: number) => Promise<unknown>;
 
 export class ApiKeyUses {
   readonly #clock: Clock;

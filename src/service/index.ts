@@ -5,8 +5,7 @@
  */
 
 export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
-export type { KeyFilter, KeyListQuery } from './key-list.ts';
-export type { GenerateOptions } from './key-requests.ts';
+export type { KeyFilter } from './key-list.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {
   absentLog,
@@ -16,7 +15,6 @@ export {
   type LogStatus,
   type LogTextAnswer,
   type ReceiptAnswer,
-  type ReceiptHolder,
 } from './log/api.ts';
 export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';
@@ -34,7 +32,6 @@ export {
   readLogKeys,
   restampStranded,
   startLog,
-  verifierKeysText,
 } from './log-start.ts';
 export {
   checkMasterSecret,
@@ -52,7 +49,6 @@ export {
   QUEUE_NAMES,
   type QueueName,
   type ServiceLoad,
-  type Stage,
   type StageListener,
 } from './observer.ts';
 export type { KeyServiceOptions, ReleasedKeys } from './options.ts';

@@ -13,7 +13,7 @@ import type { WaitingThread } from './waiting-threads.ts';
 /** Time limit for a worker to join. It takes a second, and some ten on a busy machine, because it runs at niceness 10. */
 export const JOIN_LIMIT_MS = 2 * MINUTE_MS;
 
-export interface JoiningEvents {
+interface JoiningEvents {
   readonly onJoined: (ready: ReadyWorker) => void;
   /** Called if a worker did not join in time. It has been ended, and no other takes its place. */
   readonly onLost: (waitedMs: number) => void;

@@ -82,7 +82,7 @@ export function createLogKeys(
 }
 
 /** Returns the verifier keys as the database stores them: two lines, Ed25519 first. */
-export function verifierKeysText({ verifierKeys }: LogKeys): string {
+function verifierKeysText({ verifierKeys }: LogKeys): string {
   return `${verifierKeys.ed25519}\n${verifierKeys.mlDsa44}\n`;
 }
 

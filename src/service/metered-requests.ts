@@ -16,7 +16,7 @@ import type { KeyQueue, SettledResult } from './queue.ts';
 type MeteredTask = Extract<KeyTask, { readonly requester: Requester }>;
 
 /** Parts of the service that a metered request uses. */
-export interface MeteredParts {
+interface MeteredParts {
   readonly queue: KeyQueue;
   readonly apiKeys: ApiKeyCache;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** Tells a caller that asks for too much from a service that has too little. */
 
 /** A queue that refuses a caller, in any unit of work. */
-export interface RefusingQueue {
+interface RefusingQueue {
   readonly capacity: number;
   /** What callers other than the refused one hold. */
   readonly others: number;

@@ -25,16 +25,16 @@ export interface Readiness {
  * `incomplete`: another server generates keys under a version of the master secret that this one lacks. `retired`: the
  * current version of this server is retired, so it generates no keys.
  */
-export type SecretWord = 'ok' | 'incomplete' | 'retired';
+type SecretWord = 'ok' | 'incomplete' | 'retired';
 
 /** `forked` and `altered` as `Halt` says; `ok` also for a log that is stopped for another reason, and without a log. */
-export type LogWord = 'ok' | Halt;
+type LogWord = 'ok' | Halt;
 
 /**
  * `unjudged`: a suite worker is late with a sample of the generator of plain keys, or with a key. `starting`: there is no generator yet,
  * because startup waits for the database.
  */
-export type GeneratorWord = 'ok' | 'latched' | 'unjudged' | 'starting';
+type GeneratorWord = 'ok' | 'latched' | 'unjudged' | 'starting';
 
 /** Readiness while startup waits for the database. */
 export const STARTING: Readiness = {

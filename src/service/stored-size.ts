@@ -3,7 +3,7 @@ import type { SealSuiteName } from '#sealing';
 import type { BatchTooLarge, KeyOrder, KeyRequest, Recipient } from '../keys/order.ts';
 
 /** Limit of a stored response body, in bytes. */
-export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 
 /** Length of `enc`, as in `SEAL_SUITES`. Its module would load the library of HPKE in every command. */
 const ENC_BYTES: Readonly<Record<SealSuiteName, number>> = {

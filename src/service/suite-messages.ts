@@ -72,12 +72,12 @@ export interface SuiteReply extends OwnVerdicts {
 }
 
 /** Answer to a probe. */
-export interface SuiteProbeReply {
+interface SuiteProbeReply {
   readonly probed: GeneratorStatus;
 }
 
 /** Answer to `vouch`: the reason why no sample vouches for the last plain keys; null if one does. */
-export interface LastVouched {
+interface LastVouched {
   readonly unvouched: string | null;
 }
 

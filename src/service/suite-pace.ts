@@ -2,7 +2,7 @@
 import type { KeyOrder, Recipient } from '../keys/order.ts';
 
 /** What the time for a key depends on. */
-export interface KindOfKey {
+interface KindOfKey {
   readonly order: Pick<KeyOrder, 'withEvidence'>;
   readonly recipient: Pick<Recipient, 'suite'> | null;
 }

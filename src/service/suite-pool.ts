@@ -61,7 +61,7 @@ interface Member extends Maker {
   timer: NodeJS.Timeout | undefined;
 }
 
-export interface SuitePoolEvents {
+interface SuitePoolEvents {
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
   /** Called after a latch for each worker with released plain keys that have no later good sample. */
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;

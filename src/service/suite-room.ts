@@ -26,7 +26,7 @@ const MAX_ACCOUNT_SHARE = 1 / 2;
 export const JOB_MS = 5;
 
 /** Used places or jobs, and their limit. */
-export interface SuiteLoad {
+interface SuiteLoad {
   readonly waiting: number;
   readonly capacity: number;
 }

@@ -45,7 +45,7 @@ export interface Maker {
 }
 
 /** Result of a request's work, unless it failed. */
-export type SuiteOutcome =
+type SuiteOutcome =
   | ({ readonly kind: 'made' } & AllKeys)
   | Exclude<SuiteResult, { readonly kind: 'made' | 'failed' }>;
 

@@ -8,7 +8,7 @@ export { MetricsServer } from './metrics-server.ts';
 export type { RequestTrace, Tracing } from './request-trace.ts';
 export type { Resources } from './resource-metrics.ts';
 export type { ConnectionCounts } from './scrape-metrics.ts';
-export type { HandshakeFailure, MetricsOptions, ServiceMetrics } from './service-metrics.ts';
+export type { HandshakeFailure, ServiceMetrics } from './service-metrics.ts';
 export { parseTraceparent } from './traceparent.ts';
 export { openTracing } from './tracing.ts';
 

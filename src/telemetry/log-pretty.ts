@@ -4,7 +4,7 @@
  */
 import { visible } from '../visible.ts';
 
-export interface PrettyOptions {
+interface PrettyOptions {
   readonly color: boolean;
 }
 

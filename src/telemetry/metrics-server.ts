@@ -8,12 +8,12 @@ import { isLoopback } from '../config/index.ts';
 import { authorityOf, listenError } from '../listening.ts';
 
 /** Source of the page. */
-export interface MetricsPage {
+interface MetricsPage {
   readonly contentType: string;
   expose(): Promise<string>;
 }
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly host: string;
   readonly port: number;
   /** Called, for the log, when a page could not be produced. Service and listener continue. */

@@ -19,7 +19,7 @@ export interface Resources {
 }
 
 /** `data` holds the SQLite database, `log_state` the state file of the transparency log. */
-export interface Folder {
+interface Folder {
   readonly dir: 'data' | 'log_state';
   readonly path: string;
 }

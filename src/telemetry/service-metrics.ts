@@ -47,7 +47,7 @@ const MISNAMED = [
 ];
 
 /** An answered request. `route` is the route's template, undefined for an unknown route. */
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly method: string;
   readonly route: string | undefined;
   readonly status: number;

@@ -1,6 +1,6 @@
 /** W3C Trace Context: the header that names the trace of a request. */
 
-export interface TraceParent {
+interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */

@@ -15,7 +15,7 @@ export interface TracingSettings {
   readonly batch: Readonly<Record<keyof typeof BATCH_VARIABLES, number | undefined>>;
 }
 
-export interface TracingResult {
+interface TracingResult {
   /** Null if traces are off. */
   readonly settings: TracingSettings | null;
   /** Unusable variables. Their values may hold anything and are not quoted. */

@@ -7,7 +7,7 @@ import type { Tracing } from './request-trace.ts';
 import { type Environment, readTracing } from './tracing-settings.ts';
 
 /** The part of the logger that this module uses. */
-export interface TracingLog {
+interface TracingLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }

@@ -7,7 +7,7 @@ import type { InputRead } from './run.ts';
 import { PROGRAM } from './trace.ts';
 
 /** The input of a run, and the time at which the run began. */
-export interface AisFacts {
+interface AisFacts {
   readonly file: string;
   readonly bits: number;
   /** Bits of a random number, for procedure A. */

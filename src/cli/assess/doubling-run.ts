@@ -5,7 +5,7 @@ import { Doubling, type Level } from './doubling.ts';
 import { type AssessControl, type AssessOptions, type InputRead, openRun } from './run.ts';
 
 /** Why a run ended: a level failed, the limit was reached, the input ended, or an error or Ctrl-C. */
-export type DoublingEnd = 'failure' | 'limit' | 'input' | 'error';
+type DoublingEnd = 'failure' | 'limit' | 'input' | 'error';
 
 export interface DoublingResult {
   readonly levels: readonly Level[];

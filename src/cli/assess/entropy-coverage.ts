@@ -10,7 +10,7 @@ export interface BitstringPart {
 }
 
 /** What the trace says of the input. */
-export interface CoveredInput {
+interface CoveredInput {
   readonly size: number | null;
   readonly format: string;
   readonly samples: number;

@@ -19,7 +19,7 @@ export interface EntropyResult {
 }
 
 /** Each ends with a line end. */
-export interface EntropyForms {
+interface EntropyForms {
   readonly text: string;
   readonly json: string;
   readonly html: string;

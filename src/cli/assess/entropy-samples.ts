@@ -15,7 +15,7 @@ import type { InputRead } from './run.ts';
 export const MAX_BITS_PER_SYMBOL = 8;
 
 /** The `index`th part of `samples` samples, counted from 0. */
-export interface Subset {
+interface Subset {
   readonly index: number;
   readonly samples: number;
 }

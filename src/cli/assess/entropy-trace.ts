@@ -88,7 +88,7 @@ function optionsOf(flags: DecidingFlags): EntropyOptions {
 }
 
 /** What the trace says of the assessment. */
-export interface AssessedPart {
+interface AssessedPart {
   readonly bitsPerSymbol: number;
   readonly bitstring: BitstringPart | null;
 }

@@ -22,7 +22,7 @@ export const FORMAT_HELP =
   'binary: most significant bit first, whatever the bytes look like; ascii: digits 0 and 1; hex: four bits per digit; default: binary, but other forms are refused';
 
 /** What the command does with the input, and which forms it accepts. */
-export type InputRules = InputUse & Recognition;
+type InputRules = InputUse & Recognition;
 
 /**
  * Opens the input. Without a format, one that looks like another form than bits is refused. `readSequence` throws

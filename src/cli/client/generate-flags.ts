@@ -32,7 +32,7 @@ export interface GenerateFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-export function isSealed({ sealTo, recipient }: GenerateFlags): boolean {
+function isSealed({ sealTo, recipient }: GenerateFlags): boolean {
   return sealTo !== undefined || recipient !== undefined;
 }
 

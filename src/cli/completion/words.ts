@@ -7,7 +7,7 @@ export interface Word {
   readonly help: string;
 }
 
-export interface ValuedOption extends Word {
+interface ValuedOption extends Word {
   /** Allowed values; undefined for any value, such as a file. */
   readonly choices: readonly string[] | undefined;
 }

@@ -13,7 +13,7 @@ import type { Environment, Progress, Task } from './process.ts';
 const SILENCE_MS = 20_000;
 
 /** Called with the index of a check and its findings, in order. */
-export type OnChecked = (index: number, findings: readonly Finding[]) => void;
+type OnChecked = (index: number, findings: readonly Finding[]) => void;
 
 /** Runs all checks. Resolves with false if the configuration is invalid or cannot be read. */
 export async function examine(

@@ -28,7 +28,7 @@ export interface LogStartFacts {
 }
 
 /** What the audit records state. */
-export interface AuditFacts {
+interface AuditFacts {
   /** IDs of all records, in hexadecimal. */
   readonly ids: Set<string>;
   /** Records whose entry was compared. */

@@ -24,7 +24,7 @@ export interface DatabaseReport {
   readonly findings: Findings;
 }
 
-export interface DatabaseOrder {
+interface DatabaseOrder {
   readonly store: LedgerStore;
   readonly config: Config;
   readonly sinceMs: number | null;

@@ -16,7 +16,7 @@ import {
   type TrustedCheckpoint,
 } from './trust.ts';
 
-export interface PlaceOrder {
+interface PlaceOrder {
   readonly place: string;
   /** A folder that gets a copy. */
   readonly copy?: string;

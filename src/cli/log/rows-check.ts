@@ -17,7 +17,7 @@ import { EntryReader, makes } from './entry-reader.ts';
 import { checkExpiries, checkStates } from './states-check.ts';
 import { MADE_UP, WaitingEntries } from './waiting-entries.ts';
 
-export interface RowsOrder {
+interface RowsOrder {
   readonly store: LedgerStore;
   /** All logs of the database. */
   readonly logs: readonly LogRecord[];

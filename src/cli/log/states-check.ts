@@ -7,7 +7,7 @@ import type { AuditRecord, KeyStateRecord, LedgerStore, RecordedRow } from '../.
 import { detailsOf } from '../../ledger/index.ts';
 import type { FindingKind, Findings } from '../findings.ts';
 
-export interface StatesOrder {
+interface StatesOrder {
   readonly store: LedgerStore;
   readonly findings: Findings;
   readonly signal: AbortSignal;

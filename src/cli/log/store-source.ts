@@ -35,7 +35,7 @@ export function storeSource(store: LogStore, log: LogRecord): LogSource {
 }
 
 /** Splits a string of hashes. */
-export function splitHashes(bytes: Uint8Array): Uint8Array[] {
+function splitHashes(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, i) =>
     bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
   );

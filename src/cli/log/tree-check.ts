@@ -19,7 +19,7 @@ export interface Mark {
   readonly example: string;
 }
 
-export interface TreeOrder {
+interface TreeOrder {
   readonly source: LogSource;
   /** The number of entries to read. */
   readonly size: number;

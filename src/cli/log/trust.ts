@@ -50,7 +50,7 @@ export function requireTrusted(name: string, note: string, policy: Policy): Trus
 }
 
 /** Returns the checkpoint of a note. Throws `FormatError` on any defect. */
-export function openTrusted(note: string, policy: Policy): TrustedCheckpoint {
+function openTrusted(note: string, policy: Policy): TrustedCheckpoint {
   const keys = policy.logs.map(({ key }) => key);
   const { checkpoint, note: parsed, signedBy } = openCheckpoint(note, keys);
   const witnesses = policy.witnesses

@@ -20,7 +20,7 @@ export const MADE_UP: FindingKind = {
 };
 
 /** `good`: a server made the entry for this row. `unknown`: nothing here can tell. */
-export type WaitingVerdict = 'good' | 'bad' | 'unknown';
+type WaitingVerdict = 'good' | 'bad' | 'unknown';
 
 export class WaitingEntries {
   readonly #origins: ReadonlyMap<number, string>;

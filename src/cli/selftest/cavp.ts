@@ -9,7 +9,7 @@ import { answerOf, type KnownAnswer } from '../../drbg/index.ts';
 /** The only mechanism of this service. Vectors of other sections are skipped. */
 const SUPPORTED_SECTION = 'AES-256 use df';
 
-export interface CavpFailure {
+interface CavpFailure {
   readonly section: string;
   readonly count: number;
   /** Lowercase hexadecimal. */
@@ -17,7 +17,7 @@ export interface CavpFailure {
   readonly got: string;
 }
 
-export interface CavpReport {
+interface CavpReport {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;

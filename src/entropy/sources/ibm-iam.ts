@@ -35,7 +35,7 @@ const TokenAnswer = Type.Object({
   expires_in: Type.Integer({ minimum: 0, maximum: 86_400 }),
 });
 
-export interface IamSettings {
+interface IamSettings {
   readonly apiKey: string;
   /** Checked by `serviceUrl`. */
   readonly iamUrl: string;

@@ -35,7 +35,7 @@ const SERVICE: Service = {
 const CreatedJob = Type.Object({ id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }) });
 const JobDetails = Type.Object({ state: Type.Object({ status: Type.String({ maxLength: 64 }) }) });
 
-export type JobState = 'waiting' | 'completed' | 'failed' | 'cancelled';
+type JobState = 'waiting' | 'completed' | 'failed' | 'cancelled';
 
 /** States by the first word of the status, because `Cancelled - Ran too long` has been seen. */
 const FINAL_STATES = new Map<string, JobState>([
@@ -44,7 +44,7 @@ const FINAL_STATES = new Map<string, JobState>([
   ['cancelled', 'cancelled'],
 ]);
 
-export interface JobSettings {
+interface JobSettings {
   readonly serviceCrn: string;
   readonly backend: string;
   /** Checked by `serviceUrl`. */

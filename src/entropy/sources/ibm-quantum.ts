@@ -15,14 +15,14 @@ import { IbmJobs } from './ibm-jobs.ts';
 import { toQubitMajor } from './sampler-result.ts';
 import { extractVonNeumann } from './von-neumann.ts';
 
-export const IBM_QUANTUM_URL = 'https://quantum.cloud.ibm.com/api/v1';
-export const IBM_IAM_URL = 'https://iam.cloud.ibm.com/identity/token';
+const IBM_QUANTUM_URL = 'https://quantum.cloud.ibm.com/api/v1';
+const IBM_IAM_URL = 'https://iam.cloud.ibm.com/identity/token';
 
 /** The newest version in the changelog of the REST API, which IBM's own client also sends. */
-export const IBM_API_VERSION = '2026-04-15';
+const IBM_API_VERSION = '2026-04-15';
 
 /** Fewest shots that safely make a draw: the extractor drops half the pairs of an even coin. */
-export const MIN_SHOTS = 256;
+const MIN_SHOTS = 256;
 /** A usual limit. The true one is a property of the processor. */
 export const MAX_SHOTS = 100_000;
 

@@ -25,7 +25,7 @@ const STEP_SAMPLES = 1024;
 /** Longest lag of a predictor, in samples. */
 const MAX_LAG = 16;
 
-export interface JitterOptions {
+interface JitterOptions {
   /** Returns nanoseconds from any zero. It MUST NOT run backwards. */
   readonly clock?: () => bigint;
 }

@@ -23,12 +23,12 @@ export interface QrngSettings {
   readonly apiKey: string | null;
 }
 
-export interface QrngLimits {
+interface QrngLimits {
   /** Timeout of one request. */
   readonly requestMs: number;
 }
 
-export const QRNG_LIMITS: QrngLimits = { requestMs: 15_000 };
+const QRNG_LIMITS: QrngLimits = { requestMs: 15_000 };
 
 /**
  * Opens the reader. The first `read` sends the first request. Throws `RangeError` and `TypeError`.

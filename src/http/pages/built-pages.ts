@@ -5,7 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { isBuilt } from './is-built.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
 
-export interface BuiltPages {
+interface BuiltPages {
   /** Name in the log. */
   readonly name: string;
   readonly folder: string;

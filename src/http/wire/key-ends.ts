@@ -13,13 +13,13 @@ import { bodyPointer } from './field-names.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /** Fields of a body that say what a key is called, and when its use ends. */
-export interface EndFields {
+interface EndFields {
   readonly labels?: Readonly<Record<string, string>> | null;
   readonly expires_at?: string | null;
 }
 
 /** Both as the ledger keeps them. */
-export interface KeyEnds {
+interface KeyEnds {
   /** Canonical JSON; null without labels. */
   readonly labels: string | null;
   readonly expiresMs: number | null;

@@ -27,7 +27,7 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
 
-export const KeyInfo = Type.Object(
+const KeyInfo = Type.Object(
   {
     key_id: KeyIdField,
     status: KeyStatusField,

@@ -86,7 +86,7 @@ export type GenerateBody = Static<ReturnType<typeof generateBody>>;
 /** Start of the description of a field that only restates results. */
 const LABEL = 'label for existing clients';
 
-export const NistValidation = Type.Object(
+const NistValidation = Type.Object(
   {
     certification_status: oneOf(
       ['PASS', 'FAIL'],

@@ -1,7 +1,7 @@
 /** The preference `handling` of a request (RFC 7240 §4.4): refuse unknown fields, or ignore them. */
 import type { IncomingHttpHeaders } from 'node:http';
 
-export type Handling = 'strict' | 'lenient';
+type Handling = 'strict' | 'lenient';
 
 // RFC 9110 §5.6.2 and §5.6.4.
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";

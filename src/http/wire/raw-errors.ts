@@ -16,7 +16,7 @@ import type { RequestObserver } from '../observe.ts';
 import { noteExpectation } from './framing.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
-export interface RawContext {
+interface RawContext {
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
   readonly observer: RequestObserver;

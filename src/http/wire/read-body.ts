@@ -19,7 +19,7 @@ export class BoundedRequest extends IncomingMessage {
 }
 
 /** Called once, with the error or the body. */
-export type BodyListener = (error: AppError | null, body: Buffer) => void;
+type BodyListener = (error: AppError | null, body: Buffer) => void;
 
 const NOTHING = Buffer.alloc(0);
 

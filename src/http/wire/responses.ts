@@ -5,7 +5,7 @@ import { oneOf, Timestamp } from './schemas.ts';
 import { Type } from './type.ts';
 
 /** Problem details (RFC 9457) with this service's members. */
-export const Problem = Type.Object(
+const Problem = Type.Object(
   {
     success: Type.Literal(false, { description: 'false: the call failed' }),
     type: Type.String({ description: '`urn:phm:error:` and the code' }),

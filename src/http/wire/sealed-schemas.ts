@@ -31,7 +31,7 @@ const SUITE = {
   title: 'SealSuite',
 };
 
-export const SealTo = Type.Object(
+const SealTo = Type.Object(
   {
     type: leavable(
       oneOf(
@@ -103,7 +103,7 @@ const base64Url = (description: string) =>
     description: `${description}, in base64url without padding`,
   });
 
-export const SealedKey = Type.Object(
+const SealedKey = Type.Object(
   {
     suite: Type.Unsafe<SealSuiteName>(SUITE),
     kem_id: Type.Integer({

@@ -15,7 +15,7 @@ type WarningBody = Static<typeof Warning>;
 /** Maximum number of unknown fields that are named; a last warning counts the others. */
 const MAX_NAMED = 8;
 
-export interface KnownNames {
+interface KnownNames {
   readonly body: readonly string[];
   /** Fields of the body that are objects, with the names of their own fields. */
   readonly within?: readonly (readonly [place: string, names: readonly string[]])[];

@@ -69,7 +69,7 @@ export function madeAnswer({ keys, atMs, idempotency }: MeteredRequest): StoredA
 }
 
 /** A request with an `Idempotency-Key`. */
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly position: number;
   readonly request: MeteredRequest;
   readonly record: IdempotencyRecord;

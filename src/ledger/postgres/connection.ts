@@ -40,7 +40,7 @@ export type Row = Record<string, unknown>;
 /** Commits have a pool of their own. */
 type Pool = keyof Pick<Site, 'readers' | 'writer'>;
 
-export interface ConnectionOptions extends HostOptions {
+interface ConnectionOptions extends HostOptions {
   /** Called before each use of a session. Rejects if the session must not be used. */
   readonly guard?: { require(client: pg.ClientBase): Promise<void> };
 }

@@ -19,7 +19,7 @@ const NO_TRANSACTIONS = /statement pooling/;
 const BACKEND = 'SELECT pg_catalog.pg_backend_pid() AS backend';
 
 /** The address leads to a pooler that gives statements of one session to several sessions of the server. */
-export class PoolerError extends SetupError {
+class PoolerError extends SetupError {
   constructor(mode: 'transaction' | 'statement') {
     super(
       `the address of the database leads to a pooler that does not keep sessions, as PgBouncer with pool_mode = ${mode}: ` +

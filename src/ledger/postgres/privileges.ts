@@ -39,7 +39,7 @@ interface Others {
   readonly mayNotCall: boolean;
 }
 
-export interface Privileges {
+interface Privileges {
   readonly faults: readonly DatabaseFault[];
   /** False if this role may not read the version of the schema. */
   readonly maySeeVersion: boolean;

@@ -11,7 +11,7 @@ import { ForeignLedgerError, type LedgerIdentity, requireSameLedger } from '../i
 import type { DatabaseFault } from '../inspection.ts';
 
 /** What a session found. */
-export interface SessionLedger extends Omit<LedgerIdentity, 'schema'> {
+interface SessionLedger extends Omit<LedgerIdentity, 'schema'> {
   /** The schema that the session is pinned to; null if its role may use none of its search path. */
   readonly schema: string | null;
   /** The schemas of the search path that exist and that this role may use. */
@@ -82,7 +82,7 @@ export async function readLedger(
 }
 
 /** Two schemas of the search path hold a ledger, and only the operator knows which is the right one. */
-export class AmbiguousLedgerError extends SetupError {}
+class AmbiguousLedgerError extends SetupError {}
 
 /**
  * Returns the ledger that this process works with from now on. Throws `ForeignLedgerError` if a session leads to another

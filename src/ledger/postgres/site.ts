@@ -44,7 +44,7 @@ export interface OpenedSession extends FoundLedger {
   readonly session: Session | null;
 }
 
-export interface SiteOptions {
+interface SiteOptions {
   readonly address: PostgresAddress;
   readonly host: PostgresHost;
   readonly limits: Limits;

@@ -63,7 +63,7 @@ import { FSYNC_WARNING, losesCommits, migrate, requireSchema, requireServer } fr
 import type { TimelineMemory } from './seen-timeline.ts';
 import { PostgresWriter } from './writer.ts';
 
-export interface PostgresStoreOptions extends HostOptions {
+interface PostgresStoreOptions extends HostOptions {
   /** `postgres://user:password@host:port/database`. The password never leaves this module. */
   readonly url: string;
   /** Monthly quota by plan name; null is unlimited. */

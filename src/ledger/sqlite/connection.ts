@@ -25,7 +25,7 @@ const FRAME_HEADER_BYTES = 24;
 /** Log space for a batch of a thousand keys, with a margin. */
 const LARGE_BATCH_BYTES = 4 * 2 ** 20;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly readOnly?: boolean;
   /** Shared with the other writing threads of this process; null for a connection that writes alone. */
   readonly gate?: WriteGate | null;

@@ -38,7 +38,7 @@ export const SELECT_LOGS = selectLogs('false');
 type NewEntry = Pick<LogEntry, 'entry' | 'entryId' | 'kind'>;
 
 /** What a turn is going to do. */
-export interface TurnPlan {
+interface TurnPlan {
   readonly head: Head;
   readonly waiting: readonly WaitingEntry[];
   readonly accepted: readonly PendingEntry[];

@@ -6,7 +6,7 @@
 import type { LedgerRow } from '../ledger-row.ts';
 
 const FINGERPRINT_BYTES = 8;
-export const ENTRY_BYTES = 24;
+const ENTRY_BYTES = 24;
 export const BUCKETS = 4_096;
 
 /** Entries for which a bucket has room at first. */

@@ -53,7 +53,7 @@ import { mergeAccountKeys, pruneSqlite, removeExpiredAnswers } from './maintenan
 import { WriteGate } from './write-gate.ts';
 import { SqliteWriter } from './writer.ts';
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   readonly path: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Quotas;

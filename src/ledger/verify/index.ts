@@ -41,7 +41,7 @@ export interface Verification {
   readonly keysWithoutRow: number;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly nowMs: number;
   readonly signal: AbortSignal;
   /** Called at the start of each part, and as rows are read. */

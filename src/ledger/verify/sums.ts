@@ -6,7 +6,7 @@ import type { Findings } from './findings.ts';
 export type Ask = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
 /** Times taken from the rows. */
-export interface Times {
+interface Times {
   /** The time of the oldest row, by the younger of its two times; null without rows. */
   readonly oldestRowMs: number | null;
   /** Now, or the newest sum if that is later. */

@@ -87,7 +87,7 @@ export async function addCheckpoint(submission: Submission): Promise<SubmissionR
   }
 }
 
-export function requestBody({
+function requestBody({
   oldSize,
   proof,
   note,
@@ -96,7 +96,7 @@ export function requestBody({
 }
 
 /** Interprets an answer. A cosignature counts only if it verifies under the key in the policy. */
-export function readAnswer(
+function readAnswer(
   status: number,
   body: string,
   { key, note }: Pick<Submission, 'key' | 'note'>,

@@ -12,7 +12,7 @@ import type { Witness } from './witness.ts';
 
 export const ROUND_MS = 5 * SECOND_MS;
 
-export interface CosigningParts {
+interface CosigningParts {
   readonly policy: Policy;
   readonly witnesses: readonly Pick<Witness, 'cosign' | 'name' | 'shown'>[];
   /** Returns the newest witnessed head that the database holds, after a check; null without. */

@@ -23,7 +23,7 @@ const CHECK_MS = 2 * SECOND_MS;
 
 const HASH_BYTES = 32;
 
-export interface EngineParts {
+interface EngineParts {
   readonly publisher: Publisher;
   readonly sequencer: Pick<Sequencer, 'turn'>;
   readonly receipts: Receipts;

@@ -22,7 +22,7 @@ export interface LogFindings extends LogCounts {
   readonly stopped: string | null;
 }
 
-export interface LogExamination {
+interface LogExamination {
   readonly store: LedgerStore;
   readonly config: LogConfig;
   readonly record: LogRecord;

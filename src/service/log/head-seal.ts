@@ -16,7 +16,7 @@ export interface SealedHead extends Head {
 }
 
 /** `unknown_version`: nothing here can tell. */
-export type SealVerdict = 'valid' | 'wrong' | 'unknown_version';
+type SealVerdict = 'valid' | 'wrong' | 'unknown_version';
 
 /** Returns a head, or a tree with a head, with its seal. */
 export function sealed<T extends Head>(
@@ -38,7 +38,7 @@ export function judgeSeal(
 }
 
 /** What seals the heads of one log. */
-export interface SealMaker {
+interface SealMaker {
   readonly log: Pick<EntryMaker['log'], 'origin'>;
   readonly macs: Pick<LogMacKeys, 'headMac' | 'verifiesHead' | 'versions'>;
   /** The version of the master secret for new seals. */

@@ -56,7 +56,7 @@ export type LogResult =
   | { readonly kind: 'answer'; readonly answer: ReceiptAnswer | LogBytesAnswer }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-export interface AuditTask {
+interface AuditTask {
   readonly audit: AuditAction;
   readonly details: JsonObject;
 }

@@ -9,7 +9,7 @@ import type { LogNotice } from './notices.ts';
 import type { Publisher } from './publisher.ts';
 import { Witness } from './witness.ts';
 
-export interface CosigningSetup {
+interface CosigningSetup {
   readonly tiles: TileSource;
   readonly origin: string;
   readonly publisher: Pick<Publisher, 'published' | 'examine'>;

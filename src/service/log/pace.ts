@@ -16,7 +16,7 @@ const POLL_MS = 2 * SECOND_MS;
  */
 const REST_FACTOR = 4;
 
-export interface Work {
+interface Work {
   /** This server has recorded keys since the last turn. */
   readonly entriesWait: boolean;
   readonly receiptsWait: boolean;

@@ -39,7 +39,7 @@ export interface LogSetup {
   readonly halt: Halt | null;
 }
 
-export interface LogPreparation {
+interface LogPreparation {
   readonly store: LedgerStore;
   readonly config: LogConfig;
   /** True if a missing key file may be created, because no other server can have one. */

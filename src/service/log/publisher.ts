@@ -43,7 +43,7 @@ export interface StoredHead extends SealedHead {
   readonly checkpoint: string | null;
 }
 
-export interface PublisherParts {
+interface PublisherParts {
   readonly origin: string;
   readonly verifierKeys: Parameters<typeof openCheckpoint>[1];
   readonly tiles: TileSource;

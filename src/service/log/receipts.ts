@@ -21,7 +21,7 @@ export interface ProvingLog {
   readonly awaitsWitnesses: (index: number) => boolean;
 }
 
-export interface ReceiptsParts {
+interface ReceiptsParts {
   readonly store: Pick<LogStore, 'findLogged' | 'findRecord' | 'readEntries' | 'readTile'>;
   /** Returns an open or closed log of this database; null if its checkpoint cannot be served. */
   readonly logOf: (logId: number) => Promise<ProvingLog | null>;

@@ -17,9 +17,9 @@ const TURN_LIMIT = 4_096;
 const TRANSACTION_LIMIT = 256;
 
 /** Rests after a transaction that took `workedMs`, while other entries wait. */
-export type Rest = (workedMs: number) => Promise<void>;
+type Rest = (workedMs: number) => Promise<void>;
 
-export interface SequencerParts {
+interface SequencerParts {
   readonly logId: number;
   readonly store: Pick<LogStore, 'takeTurn'>;
   readonly publisher: Publisher;
@@ -27,7 +27,7 @@ export interface SequencerParts {
   readonly seals: HeadSeals;
 }
 
-export interface TurnResult {
+interface TurnResult {
   readonly head: SignedHead;
   readonly setAside: number;
   /** True if more entries wait. */

@@ -23,7 +23,7 @@ export interface ShownFile {
   remove(): void;
 }
 
-export interface ShownParts {
+interface ShownParts {
   readonly origin: string;
   readonly verifierKeys: Parameters<typeof openCheckpoint>[1];
   readonly tiles: TileSource;

@@ -15,7 +15,7 @@ import { LogStopped } from './stopped.ts';
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 300 * SECOND_MS;
 
-export interface WitnessParts {
+interface WitnessParts {
   readonly name: string;
   readonly key: VerifierKey;
   readonly url: string;
