@@ -16,15 +16,13 @@ import {
   verifyByThePage,
 } from './receipt-by-the-page.ts';
 import type { Server } from './server.ts';
+import { until } from './until.ts';
 
 /** Pause between two readings of a server's checkpoint: about two in each turn of its log. */
 const POLL_MS = 50;
 
 /** Pause of a client, which leaves processor time to the servers. A turn of the log still has several keys. */
 const PAUSE_MS = 50;
-
-/** Time for a receipt after the last fault, on a busy machine. */
-const RECEIPT_MS = 30_000;
 
 /** Concurrent requests while the receipts are collected. */
 const ASKERS = 8;
@@ -270,28 +268,28 @@ export async function fetchReceipt(
   apiKey: string,
   keyId: string,
 ): Promise<Receipt> {
-  const end = Date.now() + RECEIPT_MS;
-  for (;;) {
+  let receipt: Receipt | undefined;
+  await until(`the receipt of ${keyId} comes`, async () => {
     const headers = { 'X-API-Key': apiKey };
     const { status, body } = await server.request(`/api/v2/keys/${keyId}/receipt`, { headers });
-    if (status === 200) return body.receipt;
-    assert.match(body.code, /^(receipt_pending|log_stopped)$/, `the receipt of ${keyId}`);
-    assert.ok(Date.now() < end, `the receipt of ${keyId} comes`);
-    await delay(50);
-  }
+    if (status === 200) receipt = body.receipt;
+    else assert.match(body.code, /^(receipt_pending|log_stopped)$/, `the receipt of ${keyId}`);
+    return status === 200;
+  });
+  assert.ok(receipt);
+  return receipt;
 }
 
 /** Reads a text of the log; waits while the log starts. */
 export async function readText(server: Server, path: string): Promise<string> {
-  const end = Date.now() + RECEIPT_MS;
-  for (;;) {
+  let text = '';
+  await until(`the log of ${server.address} starts`, async () => {
     const response = await fetch(`${server.address}${path}`);
-    const text = await response.text();
-    if (response.status === 200) return text;
-    assert.match(text, /The transparency log is starting/, path);
-    assert.ok(Date.now() < end, `the log of ${server.address} starts`);
-    await delay(20);
-  }
+    text = await response.text();
+    if (response.status !== 200) assert.match(text, /The transparency log is starting/, path);
+    return response.status === 200;
+  });
+  return text;
 }
 
 /** Returns the first `size` entries of the log. */

@@ -1,7 +1,6 @@
 /** A key service with a transparency log in this process, on SQLite, which a test may stop and start again. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalJson, type JsonObject, parseProof } from '#tlog';
 import type { LogConfig } from '../../src/config/index.ts';
 import type { LedgerStore, Principal } from '../../src/ledger/index.ts';
@@ -17,6 +16,7 @@ import {
 import { keyRequest, PRESENT } from './fakes.ts';
 import { secretOfTests, startKeyService } from './key-service.ts';
 import { makeDataDir, removeDataDir } from './server.ts';
+import { PATIENCE_MS } from './until.ts';
 
 /** One installation: its data directory, its configuration, and everything that its logs reported. */
 export class LoggedService {
@@ -78,7 +78,7 @@ export async function generate(service: KeyService, principal: Principal): Promi
 export async function receiptOf(
   service: KeyService,
   keyId: string,
-  waitMs = 5_000,
+  waitMs: number = PATIENCE_MS,
 ): Promise<LogReceipt> {
   const answer = await service.log.receipt(keyId, 'acct_test', waitMs);
   return answer.kind === 'receipt' ? answer.receipt : assert.fail(answer.kind);
@@ -96,10 +96,4 @@ export function verifyReceipt({ statement, proof }: LogReceipt, service: KeyServ
   assert.ok(verifyInclusion({ entry, index, size, root, proof: hashes }));
   assert.equal(statement.service, checkpoint.origin);
   return index;
-}
-
-export async function until(isTrue: () => boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; !isTrue(); await delay(10)) {
-    assert.ok(Date.now() < end, 'never came');
-  }
 }

@@ -1,10 +1,10 @@
 /** Takes a running server's ledger away under load, and checks what clients see. */
-import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type Account, checkBooks, type Query } from './books.ts';
 import type { Load } from './mixed-load.ts';
 import type { Server } from './server.ts';
+import { until } from './until.ts';
 
 const CLIENTS = 8;
 const LOST = '503 ledger_unavailable';
@@ -17,9 +17,6 @@ export const FLOOD = 12_000;
 
 /** Number of connections opened at a time, below the kernel's backlog of a server. */
 const AT_A_TIME = 100;
-
-/** The longest recovery on a busy machine. */
-const RECOVERY_MS = 60_000;
 
 export interface Outage {
   readonly server: Server;
@@ -110,12 +107,4 @@ async function ask(socket: Socket, apiKey: string): Promise<string> {
   );
   await once(socket, 'close');
   return text;
-}
-
-async function until(what: string, check: () => boolean): Promise<void> {
-  const end = Date.now() + RECOVERY_MS;
-  while (!check()) {
-    assert.ok(Date.now() < end, `${what} within ${RECOVERY_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

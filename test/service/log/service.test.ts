@@ -9,13 +9,8 @@ import { type LedgerStore, openSqliteStore, type Principal } from '../../../src/
 import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
 import type { KeyService } from '../../../src/service/index.ts';
 import { keyRequest, PRESENT } from '../../support/fakes.ts';
-import {
-  generate,
-  LoggedService,
-  receiptOf,
-  until,
-  verifyReceipt,
-} from '../../support/logged-service.ts';
+import { generate, LoggedService, receiptOf, verifyReceipt } from '../../support/logged-service.ts';
+import { until } from '../../support/until.ts';
 
 describe('the log of a service', () => {
   const site = new LoggedService();
@@ -34,7 +29,7 @@ describe('the log of a service', () => {
     await Promise.all(
       Array.from({ length: 300 }, () => service.generate(principal, keyRequest(), PRESENT)),
     );
-    await until(() => service.log.status().size > 300);
+    await until('the log holds the keys', () => service.log.status().size > 300);
     const later = await receiptOf(service, keyId, 0);
     assert.equal(verifyReceipt(later, service), index);
     assert.deepEqual(later.statement, receipt.statement);
@@ -88,7 +83,7 @@ describe('the log of a service', () => {
   it('records administrative actions of the server', async () => {
     const { size } = service.log.status();
     service.audit('pruned', { before: '2026-01-01T00:00:00.000+00:00', rows: 5 });
-    await until(() => service.log.status().size === size + 1);
+    await until('the log holds the action', () => service.log.status().size === size + 1);
   });
 });
 
@@ -187,14 +182,14 @@ describe('a log whose row was changed in the database', () => {
     const { service, principal } = await site.start();
     await receiptOf(service, await generate(service, principal));
     change('UPDATE logs SET closed_ms = started_ms + 1');
-    await until(() => !service.checkReadiness().ready);
+    await until('the server is not ready', () => !service.checkReadiness().ready);
     const { log } = service.checkReadiness();
     const { state, halt, reason } = service.log.status();
     assert.deepEqual([log, state, halt], ['altered', 'stopped', 'altered']);
     assert.match(reason ?? '', /is closed, but no log follows it: no server and no command does/);
     await assert.rejects(generate(service, principal), { code: 'ledger_unavailable' });
     change('UPDATE logs SET closed_ms = NULL');
-    await until(() => service.checkReadiness().ready);
+    await until('the server is ready', () => service.checkReadiness().ready);
     await receiptOf(service, await generate(service, principal));
     await site.stop(service);
   });
@@ -237,14 +232,14 @@ describe('a state file that cannot be written', () => {
     const folder = join(site.dataDir, 'missing');
     site.config = { ...site.config, stateFile: join(folder, 'log-state') };
     const { service, principal } = await site.start();
-    await until(() => service.log.status().isDelayed);
+    await until('the log is delayed', () => service.log.status().isDelayed);
     const reasons = site.notices.flatMap((one) => (one.kind === 'delayed' ? one.reason : []));
     assert.match(reasons[0] ?? '', /cannot be read or written: .*able to write files in .*missing/);
     assert.match(reasons[0] ?? '', /PHM_LOG_STATE_FILE/);
     const outcome = await service.generate(principal, keyRequest({ receipt: true }), PRESENT);
     assert.equal(outcome.kind, 'generated');
     mkdirSync(folder);
-    await until(() => service.log.status().size > 1);
+    await until('the log continues', () => service.log.status().size > 1);
     assert.equal(service.log.status().isDelayed, false);
   });
 });

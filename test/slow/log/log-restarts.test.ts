@@ -5,13 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { newLogKeysText } from '../../../src/log/index.ts';
-import {
-  generate,
-  LoggedService,
-  receiptOf,
-  until,
-  verifyReceipt,
-} from '../../support/logged-service.ts';
+import { generate, LoggedService, receiptOf, verifyReceipt } from '../../support/logged-service.ts';
+import { until } from '../../support/until.ts';
 
 let site: LoggedService;
 beforeEach(() => {
@@ -26,7 +21,7 @@ describe('the log of a service that is started again', () => {
     await site.stop(first.service);
     const state = readFileSync(site.config.stateFile, 'utf8');
     const again = await site.start();
-    await until(() => again.service.log.status().state === 'running');
+    await until('the log runs', () => again.service.log.status().state === 'running');
     assert.deepEqual(again.service.log.checkpoint(), { kind: 'text', text: state });
     verifyReceipt(await receiptOf(again.service, keyId, 0), again.service);
   });
@@ -34,7 +29,7 @@ describe('the log of a service that is started again', () => {
   it('sets a changed pending entry aside', async () => {
     site.config = { ...site.config, intervalMs: 5_000 };
     const { service, principal } = await site.start();
-    await until(() => service.log.status().state === 'running');
+    await until('the log runs', () => service.log.status().state === 'running');
     const keyId = await generate(service, principal);
     const database = new DatabaseSync(site.database);
     database.exec(`UPDATE log_pending SET entry = randomblob(32) WHERE kind = 'key'`);
@@ -42,7 +37,7 @@ describe('the log of a service that is started again', () => {
     await site.stop(service);
     assert.ok(site.notices.some(({ kind }) => kind === 'set_aside'));
     const again = await site.start();
-    await until(() => (again.service.log.status().setAside ?? 0) === 1);
+    await until('an entry is set aside', () => again.service.log.status().setAside === 1);
     assert.deepEqual(await again.service.log.receipt(keyId, 'acct_test', 0), {
       kind: 'no_receipt',
     });
@@ -60,7 +55,7 @@ describe('the log of a service that is started again', () => {
     renameSync(`${database}.copy`, database);
     const { service, principal } = await site.start();
     const keyId = await generate(service, principal);
-    await until(() => service.log.status().state === 'stopped');
+    await until('the log stops', () => service.log.status().state === 'stopped');
     assert.match(service.log.status().reason ?? '', /entries in the database, but \d+ were publ/);
     assert.deepEqual(await service.log.receipt(keyId, 'acct_test', 1_000), { kind: 'stopped' });
     assert.deepEqual(service.log.checkpoint(), { kind: 'stopped' });
@@ -77,7 +72,7 @@ describe('the log of a service that is started again', () => {
     database.exec('UPDATE logs SET started_ms = started_ms - 600000');
     database.close();
     const { service } = await site.start();
-    await until(() => service.log.status().state === 'stopped');
+    await until('the log stops', () => service.log.status().state === 'stopped');
     assert.match(service.log.status().reason ?? '', /is missing, but the log/);
     assert.ok(!existsSync(site.config.stateFile));
   });
@@ -99,7 +94,7 @@ describe('the log of a service that is started again', () => {
     assert.ok(!existsSync(path), 'it creates no other keys for an existing log');
     writeFileSync(path, newLogKeysText('phm.invalid/foreign'));
     const foreign = await site.start();
-    await until(() => foreign.service.log.status().state === 'stopped');
+    await until('the log stops', () => foreign.service.log.status().state === 'stopped');
     assert.match(
       foreign.service.log.status().reason ?? '',
       /belong to the log phm.invalid\/foreign, but the open log of this database is /,
