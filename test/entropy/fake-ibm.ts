@@ -22,7 +22,7 @@ export const SECRETS: readonly string[] = [API_KEY, CRN, TOKEN_PREFIX, 'note of 
  * Polls at once. The other limits are so long that a busy machine meets no timeout outside the
  * tests of timeouts.
  */
-export const LIMITS: IbmQuantumLimits = {
+const LIMITS: IbmQuantumLimits = {
   requestMs: 60_000,
   jobMs: 60_000,
   firstPollMs: 1,

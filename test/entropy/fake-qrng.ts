@@ -5,7 +5,7 @@ import type { QrngProfileName } from '../../src/config/index.ts';
 import { openQrng, type QrngSettings } from '../../src/entropy/sources/qrng.ts';
 import { type Answer, FakeService, type Received, type Scope } from './fake-service.ts';
 
-export type QrngRoute = 'health' | 'capabilities' | 'entropy';
+type QrngRoute = 'health' | 'capabilities' | 'entropy';
 
 export const API_KEY = 'qrng-Key_0123456789';
 export const SECRETS: readonly string[] = [API_KEY, 'note of the server'];

@@ -28,7 +28,7 @@ interface Import {
 export function readSources(folder: string): Map<string, string> {
   const top = join(ROOT, folder);
   const paths = readdirSync(top, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules'))
     .map((path) => join(top, path));
   return new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
 }
