@@ -1,15 +1,16 @@
 /**
- * 60 crashes of servers and their database under load lose no released key and count nothing twice. With PostgreSQL,
+ * 60 crashes (12 in a sample) of servers and their database under load lose no released key and count nothing twice. With PostgreSQL,
  * three servers share a quota, and the database crashes too.
  */
 import { after, describe, it } from 'node:test';
+import { sized } from '../support/campaign.ts';
 import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const SQLITE_KILLS = 36;
-/** A quarter of them, six, crash the database. */
-const POSTGRES_KILLS = 24;
+const SQLITE_KILLS = sized({ sample: 6, full: 36 });
+/** A quarter of them crash the database. */
+const POSTGRES_KILLS = sized({ sample: 6, full: 24 });
 const SERVERS = 3;
 
 describe('repeated crashes', () => {

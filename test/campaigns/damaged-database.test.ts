@@ -1,10 +1,10 @@
 /**
  * Damages random bytes of SQLite files of 4 MB and starts the ledger of a server on each. The ledger refuses
- * the file and names the way back, or its answers are right. Of 300 files, a third have 20 to 300 damaged bytes
+ * the file and names the way back, or its answers are right. Of 300 files (30 in a sample), a third have 20 to 300 damaged bytes
  * in the database, a third have damage in the log of a killed server, and a third have 1 to 5 damaged bytes in
  * the database.
  *
- * Takes one to three minutes. The seed is `DAMAGE_SEED`, or 15; contents are random all the same. The test
+ * Takes one to three minutes in full. The seed is `DAMAGE_SEED`, or 15; contents are random all the same. The test
  * counts which check sees the damage first. Expected: all 100 files with 20 or more damaged bytes in the
  * database are seen (with seed 15, all at the start), and all 100 with damage in the log at the start. Of the
  * 100 with 1 to 5 damaged bytes, 28 were seen at the start, 24 by the daily check, 28 by `verify` and 20 by
@@ -21,10 +21,11 @@ import { checkAtStart, openSqliteStore } from '../../src/ledger/index.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from '../ledger/contract.ts';
 import { type Filled, fillStore } from '../ledger/filled-store.ts';
+import { sized } from '../support/campaign.ts';
 import { seededRandom } from '../support/mixed-load.ts';
 
 const SEED = Number(process.env.DAMAGE_SEED ?? 15);
-const FILES = 300;
+const FILES = sized({ sample: 30, full: 300 });
 const ROWS = 8_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-damaged-'));

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { EVIDENCE_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
+import { sized } from '../support/campaign.ts';
 import { defectUrl } from '../support/inject-defect.ts';
 import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
 
@@ -22,6 +23,13 @@ const ALLOWED_PLAIN_KEYS = 2 * EVIDENCE_INTERVAL + CLIENTS;
 
 /** More plain keys than that, so that an undetected defect ends the test. */
 const MOST_PLAIN_KEYS = 20_000;
+
+const AT_STARTUP = sized({
+  sample: ['lfsr-31'],
+  full: ['bytes-twice', 'markov-0.45', 'period-2^16', 'line-ends', 'lfsr-31'],
+});
+const LATER = sized({ sample: ['parity'], full: ['blocks-twice', 'parity', 'constant-55'] });
+const LATER_AMONG_PLAIN_KEYS = sized({ sample: ['markov-0.49'], full: ['parity', 'markov-0.49'] });
 
 const folders: string[] = [];
 const servers: Server[] = [];
@@ -121,13 +129,13 @@ async function assertStopped({ server, generate }: Broken): Promise<void> {
 }
 
 describe('a server with a broken generator', () => {
-  for (const defect of ['bytes-twice', 'markov-0.45', 'period-2^16', 'line-ends', 'lfsr-31']) {
+  for (const defect of AT_STARTUP) {
     it(`releases no key if ${defect} is present at startup`, async () => {
       await assertStopped(await startBroken(defect, 'at once'));
     });
   }
 
-  for (const defect of ['blocks-twice', 'parity', 'constant-55']) {
+  for (const defect of LATER) {
     it(`releases no validated key once ${defect} has begun, and no plain key after it`, async () => {
       const broken = await startBroken(defect, 'later');
       await assertMakesKeys(broken);
@@ -137,7 +145,7 @@ describe('a server with a broken generator', () => {
     });
   }
 
-  for (const defect of ['parity', 'markov-0.49']) {
+  for (const defect of LATER_AMONG_PLAIN_KEYS) {
     it(`releases at most two intervals of plain keys once ${defect} has begun, and logs them`, async (t) => {
       const broken = await startBroken(defect, 'later');
       await assertMakesKeys(broken);

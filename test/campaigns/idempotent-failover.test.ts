@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newLogKeysText } from '../../src/log/index.ts';
 import { type Account, addAccounts } from '../support/books.ts';
+import { sized } from '../support/campaign.ts';
 import { crashSeed } from '../support/crashes.ts';
 import { type AuditedSite, IdempotentAudit } from '../support/idempotent-audit.ts';
 import { IdempotentClients, mixedCalls } from '../support/idempotent-calls.ts';
@@ -18,10 +19,10 @@ import { WayToServer } from '../support/way.ts';
 const DATABASE = 'replicated';
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);
 const CLIENTS = 12;
-const CALLS = 400;
+const CALLS = sized({ sample: 120, full: 400 });
 
 /** Number of outcomes at which the primary fails. */
-const FAILS_AT = 150;
+const FAILS_AT = sized({ sample: 50, full: 150 });
 
 describe('a failover among idempotent calls', {
   skip:

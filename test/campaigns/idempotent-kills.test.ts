@@ -1,9 +1,10 @@
 /**
- * Kills servers with kill -9 among 1,500 calls with an `Idempotency-Key`, on both stores, with one and two servers:
+ * Kills servers with kill -9 among 1,500 calls (360 in a sample) with an `Idempotency-Key`, on both stores, with one and two servers:
  * at random times, right before a commit, and right after it. Each client repeats its call until it has an outcome.
  * Then each call has made its keys exactly once.
  */
 import { describe, it, type TestContext } from 'node:test';
+import { sized } from '../support/campaign.ts';
 import { crashSeed } from '../support/crashes.ts';
 import { IdempotentAudit } from '../support/idempotent-audit.ts';
 import { IdempotentClients, mixedCalls } from '../support/idempotent-calls.ts';
@@ -19,8 +20,8 @@ interface Size {
   readonly kills: number;
 }
 
-const LARGE: Size = { calls: 600, kills: 10 };
-const SMALL: Size = { calls: 300, kills: 6 };
+const LARGE: Size = sized({ sample: { calls: 120, kills: 3 }, full: { calls: 600, kills: 10 } });
+const SMALL: Size = sized({ sample: { calls: 120, kills: 3 }, full: { calls: 300, kills: 6 } });
 
 async function run(test: TestContext, site: LogSite, size: Size): Promise<void> {
   try {

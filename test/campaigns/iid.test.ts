@@ -10,9 +10,10 @@ import { test } from 'node:test';
 import { assessIid } from '#sp800-90b';
 import { aesBits } from '../sp800-90b/ea-non-iid.ts';
 import { iidSamples } from '../sp800-90b/iid-samples.ts';
+import { fullOnly } from '../support/campaign.ts';
 import { phmJson, runPhm } from '../support/server.ts';
 
-test('samples that repeat fail after 10,000 permutations', async () => {
+test('samples that repeat fail after 10,000 permutations', { skip: fullOnly }, async () => {
   const { tests, minEntropyPerSymbol } = await assessIid(iidSamples('sticky'), { seed: '1' });
   assert.deepEqual([tests.permutation.passed, minEntropyPerSymbol], [false, null]);
   const { permutations, statistics } = tests.permutation;
@@ -35,7 +36,9 @@ test('phm assess-entropy --iid writes the same for a seed with one thread and wi
   assert.match(one.stdout, /^IID tests +passed$/m);
 });
 
-test('phm assess-entropy --iid --restart tests rows and columns, and names its options', async (t) => {
+test('phm assess-entropy --iid --restart tests rows and columns, and names its options', {
+  skip: fullOnly,
+}, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'matrix.bin');

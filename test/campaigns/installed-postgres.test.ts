@@ -4,16 +4,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { sized } from '../support/campaign.ts';
 import { findInstalled } from '../support/postgres.ts';
 
 const bin = findInstalled(['initdb', 'postgres']);
 
-const FILES = [
-  'ledger/postgres.test.ts',
-  'slow/postgres-growth.test.ts',
-  'slow/log-ledger.test.ts',
-  'slow/servers-on-postgres.test.ts',
-];
+const FILES = sized({
+  sample: ['slow/log/log-ledger.test.ts', 'slow/ledger/servers-on-postgres.test.ts'],
+  full: [
+    'ledger/postgres.test.ts',
+    'slow/ledger/postgres-growth.test.ts',
+    'slow/log/log-ledger.test.ts',
+    'slow/ledger/servers-on-postgres.test.ts',
+  ],
+});
 
 describe('an installed PostgreSQL', {
   skip: bin === null && 'no server, 15 or newer, is in /usr/lib/postgresql',

@@ -7,6 +7,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sized } from '../support/campaign.ts';
 import { LogSite } from '../support/log-site.ts';
 import { LogWatch, readText } from '../support/log-watch.ts';
 import { noPostgres } from '../support/postgres.ts';
@@ -17,7 +18,7 @@ const SERVERS = 3;
 const CLIENTS = 2;
 
 /** Time under load. */
-const LOAD_MS = 1_500;
+const LOAD_MS = sized({ sample: 300, full: 1_500 });
 
 /** Counts the entries of the log with those that wait for a turn. */
 const ENTRIES = `SELECT ((SELECT count(*) FROM log_entries) + (SELECT count(*) FROM log_pending))::integer AS entries`;

@@ -3,6 +3,7 @@
  * servers. Every revocation that was answered holds on every server, once in the log, also after the rows were pruned.
  */
 import { describe, it, type TestContext } from 'node:test';
+import { sized } from '../support/campaign.ts';
 import { crashSeed } from '../support/crashes.ts';
 import { KilledSite } from '../support/killed-site.ts';
 import { LogSite } from '../support/log-site.ts';
@@ -11,8 +12,8 @@ import { noPostgres } from '../support/postgres.ts';
 import { RevocationAudit, RevokingClients } from '../support/revoked-keys.ts';
 
 const CLIENTS = 16;
-const KEYS = 120;
-const KILLS = 6;
+const KEYS = sized({ sample: 40, full: 120 });
+const KILLS = sized({ sample: 2, full: 6 });
 
 async function run(test: TestContext, site: LogSite): Promise<void> {
   try {

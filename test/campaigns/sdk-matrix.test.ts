@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { COMMANDS, EXAMPLES, Newcomer, ROOT } from '../sdk/newcomer.ts';
+import { fullOnly, sized } from '../support/campaign.ts';
 import { findNode20 } from '../support/node-20.ts';
 import { fetchNode22 } from '../support/node-22.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
@@ -47,11 +48,14 @@ const COMPILERS = [
   ['TypeScript 7', `${ROOT}/node_modules/typescript/bin/tsc`],
 ] as const;
 
-const RESOLUTIONS = [
-  ['node16', 'node16'],
-  ['nodenext', 'nodenext'],
-  ['bundler', 'preserve'],
-] as const;
+const RESOLUTIONS = sized({
+  sample: [['nodenext', 'nodenext']],
+  full: [
+    ['node16', 'node16'],
+    ['nodenext', 'nodenext'],
+    ['bundler', 'preserve'],
+  ],
+});
 
 const node22 = await fetchNode22();
 const node20 = findNode20();
@@ -116,7 +120,7 @@ describe('the package in sdk/, in every kind of project', () => {
 });
 
 describe('the README of sdk/', () => {
-  it('is correct with the latest published compiler', async (t) => {
+  it('is correct with the latest published compiler', { skip: fullOnly }, async (t) => {
     const newcomer = new Newcomer();
     const dataDir = makeDataDir();
     const server = await Server.start(dataDir);

@@ -1,13 +1,14 @@
 /**
  * A primary with one synchronous standby, two servers under load, and everything that interrupts a commit's
  * wait for the standby. Each key that was answered with 200 is on the standby that takes over, twice in a row.
- * About 70 s; needs pg_basebackup. The seed of the load is 1. Expected: some 450 keys released, some 250 waits
+ * About 70 s in full; needs pg_basebackup. The seed of the load is 1. Expected: some 450 keys released, some 250 waits
  * interrupted, no key lost.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addAccounts, checkBooks, queryPostgres } from '../support/books.ts';
+import { sized } from '../support/campaign.ts';
 import { Load, seededRandom } from '../support/mixed-load.ts';
 import { findInstalled, noPostgres, Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
@@ -17,7 +18,7 @@ import { WayToServer } from '../support/way.ts';
 const DATABASE = 'replicated';
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup']);
 const CLIENTS = 8;
-const PHASE_MS = 5_000;
+const PHASE_MS = sized({ sample: 1_500, full: 5_000 });
 const CUT_EVERY_MS = 50;
 
 /** Keys released before the end of a phase, and the actions in it. */
