@@ -1,0 +1,99 @@
+/**
+ * Runs the tiers again and again on a machine that is kept busy, to find tests that fail because it is slow:
+ *
+ *   node scripts/repeat-tests.ts
+ *
+ * `npm test` ten times and `npm run test:slow` three times with one core kept busy, and each once with two. Each run is saved
+ * in docs/evidence/repeated-runs.json when it ends; started again on the same commit, the script goes on with what is left.
+ * The output of a failed run stays in build/repeated-runs/. Several hours in all.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ROOT } from './tests/tiers.ts';
+
+interface Run {
+  readonly tier: 'fast' | 'slow';
+  /** Processes that keep a core busy meanwhile. */
+  readonly busy: number;
+  readonly round: number;
+}
+
+interface SavedRun extends Run {
+  readonly commit: string;
+  readonly ended: string;
+  readonly seconds: number;
+  readonly tests: number;
+  /** Names of the failed tests with their files. */
+  readonly failed: readonly string[];
+}
+
+const PLAN: readonly Run[] = [
+  ...rounds('fast', 1, 10),
+  ...rounds('slow', 1, 3),
+  ...rounds('fast', 2, 1),
+  ...rounds('slow', 2, 1),
+];
+
+const SAVED = join(ROOT, 'docs/evidence/repeated-runs.json');
+const OUTPUTS = join(ROOT, 'build/repeated-runs');
+
+function rounds(tier: Run['tier'], busy: number, count: number): Run[] {
+  return Array.from({ length: count }, (_, i) => ({ tier, busy, round: i + 1 }));
+}
+
+mkdirSync(OUTPUTS, { recursive: true });
+const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+}).trim();
+const saved: SavedRun[] = existsSync(SAVED) ? JSON.parse(readFileSync(SAVED, 'utf8')) : [];
+for (const run of PLAN) {
+  if (saved.some((one) => one.commit === commit && nameOf(one) === nameOf(run))) continue;
+  const done = await execute(run);
+  saved.push(done);
+  writeFileSync(SAVED, `${JSON.stringify(saved, null, 2)}\n`);
+  const { seconds, tests, failed } = done;
+  process.stdout.write(`${nameOf(run)}: ${seconds} s, ${tests} tests, ${failed.length} failed\n`);
+  for (const name of failed) process.stdout.write(`  ${name}\n`);
+}
+
+function nameOf({ tier, busy, round }: Run): string {
+  return `${tier}-${busy}-${round}`;
+}
+
+/** Runs a tier beside busy processes. */
+async function execute(run: Run): Promise<SavedRun> {
+  const output = join(OUTPUTS, `${nameOf(run)}.txt`);
+  const spinning = Array.from({ length: run.busy }, spin);
+  const beginMs = Date.now();
+  try {
+    const child = spawn(process.execPath, [join(ROOT, 'scripts/test.ts'), run.tier], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child.stdout.pipe(createWriteStream(output));
+    await once(child, 'close');
+  } finally {
+    for (const one of spinning) one.kill();
+  }
+  const text = readFileSync(output, 'utf8');
+  const [, tests] = /^ℹ tests (\d+)$/m.exec(text) ?? [];
+  if (tests === undefined) throw new Error(`the run did not end: see ${relative(ROOT, output)}`);
+  const seconds = Math.round((Date.now() - beginMs) / 1000);
+  const ended = new Date().toISOString();
+  return { ...run, commit, ended, seconds, tests: Number(tests), failed: failedIn(text) };
+}
+
+function spin(): ChildProcess {
+  return spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' });
+}
+
+/** Returns the failed tests that the reporter lists at the end. */
+function failedIn(text: string): string[] {
+  const [, list = ''] = text.split(/^✖ failing tests:$/m);
+  return [...list.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm)].map(
+    ([, file, name]) => `${file}: ${name}`,
+  );
+}
