@@ -8,7 +8,17 @@ import { ROOT } from './imports.ts';
 import { type CodeBlock, codeBlocks, type Page, readPage } from './markdown.ts';
 
 /** What a guide finds in the folder of the project. */
-const LINKED = ['bin', 'build', 'deploy', 'node_modules', 'package.json', 'packages', 'sdk', 'src'];
+const LINKED = [
+  'bin',
+  'build',
+  'deploy',
+  'node_modules',
+  'package.json',
+  'packages',
+  'scripts',
+  'sdk',
+  'src',
+];
 
 /** Names and values that differ in each run, and what takes their place in both texts. */
 const VARYING: readonly (readonly [RegExp, string])[] = [

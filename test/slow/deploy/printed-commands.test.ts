@@ -12,7 +12,7 @@ describe('a printed command', () => {
   const folder = join(makeDataDir(), 'a folder');
   after(() => removeDataDir(resolve(folder, '..')));
   mkdirSync(folder);
-  for (const name of ['bin', 'build', 'node_modules', 'package.json', 'sdk', 'src']) {
+  for (const name of ['bin', 'build', 'node_modules', 'package.json', 'scripts', 'sdk', 'src']) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
   mkdirSync(join(folder, 'below'));

@@ -21,7 +21,7 @@ function readSteps(): string[] {
 describe('the README', () => {
   const folder = join(makeDataDir(), 'a folder');
   mkdirSync(folder);
-  for (const name of ['build', 'node_modules', 'package.json', 'sdk', 'src']) {
+  for (const name of ['build', 'node_modules', 'package.json', 'scripts', 'sdk', 'src']) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
   let server: ChildProcess;
