@@ -1,0 +1,133 @@
+/** Tries mutants: the tests that each names, the fast ones first, and the compiler after these, until something notices it. */
+import { type Mutant, namedTests, readTests, type TestFile, type Tier } from './list.ts';
+import {
+  type Commit,
+  digestOf,
+  type Outcome,
+  outcomeOf,
+  type Results,
+  type Sound,
+} from './results.ts';
+import type { Ended, Site } from './site.ts';
+
+/** A test that takes so much longer than without the mutant hangs. */
+const TIMES_LONGER = 6;
+const LONGER_MS = 60_000;
+/** No sound test file takes longer, on a busy machine too. */
+const LONGEST_MS = 1_800_000;
+
+export interface Run {
+  readonly results: Results;
+  readonly commit: Commit;
+  readonly tiers: readonly Tier[];
+  readonly print: (line: string) => void;
+}
+
+/** Returns true if a mutant needs a run: nothing caught it yet, and some of its tests have not run. */
+export function isOpen(
+  mutant: Mutant,
+  tests: ReadonlyMap<string, readonly TestFile[]>,
+  run: Run,
+): boolean {
+  const outcome = outcomeOf(run.commit, mutant);
+  if (outcome === undefined) return true;
+  if (outcome.caught !== null) return false;
+  const done = [...outcome.passed, ...(outcome.unusable ?? [])];
+  return namedTests(mutant, tests).some(
+    ({ path, tier }) => run.tiers.includes(tier) && !done.includes(path),
+  );
+}
+
+/** Tries the mutants one after another in a copy, and saves what became of each. */
+export async function runAll(site: Site, next: () => Mutant | undefined, run: Run): Promise<void> {
+  for (let mutant = next(); mutant !== undefined; mutant = next()) {
+    const outcome = await tryMutant(site, mutant, run);
+    run.commit.mutants[mutant.name] = outcome;
+    run.results.save();
+    const { caught, by = '', first = '', passed } = outcome;
+    const end = caught === null ? `SURVIVED ${passed.join(' ')}` : `${caught} ${by} ${first}`;
+    run.print(`${mutant.group} ${mutant.name}: ${end}`);
+  }
+}
+
+async function tryMutant(site: Site, mutant: Mutant, run: Run): Promise<Outcome> {
+  const before = outcomeOf(run.commit, mutant);
+  const passed = [...(before?.passed ?? [])];
+  const unusable: string[] = [];
+  const tests = namedTests(mutant, readTests(site.root)).filter(
+    ({ path }) => !passed.includes(path),
+  );
+  let caught: Catch | null = null;
+  for (const tier of run.tiers) {
+    const paths = tests.filter((test) => test.tier === tier).map(({ path }) => path);
+    const sound: string[] = [];
+    for (const path of paths) {
+      const isSound = (await soundRun(site, path, run)).passed;
+      (isSound ? sound : unusable).push(path);
+    }
+    if (sound.length > 0 || (tier === 'fast' && before === undefined)) {
+      caught = await during(site, mutant, () =>
+        findCatcher(site, mutant, tier, sound, run, passed),
+      );
+    }
+    if (caught !== null) break;
+  }
+  const digest = { mutant: digestOf(mutant), ...(unusable.length > 0 && { unusable }) };
+  return { ...(caught ?? { caught }), passed, ...digest };
+}
+
+/** Does `work` while the mutant is in the copy. */
+async function during<T>(site: Site, mutant: Mutant, work: () => Promise<T>): Promise<T> {
+  try {
+    site.apply(mutant);
+    return await work();
+  } finally {
+    site.restore(mutant);
+  }
+}
+
+/** Runs a test without a mutant, once for a commit: otherwise a failure would show nothing. */
+async function soundRun(site: Site, path: string, run: Run): Promise<Sound> {
+  const known = run.commit.sound[path];
+  if (known !== undefined) return known;
+  const start = performance.now();
+  const ended = await site.test(path, LONGEST_MS);
+  const passed = ended.code === 0 && /^# pass [1-9]/m.test(ended.output);
+  const sound = { passed, seconds: Math.round((performance.now() - start) / 100) / 10 };
+  if (!passed) run.print(`without a mutant, ${path} does not pass: ${firstFailure(ended)}`);
+  run.commit.sound[path] = sound;
+  run.results.save();
+  return sound;
+}
+
+/** What noticed a mutant. */
+type Catch = Pick<Outcome, 'caught' | 'by' | 'first'>;
+
+/** Runs test files until one fails. Adds those that pass to `passed`. The compiler comes after the fast ones. */
+async function findCatcher(
+  site: Site,
+  mutant: Mutant,
+  tier: Tier,
+  paths: readonly string[],
+  run: Run,
+  passed: string[],
+): Promise<Catch | null> {
+  for (const path of paths) {
+    site.buildPages();
+    const { seconds = 0 } = run.commit.sound[path] ?? {};
+    const ended = await site.test(path, LONGER_MS + TIMES_LONGER * seconds * 1000);
+    if (ended.code !== 0) return { caught: tier, by: path, first: firstFailure(ended) };
+    passed.push(path);
+  }
+  const isTyped = /\.tsx?$/.test(mutant.file) && !/kernel/.test(mutant.file);
+  if (tier !== 'fast' || !isTyped) return null;
+  const { code, output } = await site.types(mutant.file);
+  return code === 0 ? null : { caught: 'types', first: output.split('\n')[0] ?? '' };
+}
+
+/** Returns the name of the first test that failed, from the output of the TAP reporter. */
+function firstFailure({ output, tooLong }: Ended): string {
+  const hung = tooLong ? 'hung' : undefined;
+  const failed = /^\s*not ok \d+ - (.*)$/m.exec(output)?.[1];
+  return failed ?? hung ?? output.trim().split('\n').at(-1) ?? '';
+}

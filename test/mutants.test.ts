@@ -1,0 +1,25 @@
+/** The list of seeded defects fits the code: scripts/mutants.ts can try each of them. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { faultsOfList, GROUPS, readMutants } from '../scripts/mutants/list.ts';
+import { ROOT } from './support/imports.ts';
+
+const ADVICE = `Change test/mutants/<group>.json with the code: give the text that now has the rule, and the tests
+that now hold it (a slow test or a campaign by its file name, others by their path). Take a mutant out only if its rule is gone.
+docs/evidence/mutants.md says more.`;
+
+it('has the text of each seeded defect once, and the tests that may notice it', () => {
+  const faults = faultsOfList(ROOT);
+  assert.ok(faults.length === 0, `${faults.join('\n')}\n\n${ADVICE}`);
+});
+
+it('has 60 seeded defects and more, and some in each group', () => {
+  const mutants = readMutants(ROOT);
+  const chosen = mutants.filter(({ origin }) => origin === 'chosen');
+  assert.ok(chosen.length >= 60, `there are ${chosen.length}`);
+  for (const group of GROUPS)
+    assert.ok(
+      chosen.some((mutant) => mutant.group === group),
+      group,
+    );
+});
