@@ -72,7 +72,7 @@ async function saveJson(page: Page): Promise<string> {
   return readFileSync(await file.path(), 'utf8');
 }
 
-describe('the test bench on a large file', { skip: NO_CHROMIUM, timeout: 240_000 }, () => {
+describe('the test bench on a large file', { skip: NO_CHROMIUM }, () => {
   it('stays smooth, small and offline on 200 MB, and reports what the command line reports', async (test) => {
     const folder = makeDataDir();
     const browser = await launchBrowser(['--enable-precise-memory-info']);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page, type Request, type Route } from 'playwright-core';
 import { isLoopback } from '../../src/config/index.ts';
+import { PATIENCE_MS, until } from './until.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -25,10 +26,40 @@ export const NO_CHROMIUM: string | false = CHROMIUM
   ? false
   : `no Chromium on this machine: install one (${NAMES.join(', ')}) or name it in PHM_CHROMIUM`;
 
-export function launchBrowser(options: readonly string[] = []): Promise<Browser> {
+export async function launchBrowser(options: readonly string[] = []): Promise<Browser> {
   if (!CHROMIUM) throw new Error(String(NO_CHROMIUM));
   // The sandbox needs user namespaces, which containers and root lack. The browser opens only our own pages.
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...options] });
+  const args = ['--no-sandbox', ...options];
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
+}
+
+/** Waits for an expression to become true. Playwright's own wait needs `eval`, which our pages forbid. */
+export function untilTrue(page: Page, expression: string): Promise<void> {
+  return until(expression, () => page.evaluate<boolean>(expression));
+}
+
+/**
+ * Records the texts that elements of this selector show from now on, also those that soon go. Returns what waits until one
+ * of them had a text.
+ */
+export async function watchTexts(
+  page: Page,
+  selector: string,
+): Promise<(text: RegExp) => Promise<void>> {
+  await page.evaluate(`{
+    const seen = (globalThis.seenTexts = []);
+    const look = () => {
+      for (const { textContent } of document.querySelectorAll(${JSON.stringify(selector)})) seen.push(textContent);
+    };
+    new MutationObserver(look).observe(document, {
+      subtree: true, childList: true, characterData: true, attributes: true,
+    });
+  }`);
+  return async (text) => {
+    await untilTrue(page, `seenTexts.some((text) => ${text}.test(text))`);
+  };
 }
 
 export interface WatchedPage {
@@ -170,6 +201,22 @@ export async function generateBy(page: Page, press: () => Promise<void>): Promis
 export function generateKey(page: Page): Promise<Generated> {
   const button = page.getByRole('button', { name: 'Generate', exact: true });
   return generateBy(page, () => button.click());
+}
+
+/** Holds the next request to an address like this until `release` lets it pass. */
+export async function holdNext(
+  page: Page,
+  address: string,
+): Promise<{ held: Promise<void>; release(): void }> {
+  const { promise: held, resolve: note } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const pass = async (route: Route) => {
+    note();
+    await released;
+    await route.continue();
+  };
+  await page.route(address, pass, { times: 1 });
+  return { held, release };
 }
 
 /** Returns the `X-Request-Id` of a request as the header of an answer, as the service repeats it. */

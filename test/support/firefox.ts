@@ -14,17 +14,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { FIREFOX } from './browser.ts';
+import { until } from './until.ts';
 
 /** Reason to skip, for `describe`; false if there is a Firefox. */
 export const NO_FIREFOX: string | false = FIREFOX
   ? false
   : 'no Firefox on this machine: install one (firefox-esr)';
 
-/** The longest wait for the page, for a download and for the end of the browser. */
-const WAIT_MS = 60_000;
-const EXIT_MS = 10_000;
+/** The longest wait for the end of the browser. */
+const EXIT_MS = 60_000;
 
 /** A value of a script, as BiDi writes it. */
 interface RemoteValue {
@@ -95,12 +94,8 @@ export class FirefoxPage {
   }
 
   /** Waits for an expression to become true. */
-  wait(expression: string, limitMs: number = WAIT_MS): Promise<void> {
-    return until(
-      async () => (await this.evaluate(`Boolean(${expression})`)) === true,
-      expression,
-      limitMs,
-    );
+  wait(expression: string): Promise<void> {
+    return until(expression, async () => (await this.evaluate(`Boolean(${expression})`)) === true);
   }
 
   /** Waits for a download and returns its text. */
@@ -111,7 +106,7 @@ export class FirefoxPage {
       existsSync(path) &&
       statSync(path).size > 0 &&
       !readdirSync(this.#downloads).some((file) => file.endsWith('.part'));
-    await until(isFinished, `download of ${name}`, WAIT_MS);
+    await until(`download of ${name}`, isFinished);
     return readFileSync(path, 'utf8');
   }
 
@@ -179,19 +174,6 @@ export class FirefoxPage {
       answer({ id, type: 'error', error: 'closed', message: 'Firefox has ended' });
     }
     this.#answers.clear();
-  }
-}
-
-/** Waits for a claim to become true. */
-async function until(
-  isTrue: () => boolean | Promise<boolean>,
-  claim: string,
-  limitMs: number,
-): Promise<void> {
-  const endMs = performance.now() + limitMs;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`not within ${limitMs} ms: ${claim}`);
-    await delay(50);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Generated,
   generateBy,
   generateKey,
+  holdNext,
   launchBrowser,
   NO_CHROMIUM,
   openPage,
@@ -28,19 +29,6 @@ async function prepare(page: Page): Promise<void> {
   await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
 }
 
-/** Holds the next generate call until `release` lets it pass. */
-async function holdGenerate(page: Page): Promise<{ held: Promise<void>; release(): void }> {
-  const { promise: held, resolve: note } = Promise.withResolvers<void>();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const pass = async (route: Route) => {
-    note();
-    await released;
-    await route.continue();
-  };
-  await page.route(GENERATE, pass, { times: 1 });
-  return { held, release };
-}
-
 /** Leaves the page by `leave`, answers no to the browser's question, and returns the kind of the question. */
 async function refuseToLeave(page: Page, leave: () => Promise<unknown>): Promise<string> {
   const asked = page.waitForEvent('dialog');
@@ -51,7 +39,7 @@ async function refuseToLeave(page: Page, leave: () => Promise<unknown>): Promise
   return dialog.type();
 }
 
-describe('the dashboard with a generated key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the dashboard with a generated key', { skip: NO_CHROMIUM }, () => {
   const dataDir = makeDataDir();
   let server: Server;
   let browser: Browser;
@@ -138,7 +126,7 @@ describe('the dashboard with a generated key', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('dialog', { name: 'Forget the API key and the generated key?' }).waitFor();
     await button(page, KEEP).click();
 
-    const { held, release } = await holdGenerate(page);
+    const { held, release } = await holdNext(page, GENERATE);
     const place = await button(page, 'Generate').boundingBox();
     await button(page, 'Generate').click();
     const arrival = generateBy(page, () => button(page, AGREE).click());
@@ -164,7 +152,7 @@ describe('the dashboard with a generated key', { skip: NO_CHROMIUM, timeout: 170
 
     await button(page, 'Copy').click();
     await page.getByText('You have a copy').waitFor();
-    const { held, release } = await holdGenerate(page);
+    const { held, release } = await holdNext(page, GENERATE);
     const answer = page.waitForResponse((response) => response.url().endsWith('/generate'));
     await button(page, 'Generate').click();
     await held;
@@ -228,7 +216,7 @@ describe('the dashboard with a generated key', { skip: NO_CHROMIUM, timeout: 170
     await button(page, 'Forget it').click();
     assert.equal(await isShown(page, first), false);
     assert.equal(await page.evaluate('document.activeElement.tagName'), 'H1');
-    const { held, release } = await holdGenerate(page);
+    const { held, release } = await holdNext(page, GENERATE);
     await button(page, 'Generate').click();
     await held;
     await button(page, 'Forget API key').click();
@@ -252,7 +240,7 @@ describe('the dashboard with a generated key', { skip: NO_CHROMIUM, timeout: 170
     const second = await generateBy(page, () => button(page, AGREE).click());
     await page.evaluate('allowCopy()');
     await page.getByText('Not copied yet').waitFor();
-    const { held, release } = await holdGenerate(page);
+    const { held, release } = await holdNext(page, GENERATE);
     await button(page, 'Generate').click();
     const arrival = generateBy(page, () => button(page, AGREE).click());
     await held;

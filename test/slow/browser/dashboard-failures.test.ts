@@ -14,6 +14,7 @@ import {
   requestIdOf,
   showView,
   type WatchedPage,
+  watchTexts,
 } from '../../support/browser.ts';
 import { freePort } from '../../support/free-port.ts';
 import {
@@ -57,7 +58,7 @@ async function issueUnlimitedKeys(dataDir: string): Promise<readonly [all: strin
   return [await issue(), await issue('--scope', 'generate')];
 }
 
-describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the dashboard after a failure', { skip: NO_CHROMIUM }, () => {
   const dataDir = makeDataDir();
   let server: Server;
   let browser: Browser;
@@ -178,12 +179,10 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 
       json: { success: false, code: 'overloaded', title: 'Too much work', detail: 'Wait.' },
     };
     await page.route('**/api/v2/generate', refuse, { times: 1 });
-    // Awaited before the click, because the button stays for only two seconds.
-    const waits = page
-      .getByRole('button', { name: /^Try again in [12] s$/, disabled: true })
-      .waitFor();
+    // The button says so for only two seconds.
+    const waited = await watchTexts(page, '[role=alert] button:disabled');
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
-    await waits;
+    await waited(/^Try again in [12] s$/);
     await alertOf(page)
       .getByText(names[0] ?? '')
       .waitFor();

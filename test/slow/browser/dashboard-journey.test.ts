@@ -5,13 +5,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { enterApiKey, generateKey, NO_CHROMIUM, showView } from '../../support/browser.ts';
+import {
+  enterApiKey,
+  generateKey,
+  NO_CHROMIUM,
+  showView,
+  watchTexts,
+} from '../../support/browser.ts';
 import { clipboard, dashboardSite, traces } from '../../support/dashboard-site.ts';
 import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
 
-describe('the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the dashboard', { skip: NO_CHROMIUM }, () => {
   const open = dashboardSite();
 
   it('shows a key once, masked, and forgets it', async () => {
@@ -34,8 +40,9 @@ describe('the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const squares = await page.locator('.raster .ones').getAttribute('d');
     assert.equal(squares?.match(/M/g)?.length, ones);
 
+    const told = await watchTexts(page, '[aria-live]');
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await page.getByText('Key copied to the clipboard.').waitFor();
+    await told(/^Key copied to the clipboard\.$/);
     assert.equal(await clipboard(page), key);
     assert.equal(await isInPage(), false, 'copying does not hide the key');
 

@@ -9,6 +9,7 @@ import {
   NO_CHROMIUM,
   requestIdOf,
   showView,
+  untilTrue,
 } from '../../support/browser.ts';
 import { dashboardSite, traces } from '../../support/dashboard-site.ts';
 import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
@@ -23,7 +24,7 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const rows = (page: Page) => page.locator('table.keys tbody tr');
 /** Waits until an element with this text has the focus. */
 const focused = (page: Page, text: string | null) =>
-  page.waitForFunction(`document.activeElement.textContent.trim() === ${JSON.stringify(text)}`);
+  untilTrue(page, `document.activeElement.textContent.trim() === ${JSON.stringify(text)}`);
 const hash = (page: Page) => page.evaluate<string>('location.hash');
 
 /** Sends a request for keys as another program of the account would. */
@@ -55,7 +56,7 @@ async function listed(page: Page, status: string | RegExp): Promise<void> {
   await page.getByRole('status').getByText(status).waitFor();
 }
 
-describe('keys in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('keys in the dashboard', { skip: NO_CHROMIUM }, () => {
   const site = dashboardSite();
 
   async function open(to = '#/keys'): Promise<Page> {

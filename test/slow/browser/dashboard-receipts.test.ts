@@ -13,6 +13,7 @@ import {
   openPage,
   requestIdOf,
   showView,
+  untilTrue,
   type WatchedPage,
 } from '../../support/browser.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
@@ -72,7 +73,7 @@ async function drop(page: Page, text: string): Promise<void> {
   }`);
 }
 
-describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('receipts in the dashboard', { skip: NO_CHROMIUM }, () => {
   const dataDir = makeDataDir();
   let server: Server;
   let browser: Browser;
@@ -165,7 +166,7 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     const page = await openView();
     await servesPolicy(page);
     await drop(page, JSON.stringify({ key_id: receipt.statement.key_id, receipt, opening }));
-    await page.waitForFunction("document.querySelector('textarea').value !== ''");
+    await untilTrue(page, "document.querySelector('textarea').value !== ''");
     await verify(page);
     await verdict(page, 'Valid, by this server’s own policy');
     await page.getByText('That you hold the key of this receipt').waitFor();
@@ -175,7 +176,7 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     const page = await openView();
     await servesPolicy(page);
     await drop(page, JSON.stringify({ receipt, opening, key, receipt_url: '/x' }));
-    await page.waitForFunction("document.querySelector('textarea').value !== ''");
+    await untilTrue(page, "document.querySelector('textarea').value !== ''");
     assert.deepEqual(JSON.parse(await field(page, 'Receipt').inputValue()), receipt);
     assert.equal(await field(page, 'Key (optional)').inputValue(), key);
     await verify(page);
@@ -251,7 +252,7 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
     // Dropping the receipt of another key drops the key of the first.
     await field(page, 'Key (optional)').fill(key);
     await drop(page, JSON.stringify(issue({ statement: { key_id: 'phm_1' } }).receipt));
-    await page.waitForFunction("document.querySelector('textarea').value.includes('phm_1')");
+    await untilTrue(page, "document.querySelector('textarea').value.includes('phm_1')");
     assert.equal(await field(page, 'Key (optional)').inputValue(), '');
   });
 
@@ -282,7 +283,7 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, (
 
     await page.getByRole('link', { name: 'verify the receipt' }).click();
     await drop(page, files.text);
-    await page.waitForFunction("document.querySelector('textarea').value !== ''");
+    await untilTrue(page, "document.querySelector('textarea').value !== ''");
     await field(page, 'Key (optional)').fill(JSON.parse(ofKey.text).key);
     await verify(page);
     await verdict(page, 'Valid, by this server’s own policy');

@@ -10,8 +10,10 @@ import {
   enterApiKey,
   generateBy,
   generateKey,
+  holdNext,
   NO_CHROMIUM,
   showView,
+  watchTexts,
 } from '../../support/browser.ts';
 import { clipboard, dashboardSite, traces } from '../../support/dashboard-site.ts';
 import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
@@ -47,7 +49,7 @@ async function addWarning(route: Route, detail: string): Promise<void> {
   await route.fulfill({ response, json: { ...(await response.json()), warnings } });
 }
 
-describe('the views of the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the views of the dashboard', { skip: NO_CHROMIUM }, () => {
   const open = dashboardSite();
 
   it('shows the evidence for a key: every test, every p-value', async () => {
@@ -132,10 +134,10 @@ describe('the views of the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, 
       .waitFor();
     assert.equal(await focused(page), 'Your 256-bit key', 'the focus is not on the new key');
     await tabTo(page, 'Copy');
-    // Awaited before the click, because the text stays for only four seconds.
-    const told = page.locator('[aria-live]').getByText('Key copied to the clipboard.').waitFor();
+    // The text stays for only four seconds.
+    const told = await watchTexts(page, '[aria-live]');
     await page.keyboard.press('Enter');
-    await told;
+    await told(/^Key copied to the clipboard\.$/);
     assert.equal(await clipboard(page), key);
 
     await showView(page, 'Validate');
@@ -169,10 +171,13 @@ describe('the views of the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, 
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await showView(page, 'Evidence');
     await page.getByRole('heading', { name: /^(No keys to judge yet|Too few keys)/ }).waitFor();
+    const { held, release } = await holdNext(page, '**/api/v2/generate');
     await page.getByRole('button', { name: /^Generate \d+ keys now$/ }).press('Enter');
+    await held;
     await page.getByRole('progressbar', { name: 'Keys generated' }).waitFor();
     const label = await page.evaluate("document.activeElement.getAttribute('aria-label')");
     assert.equal(label, 'More keys', 'the focus went with the button');
+    release();
     await page.getByRole('heading', { name: /^(Passed|Failed)/ }).waitFor();
     await page.getByText('are expected of a sound source').waitFor();
     await page.getByRole('button', { name: /^Runs ?: show its histogram$/ }).press('Enter');

@@ -15,7 +15,7 @@ import { makeDataDir, removeDataDir } from '../../support/server.ts';
 
 const BYTES = aesCtr(Buffer.alloc(32, 31), 75_100);
 
-describe('the form of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, () => {
+describe('the form of the test bench', { skip: NO_CHROMIUM }, () => {
   const folder = makeDataDir();
   const built = join(folder, 'testbench.html');
   let browser: Browser;

@@ -6,9 +6,10 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { aesCtr } from '../../support/aes-stream.ts';
-import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
+import { launchBrowser, NO_CHROMIUM, untilTrue } from '../../support/browser.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../../support/server.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 
 /** Gives the page four cores, and records in `suites` the starts and ends of suite workers. */
 const WATCH = `(() => {
@@ -29,7 +30,7 @@ const WATCH = `(() => {
   };
 })()`;
 
-describe('the workers of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 }, () => {
+describe('the workers of the test bench', { skip: NO_CHROMIUM }, () => {
   const folder = makeDataDir();
   const built = join(folder, 'testbench.html');
   const small = join(folder, 'small.bin');
@@ -71,7 +72,7 @@ describe('the workers of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 
   async function assertNone(page: Page): Promise<void> {
     for (const worker of page.workers()) {
       const isOver = () => !page.workers().includes(worker);
-      if (!isOver()) await worker.waitForEvent('close', { timeout: 5000 });
+      if (!isOver()) await worker.waitForEvent('close', { timeout: PATIENCE_MS });
     }
     assert.deepEqual(page.workers(), []);
   }
@@ -100,7 +101,8 @@ describe('the workers of the test bench', { skip: NO_CHROMIUM, timeout: 120_000 
     await page.getByText('small.bin').first().waitFor();
     assert.deepEqual(await suites(page), [8, 8]);
     await page.locator('#start').waitFor();
-    await page.waitForFunction(
+    await untilTrue(
+      page,
       '/^[0-9a-f]{64}$/.test(document.querySelector("#facts").lastChild.textContent)',
     );
     await assertNone(page);
