@@ -1,5 +1,5 @@
 /**
- * Compares the images that deploy/ names by tag and digest with their registry: `npx node scripts/image-digests.ts`. The
+ * Compares the images that deploy/ and the workflows name by tag and digest with their registry: `npx node scripts/image-digests.ts`. The
  * exit code is 1 if a tag has another digest, as after a rebuild of the image, and 2 if the registry does not answer.
  * `--write` writes the registry's digests into the files: edit the tag first, or leave it, then build and try the image.
  * Needs Docker's buildx.
@@ -7,7 +7,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const FILES = ['deploy/compose/compose.yaml', 'deploy/docker/Dockerfile'];
+const FILES = [
+  '.github/workflows/run.yml',
+  'deploy/compose/compose.yaml',
+  'deploy/docker/Dockerfile',
+];
 const PINNED = /([a-z0-9./-]+:[\w.-]+)@(sha256:[0-9a-f]{64})/g;
 
 const root = new URL('../', import.meta.url);

@@ -8,20 +8,21 @@ import { after, describe, it } from 'node:test';
 import { find, ROOT, readText } from './files.ts';
 
 const COMPOSE = 'deploy/compose/compose.yaml';
+const IMAGE_FILES = ['.github/workflows/run.yml', COMPOSE, 'deploy/docker/Dockerfile'];
 const SCRIPT = 'scripts/image-digests.ts';
 const MOVED = `sha256:${'5a'.repeat(32)}`;
 
 describe('scripts/image-digests.ts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'phm-digests-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
-  for (const path of [SCRIPT, COMPOSE, 'deploy/docker/Dockerfile']) {
+  for (const path of [SCRIPT, ...IMAGE_FILES]) {
     cpSync(join(ROOT, path), join(folder, path));
   }
   const postgres = find(readText(COMPOSE), /(postgres:\S+)@sha256/);
 
   /** Runs the script with a registry that has the digests of the files, but `moved` for PostgreSQL. */
   const run = (moved: string | null, ...args: string[]) => {
-    const files = readText(COMPOSE) + readText('deploy/docker/Dockerfile');
+    const files = IMAGE_FILES.map(readText).join('');
     const pinned = [...files.matchAll(/(\S+:\S+)@(sha256:\w+)/g)].map(([, tag, digest]) => {
       return `*' ${tag}') echo '{"digest":"${tag === postgres && moved ? moved : digest}"}';;`;
     });
@@ -36,7 +37,7 @@ describe('scripts/image-digests.ts', () => {
   it('says that every digest is the one of its tag', () => {
     const { status, stdout } = run(null);
     assert.equal(status, 0);
-    assert.equal(stdout.match(/ ok$/gm)?.length, 4);
+    assert.equal(stdout.match(/ ok$/gm)?.length, 5);
   });
 
   it('fails if a tag has another digest, and changes nothing', () => {
