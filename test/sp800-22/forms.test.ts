@@ -370,6 +370,8 @@ describe('listings', () => {
     assert.notEqual(guessFormat(wrong), 'intel_hex');
     const damaged = listing((bytes, at) => intelHex(bytes, at).replace(/..$/, at ? '$&' : '00'));
     assert.equal(guessFormat(damaged), 'intel_hex');
+    const records = listing((bytes, at) => sRecord(bytes, at).replace(/..$/, at ? '$&' : '00'));
+    assert.equal(guessFormat(records), 's_record');
   });
 
   it('recognises what od writes without offsets, but for a generator that is stuck', () => {
