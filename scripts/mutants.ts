@@ -5,10 +5,11 @@
  *     node scripts/mutants.ts check      every text and every test that the list names is there
  *     node scripts/mutants.ts status [--commit C]
  *     node scripts/mutants.ts coverage   which functions each fast test runs, into build/mutants-coverage.json
- *     node scripts/mutants.ts choose --group G --count N --seed S [--file PREFIX]
+ *     node scripts/mutants.ts choose --group G --count N --seed S [--file PREFIX] [--accept NAME]…
  *
  * `run` tries each mutant in a copy of a commit (default: HEAD), one at a time, with low priority. `--tier slow`, the default,
  * runs the fast and the slow tests that a mutant names; `all` also the campaigns. Run again, it goes on where it ended.
+ * `choose` proposes mutants, and adds those to the list that are accepted by name.
  */
 import { execFileSync } from 'node:child_process';
 import { setPriority } from 'node:os';
@@ -27,6 +28,7 @@ import {
 import { Results, statusTable } from './mutants/results.ts';
 import { isOpen, runAll } from './mutants/run.ts';
 import { Site } from './mutants/site.ts';
+import { writeList } from './mutants/write-list.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const RESULTS = fileURLToPath(new URL('../docs/evidence/mutants.json', import.meta.url));
@@ -48,6 +50,7 @@ const { positionals, values } = parseArgs({
     count: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
     file: { type: 'string', default: '' },
+    accept: { type: 'string', multiple: true, default: [] },
   },
 });
 
@@ -101,8 +104,14 @@ function status(): void {
 function choosePlaces(): void {
   const group = GROUPS.find((name) => name === values.group);
   if (group === undefined) throw new Error(`--group is one of ${GROUPS.join(', ')}`);
-  const mutants = choose(ROOT, group, values.file, Number(values.seed), Number(values.count));
-  print(JSON.stringify(mutants, null, 2));
+  const chosen = choose(ROOT, group, values.file, Number(values.seed), Number(values.count));
+  const accepted = chosen.filter(({ name }) => values.accept.includes(name));
+  if (accepted.length === 0) print(JSON.stringify(chosen, null, 2));
+  else
+    writeList(ROOT, group, [
+      ...readMutants(ROOT).filter((one) => one.group === group),
+      ...accepted,
+    ]);
 }
 
 const COMMANDS: Readonly<Record<string, () => void | Promise<void>>> = {

@@ -16,7 +16,7 @@ const LONGER_MS = 60_000;
 /** No sound test file takes longer, on a busy machine too. */
 const LONGEST_MS = 1_800_000;
 
-export interface Run {
+interface Run {
   readonly results: Results;
   readonly commit: Commit;
   readonly tiers: readonly Tier[];
