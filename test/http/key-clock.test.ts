@@ -1,17 +1,19 @@
 /**
- * A wall clock that is set back across the expiry of keys, over HTTP with the whole service: an expiry no longer holds, but a
- * revocation does, also one of a key that had expired.
+ * The expiry of keys under a wall clock that the test sets, over HTTP with the whole service. If the clock is set back, an
+ * expiry no longer holds, but a revocation does, also one of a key that had expired.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { newRecipient } from '#sealing';
 import { hashApiKey, newApiKey } from '../../src/accounts/index.ts';
 import type { KeyService } from '../../src/service/index.ts';
 import { buildTestApp } from '../support/app.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** A key that was generated. */
 interface Made {
@@ -20,7 +22,7 @@ interface Made {
   readonly hash_proof: string;
 }
 
-describe('keys under a clock that is set back', () => {
+describe('keys that expire', () => {
   const dataDir = makeDataDir();
   const apiKey = newApiKey('live');
   let aheadMs = 0;
@@ -42,13 +44,16 @@ describe('keys under a clock that is set back', () => {
     removeDataDir(dataDir);
   });
 
-  const ask = async (path: string, payload?: object) => {
-    const answer = await app.inject({
+  const send = (path: string, payload?: object, headers: Record<string, string> = {}) =>
+    app.inject({
       method: payload ? 'POST' : 'GET',
       url: `/api/v2/${path}`,
-      headers: { host: 'localhost', 'x-api-key': apiKey },
+      headers: { host: 'localhost', 'x-api-key': apiKey, ...headers },
       ...(payload && { payload }),
     });
+
+  const ask = async (path: string, payload?: object) => {
+    const answer = await send(path, payload);
     assert.equal(answer.statusCode, 200, answer.body);
     return answer.json();
   };
@@ -77,6 +82,27 @@ describe('keys under a clock that is set back', () => {
       );
     }
   }
+
+  it('are invalid then, and a repeated request for one is still answered', async () => {
+    // The suite's verdict on the generator is younger than the ten minutes for which it counts.
+    const expires_at = new Date(clock.nowMs() + 2 * MINUTE_MS).toISOString();
+    const order = { security_level: 256, expires_at };
+    const { suite, publicKey } = await newRecipient();
+    const seal_to = { suite, public_key: Buffer.from(publicKey).toString('base64url') };
+    const repeatable = async (path: string, payload: object) =>
+      (await send(path, payload, { 'idempotency-key': `"${path}"` })).json();
+    const plain = () => repeatable('generate', order);
+    const sealed = () => repeatable('generate/sealed', { ...order, seal_to });
+    const [made, first] = [await plain(), await sealed()];
+    await assertStatus(made, 'active');
+    aheadMs = 2 * MINUTE_MS;
+    await assertStatus(made, 'deactivated');
+    const again = await plain();
+    assert.deepEqual([again.code, again.key_id], ['key_already_made', made.key_id]);
+    assert.ok(first.sealed_key);
+    assert.deepEqual(await sealed(), first);
+    aheadMs = 0;
+  });
 
   it('stay revoked if they had expired when they were revoked, and are active again otherwise', async () => {
     const [left, superseded, compromised] = [await make(), await make(), await make()];

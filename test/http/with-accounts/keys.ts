@@ -1,8 +1,6 @@
 /** Key records of a running server: access, revocation and answers. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { newRecipient } from '#sealing';
 import { formatTimestamp } from '../../../src/clock.ts';
 import { type Account, addAccounts, querySqlite } from '../../support/books.ts';
 import type { Answer } from '../../support/server.ts';
@@ -12,7 +10,6 @@ import { until } from '../../support/until.ts';
 
 let owner: string;
 let other: string;
-const recipient = await newRecipient();
 /** A key of `owner`. */
 let key: { readonly key_id: string; readonly key: string; readonly hash_proof: string };
 
@@ -39,18 +36,6 @@ async function generate(extra: object = {}) {
   assert.equal(status, 200, JSON.stringify(body));
   return body;
 }
-
-/** Sends a request with the path as its Idempotency-Key. */
-const repeatable = (path: string, body: object) =>
-  server.request(path, {
-    method: 'POST',
-    headers: {
-      'X-API-Key': owner,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': `"${path}"`,
-    },
-    body: JSON.stringify(body),
-  });
 
 const base64Url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
@@ -178,7 +163,7 @@ describe('a key record', () => {
     );
     assert.ok(!JSON.stringify(body).includes(made.key));
     const receipt = () => server.request(body.key.receipt_url, { headers: { 'X-API-Key': owner } });
-    while ((await receipt()).body.code === 'receipt_pending') await sleep(100);
+    await until('the receipt', async () => (await receipt()).body.code !== 'receipt_pending');
     assert.equal((await receipt()).status, 200);
   });
 
@@ -216,28 +201,6 @@ describe('a key record', () => {
   it('counts the characters of a label, not their code units', async () => {
     const labels = { env: '👍'.repeat(64) };
     assert.deepEqual((await generate({ labels })).labels, labels);
-  });
-
-  it('expires: validate then calls the key invalid, and a repeated request is still answered', async () => {
-    const atMs = Date.now() + 1_500;
-    const order = { security_level: 256, expires_at: new Date(atMs).toISOString() };
-    const seal_to = { suite: recipient.suite, public_key: base64Url(recipient.publicKey) };
-    const sealed = () => repeatable('/api/v2/generate/sealed', { ...order, seal_to });
-    const plain = () => repeatable('/api/v2/generate', order);
-    const [{ body: made }, { body: first }] = await Promise.all([plain(), sealed()]);
-    assert.equal((await validate(made)).validation_details.key_status, 'active');
-    while (Date.now() <= atMs) await sleep(100);
-    for (const withProof of [true, false]) {
-      const { valid, validation_details: details } = await validate(made, withProof);
-      assert.deepEqual(
-        [valid, details.key_status, details.proof_verification],
-        [false, 'deactivated', 'passed'],
-      );
-    }
-    assert.equal((await call(`/${made.key_id}`, owner)).body.key.status, 'deactivated');
-    const again = (await plain()).body;
-    assert.deepEqual([again.code, again.key_id], ['key_already_made', made.key_id]);
-    assert.deepEqual((await sealed()).body, first);
   });
 });
 
