@@ -11,7 +11,8 @@ const GATE = new URL('../../src/ledger/sqlite/write-gate.ts', import.meta.url).h
 const THREAD = `
   const { workerData: { memory, counter, passes } } = require('node:worker_threads');
   import('${GATE}').then(({ WriteGate }) => {
-    const gate = new WriteGate(memory);
+    // Longer than any thread waits, also if the machine stops meanwhile.
+    const gate = new WriteGate(memory, 600_000);
     const count = new Int32Array(counter);
     for (let i = 0; i < passes; i++) {
       gate.pass(() => {

@@ -1,19 +1,22 @@
 /** A page of metrics shows the last value of a slow reading, and no value of one that hangs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMs } from '../../src/clock.ts';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Reading } from '../../src/telemetry/reading.ts';
+import { SimulatedTime } from '../support/simulated-time.ts';
+
+const WAIT_MS = 250;
 
 describe('a reading in the background', () => {
-  it('is repeated after its interval, not before', async () => {
+  it('is repeated after its interval, not before', async (t) => {
+    const time = new SimulatedTime(t);
     let reads = 0;
-    const rare = new Reading(async () => ++reads, 60_000);
-    assert.deepEqual([await rare.value(), await rare.value()], [1, 1]);
-    const often = new Reading(async () => ++reads, 40);
-    assert.equal(await often.value(), 2);
-    await delay(50);
-    assert.equal(await often.value(), 3);
+    const reading = new Reading(async () => ++reads, 60_000);
+    assert.deepEqual([await reading.value(), await reading.value()], [1, 1]);
+    time.pass(59_999);
+    assert.equal(await reading.value(), 1);
+    time.pass(1);
+    assert.equal(await reading.value(), 2);
   });
 
   it('has no value while it is unknown', async () => {
@@ -21,18 +24,22 @@ describe('a reading in the background', () => {
     assert.equal(await new Reading(() => Promise.reject(new Error()), 1_000).value(), null);
   });
 
-  it('that hangs delays one page a little, is not repeated, and loses its value', async () => {
+  it('that hangs delays one page a little, is not repeated, and loses its value', async (t) => {
+    const time = new SimulatedTime(t);
     let reads = 0;
     const reading = new Reading(
       () => (++reads === 1 ? Promise.resolve(5) : new Promise<number>(() => {})),
-      50,
+      100,
     );
     assert.equal(await reading.value(), 5);
-    await delay(60);
-    const startMs = monotonicMs();
-    assert.equal(await reading.value(), null);
-    for (let i = 0; i < 20; i++) assert.equal(await reading.value(), null);
-    assert.ok(monotonicMs() - startMs < 20 * 250, 'later pages waited too');
+    time.pass(100);
+    const startMs = time.nowMs;
+    assert.equal(await time.settle(reading.value()), null);
+    assert.equal(time.nowMs - startMs, WAIT_MS);
+    // Time stands still, so that no wait ends.
+    for (let i = 0; i < 20; i++) {
+      assert.equal(await Promise.race([reading.value(), turn('waits')]), null);
+    }
     assert.equal(reads, 2);
   });
 });

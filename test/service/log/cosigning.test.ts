@@ -252,6 +252,8 @@ describe('the pause after a failure', () => {
       save: () => assert.fail(),
       notify: () => {},
     });
+    const still = process.hrtime.bigint();
+    t.mock.method(process.hrtime, 'bigint', () => still);
     await opened.round(tree.head(3));
     const jumped = Date.now() + 86_400_000;
     t.mock.method(Date, 'now', () => jumped);
