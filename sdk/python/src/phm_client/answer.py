@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import httpx
 
-from .binding import RecentKeys, keys_of
+from .binding import RecentKeys, is_sealed, keys_of
 from .call import Call
 from .decode import Mismatch, decode
 from .errors import (
@@ -132,7 +132,8 @@ def _decoded(body: _JsonObject, call: Call[T], reply: Reply) -> T | PhmError:
     else:
         problem = call.check(answer) if call.check else None
         if problem is None and keys_of(answer):
-            replayed = reply.headers.get("idempotent-replayed", "").lower() == "true"
+            says_so = reply.headers.get("idempotent-replayed", "").lower() == "true"
+            replayed = says_so and is_sealed(answer)
             problem = reply.recent.problem(keys_of(answer), replayed=replayed)
         if problem is None:
             return answer

@@ -64,6 +64,12 @@ def keys_of(answer: object) -> tuple[str, ...]:
     return ()
 
 
+def is_sealed(answer: object) -> bool:
+    """Return whether all keys of a response are sealed: only these are ever sent twice."""
+    made = answer.keys if isinstance(answer, KeyBatch) else (answer,)
+    return all(isinstance(one, GeneratedSealedKey) for one in made)
+
+
 def of_key_id(key_id: str) -> Callable[[KeyInfoResult], str | None]:
     """Return the check of ``get_key``."""
     return lambda result: None if result.key.key_id == key_id else "it is about another key"
