@@ -43,12 +43,19 @@ class VirtualClock implements Clock {
     for (;;) {
       await setImmediate();
       if (settled) return promise;
-      const [next] = [...this.#events].sort((a, b) => a.atMs - b.atMs);
-      if (!next) throw new Error('no timer is set, and the promise is pending: nothing can end it');
-      this.#events.delete(next);
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
-      next.work();
+      if (!this.advance())
+        throw new Error('no timer is set, and the promise is pending: nothing can end it');
     }
+  }
+
+  /** Moves on to the next timer and runs it. Returns false if there is none. */
+  advance(): boolean {
+    const [next] = [...this.#events].sort((a, b) => a.atMs - b.atMs);
+    if (!next) return false;
+    this.#events.delete(next);
+    this.#nowMs = Math.max(this.#nowMs, next.atMs);
+    next.work();
+    return true;
   }
 }
 
