@@ -10,7 +10,7 @@ interface Event {
   readonly work: () => void;
 }
 
-class VirtualClock implements Clock {
+export class VirtualClock implements Clock {
   #nowMs = 0;
   readonly #events = new Set<Event>();
 
