@@ -171,7 +171,7 @@ function withMembers(
 }
 
 /** Returns a body of the key with this number, which no other number has in common with it. */
-export function numbered(body: Json | undefined, number: number): JsonObject {
+function numbered(body: Json | undefined, number: number): JsonObject {
   assert.ok(isObject(body));
   const key_id = `phm_${number}`;
   const padded = (length: number) => Buffer.from(key_id.padEnd(length, '.')).toString('base64url');
