@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
@@ -10,9 +9,9 @@ from http.server import BaseHTTPRequestHandler
 import httpx
 import pytest
 from conftest import API_KEY
-from scripted import GENERATED, TIMESTAMP, ScriptedServer, Step, exactly, fails, sends
+from scripted import ScriptedServer, Step, sends
 
-from phm_client import PhmApiError, PhmClient, PhmError, PhmResponseError, PhmTimeoutError
+from phm_client import PhmClient, PhmError, PhmTimeoutError
 
 Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
 
@@ -65,40 +64,8 @@ def test_leaves_the_timeouts_of_the_callers_own_requests_as_they_are(answered: A
         phm.close()
 
 
-@pytest.mark.parametrize("number", ["9" * 400, "-1e999"])
-def test_refuses_a_number_that_is_too_large(answered: Answered, number: str) -> None:
-    text = json.dumps({**GENERATED, "success": True}).replace("254.78", number)
-    phm, _ = answered(sends(200, text.encode(), {"Content-Type": "application/json"}))
-    with pytest.raises(PhmResponseError, match="/entropy_bits is too large a number") as caught:
-        phm.generate(256)
-    assert caught.value.outcome_unknown
-
-
-@pytest.mark.parametrize("host", ["xn--a", "[", "[::1", "a:99999", "a\xad\xff", "%00"])
+@pytest.mark.parametrize("host", ["xn--a", "a\xad\xff"])
 def test_a_redirect_to_nowhere_is_an_error_of_the_client(answered: Answered, host: str) -> None:
     phm, _ = answered(sends(302, b"", {"Location": f"http://{host}/"}), max_retries=0)
     with pytest.raises(PhmError, match="redirects|its Location is no address|not HTTP"):
         phm.health()
-
-
-def test_remembers_no_cursor_that_is_too_long(answered: Answered) -> None:
-    page = {"keys": [], "timestamp": TIMESTAMP, "next_cursor": "x" * 1025}
-    phm, server = answered(exactly(page))
-    with pytest.raises(PhmResponseError, match="next_cursor is empty, too long or repeats"):
-        next(phm.list_keys())
-    assert len(server.received) == 1
-
-
-ACTIVE = "\x1b]0;title\x07\x9b31m\r\n\u202e\u200b\u2028\u3164\ufe0f\U000e0041"
-
-
-def test_a_message_shows_what_would_act_on_a_terminal(answered: Answered) -> None:
-    problem = {"title": f"T{ACTIVE}", "detail": f"Größe {ACTIVE}"}
-    wrong = [{"pointer": f"#/{ACTIVE}", "message": f"m{ACTIVE}"}]
-    phm, _ = answered(fails(f"invalid{ACTIVE}", 400, errors=wrong, more=problem))
-    with pytest.raises(PhmApiError) as caught:
-        phm.generate(256)
-    assert not set(ACTIVE) - set("0;title31m]") & set(str(caught.value))
-    assert "Größe \\x1b]0;title\\x07\\x9b31m\\r\\n\\u202e\\u200b\\u2028" in str(caught.value)
-    # What a program reads is as it came.
-    assert caught.value.detail == f"Größe {ACTIVE}"
