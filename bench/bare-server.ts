@@ -2,9 +2,7 @@
  * The yardstick of `bench/http.ts` and `bench/scale.ts`: one Fastify route that parses a JSON body and returns an object.
  * It has no key, no ledger, no authentication and no log.
  *
- *   node bench/bare-server.ts JSON
- *
- * JSON is the object: an answer of the real server, so that both send the same fields.
+ * Its only argument is the object: an answer of the real server, so that both send the same fields.
  */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
