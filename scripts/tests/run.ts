@@ -5,7 +5,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { ROOT } from './tiers.ts';
 
-export interface RunOptions {
+interface RunOptions {
   /** Name of the run, for its report. */
   readonly title: string;
   /** Longest time of a file in ms. */

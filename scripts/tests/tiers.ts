@@ -25,7 +25,7 @@ export const TIERS = {
   one: { limitMs: 60 * MINUTE_MS, concurrency: 1 },
 } as const satisfies Record<string, TierOptions>;
 
-export type Tier = keyof typeof TIERS;
+type Tier = keyof typeof TIERS;
 
 export function isTier(text: string): text is Tier {
   return Object.hasOwn(TIERS, text);

@@ -17,7 +17,7 @@ export function sized<T>({ sample, full }: { readonly sample: T; readonly full: 
 export const fullOnly: string | false = !isFull && 'only npm run campaign runs it';
 
 /** A promise about wall-clock time. */
-export interface TimeLimit {
+interface TimeLimit {
   readonly name: string;
   readonly value: number;
   readonly atMost: number;
