@@ -44,7 +44,7 @@ const TESTS_OF: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^deploy\//, ['deploy/deploy', 'deploy/image-digests', 'upgrade']],
 ];
 
-/** Tests that a mutant names: the most special ones, which run least else. */
+/** Tests that a mutant names: those whose paths have most in common with the file's, and of these the ones that run least else. */
 const MOST_TESTS = 5;
 
 /** Returns `count` mutants of a group in files whose path begins with `prefix`, each in another file. */
@@ -98,9 +98,18 @@ function testsOf({ file, offset }: Candidate, { tests, files }: Coverage): strin
     .filter(([, { ranges }]) =>
       ranges[file]?.some(([start, end]) => start <= offset && offset < end),
     )
-    .sort(([, a], [, b]) => a.length - b.length)
+    .sort(([one, a], [two, b]) => common(two, file) - common(one, file) || a.length - b.length)
     .slice(0, MOST_TESTS)
     .map(([path]) => path);
+}
+
+/** Counts the names that a test's path has in common with a file's. */
+function common(test: string, file: string): number {
+  const names = new Set(file.replace(/\.tsx?$/, '').split('/'));
+  return test
+    .replace(/\.test\.ts$/, '')
+    .split('/')
+    .filter((name) => names.has(name)).length;
 }
 
 function rank(seed: number, { file, find, replace }: Candidate): string {
