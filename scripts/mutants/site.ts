@@ -49,12 +49,13 @@ export class Site {
   static open(checkout: string, commit: string, number: number): Site {
     const root = join(checkout, 'build/mutants', `${commit.slice(0, 8)}-${number}`);
     const site = new Site(checkout, root);
-    if (existsSync(join(root, 'build/dashboard'))) {
-      site.#git('checkout', '--quiet', '--force', commit);
-    } else {
+    if (existsSync(join(root, 'build/dashboard'))) site.#clean();
+    else {
       rmSync(root, { recursive: true, force: true });
       site.#make(commit);
     }
+    // An interrupted run may have left pages with a mutant.
+    site.#npm('build');
     return site;
   }
 
@@ -73,7 +74,6 @@ export class Site {
     mkdirSync(python, { recursive: true });
     mkdirSync(join(this.root, 'build'), { recursive: true });
     symlinkSync(python, join(this.root, 'build/python'));
-    this.#npm('build');
   }
 
   /** Writes a mutant into the copy. */
@@ -90,11 +90,15 @@ export class Site {
 
   /** Takes the mutant out again, with all that its tests left in the folder. */
   restore(mutant: Mutant): void {
-    this.#git('checkout', '--quiet', '--force', 'HEAD');
-    this.#git('clean', '--quiet', '--force', '-d');
+    this.#clean();
     const scripts = BUILDS.filter(([path]) => path.test(mutant.file)).map(([, , script]) => script);
     const built = scripts.filter((script) => !this.#stale.delete(script));
     for (const script of built) this.#npm(script);
+  }
+
+  #clean(): void {
+    this.#git('checkout', '--quiet', '--force', 'HEAD');
+    this.#git('clean', '--quiet', '--force', '-d');
   }
 
   #build(what: 'kernels' | 'pages'): void {
