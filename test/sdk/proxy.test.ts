@@ -13,7 +13,7 @@ const PROGRAM = `
 import { PhmClient } from ${JSON.stringify(new URL('../../sdk/src/index.ts', import.meta.url).href)};
 const ends = [];
 for (const baseUrl of process.argv.slice(1)) {
-  const phm = new PhmClient({ baseUrl, apiKey: ${JSON.stringify(API_KEY)}, timeoutMs: 3000, maxRetries: 0 });
+  const phm = new PhmClient({ baseUrl, apiKey: ${JSON.stringify(API_KEY)}, maxRetries: 0 });
   ends.push(await phm.metrics().then(() => 'answered', (error) => error.name + ': ' + error.message));
 }
 process.stdout.write(JSON.stringify(ends));

@@ -11,6 +11,7 @@ import type { Limit } from '../../sdk/src/limits.ts';
 import { Pace } from '../../sdk/src/pace.ts';
 import { type Clock, Turns } from '../../sdk/src/turns.ts';
 import { ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 import { ANY_ANSWER, API_KEY, rejection, withClient } from './support.ts';
 
 const MINUTE = 60_000;
@@ -186,33 +187,43 @@ describe('many calls at once', () => {
   });
 });
 
-/** A service in a thread of its own: it answers while this one is busy. */
+/** A service in a thread of its own: it answers each request when this one allows it, while this one is busy. */
 const SERVICE = `
 const { createServer } = require('node:http');
 const { parentPort, workerData } = require('node:worker_threads');
+const [asked, allowed, answered] = [0, 1, 2];
+const counts = new Int32Array(workerData.counts);
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
+    Atomics.add(counts, asked, 1);
+    Atomics.wait(counts, allowed, 0);
     const headers = { 'content-type': 'application/json', 'x-request-id': request.headers['x-request-id'] };
-    response.writeHead(200, headers).end(workerData);
-    parentPort.postMessage('answered');
+    response.writeHead(200, headers).end(workerData.answer, () => {
+      Atomics.add(counts, answered, 1);
+      Atomics.notify(counts, answered);
+    });
   });
 }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
 describe('an answer that came in time', () => {
   it('is not lost because the program was busy', async () => {
-    const workerData = JSON.stringify({ success: true, ...ANY_ANSWER });
+    const answer = JSON.stringify({ success: true, ...ANY_ANSWER });
+    const [asked, allowed, answered] = [0, 1, 2];
+    const counts = new Int32Array(new SharedArrayBuffer(3 * 4));
+    const workerData = { answer, counts: counts.buffer };
     const service = new Worker(SERVICE, { eval: true, workerData });
     try {
       const [port] = await once(service, 'message');
-      const options = { apiKey: API_KEY, attemptTimeoutMs: 300, maxRetries: 0 };
+      const options = { apiKey: API_KEY, attemptTimeoutMs: 1_000, maxRetries: 0 };
       const phm = new PhmClient({ baseUrl: `http://127.0.0.1:${port}`, ...options });
-      await phm.metrics();
+      const lateMs = performance.now() + 1_500;
       const call = phm.metrics();
-      // The request leaves now.
-      await new Promise((resolve) => setImmediate(resolve));
-      const until = performance.now() + 700;
-      while (performance.now() < until);
+      while (Atomics.load(counts, asked) === 0) await new Promise((next) => setImmediate(next));
+      Atomics.store(counts, allowed, 1);
+      Atomics.notify(counts, allowed);
+      assert.notEqual(Atomics.wait(counts, answered, 0, PATIENCE_MS), 'timed-out');
+      while (performance.now() < lateMs);
       assert.equal((await call).success, true);
     } finally {
       await service.terminate();

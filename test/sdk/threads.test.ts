@@ -44,7 +44,7 @@ describe('a client', () => {
     assert.equal(JSON.stringify(phm), '{}');
   });
 
-  it('of each thread and process gets its own keys', { timeout: 30_000 }, async () => {
+  it('of each thread and process gets its own keys', async () => {
     const server = await ScriptedServer.start((response) => {
       const asked = server.received.find(
         ({ headers }) => headers['x-request-id'] === response.req.headers['x-request-id'],
