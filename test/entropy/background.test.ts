@@ -39,7 +39,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
+describe('a background source', { concurrency: true }, () => {
   it('fills its pool in its own thread and leaves the pool empty when it closes', async (t) => {
     const events: SourceEvent[] = [];
     const source = new BackgroundSource('jitter', SETTINGS, (event) => events.push(event));

@@ -72,7 +72,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
   it('may be slow', async (t) => {
     const { path, writer } = makeFifo(t);
     const bytes = noise(32);
-    const pending = open(t, { path }).read(signal);
+    const pending = open(t, { path, timeoutMs: 60_000 }).read(signal);
     for (let i = 0; i < 32; i += 8) {
       writeSync(writer, bytes, i, 8);
       await setTimeout(8);

@@ -51,7 +51,7 @@ function withRun(index: number, length: number): Buffer {
 }
 
 // Several tests wait for a second, for the next attempt or for an idle pool.
-describe('the noise pump', { timeout: 30_000, concurrency: true }, () => {
+describe('the noise pump', { concurrency: true }, () => {
   after(closePumps);
 
   it('fills the pool with SHA-256 of tested samples, then rests', async () => {
@@ -320,7 +320,7 @@ describe('the noise pump', { timeout: 30_000, concurrency: true }, () => {
 });
 
 // Runs alone, because it moves the clock of the process: no timer of another pump may be set.
-describe('the pump of a silent source', { timeout: 30_000 }, () => {
+describe('the pump of a silent source', () => {
   after(closePumps);
 
   it('is unhealthy after its pool is empty and no sample arrived for 10 seconds', async (t) => {

@@ -49,7 +49,7 @@ const unavailable = (words: RegExp, seconds: number) => (error: unknown) =>
   words.test(error.details.detail ?? '') &&
   error.details.retryAfterSeconds === seconds;
 
-describe('a draw pool', { timeout: 30_000 }, () => {
+describe('a draw pool', () => {
   it('returns draws in order, with credit and job', () => {
     const { pool, filler } = makePool();
     const source = new PooledSource(pool);

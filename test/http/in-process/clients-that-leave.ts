@@ -7,9 +7,7 @@ import { AppError } from '../../../src/errors.ts';
 import type { KeyService } from '../../../src/service/index.ts';
 import { buildTestApp, standInService } from '../../support/app.ts';
 
-it('a waiting request reports whether its client has disconnected', {
-  timeout: 10_000,
-}, async () => {
+it('a waiting request reports whether its client has disconnected', async () => {
   const arrived = Promise.withResolvers<() => boolean>();
   const generate: KeyService['generate'] = async (_principal, _order, { abandoned }) => {
     arrived.resolve(abandoned);
