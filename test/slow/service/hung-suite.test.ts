@@ -8,27 +8,49 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
 import { slowSuite } from '../../support/slow-suite.ts';
+import { until } from '../../support/until.ts';
 
 const PLAIN = { security_level: 256 };
 
+/** Starts a server whose suite hangs while the file exists. */
+async function start(t: TestContext) {
+  const dataDir = makeDataDir();
+  const file = join(dataDir, 'hung');
+  const server = await Server.start(dataDir, { ...slowSuite(file), PHM_METRICS_PORT: '0' });
+  t.after(async () => {
+    await server.stop('SIGKILL');
+    removeDataDir(dataDir);
+  });
+  return { server, file };
+}
+
 /** Starts a server whose plain keys wait for a verdict that never comes. */
 async function startHung(t: TestContext) {
-  const dataDir = makeDataDir();
-  t.after(() => removeDataDir(dataDir));
-  const file = join(dataDir, 'hung');
-  const server = await Server.start(dataDir, slowSuite(file));
+  const { server, file } = await start(t);
   const { body } = await server.generate(PLAIN);
+  const judged = 'phm_plain_generator_judgements_total{result="passed"} 2\n';
+  await until('the sample after the key is judged', async () =>
+    (await server.scrape()).includes(judged),
+  );
   writeFileSync(file, '');
-  assert.equal((await server.generate(PLAIN)).status, 200);
+  // The next sample is drawn after one key, and due again after another.
+  for (let i = 0; i < 2; i++) assert.equal((await server.generate(PLAIN)).status, 200);
   return { server, file, key: body.key as string };
 }
 
-describe('a hung suite', { timeout: 120_000 }, () => {
+/** Waits until a server works on this many requests. */
+const underway = (server: Server, requests: number) =>
+  until(`${requests} requests have arrived`, async () =>
+    (await server.scrape()).includes(`phm_http_connections{state="active"} ${requests}\n`),
+  );
+
+describe('a hung suite', () => {
   it('stops new keys and readiness until it answers', async (t) => {
     const { server, file, key } = await startHung(t);
     const held = [PLAIN, { ...PLAIN, enable_nist_validation: true }].map((order) =>
       server.generate(order),
     );
+    await underway(server, held.length);
     assert.equal((await server.validate({ key })).body.valid, true);
     for (const { status, body, headers } of await Promise.all(held)) {
       assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
@@ -48,10 +70,7 @@ describe('a hung suite', { timeout: 120_000 }, () => {
   });
 
   it('ends a request whose job hangs, and frees its Idempotency-Key', async (t) => {
-    const dataDir = makeDataDir();
-    t.after(() => removeDataDir(dataDir));
-    const file = join(dataDir, 'hung');
-    const server = await Server.start(dataDir, slowSuite(file));
+    const { server, file } = await start(t);
     writeFileSync(file, '');
     const generate = () =>
       server.request('/api/v2/generate', {
@@ -75,10 +94,9 @@ describe('a hung suite', { timeout: 120_000 }, () => {
   });
 
   it('does not prevent shutdown, and the log reports the keys without a verdict', async (t) => {
-    const { server, key } = await startHung(t);
+    const { server } = await startHung(t);
     const held = server.generate(PLAIN);
-    // The later request is answered, so this request for a key has arrived.
-    assert.equal((await server.validate({ key })).status, 200);
+    await underway(server, 1);
     const stopped = server.stop();
     assert.equal((await held).body.code, 'entropy_unavailable');
     assert.equal(await stopped, 0);
