@@ -1,25 +1,32 @@
 /**
- * Three servers on one PostgreSQL follow a change of access within two seconds: a suspension, its end, a deletion, and the
- * revocation of an API key. 12 s.
+ * Three servers on one PostgreSQL follow a change of access: a suspension, its end, a deletion, and the revocation of an API
+ * key. They follow for good; `test/service/api-key-cache.test.ts` has the two seconds, in simulated time, and the campaign
+ * `promised-times` measures them.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { hashApiKey } from '../../../src/accounts/index.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../../src/config/index.ts';
 import { type AccountState, type LedgerStore, openStore } from '../../../src/ledger/index.ts';
 import { changeState } from '../../support/account-state.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
+import { reportTime } from '../../support/campaign.ts';
 import { noPostgres, Postgres } from '../../support/postgres.ts';
 import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 /** Within this time after a change is durable, each server has followed it. */
 const PROMISE_MS = 2_000;
 
-/** How long callers go on after a change. */
-const WATCH_MS = 3_000;
+/** Answers of each server before a change, and after it has followed one. */
+const ANSWERS = 20;
 
 const PAUSE_MS = 20;
+
+/** A timer and eight requests at a time may be late. */
+const BUSY_MS = 300;
 
 /** An answered request. */
 interface Asked {
@@ -66,46 +73,67 @@ describe('three servers', { skip: noPostgres }, () => {
 
   const outcomesOf = (asked: readonly Asked[]) => new Set(asked.map(({ outcome }) => outcome));
 
-  /** Returns when each server followed a change, in milliseconds after it, while it is asked all the time. */
+  /**
+   * Returns when the last server followed a change, in milliseconds after it, while all are asked all the time. Asserts that
+   * each follows, and for good.
+   */
   async function followed(
     account: Account,
     change: () => Promise<unknown>,
     expected: string,
-  ): Promise<number[]> {
+  ): Promise<number> {
     const asked: Asked[] = [];
-    let endMs = Number.POSITIVE_INFINITY;
+    const of = (server: number) => asked.filter((one) => one.server === server);
+    let running = true;
     const callers = servers.map(async (_, server) => {
-      while (performance.now() < endMs) {
+      while (running) {
         asked.push(await ask(server, account));
         await sleep(PAUSE_MS);
       }
     });
-    await sleep(PROMISE_MS);
-    const before = [...asked];
-    await change();
-    const durableMs = performance.now();
-    endMs = durableMs + WATCH_MS;
-    await Promise.all(callers);
-    assert.ok(!outcomesOf(before).has(expected));
-    return servers.map((_, server) => {
-      const others = asked.filter((one) => one.server === server && one.outcome !== expected);
-      return Math.max(0, ...others.map(({ startMs }) => startMs - durableMs));
-    });
+    const followedBy = (server: number) =>
+      of(server).findIndex(({ outcome }) => outcome === expected);
+    try {
+      await until('all servers answer', () => servers.every((_, i) => of(i).length >= ANSWERS));
+      assert.ok(!outcomesOf(asked).has(expected));
+      await change();
+      const durableMs = performance.now();
+      await until(`all servers answer ${expected}`, () =>
+        servers.every((_, i) => followedBy(i) >= 0 && of(i).length >= followedBy(i) + ANSWERS),
+      );
+      const delays = servers.map((_, i) => (of(i)[followedBy(i)]?.startMs ?? 0) - durableMs);
+      for (const [i] of servers.entries()) {
+        assert.deepEqual(outcomesOf(of(i).slice(followedBy(i))), new Set([expected]));
+      }
+      return Math.max(0, ...delays);
+    } finally {
+      running = false;
+      await Promise.all(callers);
+    }
   }
 
-  /** Asserts that each server has followed a change at the end of the time, although it was asked right before it last. */
-  async function assertFollowed(
+  /** Asserts that each server follows a change that it was asked about right before, and then no more for a while. */
+  async function followedUnasked(
     account: Account,
     change: () => Promise<unknown>,
     expected: string,
-  ): Promise<void> {
+  ): Promise<number> {
     assert.ok(!outcomesOf(await askAll(account)).has(expected));
     await change();
+    const durableMs = performance.now();
     await sleep(PROMISE_MS);
-    assert.deepEqual(outcomesOf(await askAll(account)), new Set([expected]));
+    let startMs = performance.now();
+    // A server that waits long for its database uses what it knows.
+    await until(`all servers answer ${expected}`, async () => {
+      const answers = await askAll(account);
+      const isFollowed = isDeepStrictEqual(outcomesOf(answers), new Set([expected]));
+      if (isFollowed) startMs = Math.max(...answers.map((one) => one.startMs));
+      return isFollowed;
+    });
+    return startMs - durableMs;
   }
 
-  it('follow suspensions, deletions and revocations within two seconds, and resume an account as soon', async (t) => {
+  it('follow suspensions, deletions and revocations, and resume an account', async (t) => {
     const revoke = async ({ apiKey }: Account) => {
       const record = await store.findApiKey(hashApiKey(apiKey));
       assert.equal(await store.revokeApiKey(record?.apiKeyId ?? '', Date.now()), true);
@@ -121,12 +149,16 @@ describe('three servers', { skip: noPostgres }, () => {
     for (const account of accounts.slice(0, 2)) await set('suspended')(account);
     const runs = changes.flatMap(([name, change, expected], i) => {
       const [busy, quiet] = accounts.slice(2 * i) as [Account, Account];
-      const watch = async () => {
-        const delays = await followed(busy, () => change(busy), expected);
-        t.diagnostic(`${name}: each server follows after ${delays.map(Math.round).join(', ')} ms`);
-        for (const delayMs of delays) assert.ok(delayMs < PROMISE_MS, `${name}: ${delayMs} ms`);
-      };
-      return [watch(), assertFollowed(quiet, () => change(quiet), expected)];
+      const report = (when: string, value: number, atMost: number) =>
+        reportTime(t, { name: `${name}, ${when}`, value, atMost, unit: 'ms' });
+      return [
+        followed(busy, () => change(busy), expected).then((ms) =>
+          report('the last server that is asked all the time follows', ms, PROMISE_MS),
+        ),
+        followedUnasked(quiet, () => change(quiet), expected).then((ms) =>
+          report('the first request after two seconds', ms, PROMISE_MS + BUSY_MS),
+        ),
+      ];
     });
     await Promise.all(runs);
   });
