@@ -1,7 +1,7 @@
 /**
  * Readiness through faults of SQLite: a full disk, a held write lock, a missing file, a limit on its size. Of
  * two servers on one database, one has traffic and one has none. About 70 s. The load is random and has no
- * seed. Expected for each fault: two changes of readiness of each server. The counts are exact at the end.
+ * seed. Expected for each fault: each server is unready until it ends, and ready again. The counts are exact at the end.
  */
 import { execFileSync } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
