@@ -28,7 +28,7 @@ export interface Answer {
   readonly repeats?: number;
   readonly echo?: boolean;
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly headers?: JsonObject;
   readonly after?: number;
 }
 

@@ -99,7 +99,9 @@ export class ExchangeService {
     const headers: Record<string, string> = { 'content-type': type };
     const isOurs = answer.html === undefined;
     const stated = { ...(isOurs && { 'x-request-id': id }), ...answer.headers };
-    for (const [name, value] of Object.entries(stated)) if (value !== null) headers[name] = value;
+    for (const [name, value] of Object.entries(stated)) {
+      if (value !== null) headers[name] = String(resolved(value));
+    }
     return { status, headers, text };
   }
 

@@ -11,12 +11,14 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 
 const CACHE = resolve(import.meta.dirname, '../../build/python');
 
 /** The oldest Python that the pinned packages run on. */
 const OLDEST = [3, 10] as const;
+
+const NO_PYTHON = `there is no python3 of version ${OLDEST.join('.')} or newer with venv here`;
 
 /** Another run may still be creating or using an environment younger than this. */
 const LEFTOVER_MS = 3_600_000;
@@ -40,19 +42,33 @@ export async function pythonEnvironment(
   requirementsFile: string,
 ): Promise<PythonEnvironment> {
   const base = await findPython();
-  if (base === undefined) {
-    return lacking(`there is no python3 of version ${OLDEST.join('.')} or newer with venv here`);
-  }
-  const pins = readFileSync(requirementsFile, 'utf8');
-  const digest = createHash('sha256').update(`${pins}\n${base.path}\n${base.version}`);
-  const folder = join(CACHE, name);
-  const target = join(folder, digest.digest('hex').slice(0, 16));
+  if (base === undefined) return lacking(NO_PYTHON);
+  const target = placeOf(name, requirementsFile, base);
+  const folder = dirname(target);
   mkdirSync(folder, { recursive: true });
   removeLeftovers(folder, target);
   const python = interpreterOf(target);
   if ((await runPython(python, ['-c', ''])).ok) return { python, skip: false };
   const skip = await makeEnvironment(base.path, target, requirementsFile);
   return skip === false ? { python, skip } : lacking(skip);
+}
+
+/** Returns the environment that `pythonEnvironment` has created for these arguments, and creates none. */
+export async function installedPython(
+  name: string,
+  requirementsFile: string,
+): Promise<PythonEnvironment> {
+  const base = await findPython();
+  if (base === undefined) return lacking(NO_PYTHON);
+  const python = interpreterOf(placeOf(name, requirementsFile, base));
+  if ((await runPython(python, ['-c', ''])).ok) return { python, skip: false };
+  return lacking('the pinned packages are not installed yet: npm run test:slow clients does it');
+}
+
+function placeOf(name: string, requirementsFile: string, base: BasePython): string {
+  const pins = readFileSync(requirementsFile, 'utf8');
+  const digest = createHash('sha256').update(`${pins}\n${base.path}\n${base.version}`);
+  return join(CACHE, name, digest.digest('hex').slice(0, 16));
 }
 
 function lacking(skip: string): PythonEnvironment {
@@ -83,13 +99,18 @@ function runPython(python: string, args: readonly string[]): Promise<Outcome> {
   });
 }
 
+interface BasePython {
+  readonly path: string;
+  readonly version: string;
+}
+
 const ABOUT = `
 import ensurepip, json, sys, venv
 print(json.dumps({"path": sys.executable, "release": sys.version_info[:2], "version": sys.version}))
 `;
 
 /** Returns the first `python3` on PATH that is new enough and can create environments. */
-async function findPython(): Promise<{ path: string; version: string } | undefined> {
+async function findPython(): Promise<BasePython | undefined> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   for (const path of folders.map((folder) => join(folder, 'python3')).filter(existsSync)) {
     const { ok, stdout } = await runPython(path, ['-c', ABOUT]);

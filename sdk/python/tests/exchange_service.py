@@ -125,7 +125,7 @@ class ExchangeService(httpx.BaseTransport):
             return status, {**headers, **own}, text
         status, kind, text = self._content(answer)
         own = {} if "html" in answer else {"x-request-id": own_id}
-        stated = {"content-type": kind, **own, **answer.get("headers", {})}
+        stated = {"content-type": kind, **own, **resolved(answer.get("headers", {}))}
         return status, {name: one for name, one in stated.items() if one is not None}, text
 
     def _content(self, answer: Members) -> tuple[int, str, str]:
