@@ -368,6 +368,20 @@ describe('Prime Harmonic Modulation', () => {
       Modulator.prototype.modulateInPlace = modulateInPlace;
     }
   });
+
+  it('fails its health tests if the inverse is wrong', (t) => {
+    const { demodulateInPlace } = Modulator.prototype;
+    t.mock.method(
+      Modulator.prototype,
+      'demodulateInPlace',
+      function (this: Modulator, ...all: Parameters<typeof demodulateInPlace>) {
+        demodulateInPlace.apply(this, all);
+        all[0][0] ^= 1;
+      },
+    );
+    const failed = modulationSelfTest().filter(({ passed }) => !passed);
+    assert.equal(failed.length, MODULATION_TYPES.length);
+  });
 });
 
 describe('docs/prime-harmonic-modulation.md', () => {
