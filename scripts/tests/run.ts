@@ -30,6 +30,9 @@ export interface FileOutcome {
 /** Files named in the report; the saved report has all. */
 const NAMED = 10;
 
+/** What the files share. Node's types lack the option. */
+const GLOBAL_SETUP = { globalSetupPath: join(ROOT, 'test/support/global-setup.ts') };
+
 /** Runs the files. Prints what the tests say and the times; sets `process.exitCode` if a test fails. */
 export async function runFiles(
   files: readonly string[],
@@ -42,6 +45,7 @@ export async function runFiles(
     concurrency,
     timeout: limitMs,
     watch,
+    ...GLOBAL_SETUP,
     execArgv: ['--import', join(ROOT, 'test/support/compile-cache.mjs')],
     ...(name === '' ? {} : { testNamePatterns: [literal(name)] }),
   });

@@ -27,6 +27,7 @@ describe('repeated crashes', () => {
   it('lose nothing and keep a quota exact across three servers on PostgreSQL', {
     skip: noPostgres,
   }, async (test) => {
+    // A server of its own: the series kills it.
     const postgres = await Postgres.start();
     try {
       const crashes = new Crashes(await postgresSite(postgres, together), crashSeed(test));

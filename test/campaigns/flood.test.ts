@@ -55,6 +55,7 @@ for (const backend of ['SQLite', 'PostgreSQL']) {
     });
 
     it('does not affect valid keys, known to the server or not', async () => {
+      // A server of its own, which no other file slows down.
       if (backend === 'PostgreSQL') postgres = await Postgres.start();
       const url = await postgres?.createLedger('flood');
       const env: Environment = url ? { PHM_DATABASE_URL: url, PHM_MASTER_KEY: MASTER_KEY } : {};

@@ -1,17 +1,19 @@
 /** Access rights on PostgreSQL. */
 import { after, before } from 'node:test';
 import { newLogKeysText } from '../../src/log/index.ts';
-import { noPostgres, Postgres } from '../support/postgres.ts';
+import type { Databases } from '../support/databases.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { type AccessSite, accessTable } from './access-table.ts';
 
 const dataDir = makeDataDir();
-let postgres: Postgres;
+let postgres: Databases;
 let site: AccessSite;
 
 before(async () => {
   if (noPostgres) return;
-  postgres = await Postgres.start();
+  postgres = await sharedPostgres();
   const url = await postgres.createDatabase('access');
   const server = await Server.start(dataDir, {
     PHM_DATABASE_URL: url,

@@ -10,16 +10,20 @@ import type { AuditedRevocation } from '../../src/ledger/key-records.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
+import type { Databases } from '../support/databases.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 import { fillRecords } from './filled-store.ts';
 import { auditRecord, logStart, turnOf } from './log-contract.ts';
 
-let postgres: Postgres;
+let postgres: Databases;
+/** The role of the service, which is no superuser. */
+let role: string;
 before(async () => {
   if (noPostgres) return;
-  postgres = await Postgres.start();
-  await postgres.query('postgres', `CREATE ROLE service LOGIN PASSWORD '${PASSWORD}'`);
+  postgres = await sharedPostgres();
+  role = await postgres.createRole('service');
 });
 after(() => postgres?.remove());
 
@@ -72,8 +76,8 @@ function revocationOf({ keyId }: LedgerRow): AuditedRevocation {
 /** A ledger whose role is no superuser, with one account, one API key and one key. */
 async function makeLedger(name: string) {
   const owned = await postgres.createDatabase(name);
-  await postgres.query('postgres', `ALTER DATABASE ${name} OWNER TO service`);
-  const url = owned.replace('//phm:', '//service:');
+  await postgres.query('postgres', `ALTER DATABASE ${postgres.nameOf(name)} OWNER TO ${role}`);
+  const url = owned.replace('//phm:', `//${role}:`);
   await migrateStore({ kind: 'postgres', url });
   const store = await openPostgresStore({ url, quotas: QUOTAS });
   await store.addAccount(NEW);
@@ -201,10 +205,10 @@ describe('a PostgreSQL ledger whose rows can be missing or wrong', { skip: noPos
 
   it('is not opened by a role that does not enforce foreign keys', async () => {
     const { url, sql } = ledger;
-    await sql('ALTER ROLE service SET session_replication_role = replica');
+    await sql(`ALTER ROLE ${role} SET session_replication_role = replica`);
     const message = /session_replication_role is replica/;
     await assert.rejects(openPostgresStore({ url, quotas: QUOTAS }), { message });
-    await sql('ALTER ROLE service RESET session_replication_role');
+    await sql(`ALTER ROLE ${role} RESET session_replication_role`);
     await (await openPostgresStore({ url, quotas: QUOTAS })).close();
   });
 
@@ -450,7 +454,8 @@ describe('a locked account of a PostgreSQL ledger', { skip: noPostgres }, () => 
     await ledger.sql("ALTER FUNCTION lock_accounts SET lock_timeout = '1min'");
     await holder.query(`BEGIN; SELECT FROM accounts WHERE account_id = '${ACCOUNT}' FOR UPDATE`);
     const committed = outcomes(ACCOUNT);
-    const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    const waits =
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     while ((await ledger.sql(waits)).length === 0);
     await holder.query('ROLLBACK');
     assert.deepEqual(await committed, ['committed']);
@@ -543,9 +548,9 @@ describe('a PostgreSQL ledger with a publication of all tables', { skip: noPostg
     await sql('ALTER TABLE key_states REPLICA IDENTITY NOTHING');
     await assert.rejects(revoke, isLasting);
     await sql('ALTER TABLE key_states REPLICA IDENTITY DEFAULT');
-    await sql('REVOKE INSERT ON audit FROM service');
+    await sql(`REVOKE INSERT ON audit FROM ${role}`);
     await assert.rejects(revoke, isLasting);
-    await sql('GRANT INSERT ON audit TO service');
+    await sql(`GRANT INSERT ON audit TO ${role}`);
     assert.deepEqual(
       (await revoke()).map(({ kind }) => kind),
       ['unchanged'],

@@ -7,12 +7,14 @@ import { type LedgerIdentity, type LedgerStore, openStore } from '../../src/ledg
 import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
+import type { Databases } from '../support/databases.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 
 const ACCOUNT = { accountId: 'acc', name: 'x', plan: 'enterprise', demo: false, createdMs: NOW };
 
-let postgres: Postgres;
+let postgres: Databases;
 let made = 0;
 
 /** Creates a ledger with an account and a registered secret. */
@@ -44,9 +46,12 @@ async function swap(name: string, other: string, away: string): Promise<void> {
   ]) {
     await postgres.query(
       'postgres',
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${from}'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${postgres.nameOf(from)}'`,
     );
-    await postgres.query('postgres', `ALTER DATABASE ${from} RENAME TO ${to}`);
+    await postgres.query(
+      'postgres',
+      `ALTER DATABASE ${postgres.nameOf(from)} RENAME TO ${postgres.nameOf(to)}`,
+    );
   }
 }
 
@@ -75,7 +80,7 @@ async function assertWorks(store: LedgerStore): Promise<void> {
 
 describe('the ledger of a process', { skip: noPostgres }, () => {
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
   });
   after(() => postgres?.remove());
 
@@ -99,7 +104,7 @@ describe('the ledger of a process', { skip: noPostgres }, () => {
     await assertWorks(store);
     await postgres.query(
       'postgres',
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${own.name}'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${postgres.nameOf(own.name)}'`,
     );
     await postgres.createDatabase('own_copy', own.name);
     await swap(own.name, 'own_copy', 'away_2');
@@ -128,6 +133,7 @@ describe('the ledger of a process', { skip: noPostgres }, () => {
 
 describe('the schema of the ledger', { skip: noPostgres }, () => {
   before(async () => {
+    // A server of its own: tests change the defaults of the role that all use.
     postgres = await Postgres.start();
   });
   after(() => postgres?.remove());

@@ -59,6 +59,7 @@ import { verifyContract } from './verify-contract.ts';
 let postgres: Postgres;
 before(async () => {
   if (noPostgres) return;
+  // A server of its own: tests stop it, use up its connections and change its settings.
   postgres = await Postgres.start();
   postgres.publishesAll = true;
   postgres.waitsForLocks = true;

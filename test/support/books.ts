@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../src/accounts/index.ts';
 import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { openStore, type StoreLocation } from '../../src/ledger/index.ts';
+import type { Databases } from './databases.ts';
 import type { Load, Released } from './mixed-load.ts';
-import type { Postgres } from './postgres.ts';
 
 export interface Account {
   readonly accountId: string;
@@ -52,7 +52,7 @@ export function querySqlite(dataDir: string): Query {
   };
 }
 
-export function queryPostgres(postgres: Postgres, database: string): Query {
+export function queryPostgres(postgres: Databases, database: string): Query {
   return (sql) => postgres.query(database, sql);
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newLogKeysText } from '../../src/log/index.ts';
 import { addAccounts } from './books.ts';
-import { Postgres } from './postgres.ts';
 import {
   type CommandResult,
   type Environment,
@@ -14,6 +13,7 @@ import {
   runPhm,
   Server,
 } from './server.ts';
+import { sharedPostgres } from './shared-postgres.ts';
 import { shiftUrl } from './shift-clock.ts';
 
 const DATABASE = 'log';
@@ -55,7 +55,7 @@ export class LogSite {
     return new LogSite(sqliteStore(folder), folder, servers);
   }
 
-  /** Returns a site on a PostgreSQL of its own, which `remove` ends. */
+  /** Returns a site on a database of its own, which `remove` drops. */
   static async postgres(servers = 1): Promise<LogSite> {
     const folder = makeDataDir();
     return new LogSite(await postgresStore(folder), folder, servers);
@@ -200,16 +200,17 @@ function sqliteStore(folder: string): Store {
 }
 
 async function postgresStore(folder: string): Promise<Store> {
-  const postgres = await Postgres.start();
+  const postgres = await sharedPostgres();
   const url = await postgres.createDatabase(DATABASE);
   const logKeyFile = join(folder, 'log.key');
   writeFileSync(logKeyFile, newLogKeysText('faults.example/log'), { mode: 0o600 });
   const copy = async (from: string, to: string, options = '') => {
-    await postgres.query('postgres', `DROP DATABASE IF EXISTS ${to} WITH (FORCE)`);
-    await postgres.query('postgres', `CREATE DATABASE ${to} TEMPLATE ${from} ${options}`);
+    const [template, name] = [postgres.nameOf(from), postgres.nameOf(to)];
+    await postgres.query('postgres', `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await postgres.query('postgres', `CREATE DATABASE ${name} TEMPLATE ${template} ${options}`);
   };
   const oidOf = async (name: string) => {
-    const text = `SELECT oid FROM pg_database WHERE datname = '${name}'`;
+    const text = `SELECT oid FROM pg_database WHERE datname = '${postgres.nameOf(name)}'`;
     return (await postgres.query('postgres', text))[0]?.oid;
   };
   return {

@@ -1,6 +1,7 @@
 /**
- * A real PostgreSQL for one test file: a cluster in a temporary folder, on 127.0.0.1, with a password. It ends
- * with the test process, however that process ends.
+ * A cluster of a test file's own, for tests that stop or change the server or look at all of it; others share one
+ * (`shared-postgres.ts`). It is in a temporary folder, on 127.0.0.1, with a password, and ends with the test process,
+ * however that process ends.
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,11 +21,11 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { migratePostgres } from '../../src/ledger/postgres/store.ts';
+import { Databases, EMPTY_LEDGER, letBatchesWait, PASSWORD } from './databases.ts';
 import { freePort } from './free-port.ts';
 
-export const PASSWORD = 'not-for-any-log';
+export { PASSWORD };
 
 /** ID of an unprivileged user. Root runs PostgreSQL as this user, because PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
@@ -43,31 +44,22 @@ function findObstacle(): string | false {
   return `PostgreSQL does not run as root, and root may not become another user here (${code})`;
 }
 
-/** The database with the schema and nothing else. */
-const TEMPLATE = 'empty_ledger';
-
 /** Stops the server at once when the pipe from the test process closes. */
 export const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
 
-export class Postgres {
-  readonly port: number;
+export class Postgres extends Databases {
   /** True if new ledgers belong to a publication of all tables, which refuses changes of a table without a primary key. */
   publishesAll = false;
-  /**
-   * True if batches in new ledgers wait long for locked accounts and keys, so that a slow machine leaves none out. For tests
-   * of stores, which send nothing again as a server does.
-   */
-  waitsForLocks = false;
   readonly #folder: string;
   readonly #bin: string;
   readonly #settings: readonly string[];
   #watcher: ChildProcess | null = null;
-  #template: Promise<void> | null = null;
+  #template: Promise<string> | null = null;
 
   private constructor(folder: string, bin: string, port: number, settings: readonly string[]) {
+    super(port);
     this.#folder = folder;
     this.#bin = bin;
-    this.port = port;
     this.#settings = settings;
   }
 
@@ -181,69 +173,26 @@ export class Postgres {
   }
 
   /** Stops the server and removes the cluster. */
-  async remove(): Promise<void> {
+  override async remove(): Promise<void> {
     await this.stop('QUIT');
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  url(database: string, port: number = this.port): string {
-    return `postgres://phm:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  protected override ledgerTemplate(): Promise<string> {
+    this.#template ??= this.#makeTemplate();
+    return this.#template;
   }
 
-  /** Creates a database, an empty one or a copy, and returns its address. */
-  async createDatabase(name: string, template = 'template1'): Promise<string> {
-    await this.query('postgres', `CREATE DATABASE ${name} TEMPLATE ${template}`);
-    return this.url(name);
-  }
-
-  /** Creates a database with the schema and returns its address. */
-  async createLedger(name: string): Promise<string> {
-    // To copy a database takes a third of the time of the migrations.
-    this.#template ??= this.#createTemplate();
-    await this.#template;
-    return this.createDatabase(name, TEMPLATE);
-  }
-
-  /** Creates the database that ledgers are copies of, unless a former primary has created it. */
-  async #createTemplate(): Promise<void> {
-    const created = `SELECT FROM pg_database WHERE datname = '${TEMPLATE}'`;
-    if ((await this.query('postgres', created)).length > 0) return;
-    const url = await this.createDatabase(TEMPLATE);
+  /** Makes the database that ledgers are copies of, unless a former primary has made it. */
+  async #makeTemplate(): Promise<string> {
+    const made = `SELECT FROM pg_database WHERE datname = '${EMPTY_LEDGER}'`;
+    if ((await this.query('postgres', made)).length > 0) return EMPTY_LEDGER;
+    const url = await this.createDatabase(EMPTY_LEDGER);
     if (this.publishesAll)
-      await this.query(TEMPLATE, 'CREATE PUBLICATION everything FOR ALL TABLES');
+      await this.query(EMPTY_LEDGER, 'CREATE PUBLICATION everything FOR ALL TABLES');
     await migratePostgres(url);
-    if (!this.waitsForLocks) return;
-    for (const name of ['lock_accounts', 'lock_key_states']) {
-      await this.query(TEMPLATE, `ALTER FUNCTION ${name} SET lock_timeout = '1min'`);
-    }
-  }
-
-  /** Stops the database's clock at a time; null lets it run again. */
-  async setClock(database: string, atMs: number | null): Promise<void> {
-    const time = atMs ?? 'floor(extract(epoch FROM clock_timestamp()) * 1000)';
-    await this.query(
-      database,
-      `CREATE OR REPLACE FUNCTION ledger_clock_ms() RETURNS bigint LANGUAGE sql AS
-       $$ SELECT ${time}::bigint $$`,
-    );
-  }
-
-  /** Opens a connection beside the store's. The caller ends it. */
-  async connect(database: string): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: this.url(database) });
-    client.on('error', () => {});
-    await client.connect();
-    return client;
-  }
-
-  /** Runs statements on a connection of their own. */
-  async query(database: string, sql: string): Promise<Record<string, unknown>[]> {
-    const client = await this.connect(database);
-    try {
-      return (await client.query(sql)).rows;
-    } finally {
-      await client.end();
-    }
+    if (this.waitsForLocks) await letBatchesWait(this, EMPTY_LEDGER);
+    return EMPTY_LEDGER;
   }
 }
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { Balancer } from './balancer.ts';
 import { type Account, addAccounts } from './books.ts';
+import type { Databases } from './databases.ts';
 import { freePort } from './free-port.ts';
 import type { IssuedKey, Load } from './load.ts';
-import { Postgres } from './postgres.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from './server.ts';
 import { until } from './until.ts';
 
@@ -21,7 +21,7 @@ export function masterKey(count: number): string {
 
 export class Replicas {
   readonly balancer: Balancer;
-  readonly postgres: Postgres;
+  readonly databases: Databases;
   readonly apiKey: string;
   readonly servers: Server[] = [];
   readonly #folders: readonly string[];
@@ -29,14 +29,14 @@ export class Replicas {
   readonly #env: Environment;
 
   private constructor(
-    postgres: Postgres,
+    databases: Databases,
     env: Environment,
     apiKey: string,
     folders: readonly string[],
     ports: readonly number[],
     balancer: Balancer,
   ) {
-    this.postgres = postgres;
+    this.databases = databases;
     this.#env = env;
     this.apiKey = apiKey;
     this.#folders = folders;
@@ -44,10 +44,9 @@ export class Replicas {
     this.balancer = balancer;
   }
 
-  /** Creates database and account, starts both servers and waits until the balancer uses them. */
-  static async start(env: Environment): Promise<Replicas> {
-    const postgres = await Postgres.start();
-    const url = await postgres.createLedger(DATABASE);
+  /** Creates database and account, starts both servers and waits until the balancer uses them; `remove` removes the databases too. */
+  static async start(env: Environment, databases: Databases): Promise<Replicas> {
+    const url = await databases.createLedger(DATABASE);
     const [account] = (await addAccounts({ kind: 'postgres', url }, ['enterprise'])) as [Account];
     const common = {
       PHM_DATABASE_URL: url,
@@ -58,7 +57,7 @@ export class Replicas {
     const folders = [makeDataDir(), makeDataDir()];
     const ports = [await freePort(), await freePort()];
     const balancer = await Balancer.start(ports);
-    const replicas = new Replicas(postgres, common, account.apiKey, folders, ports, balancer);
+    const replicas = new Replicas(databases, common, account.apiKey, folders, ports, balancer);
     try {
       await Promise.all([replicas.launch(0), replicas.launch(1)]);
       await until('both servers are used', () => balancer.readyServers === 2);
@@ -100,7 +99,7 @@ export class Replicas {
       const hex = BigInt(keyId.slice('phm_'.length)).toString(16).padStart(32, '0');
       return `'\\x${hex}'::bytea`;
     });
-    const [row] = await this.postgres.query(
+    const [row] = await this.databases.query(
       DATABASE,
       `SELECT count(*)::integer AS n FROM ledger WHERE key_id IN (${ids.join(',')})`,
     );
@@ -126,7 +125,7 @@ export class Replicas {
   async remove(): Promise<void> {
     this.balancer.close();
     await Promise.all(this.servers.map((server) => server.stop('SIGKILL')));
-    await this.postgres.remove();
+    await this.databases.remove();
     this.#folders.forEach(removeDataDir);
   }
 }

@@ -176,6 +176,7 @@ describe('the guides to sealed keys', () => {
 describe('the guide to PostgreSQL', { skip: noPostgres }, () => {
   let postgres: Postgres;
   before(async () => {
+    // A server of its own: the guide creates a database by a fixed name.
     postgres = await Postgres.start();
   });
   after(() => postgres?.remove());

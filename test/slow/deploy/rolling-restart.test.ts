@@ -12,9 +12,11 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '../../support/certificate.ts';
+import type { Databases } from '../../support/databases.ts';
 import { connects, freePort } from '../../support/free-port.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import { noPostgres } from '../../support/postgres.ts';
 import { type Environment, phmJson, Server } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
 const CONFIGURATION = resolve(import.meta.dirname, '../../../deploy/compose/haproxy.cfg');
 const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find(
@@ -34,7 +36,7 @@ describe('a rolling restart', {
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'rolling-'));
   const servers = new Map<number, Server>();
-  let postgres: Postgres;
+  let postgres: Databases;
   let proxy: ChildProcess;
   let proxyLog = '';
   let proxyPort: number;
@@ -48,7 +50,7 @@ describe('a rolling restart', {
   };
 
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
     env = {
       PHM_DATABASE_URL: await postgres.createLedger('rolling'),
       PHM_MASTER_KEY: '5a'.repeat(32),

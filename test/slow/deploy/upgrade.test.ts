@@ -244,6 +244,7 @@ describe('the guide to an upgrade, on PostgreSQL', {
 
   before(async () => {
     makeMachine(folder, 'postgres');
+    // A server of its own, with the programs that the guide runs.
     postgres = await Postgres.start(pgBin ?? '');
     const url = await postgres.createLedger('upgraded');
     const ports = [await freePort(), await freePort()];

@@ -28,6 +28,7 @@ describe('PostgreSQL in a folder that only root can enter', {
   });
 
   const answers = async () => {
+    // A server of its own, which runs copied programs.
     const postgres = await Postgres.start(bin);
     try {
       return await postgres.query('postgres', "SELECT current_setting('data_directory') AS folder");

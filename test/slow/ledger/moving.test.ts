@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import type { Databases } from '../../support/databases.ts';
 import { findInstalled, noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
 import {
   type Environment,
@@ -20,6 +21,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
 const run = promisify(execFile);
 
@@ -28,7 +30,7 @@ const COMMON = { PHM_MASTER_KEY: MASTER_KEY, PHM_RATE_LIMITS: 'off' };
 
 const folders: string[] = [];
 const servers: Server[] = [];
-const clusters: Postgres[] = [];
+const clusters: Databases[] = [];
 
 function newFolder(): string {
   const folder = makeDataDir();
@@ -188,9 +190,9 @@ describe('backup and restore of SQLite', () => {
 });
 
 describe('a move between SQLite and PostgreSQL', { skip: noPostgres }, () => {
-  let postgres: Postgres;
+  let postgres: Databases;
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
     clusters.push(postgres);
   });
 
@@ -269,6 +271,7 @@ describe('pg_dump and pg_restore', {
 }, () => {
   it('restore a database on which a server starts and keys validate', async () => {
     const bin = tools ?? '';
+    // A server of its own, of the version of pg_dump.
     const postgres = await Postgres.start(bin);
     clusters.push(postgres);
     const dataDir = newFolder();

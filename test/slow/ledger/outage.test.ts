@@ -175,6 +175,7 @@ describe('an outage of the ledger', { concurrency: true }, () => {
       let freeDisk = () => {};
 
       before(async () => {
+        // A server of its own: tests stop it, kill it and change its settings.
         postgres = await Postgres.start();
         await postgres.createDatabase('outage');
         way = await WayToServer.start(postgres.port);

@@ -7,8 +7,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Databases } from '../../support/databases.ts';
 import { freePort } from '../../support/free-port.ts';
-import { noPostgres, PASSWORD, Postgres, serverUser } from '../../support/postgres.ts';
+import { noPostgres, PASSWORD, serverUser } from '../../support/postgres.ts';
 import {
   type Environment,
   lastReason,
@@ -18,6 +19,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 import { until } from '../../support/until.ts';
 
 type Mode = 'session' | 'transaction' | 'statement';
@@ -31,13 +33,13 @@ describe('behind PgBouncer', {
 }, () => {
   const dataDir = makeDataDir();
   let folder: string;
-  let postgres: Postgres;
+  let postgres: Databases;
   let port: number;
   let bouncer: ChildProcess | undefined;
   let env: Environment;
 
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
     await postgres.createLedger('pooled');
     folder = mkdtempSync(join(tmpdir(), 'phm-pgbouncer-'));
     port = await freePort();
@@ -67,7 +69,7 @@ describe('behind PgBouncer', {
     const files = {
       'users.txt': `"phm" "${PASSWORD}"\n`,
       'pgbouncer.ini': `[databases]
-        pooled = host=127.0.0.1 port=${postgres.port} user=phm password=${PASSWORD}
+        ${postgres.nameOf('pooled')} = host=127.0.0.1 port=${postgres.port} user=phm password=${PASSWORD}
         [pgbouncer]
         listen_addr = 127.0.0.1
         listen_port = ${port}

@@ -6,13 +6,15 @@ import { readMigrations } from '../../../src/ledger/migrations.ts';
 import { KEY_PAGE } from '../../../src/ledger/postgres/key-records.ts';
 import { migratePostgres, openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/databases.ts';
+import { noPostgres } from '../../support/postgres.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
 const DATABASE = 'accounts';
 const OTHERS = 2_500;
 const DAY_MS = 86_400_000;
 
-let postgres: Postgres;
+let postgres: Databases;
 let url: string;
 let store: LedgerStore;
 
@@ -66,7 +68,7 @@ async function listAll(of: LedgerStore, limit = 100): Promise<{ ids: string[]; p
 
 describe('the index by account in PostgreSQL', { skip: noPostgres }, () => {
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
     url = await postgres.createDatabase(DATABASE);
     const earlier = readMigrations('postgres').filter(({ version }) => version < 11);
     await migratePostgres(url, earlier);
@@ -129,7 +131,10 @@ describe('the index by account in PostgreSQL', { skip: noPostgres }, () => {
     assert.ok((await commits) > 0);
     // The server that came second left the work to the first.
     assert.equal(await isValid(), true);
-    const locks = await query("SELECT FROM pg_locks WHERE locktype = 'advisory'");
+    const locks = await query(
+      `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+       WHERE locktype = 'advisory' AND datname = current_database()`,
+    );
     assert.deepEqual(locks, []);
     await other.close();
   });

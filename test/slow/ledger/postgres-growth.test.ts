@@ -27,12 +27,14 @@ import {
 } from '../../ledger/contract.ts';
 import { logStart } from '../../ledger/log-contract.ts';
 import { evidenceAt } from '../../ledger/statistics-contract.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/databases.ts';
+import { noPostgres } from '../../support/postgres.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
-let postgres: Postgres;
+let postgres: Databases;
 before(async () => {
   if (noPostgres) return;
-  postgres = await Postgres.start();
+  postgres = await sharedPostgres();
   postgres.waitsForLocks = true;
 });
 after(() => postgres?.remove());
@@ -286,7 +288,7 @@ describe('PostgreSQL pruning', when, () => {
     const drop = `SELECT drop_ledger_partition('ledger_202505', ${beforeMs}) AS rows`;
     const dropped = Promise.allSettled(servers.map((server) => server.query(drop)));
     const waiting = `SELECT FROM pg_stat_activity
-      WHERE wait_event_type = 'Lock' AND query LIKE '%ledger_202505%'`;
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ledger_202505%'`;
     while ((await postgres.query(database, waiting)).length < 2) await delay(10);
     await reader?.query('COMMIT');
     const ends = (await dropped).map((end) =>

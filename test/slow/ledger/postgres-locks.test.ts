@@ -5,11 +5,13 @@ import { systemClock } from '../../../src/clock.ts';
 import { readMigrations } from '../../../src/ledger/migrations.ts';
 import { migratePostgres, openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { keyRequest, NOW, QUOTAS } from '../../ledger/contract.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/databases.ts';
+import { noPostgres } from '../../support/postgres.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
-let postgres: Postgres;
+let postgres: Databases;
 before(async () => {
-  if (!noPostgres) postgres = await Postgres.start();
+  if (!noPostgres) postgres = await sharedPostgres();
 });
 after(() => postgres?.remove());
 
@@ -28,7 +30,8 @@ async function openHeld(database: string) {
 
 /** Waits until a session waits for a lock. */
 async function whenWaiting(database: string): Promise<void> {
-  const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+  const waits =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
   while ((await postgres.query(database, waits)).length === 0);
 }
 

@@ -31,6 +31,7 @@ describe('a restore of PostgreSQL', {
   mkdirSync(join(folder, 'backup'));
 
   const cluster = async () => {
+    // Servers of its own: a backup of a whole cluster is restored.
     const started = await Postgres.start(bin ?? '');
     clusters.push(started);
     return started;

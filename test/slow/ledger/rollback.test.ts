@@ -12,7 +12,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import { noPostgres } from '../../support/postgres.ts';
 import {
   type Environment,
   makeDataDir,
@@ -21,6 +21,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -198,7 +199,7 @@ describe('this release after a migration by a later one', () => {
   it('serves on PostgreSQL, rejects what it cannot handle, and lets the later release continue', {
     skip: noPostgres,
   }, async () => {
-    const postgres = await Postgres.start();
+    const postgres = await sharedPostgres();
     const dataDir = makeDataDir();
     try {
       const PHM_DATABASE_URL = await postgres.createDatabase('rollback');

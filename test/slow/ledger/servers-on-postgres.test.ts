@@ -6,8 +6,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Account, addAccounts } from '../../support/books.ts';
+import type { Databases } from '../../support/databases.ts';
 import { assertCountsOwnRequests } from '../../support/own-requests.ts';
-import { noPostgres, PASSWORD, Postgres } from '../../support/postgres.ts';
+import { noPostgres, PASSWORD } from '../../support/postgres.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -18,6 +19,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 import { makeAccount } from '../../support/unknown-keys.ts';
 import { until } from '../../support/until.ts';
 
@@ -29,7 +31,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
   // Each server has its own folder, because servers need not share one.
   const folders = [makeDataDir(), makeDataDir()] as const;
   const servers: Server[] = [];
-  let postgres: Postgres;
+  let postgres: Databases;
   let env: Environment;
   let accountId: string;
   let apiKey: string;
@@ -44,7 +46,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
   };
 
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
     env = {
       PHM_DATABASE_URL: await postgres.createDatabase('service'),
       PHM_MASTER_KEY: MASTER_KEY,
@@ -74,7 +76,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     const create = ['account', 'create', '--name', 'pg', '--plan', 'professional'];
     // The address names the store, so no master secret is needed here, and no password is shown.
     const created = await runPhm([...create, '--json'], folders[0], env);
-    assert.match(created.stderr, /^Ledger: PostgreSQL, database service on 127\.0\.0\.1:\d+\n$/);
+    assert.match(created.stderr, /^Ledger: PostgreSQL, database \w*service on 127\.0\.0\.1:\d+\n$/);
     accountId = JSON.parse(created.stdout).account_id;
     const issue = ['api-key', 'issue', '--account', accountId];
     apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
@@ -201,10 +203,10 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
   });
 
   it('never writes the password of the address', async () => {
-    const wrong = env.PHM_DATABASE_URL?.replace('/service', '/missing') ?? '';
+    const wrong = `${env.PHM_DATABASE_URL}_missing`;
     const failed = await runPhm(['serve'], folders[0], { ...env, PHM_DATABASE_URL: wrong });
     assert.equal(failed.code, 1);
-    assert.match(failed.stderr, /127\.0\.0\.1:\d+\/missing/);
+    assert.match(failed.stderr, /127\.0\.0\.1:\d+\/\w*service_missing/);
     const incomplete = await runPhm(['account', 'list'], folders[0], {
       ...env,
       PHM_DATABASE_URL: `postgres://phm:${PASSWORD}@127.0.0.1`,

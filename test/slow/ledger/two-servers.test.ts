@@ -5,19 +5,23 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { noPostgres } from '../../support/postgres.ts';
+import { noPostgres, Postgres } from '../../support/postgres.ts';
 import { masterKey, Replicas } from '../../support/replicas.ts';
 import { until } from '../../support/until.ts';
 
 describe('two servers behind a proxy', { skip: noPostgres }, () => {
+  /** Of their own, because a test stops it. */
+  let postgres: Postgres;
   let replicas: Replicas;
   before(async () => {
-    replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '1' });
+    postgres = await Postgres.start();
+    const env = { PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '1' };
+    replicas = await Replicas.start(env, postgres);
   });
   after(() => replicas?.remove());
 
   it('are not ready while the database is unavailable, and recover by themselves', async () => {
-    const { balancer, postgres, servers } = replicas;
+    const { balancer, servers } = replicas;
     await postgres.stop('QUIT');
     await until('no server is used', () => balancer.readyServers === 0);
     for (const server of servers) {

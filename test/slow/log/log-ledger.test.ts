@@ -43,6 +43,7 @@ let postgres: Postgres;
 
 before(async () => {
   if (noPostgres) return;
+  // A server of its own: a test restarts it.
   postgres = await Postgres.start();
   postgres.waitsForLocks = true;
   for (const database of ['log', 'late', 'moved', 'many']) await postgres.createLedger(database);

@@ -25,6 +25,7 @@ import { packRows } from '../../../src/service/packed-rows.ts';
 import { KeyRows } from '../../../src/service/threads/key-rows.ts';
 import { KeyWorker } from '../../../src/service/threads/key-worker.ts';
 import { withSeal } from '../../ledger/log-contract.ts';
+import type { Databases } from '../../support/databases.ts';
 import {
   fakeGenerator,
   fakePlainGenerator,
@@ -32,17 +33,18 @@ import {
   order,
   RecordingDrbg,
 } from '../../support/fakes.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import { noPostgres } from '../../support/postgres.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
 const ORIGIN = 'phm.invalid/0123456789abcdef';
 const SOFTWARE = 'phm-key-service/0.1.0+0123456789abcdef';
 const macs = new LogMacKeys(deriveLogMacKeys([{ version: 1, secret: Buffer.alloc(32, 9) }]));
 const requester = { accountId: 'acct_1', apiKeyId: 'key_1', atMs: Date.now() };
 
-let postgres: Postgres | undefined;
+let postgres: Databases | undefined;
 const folder = mkdtempSync(join(tmpdir(), 'phm-receipts-'));
 before(async () => {
-  if (!noPostgres) postgres = await Postgres.start();
+  if (!noPostgres) postgres = await sharedPostgres();
 });
 after(async () => {
   await postgres?.remove();

@@ -13,8 +13,10 @@ import { type AccountState, type LedgerStore, openStore } from '../../../src/led
 import { changeState } from '../../support/account-state.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { reportTime } from '../../support/campaign.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/databases.ts';
+import { noPostgres } from '../../support/postgres.ts';
 import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 import { until } from '../../support/until.ts';
 
 /** Within this time after a change is durable, each server has followed it. */
@@ -38,13 +40,13 @@ interface Asked {
 
 describe('three servers', { skip: noPostgres }, () => {
   const folders = [makeDataDir(), makeDataDir(), makeDataDir()];
-  let postgres: Postgres;
+  let postgres: Databases;
   let servers: Server[] = [];
   let store: LedgerStore;
   let accounts: Account[];
 
   before(async () => {
-    postgres = await Postgres.start();
+    postgres = await sharedPostgres();
     const url = await postgres.createLedger('access');
     const env = {
       PHM_DATABASE_URL: url,

@@ -19,7 +19,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type LedgerStore, openSqliteStore } from '../../../src/ledger/index.ts';
 import { openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { areRecorded, keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
-import { noPostgres, Postgres } from '../../support/postgres.ts';
+import type { Databases } from '../../support/databases.ts';
+import { noPostgres } from '../../support/postgres.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -29,6 +30,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 import { shiftUrl } from '../../support/shift-clock.ts';
 import { until } from '../../support/until.ts';
 
@@ -38,9 +40,9 @@ const RETENTION = { PHM_RETENTION_DAYS: '30' };
 const SECRET = { PHM_MASTER_KEY: '1:'.concat(Buffer.alloc(32, 7).toString('hex')) };
 
 const dataDir = makeDataDir();
-let postgres: Postgres;
+let postgres: Databases;
 before(async () => {
-  if (!noPostgres) postgres = await Postgres.start();
+  if (!noPostgres) postgres = await sharedPostgres();
 });
 after(async () => {
   await postgres?.remove();

@@ -257,6 +257,7 @@ describe('phm doctor on PostgreSQL', { skip: noPostgres }, () => {
   let postgres: Postgres;
   let env: Environment;
   before(async () => {
+    // A server of its own, which gets a standby.
     postgres = await Postgres.start(PROGRAMS ?? undefined);
     env = {
       PHM_PORT: String(await freePort()),

@@ -15,6 +15,7 @@ import {
   runPhm,
   Server,
 } from '../../support/server.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 import { until } from '../../support/until.ts';
 
 const LEVEL = { security_level: 256 };
@@ -166,7 +167,10 @@ describe('two servers on one database, one with an outdated configuration', {
 }, () => {
   let replicas: Replicas;
   before(async () => {
-    replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(2), ...OLD_VERSION });
+    replicas = await Replicas.start(
+      { PHM_MASTER_KEY: masterKey(2), ...OLD_VERSION },
+      await sharedPostgres(),
+    );
   });
   after(() => replicas?.remove());
 

@@ -4,11 +4,12 @@ import { after, before, describe, it } from 'node:test';
 import { Load } from '../../support/load.ts';
 import { noPostgres } from '../../support/postgres.ts';
 import { masterKey, Replicas, versionOf } from '../../support/replicas.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 
 describe('a rotation of the master secret', { skip: noPostgres }, () => {
   let replicas: Replicas;
   before(async () => {
-    replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(1) });
+    replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(1) }, await sharedPostgres());
   });
   after(() => replicas?.remove());
 

@@ -174,6 +174,7 @@ describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
   };
 
   before(async () => {
+    // A server of its own: tests stop it and change its settings.
     postgres = await Postgres.start();
   });
   beforeEach(async (t) => {
