@@ -21,6 +21,8 @@ const INTERFACES = [
   'src/modulation/kernel/modulation.ts',
   // Vite reads it.
   'dashboard/vite.config.ts',
+  // Node's test runner calls them.
+  'test/support/global-setup.ts',
   // Made from the OpenAPI document.
   'sdk/src/schema.ts',
   // They hold the text of files that they write, with its exports.

@@ -1,10 +1,9 @@
 /** Starts the real server and runs the real command line, as a user would, in a temporary folder. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { COMPILE_CACHE } from './compile-cache.mjs';
+import { makeDataDir, noteLog, removeDataDir } from './data-dirs.ts';
 
 export const MAIN: string = resolve(import.meta.dirname, '../../src/main.ts');
 
@@ -13,16 +12,7 @@ export const DEMO_PROFESSIONAL_KEY = 'phmsk_demo_ProfessionalDemoNotSecret002_2Y
 
 export type Environment = Record<string, string>;
 
-/** Creates a folder for one server's data. */
-export function makeDataDir(): string {
-  return mkdtempSync(join(tmpdir(), 'phm-test-'));
-}
-
-/** Removes a data directory and the state file of the log beside it. */
-export function removeDataDir(directory: string): void {
-  rmSync(directory, { recursive: true, force: true });
-  rmSync(`${directory}.log-state`, { force: true });
-}
+export { makeDataDir, removeDataDir };
 
 /** Environment variables of a server or a command. */
 export function environment(dataDir: string, extra: Environment): Environment {
@@ -140,6 +130,7 @@ export class Server {
     child.stderr?.on('data', (chunk) => {
       log += chunk;
     });
+    noteLog(dataDir, () => log);
     let line = '';
     const listening = (async () => {
       for await (const chunk of child.stdout ?? []) {

@@ -1,0 +1,96 @@
+/**
+ * The data directories of a test file's servers. A failed test names those in use while it ran and the logs of their servers,
+ * and they stay. All others are removed when the next test begins, at the latest with the process.
+ */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import { afterEach, beforeEach } from 'node:test';
+
+interface DataDir {
+  readonly path: string;
+  /** Read the logs of its servers, by the file that a log is kept in. */
+  readonly logs: Map<string, () => string>;
+  state: 'in use' | 'done with' | 'kept';
+}
+
+const dataDirs = new Map<string, DataDir>();
+let hasFailedTest = false;
+
+/** Creates a folder for one server's data. */
+export function makeDataDir(): string {
+  const path = mkdtempSync(join(tmpdir(), 'phm-test-'));
+  dataDirs.set(path, { path, logs: new Map(), state: 'in use' });
+  return path;
+}
+
+/** Lets go of a data directory. It and the log's state file beside it, with its lock, are removed unless a test failed. */
+export function removeDataDir(path: string): void {
+  const known = dataDirs.get(path);
+  if (!known) remove(path);
+  else if (known.state === 'in use') known.state = 'done with';
+}
+
+/** Notes the log of a server whose data are in this folder, or below one of these folders. */
+export function noteLog(folder: string, log: () => string): void {
+  const owner = [...dataDirs.values()].find(({ path }) => `${folder}${sep}`.startsWith(path + sep));
+  owner?.logs.set(`${owner.path}.server-${owner.logs.size + 1}.log`, log);
+}
+
+function remove(path: string): void {
+  for (const end of ['', '.log-state', '.log-state.lock']) {
+    rmSync(path + end, { recursive: true, force: true });
+  }
+}
+
+function removeDone(): void {
+  for (const { path, state } of dataDirs.values()) {
+    if (state !== 'done with') continue;
+    remove(path);
+    dataDirs.delete(path);
+  }
+}
+
+/** Keeps every directory in use that is not removed yet, and returns what to say about each. */
+function keepAll(): string[] {
+  const words: string[] = [];
+  for (const dataDir of dataDirs.values()) {
+    if (!existsSync(dataDir.path) || isUnused(dataDir)) continue;
+    dataDir.state = 'kept';
+    const logs = [...dataDir.logs.keys()].map((file) => `, log ${file}`);
+    words.push(`kept: data directory ${dataDir.path}${logs.join('')}`);
+  }
+  return words;
+}
+
+/** True before the first server of a directory, which a later test may start. */
+function isUnused({ path, logs }: DataDir): boolean {
+  return logs.size === 0 && readdirSync(path).length === 0;
+}
+
+/** Writes the logs of what is kept, at last, because servers may go on after the test that failed. */
+function writeLogs(): void {
+  for (const { state, logs } of dataDirs.values()) {
+    if (state !== 'kept') continue;
+    // Logs and data may hold secrets of tests: only this user can read them.
+    for (const [file, log] of logs) writeFileSync(file, log(), { mode: 0o600 });
+  }
+}
+
+// Benchmarks and programs that tests run also start servers, and report no tests.
+const main = relative(resolve(import.meta.dirname, '..'), resolve(process.argv[1] ?? ''));
+if (!/^(\.\.|support)[/\\]/.test(main)) {
+  beforeEach(removeDone);
+  afterEach((test) => {
+    if (test.passed || !('diagnostic' in test)) return;
+    hasFailedTest = true;
+    for (const words of keepAll()) test.diagnostic(words);
+  });
+}
+process.on('exit', (code) => {
+  // A hook that fails has no test of its own.
+  if (code !== 0 && !hasFailedTest)
+    for (const words of keepAll()) process.stderr.write(`${words}\n`);
+  removeDone();
+  writeLogs();
+});
