@@ -30,6 +30,8 @@ export interface FileOutcome {
 /** Files named in the report; the saved report has all. */
 const NAMED = 10;
 
+const PRELOADED = ['compile-cache.mjs', 'own-folder.mjs'];
+
 /** What the files share. Node's types lack the option. */
 const GLOBAL_SETUP = { globalSetupPath: join(ROOT, 'test/support/global-setup.ts') };
 
@@ -46,7 +48,7 @@ export async function runFiles(
     timeout: limitMs,
     watch,
     ...GLOBAL_SETUP,
-    execArgv: ['--import', join(ROOT, 'test/support/compile-cache.mjs')],
+    execArgv: PRELOADED.flatMap((file) => ['--import', join(ROOT, 'test/support', file)]),
     ...(name === '' ? {} : { testNamePatterns: [literal(name)] }),
   });
   const outcomes: FileOutcome[] = [];

@@ -4,14 +4,16 @@
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
+import { keep } from './leftovers.ts';
 
 interface DataDir {
   readonly path: string;
   /** Read the logs of its servers, by the file that a log is kept in. */
   readonly logs: Map<string, () => string>;
-  state: 'in use' | 'done with' | 'kept';
+  isInUse: boolean;
+  isKept: boolean;
 }
 
 const dataDirs = new Map<string, DataDir>();
@@ -20,15 +22,15 @@ let hasFailedTest = false;
 /** Creates a folder for one server's data. */
 export function makeDataDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'phm-test-'));
-  dataDirs.set(path, { path, logs: new Map(), state: 'in use' });
+  dataDirs.set(path, { path, logs: new Map(), isInUse: true, isKept: false });
   return path;
 }
 
 /** Lets go of a data directory. It and the log's state file beside it, with its lock, are removed unless a test failed. */
 export function removeDataDir(path: string): void {
   const known = dataDirs.get(path);
-  if (!known) remove(path);
-  else if (known.state === 'in use') known.state = 'done with';
+  if (known) known.isInUse = false;
+  else remove(path);
 }
 
 /** Notes the log of a server whose data are in this folder, or below one of these folders. */
@@ -44,21 +46,23 @@ function remove(path: string): void {
 }
 
 function removeDone(): void {
-  for (const { path, state } of dataDirs.values()) {
-    if (state !== 'done with') continue;
+  for (const { path, isInUse, isKept } of dataDirs.values()) {
+    if (isInUse || isKept) continue;
     remove(path);
     dataDirs.delete(path);
   }
 }
 
-/** Keeps every directory in use that is not removed yet, and returns what to say about each. */
+/** Keeps every directory that the test which failed may have used, and returns what to say about each. */
 function keepAll(): string[] {
   const words: string[] = [];
   for (const dataDir of dataDirs.values()) {
-    if (!existsSync(dataDir.path) || isUnused(dataDir)) continue;
-    dataDir.state = 'kept';
-    const logs = [...dataDir.logs.keys()].map((file) => `, log ${file}`);
-    words.push(`kept: data directory ${dataDir.path}${logs.join('')}`);
+    const { path, logs, isInUse, isKept } = dataDir;
+    if ((isKept && !isInUse) || !existsSync(path) || isUnused(dataDir)) continue;
+    if (!isKept) keep(path);
+    dataDir.isKept = true;
+    const named = [...logs.keys()].map((file) => `, log ${file}`);
+    words.push(`kept: data directory ${path}${named.join('')}`);
   }
   return words;
 }
@@ -70,16 +74,15 @@ function isUnused({ path, logs }: DataDir): boolean {
 
 /** Writes the logs of what is kept, at last, because servers may go on after the test that failed. */
 function writeLogs(): void {
-  for (const { state, logs } of dataDirs.values()) {
-    if (state !== 'kept') continue;
+  for (const { isKept, logs } of dataDirs.values()) {
+    if (!isKept) continue;
     // Logs and data may hold secrets of tests: only this user can read them.
     for (const [file, log] of logs) writeFileSync(file, log(), { mode: 0o600 });
   }
 }
 
 // Benchmarks and programs that tests run also start servers, and report no tests.
-const main = relative(resolve(import.meta.dirname, '..'), resolve(process.argv[1] ?? ''));
-if (!/^(\.\.|support)[/\\]/.test(main)) {
+if (/(\.test|\bexamples)\.ts$/.test(process.argv[1] ?? '')) {
   beforeEach(removeDone);
   afterEach((test) => {
     if (test.passed || !('diagnostic' in test)) return;

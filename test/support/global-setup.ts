@@ -1,16 +1,24 @@
-/** What the files of a run share. Node's test runner calls both functions (`scripts/tests/run.ts`). */
+/** What the files of a run share, and the check that they leave nothing. Node's test runner calls both functions. */
+import { endRun, makeRunFolder } from './leftovers.ts';
 import { SharedPostgres } from './shared-postgres.ts';
 
+let folder: string;
 let postgres: SharedPostgres;
 
 export async function globalSetup(): Promise<void> {
+  folder = makeRunFolder();
   postgres = await SharedPostgres.offer();
 }
 
 /** Fails the run if something is left. Never throws: Node would call it again and again. */
 export async function globalTeardown(): Promise<void> {
-  const left = await postgres.end().catch((error: Error) => [`the shared server: ${error.stack}`]);
-  if (left.length === 0) return;
-  process.exitCode = 1;
-  process.stderr.write(left.map((name) => `left in PostgreSQL: ${name}\n`).join(''));
+  try {
+    const left = [...(await postgres.end()), ...(await endRun(folder))];
+    if (left.length === 0) return;
+    process.exitCode = 1;
+    process.stderr.write(`\nThe run left:\n${left.map((words) => `  ${words}\n`).join('')}`);
+  } catch (error) {
+    process.exitCode = 1;
+    process.stderr.write(`the run did not end well: ${(error as Error).stack}\n`);
+  }
 }

@@ -1,6 +1,7 @@
 /** Starts the real server and runs the real command line, as a user would, in a temporary folder. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { COMPILE_CACHE } from './compile-cache.mjs';
 import { makeDataDir, noteLog, removeDataDir } from './data-dirs.ts';
@@ -21,6 +22,8 @@ export function environment(dataDir: string, extra: Environment): Environment {
     PHM_DATA_DIR: dataDir,
     PHM_WORKERS: '1',
     ...cacheOrMeasure(),
+    // Files and processes that a test leaves are known by it.
+    TMPDIR: tmpdir(),
   };
   return { ...base, ...extra };
 }

@@ -54,7 +54,7 @@ export class SharedPostgres {
     return shared;
   }
 
-  /** Stops the server, if one was started, and removes it. Returns the databases and roles that files have left. */
+  /** Stops the server, if one was started, and removes it. Returns what files have left there: databases and roles, which begin with the file's name. */
   async end(): Promise<string[]> {
     this.#http.close();
     this.#http.closeAllConnections();
@@ -62,7 +62,7 @@ export class SharedPostgres {
     if (!server) return [];
     try {
       const left = await server.query('postgres', LEFT);
-      return left.map(({ name }) => String(name));
+      return left.map(({ name }) => `${name} in PostgreSQL`);
     } finally {
       await server.remove();
     }
