@@ -84,7 +84,7 @@ function assertEqualReports(result: Result): void {
   }
 }
 
-describe('assess of the sp800-22 package', { timeout: 170_000 }, () => {
+describe('assess of the sp800-22 package', () => {
   before(async () => {
     await packWorkspace('packages/sp800-22', PROJECT);
     writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');

@@ -20,7 +20,6 @@ const ROLE = 'phm_service';
 
 describe('a restore of PostgreSQL', {
   skip: noPostgres || (!bin && 'PostgreSQL 15 or newer of Debian is not installed here'),
-  timeout: 180_000,
 }, () => {
   const folder = makeDataDir();
   const clusters: Postgres[] = [];

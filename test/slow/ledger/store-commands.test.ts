@@ -25,7 +25,7 @@ import {
   removeDataDir,
   Server,
 } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { PATIENCE_MS, until } from '../../support/until.ts';
 
 const CREATE = ['account', 'create', '--name', 'A', '--plan', 'research'];
 
@@ -252,7 +252,7 @@ describe('a data directory that cannot be created', () => {
 
   it('ends the command if the system denies that its parent exists', PROC, async () => {
     const env = { PHM_PORT: '0', PHM_DATA_DIR: '/proc/x' };
-    const options = { env, encoding: 'utf8', timeout: 30_000 } as const;
+    const options = { env, encoding: 'utf8', timeout: PATIENCE_MS } as const;
     const { status, stderr } = spawnSync(process.execPath, [MAIN, 'serve'], options);
     const words = /^(?:phm: )?cannot .*\/proc\/x.*: ENOENT.*; check .*PHM_DATA_DIR.*$/m;
     assert.equal(status, 1);

@@ -1,16 +1,13 @@
 /** Each change of the log's tables is found and named by `phm log check`, on both stores. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LogSite } from '../../support/log-site.ts';
 import { LogWatch, readText } from '../../support/log-watch.ts';
 import { noPostgres } from '../../support/postgres.ts';
+import { until } from '../../support/until.ts';
 
 /** More than one full tile. */
 const KEYS = 300;
-
-/** Time until a metric shows what the log has counted, on a busy machine. */
-const SCRAPE_MS = 20_000;
 
 /** Concurrent clients. */
 const CLIENTS = 8;
@@ -263,13 +260,9 @@ async function killedWithOneWaiting(site: LogSite, watch: LogWatch): Promise<str
 async function assertSetAside(site: LogSite): Promise<void> {
   const server = await site.start(0, { PHM_METRICS_PORT: '0' });
   await server.logged('entries were set aside');
-  const end = Date.now() + SCRAPE_MS;
-  let page = '';
-  while (!/^phm_log_set_aside_total 1$/m.test(page)) {
-    assert.ok(Date.now() < end, `the metric counts it: ${page.match(/^phm_log_.*$/gm)}`);
-    await delay(100);
-    page = await server.scrape();
-  }
+  await until('the metric counts it', async () =>
+    /^phm_log_set_aside_total 1$/m.test(await server.scrape()),
+  );
   await server.stop();
 }
 

@@ -41,7 +41,7 @@ class Site {
   }
 }
 
-describe('a server with a noise source as its default', { timeout: 60_000 }, () => {
+describe('a server with a noise source as its default', () => {
   let site: Site;
   before(async () => {
     site = await Site.start({ PHM_ENTROPY_SOURCES: 'os,device', PHM_ENTROPY_SOURCE: 'device' });
@@ -94,9 +94,7 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
   });
 });
 
-describe('a server with timing noise and an additional mixed source', {
-  timeout: 60_000,
-}, () => {
+describe('a server with timing noise and an additional mixed source', () => {
   let site: Site;
   before(async () => {
     site = await Site.start({

@@ -165,7 +165,7 @@ function jobIdsInLedger(dataDir: string): Map<string, string> {
   }
 }
 
-describe('a server with failing sources', { timeout: 160_000 }, () => {
+describe('a server with failing sources', () => {
   describe('during a temporary outage', () => {
     let site: Site;
     before(async () => {
