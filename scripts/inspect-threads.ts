@@ -1,0 +1,16 @@
+/**
+ * Opens the inspector of each thread on a port of its own, and names them:
+ *
+ *   npx node --import=./scripts/inspect-threads.ts src/main.ts serve
+ *
+ * With `--inspect` alone, neither `node inspect` nor Chromium shows threads. A thread inherits the option, so this file runs
+ * in each before its own code. The main thread has port 9229, or that of `--inspect-port`; threads have those behind it.
+ * With `--inspect-port=0` each takes a free one.
+ */
+import inspector from 'node:inspector';
+import { threadId, threadName } from 'node:worker_threads';
+
+const first = process.debugPort;
+inspector.open(first === 0 ? 0 : first + threadId, '127.0.0.1');
+const { host } = new URL(inspector.url() ?? '');
+process.stderr.write(`${threadName || 'main thread'}: npx node inspect ${host}\n`);
