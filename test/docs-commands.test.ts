@@ -100,13 +100,18 @@ function phmFault(args: readonly string[]): string | undefined {
 }
 
 function nodeFault(words: readonly string[], viaNpx: boolean): string | undefined {
-  const file = words.slice(1).find((word) => !word.startsWith('-'));
+  const file = words.slice(1).find((word) => !word.startsWith('-') && word !== 'inspect');
   if (file === undefined || words.includes('-e') || words.includes('-p')) return undefined;
   // The reader writes other scripts, as the page says.
   if (!/^(?:bench|scripts|src|packages|sdk|test)\//.test(file)) return undefined;
   if (!existsSync(join(ROOT, file))) return `node ${file}: no such file`;
   // A reader's own Node may be 20, which cannot run TypeScript; npx finds the Node that npm ci installed.
   return viaNpx || !file.endsWith('.ts') ? undefined : `node ${file}: write "npx node"`;
+}
+
+/** The folders of the groups that a command of slow tests names. */
+function groupsOf(rest: readonly string[]): string[] {
+  return rest.slice(1).map((group) => `test/slow/${group}`);
 }
 
 function npmFault(words: readonly string[]): string | undefined {
@@ -118,7 +123,11 @@ function npmFault(words: readonly string[]): string | undefined {
   const scripts = rest.includes('--workspace')
     ? JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')).scripts
     : OWN;
-  return script in scripts ? undefined : `npm run ${script}: no such script`;
+  if (!(script in scripts)) return `npm run ${script}: no such script`;
+  const files = rest.filter((word) => word.startsWith('test/'));
+  if (script === 'test:slow') files.push(...groupsOf(rest));
+  const missing = files.find((file) => !existsSync(join(ROOT, file)));
+  return missing === undefined ? undefined : `npm run ${script} ${missing}: no such file`;
 }
 
 /** The paths that the server answers, from the types that its OpenAPI document makes. */
@@ -199,6 +208,9 @@ describe('the commands in the documents', () => {
       'npm run -s phm -- ledger prune --older 3',
       'docker compose exec a /opt/phm/bin/phm acount list',
       'npm run gone',
+      'npm run test:one -- test/gone.test.ts',
+      'npm run test:slow gone',
+      'npx node inspect test/gone.test.ts',
       'npx node bench/gone.ts',
       'node bench/http.ts',
       'curl -s http://127.0.0.1:8080/api/v2/gone',

@@ -34,9 +34,9 @@ function missingPaths(text: string): string[] {
   return codeIn(text).filter((code) => isPath(code) && code !== 'index.ts' && !exists(code));
 }
 
-/** Returns every word of the sources. */
-function readWords(): Set<string> {
-  const files = SOURCES.flatMap((folder) =>
+/** Returns every word of the sources in these folders. */
+function readWords(folders: readonly string[]): Set<string> {
+  const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(?:tsx?|py|json)$/.test(file) && !file.includes('node_modules'))
       .map((file) => join(ROOT, folder, file)),
@@ -53,16 +53,21 @@ function unknownNames(text: string, words: ReadonlySet<string>): string[] {
 }
 
 describe('the documents', () => {
-  for (const name of ['README.md', 'docs/architecture.md']) {
+  for (const name of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md']) {
     it(`${name} gives paths that exist`, () => {
       assert.deepEqual(missingPaths(readFileSync(join(ROOT, name), 'utf8')), []);
     });
   }
 
-  it('docs/architecture.md uses names that the source has', () => {
-    const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
-    assert.deepEqual(unknownNames(text, readWords()), []);
-  });
+  for (const [name, folders] of [
+    ['CONTRIBUTING.md', [...SOURCES, 'test']],
+    ['docs/architecture.md', SOURCES],
+  ] as const) {
+    it(`${name} uses names that the source has`, () => {
+      const text = readFileSync(join(ROOT, name), 'utf8');
+      assert.deepEqual(unknownNames(text, readWords(folders)), []);
+    });
+  }
 
   it('are found out when a path or a name is wrong', () => {
     assert.deepEqual(

@@ -18,7 +18,7 @@ export interface CodeBlock {
   readonly code: string;
 }
 
-const TOP = ['README.md', 'SECURITY.md', 'CHANGELOG.md'];
+const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 const FOLDERS = ['docs', 'deploy', 'packages', 'sdk', 'test'];
 const SKIPPED = /(?:^|\/)(?:node_modules|build|dist|data|__pycache__)(?:\/|$)/;
 
