@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from scripted import GENERATED, ScriptedServer, answers, fails, stays_silent
 
-from phm_client import Limit, PhmClient, PhmError, PhmTimeoutError
+from phm_client import Limit, PhmClient, PhmTimeoutError
 from phm_client.pace import Pace
 from phm_client.turns import Turns
 
@@ -136,9 +136,11 @@ def test_pauses_all_requests_after_a_refusal() -> None:
 
 
 def test_sends_in_the_order_of_the_calls(answered: Answered) -> None:
-    told = {"ratelimit_policy": '"rate";q=2;w=1', "ratelimit": '"rate";r=0;t=1'}
+    told = {"ratelimit_policy": '"rate";q=20;w=2', "ratelimit": '"rate";r=0;t=1'}
     phm, server = answered(answers(GENERATED, **told))
     phm.generate(128)
+    turns = phm._transport.connections.get().turns
+    assert turns is not None
     begun: list[threading.Thread] = []
     for number in range(6):
         call = threading.Thread(
@@ -146,34 +148,32 @@ def test_sends_in_the_order_of_the_calls(answered: Answered) -> None:
         )
         call.start()
         begun.append(call)
-        time.sleep(0.02)
+        # Until it has joined the queue, as ticket 1 and so on.
+        while turns._last <= number:
+            time.sleep(0.001)
     for call in begun:
         call.join()
     order = [one.headers["x-request-id"].split(".")[0] for one in server.received[1:]]
     assert order == [f"n{number}" for number in range(6)]
 
 
-def test_a_call_whose_turn_cannot_come_in_time_fails_at_once(answered: Answered) -> None:
-    told = {"ratelimit_policy": '"rate";q=2;w=2', "ratelimit": '"rate";r=0;t=2'}
-    phm, server = answered(answers(GENERATED, **told), timeout=4.5)
-    phm.generate(128)
-
-    def outcome(_: int) -> PhmError | None:
-        try:
-            phm.generate(128)
-        except PhmError as error:
-            return error
-        return None
-
-    with ThreadPoolExecutor(8) as pool:
-        errors = [one for one in pool.map(outcome, range(8)) if one]
-    assert 4 <= len(errors) <= 6
-    assert len(server.received) == 9 - len(errors)
-    for error in errors:
-        assert isinstance(error, PhmTimeoutError)
-        assert (error.outcome_unknown, error.timeout_seconds) == (False, 4.5)
-        assert "the rate limit does not admit it within 4.5 s (calls ahead of it: " in str(error)
-        assert ", at 1 per second)" in str(error)
+def test_calls_whose_turn_cannot_come_in_time_fail_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = StillClock(monkeypatch)
+    turns = Turns(lambda: 0.0)
+    turns.take(turns.ticket(), clock.now + 4.5)
+    rate = Limit(limit=2, remaining=0, reset_seconds=2, window_seconds=2)
+    turns.answered(ok=True, rate=rate, sent_at=clock.now)
+    turns.ended()
+    with turns._lock:
+        waiting = [turns._join(turns.ticket(), clock.now + 4.5, 1) for _ in range(8)]
+        turns._advance()
+    # One token comes in a second, and half a token is kept in reserve.
+    assert [one.too_late is None for one in waiting] == [True] * 3 + [False] * 5
+    for one in waiting[3:]:
+        assert one.too_late is not None
+        assert (one.too_late.ahead, one.too_late.per_second) == (3, 1)
 
 
 def test_a_refusal_pauses_the_queue_before_the_next_call_may_go(
@@ -211,7 +211,7 @@ def test_an_interrupted_hook_gives_its_turn_back(answered: Answered) -> None:
 
 
 def test_calls_of_health_need_no_turn(answered: Answered) -> None:
-    phm, server = answered(*[stays_silent] * 10, answers(), attempt_timeout=1, max_retries=0)
+    phm, server = answered(*[stays_silent] * 10, answers(), attempt_timeout=0.4, max_retries=0)
 
     def silent(_: int) -> None:
         with pytest.raises(PhmTimeoutError):
