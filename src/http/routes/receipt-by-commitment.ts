@@ -4,15 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { formatTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
-import { ReceiptBy, ReceiptResult, receiptBody } from '../wire/receipt-schemas.ts';
+import { ReceiptBy, ReceiptResult } from '../wire/receipt-schemas.ts';
 import { BODY_ERRORS, COMMON_ERRORS, responses } from '../wire/responses.ts';
-import { warningsOf } from '../wire/unknown-fields.ts';
 import { LogReads } from './log-reads.ts';
-import { findReceipt, noReceipt } from './receipt.ts';
+import { findReceipt, receiptResult } from './receipt.ts';
 
 /** `reads` bounds what others read from the log, too. Requests that wait have a bound of their own, and delay no reads. */
 export function receiptByCommitmentRoute(
@@ -56,13 +54,7 @@ export function receiptByCommitmentRoute(
       }, wait ?? 0);
       // One answer for both: who guesses learns nothing about a key.
       if (answer.kind === 'unknown_key' || answer.kind === 'no_receipt') throw notFound();
-      if (answer.kind !== 'receipt') throw noReceipt(answer);
-      return {
-        success: true,
-        receipt: receiptBody(answer.receipt),
-        timestamp: formatTimestamp(clock.nowMs()),
-        ...warningsOf(request),
-      };
+      return receiptResult(answer, request, clock);
     },
   );
 }

@@ -1,7 +1,7 @@
 /** GET /api/v2/keys/{key_id}/receipt: not metered. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { formatTimestamp, SECOND_MS } from '../../clock.ts';
+import { type Clock, formatTimestamp, SECOND_MS } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { parseKeyId } from '../../keys/index.ts';
 import type { ReceiptAnswer } from '../../service/index.ts';
@@ -55,13 +55,7 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
         (waitMs) => service.log.receipt(keyId, accountId, waitMs),
         request.query.wait ?? 0,
       );
-      if (answer.kind !== 'receipt') throw noReceipt(answer);
-      return {
-        success: true,
-        receipt: receiptBody(answer.receipt),
-        timestamp: formatTimestamp(clock.nowMs()),
-        ...warningsOf(request),
-      };
+      return receiptResult(answer, request, clock);
     },
   );
 }
@@ -83,8 +77,23 @@ function malformedKeyId(): AppError {
   return new AppError('receipt_not_found', { detail, remedy });
 }
 
+/** Returns the response with a receipt. Throws `AppError` if the answer has none. */
+export function receiptResult(
+  answer: ReceiptAnswer,
+  request: FastifyRequest,
+  clock: Clock,
+): Static<typeof ReceiptResult> {
+  if (answer.kind !== 'receipt') throw noReceipt(answer);
+  return {
+    success: true,
+    receipt: receiptBody(answer.receipt),
+    timestamp: formatTimestamp(clock.nowMs()),
+    ...warningsOf(request),
+  };
+}
+
 /** Unknown keys and keys of other accounts get the same error. */
-export function noReceipt(answer: Exclude<ReceiptAnswer, { readonly kind: 'receipt' }>): AppError {
+function noReceipt(answer: Exclude<ReceiptAnswer, { readonly kind: 'receipt' }>): AppError {
   switch (answer.kind) {
     case 'unknown_key':
       return new AppError('receipt_not_found');
