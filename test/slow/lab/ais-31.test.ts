@@ -8,11 +8,9 @@ import { after, before, describe, it } from 'node:test';
 import { procedureA, procedureB } from '#ais-20-31';
 import { PROJECT_VERSION } from '../../../src/version.ts';
 import { aesStream, assertProcedureA, REFERENCE } from '../../ais-20-31/reference.ts';
-import { BROWSERS, runInBrowser } from '../../support/browser-page.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
-import { findNode20 } from '../../support/node-20.ts';
+import { testFigures } from '../../support/package-figures.ts';
 import { packWorkspace } from '../../support/packed.ts';
-import { assertSameText } from '../../support/same-text.ts';
 
 describe('procedure A', () => {
   for (const width of [1, 13] as const) {
@@ -45,34 +43,15 @@ describe('the ais-20-31 package', () => {
     );
   });
 
-  const script = (sample: string): string => `
+  testFigures({
+    project,
+    name: 'ais-20-31',
+    module: 'index.js',
+    program: (sample) => `
 const { procedureA, procedureB } = await import('ais-20-31');
 const sample = ${sample};
-const body = JSON.stringify([procedureA(sample), procedureB(sample)]);
-`;
-  const expected = JSON.stringify([procedureA(aesStream()), procedureB(aesStream())]);
-  for (const [version, node] of [
-    [26, process.execPath],
-    [20, findNode20()],
-  ] as const) {
-    it(`gives the figures of the service on Node ${version}`, {
-      skip: !node && 'there is none',
-    }, () => {
-      const read = "(await import('node:fs')).readFileSync('sample.bin')";
-      writeFileSync(join(project, 'script.mjs'), `${script(read)}process.stdout.write(body);`);
-      assertSameText(run(node ?? '', ['script.mjs']), expected, 'the result');
-    });
-  }
-
-  for (const browser of BROWSERS) {
-    const { name, path } = browser;
-    it(`gives the figures of the service in ${name}`, {
-      skip: !path && 'there is none',
-    }, async () => {
-      const imports = { 'ais-20-31': '/node_modules/ais-20-31/dist/index.js' };
-      const fetched = "new Uint8Array(await (await fetch('/sample.bin')).arrayBuffer())";
-      const module = script(fetched).replace('const body', 'body');
-      assertSameText(await runInBrowser(browser, project, imports, module), expected, 'the result');
-    });
-  }
+body = JSON.stringify([procedureA(sample), procedureB(sample)]);
+`,
+    expected: JSON.stringify([procedureA(aesStream()), procedureB(aesStream())]),
+  });
 });
