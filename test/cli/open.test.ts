@@ -1,6 +1,5 @@
 /** `phm open`, offline: what it writes, what it says, and one sentence for each bad input. */
 import assert from 'node:assert/strict';
-import { createHmac, randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdtempSync,
@@ -13,46 +12,23 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { parseRecipient, type SealedKey, seal } from '#sealing';
-import { keyCommitmentMessage } from '#tlog';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
+import { type SealedAnswer, sealAnswer } from '../support/sealed-answer.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'open-'));
 after(() => rmSync(FOLDER, { recursive: true, force: true }));
 const inFolder = (name: string): string => join(FOLDER, name);
 
-interface Answer {
-  readonly key_id: string;
-  readonly sealed_key: SealedKey;
-}
-
 /** An answer of the service, and the key that is sealed in it. */
-async function sealTo(name: string, keyId: string): Promise<{ answer: Answer; key: Buffer }> {
-  const recipient = parseRecipient(readFileSync(inFolder(`${name}.recipient`), 'utf8'));
-  const [key, opening] = [randomBytes(32), randomBytes(32)];
-  const message = keyCommitmentMessage(256, keyId, key);
-  const { sealedKey } = await seal({
-    ...recipient,
-    header: {
-      service: null,
-      key_id: keyId,
-      security_level: 256,
-      time: '2026-11-23T05:00:00.000+00:00',
-      key_commitment: createHmac('sha256', opening).update(message).digest('base64'),
-    },
-    key,
-    opening,
-    hashProof: 'proof_1',
-  });
-  return { answer: { key_id: keyId, sealed_key: sealedKey }, key };
-}
+const sealTo = (name: string, keyId: string) =>
+  sealAnswer(readFileSync(inFolder(`${name}.recipient`), 'utf8'), keyId);
 
 function put(name: string, content: unknown): string {
   writeFileSync(inFolder(name), typeof content === 'string' ? content : JSON.stringify(content));
   return inFolder(name);
 }
 
-let answer: Answer;
+let answer: SealedAnswer;
 let key: Buffer;
 let recipientKey: string;
 before(async () => {

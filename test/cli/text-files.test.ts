@@ -1,17 +1,16 @@
 /** Every text that the command line reads: the same verdict in every form, and exit code 2 without one for other encodings. */
 import assert from 'node:assert/strict';
-import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { parseRecipient, seal } from '#sealing';
-import { encodeBase64, keyCommitmentMessage } from '#tlog';
+import { encodeBase64 } from '#tlog';
 import { DEMO_ACCOUNTS } from '../../src/accounts/index.ts';
 import { LogLedger } from '../support/log-ledger.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
+import { sealAnswer } from '../support/sealed-answer.ts';
 import { OTHER_ENCODINGS, SAME_TEXT } from '../support/text-forms.ts';
 
 let ledger: LogLedger;
@@ -30,7 +29,8 @@ before(async () => {
   await runCommand(['recipient', 'new', '--output', path('ada')]);
   texts.recipient = readFileSync(path('ada.recipient'), 'utf8');
   texts['recipient-key'] = readFileSync(path('ada.recipient-key'), 'utf8');
-  texts.sealed = `${JSON.stringify(await sealedAnswer(texts.recipient), null, 2)}\n`;
+  const { answer } = await sealAnswer(texts.recipient, 'phm_1');
+  texts.sealed = `${JSON.stringify(answer, null, 2)}\n`;
   texts.vectors = readFileSync(
     new URL('../vectors/drbg/CTR_DRBG.no_reseed.excerpt.rsp', import.meta.url),
     'latin1',
@@ -40,25 +40,6 @@ before(async () => {
 after(() => ledger.remove());
 
 const path = (name: string): string => join(ledger.folder, name);
-
-async function sealedAnswer(recipient: string): Promise<unknown> {
-  const [key, opening] = [randomBytes(32), randomBytes(32)];
-  const message = keyCommitmentMessage(256, 'phm_1', key);
-  const { sealedKey } = await seal({
-    ...parseRecipient(recipient),
-    header: {
-      service: null,
-      key_id: 'phm_1',
-      security_level: 256,
-      time: '2026-11-23T05:00:00.000+00:00',
-      key_commitment: createHmac('sha256', opening).update(message).digest('base64'),
-    },
-    key,
-    opening,
-    hashProof: 'proof_1',
-  });
-  return { key_id: 'phm_1', sealed_key: sealedKey };
-}
 
 /** Commands by the file in them that is written in each form. */
 const COMMANDS: readonly (readonly [file: string, ...args: string[]])[] = [
