@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sized } from '../support/campaign.ts';
+import { isAlive } from '../support/killed-site.ts';
 import { LogSite } from '../support/log-site.ts';
 import { killFile, stepOptions } from '../support/log-steps.ts';
 import { LogWatch } from '../support/log-watch.ts';
@@ -127,15 +128,6 @@ class Series {
     const figures = await this.#watch.audit(server, this.#site.apiKey);
     await this.#site.run('log', 'check');
     return figures;
-  }
-}
-
-function isAlive({ pid }: Server): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -10,7 +10,7 @@ import { type ReceiptVerdict, verifyReceipt } from '../../sdk/src/index.ts';
 import { Newcomer, ROOT } from '../sdk/newcomer.ts';
 import { CASES } from '../sdk/receipt-cases.ts';
 import { NOW } from '../sdk/receipts.ts';
-import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
+import { launchBrowser, NO_CHROMIUM, WITHOUT_ML_DSA } from '../support/browser.ts';
 import { ClientPage, clientNodes } from '../support/client-page.ts';
 
 /** Verifies all cases and returns the verdicts as JSON. */
@@ -38,15 +38,6 @@ import { verifyReceipt } from '${ROOT}/sdk/src/index.ts';
 import { verifyAll } from './verify-all.mjs';
 window.verifyAll = (cases, now) => verifyAll(verifyReceipt, cases, now);
 `;
-
-/** What a browser without ML-DSA-44 answers. */
-const WITHOUT_ML_DSA = `{
-  const { importKey } = SubtleCrypto.prototype;
-  SubtleCrypto.prototype.importKey = async function (...args) {
-    if (args[2] === 'ML-DSA-44') throw new DOMException('Unrecognized name.', 'NotSupportedError');
-    return importKey.apply(this, args);
-  };
-}`;
 
 const INPUT = JSON.stringify({ cases: CASES, now: NOW.getTime() });
 

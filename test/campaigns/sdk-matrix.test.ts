@@ -9,8 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { COMMANDS, EXAMPLES, Newcomer, ROOT } from '../sdk/newcomer.ts';
 import { fullOnly, sized } from '../support/campaign.ts';
-import { findNode20 } from '../support/node-20.ts';
-import { fetchNode22 } from '../support/node-22.ts';
+import { clientNodes } from '../support/client-page.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const USE = `
@@ -57,13 +56,7 @@ const RESOLUTIONS = sized({
   ],
 });
 
-const node22 = await fetchNode22();
-const node20 = findNode20();
-const NODES = [
-  ['Node 20', node20 ?? '', node20 === undefined && "there is no Node 20 on this machine's PATH"],
-  ['Node 22', node22.path, node22.skip],
-  ['Node 26', process.execPath, false],
-] as const;
+const NODES = await clientNodes();
 
 describe('the package in sdk/, in every kind of project', () => {
   const newcomer = new Newcomer();
@@ -81,8 +74,8 @@ describe('the package in sdk/, in every kind of project', () => {
     newcomer.remove();
   });
 
-  it('runs the documented examples on Node 20', { skip: NODES[0][2] }, async () => {
-    await newcomer.runExamples(node20 ?? '', server.address);
+  it('runs the documented examples on Node 20', { skip: NODES[0]?.[2] }, async () => {
+    await newcomer.runExamples(NODES[0]?.[1] ?? '', server.address);
   });
 
   for (const [name, node, skip] of NODES) {

@@ -223,3 +223,12 @@ export async function holdNext(
 export function requestIdOf(route: Route): { 'x-request-id': string } {
   return { 'x-request-id': route.request().headers()['x-request-id'] ?? '' };
 }
+
+/** Code for a page: its browser then lacks ML-DSA-44. */
+export const WITHOUT_ML_DSA = `{
+  const { importKey } = SubtleCrypto.prototype;
+  SubtleCrypto.prototype.importKey = async function (...args) {
+    if (args[2] === 'ML-DSA-44') throw new DOMException('Unrecognized name.', 'NotSupportedError');
+    return importKey.apply(this, args);
+  };
+}`;

@@ -105,7 +105,7 @@ export class KilledSite {
   }
 }
 
-function isAlive({ pid }: Server): boolean {
+export function isAlive({ pid }: Server): boolean {
   try {
     process.kill(pid, 0);
     return true;

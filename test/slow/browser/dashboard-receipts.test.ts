@@ -15,6 +15,7 @@ import {
   showView,
   untilTrue,
   type WatchedPage,
+  WITHOUT_ML_DSA,
 } from '../../support/browser.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
 
@@ -34,15 +35,6 @@ const PRIVATE = [
   key,
   opening,
 ];
-
-/** Makes the page's browser one that lacks ML-DSA-44. */
-const WITHOUT_ML_DSA = `{
-  const { importKey } = SubtleCrypto.prototype;
-  SubtleCrypto.prototype.importKey = async function (...args) {
-    if (args[2] === 'ML-DSA-44') throw new DOMException('Unrecognized name.', 'NotSupportedError');
-    return importKey.apply(this, args);
-  };
-}`;
 
 const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 const verify = (page: Page) => page.getByRole('button', { name: 'Verify', exact: true }).click();

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Databases } from '../../support/databases.ts';
-import { freePort } from '../../support/free-port.ts';
+import { connects, freePort } from '../../support/free-port.ts';
 import { noPostgres, PASSWORD, serverUser } from '../../support/postgres.ts';
 import {
   type Environment,
@@ -87,19 +86,7 @@ describe('behind PgBouncer', {
       env: { PATH },
       stdio: 'ignore',
     });
-    await until('PgBouncer answers', isListening);
-  }
-
-  async function isListening(): Promise<boolean> {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      return true;
-    } catch {
-      return false;
-    } finally {
-      socket.destroy();
-    }
+    await until('PgBouncer answers', () => connects(port));
   }
 
   for (const mode of ['transaction', 'statement'] as const) {
