@@ -63,22 +63,24 @@ function tierOf(path: string): Tier {
   return path.startsWith('test/campaigns/') ? 'campaign' : 'fast';
 }
 
-/** Returns the tests that a mutant names, the fast ones first. Throws if there is none of a name, or more than one. */
+/** Returns the tests that a mutant names, the fast ones first, and the names that no test has, or two have. */
 export function namedTests(
   mutant: Mutant,
   tests: ReadonlyMap<string, readonly TestFile[]>,
-): TestFile[] {
+): { readonly files: readonly TestFile[]; readonly unknown: readonly string[] } {
   const order: readonly Tier[] = ['fast', 'slow', 'campaign'];
-  const files = mutant.tests.map((name) => {
+  const files: TestFile[] = [];
+  const unknown: string[] = [];
+  for (const name of mutant.tests) {
     const found = tests.get(name) ?? [];
     // A slow test may have the name of a fast one, which then needs its path.
     const [file, ...others] =
       found.length > 1 ? found.filter(({ tier }) => tier !== 'fast') : found;
-    if (file === undefined) throw new Error(`${mutant.name}: there is no test ${name}`);
-    if (others.length > 0) throw new Error(`${mutant.name}: ${name} is the name of two tests`);
-    return file;
-  });
-  return files.sort((a, b) => order.indexOf(a.tier) - order.indexOf(b.tier));
+    if (file === undefined || others.length > 0) unknown.push(name);
+    else files.push(file);
+  }
+  files.sort((a, b) => order.indexOf(a.tier) - order.indexOf(b.tier));
+  return { files, unknown };
 }
 
 /** Returns the file with the mutant in it. Throws unless its text occurs once. */
@@ -102,12 +104,13 @@ export function faultsOfList(root: string): string[] {
   for (const mutant of mutants) {
     if (names.has(mutant.name)) faults.push(`${mutant.name}: another mutant has this name`);
     names.add(mutant.name);
-    for (const check of [() => mutated(mutant, root), () => namedTests(mutant, tests)]) {
-      try {
-        check();
-      } catch (error) {
-        faults.push((error as Error).message);
-      }
+    try {
+      mutated(mutant, root);
+    } catch (error) {
+      faults.push((error as Error).message);
+    }
+    for (const name of namedTests(mutant, tests).unknown) {
+      faults.push(`${mutant.name}: there is no test ${name}, or there are two: give its path`);
     }
     if (mutant.find === mutant.replace) faults.push(`${mutant.name}: it changes nothing`);
     if (mutant.tests.length === 0) faults.push(`${mutant.name}: it names no test`);

@@ -33,7 +33,7 @@ export function isOpen(
   if (outcome === undefined) return true;
   if (outcome.caught !== null) return false;
   const done = [...outcome.passed, ...(outcome.unusable ?? [])];
-  return namedTests(mutant, tests).some(
+  return namedTests(mutant, tests).files.some(
     ({ path, tier }) => run.tiers.includes(tier) && !done.includes(path),
   );
 }
@@ -53,10 +53,10 @@ export async function runAll(site: Site, next: () => Mutant | undefined, run: Ru
 async function tryMutant(site: Site, mutant: Mutant, run: Run): Promise<Outcome> {
   const before = outcomeOf(run.commit, mutant);
   const passed = [...(before?.passed ?? [])];
-  const unusable: string[] = [];
-  const tests = namedTests(mutant, readTests(site.root)).filter(
-    ({ path }) => !passed.includes(path),
-  );
+  const { files, unknown } = namedTests(mutant, readTests(site.root));
+  const tests = files.filter(({ path }) => !passed.includes(path));
+  // An older commit may lack a test.
+  const unusable = [...unknown];
   let caught: Catch | null = null;
   for (const tier of run.tiers) {
     const paths = tests.filter((test) => test.tier === tier).map(({ path }) => path);
