@@ -9,8 +9,10 @@ export class OpenAssess {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [MAIN, 'assess', ...args]);
+  /** `program` runs in the command before it begins. */
+  constructor(args: readonly string[], program = '') {
+    const early = `--import=data:text/javascript,${encodeURIComponent(program)}`;
+    this.child = spawn(process.execPath, [early, MAIN, 'assess', ...args]);
     this.child.stdout?.on('data', (chunk) => {
       this.stdout += chunk;
     });
