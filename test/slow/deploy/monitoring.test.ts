@@ -9,6 +9,7 @@ import { newLogKeysText, parseLogKeys } from '../../../src/log/index.ts';
 import { type Document, find, ROOT, readText, readYaml } from '../../deploy/files.ts';
 import { anchors } from '../../support/markdown.ts';
 import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const RULES = 'deploy/prometheus/phm-alerts.yml';
 const TESTS = readdirSync(join(ROOT, 'deploy/prometheus'))
@@ -79,6 +80,9 @@ class Page {
   }
 }
 
+/** Metrics whose series come from the background: a source is read, a witness is asked. */
+const BESIDE = ['phm_entropy_pool_draws', 'phm_log_witness_failures_total'];
+
 const dataDir = makeDataDir();
 let server: Server;
 let page: Page;
@@ -94,7 +98,10 @@ before(async () => {
     PHM_LOG_WITNESSES: witnesses,
   });
   await server.generate({ security_level: 256, enable_nist_validation: true });
-  page = new Page(await server.scrape());
+  await until('what happens beside the requests has its series', async () => {
+    page = new Page(await server.scrape());
+    return BESIDE.every((metric) => page.text.includes(`\n${metric}{`));
+  });
 });
 after(async () => {
   await server?.stop();
