@@ -2,6 +2,7 @@
 export { type CopyReport, copyDatabase } from './backup.ts';
 export { inspectDatabase } from './inspect.ts';
 export type { DatabaseFault, Inspection } from './inspection.ts';
+export { isBeforeBaseline, toBaseline } from './migrations.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';
 export { openMovableStore } from './move/open.ts';

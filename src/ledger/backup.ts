@@ -9,6 +9,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
 import { writeNewFile } from '../files/durable-file.ts';
 import { requireOwnFile } from '../files/ownership.ts';
+import { readMigrations, refuseBeforeBaseline } from './migrations.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
 import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite/damage.ts';
@@ -112,7 +113,7 @@ async function copySnapshot(
   }
 }
 
-/** Throws `SetupError` if the file holds no ledger. */
+/** Throws `SetupError` if the file holds no ledger, or a backup one that this program could not bring up to date. */
 function requireLedger(database: DatabaseSync, path: string, source: Source): void {
   const isEmpty = readSchema(database).version === 0;
   if (source === 'backup' && (isEmpty || isForeign(database))) {
@@ -120,6 +121,9 @@ function requireLedger(database: DatabaseSync, path: string, source: Source): vo
   }
   refuseForeign(database, path);
   if (isEmpty) throw noLedger(path);
+  if (source === 'database') return;
+  const { version } = readSchema(database);
+  refuseBeforeBaseline(`the backup ${path}`, version, readMigrations('sqlite'));
 }
 
 /** Checks the copy without a log beside it, because it is not yet a server's database. */

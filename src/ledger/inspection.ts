@@ -19,4 +19,6 @@ export interface Inspection {
   readonly schema: SchemaState | null;
   /** The newest schema version that this program knows. */
   readonly program: number;
+  /** The oldest schema version that this program can migrate. */
+  readonly baseline: number;
 }

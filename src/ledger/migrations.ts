@@ -23,14 +23,17 @@ export interface SchemaState {
   /** 0 without a schema. */
   readonly version: number;
   /**
-   * The version of the oldest programs that can work with the schema; null if the database does not record
-   * it.
+   * The version of the oldest programs that can work with the schema; null without a schema, and if the database does not
+   * record it.
    */
   readonly oldestProgram: number | null;
 }
 
-/** From this version on, migrations name their oldest programs, and programs read that. */
-const FIRST_WITH_OLDEST_PROGRAM = 6;
+/**
+ * The tag of the last commit whose migrations lead from version 1 to the baseline, the first migration here, which creates
+ * the whole schema.
+ */
+const TAG_BEFORE_BASELINE = 'before-baseline';
 
 const OLDEST_PROGRAM = /^-- oldest-program: ([1-9]\d*)\n/;
 
@@ -50,16 +53,59 @@ export function newestVersion(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0;
 }
 
+/** Returns the version of the first migration, which creates the whole schema. */
+export function baselineVersion(migrations: readonly Migration[]): number {
+  return migrations[0]?.version ?? 0;
+}
+
+/** Returns true if no migration leads from the version to the baseline. */
+export function isBeforeBaseline(version: number, baseline: number): boolean {
+  return version > 0 && version < baseline;
+}
+
+/** Throws `SetupError` if the schema is older than the baseline. `subject` names the database in the message. */
+export function refuseBeforeBaseline(
+  subject: string,
+  version: number,
+  migrations: readonly Migration[],
+): void {
+  const baseline = baselineVersion(migrations);
+  if (!isBeforeBaseline(version, baseline)) return;
+  throw new SetupError(
+    `${subject} has schema version ${version}, and the migrations of this program begin at ${baseline}. ${toBaseline(baseline)}`,
+  );
+}
+
+/** Returns what an operator does about a schema before the baseline. */
+export function toBaseline(baseline: number): string {
+  return (
+    `Make a backup, and bring it to version ${baseline} with the checkout of the tag ${TAG_BEFORE_BASELINE}: ` +
+    `docs/ledger.md, "Schemas before version ${baseline}"`
+  );
+}
+
 /**
- * Returns the version of the oldest programs that can work with the schema after the migration `version`:
- * the highest that any migration up to it names. A migration that names none needs its own version. Null
- * for schemas that do not record it.
+ * Returns the migrations that a schema lacks, oldest first. Throws `SetupError` before the baseline, which must never run
+ * on a schema of its forerunners.
  */
-export function oldestProgram(migrations: readonly Migration[], version: number): number | null {
-  if (version < FIRST_WITH_OLDEST_PROGRAM) return null;
-  const applied = migrations.filter((one) => one.version <= version);
+export function missingMigrations(
+  subject: string,
+  version: number,
+  migrations: readonly Migration[],
+): readonly Migration[] {
+  refuseBeforeBaseline(subject, version, migrations);
+  return migrations.filter((one) => one.version > version);
+}
+
+/**
+ * Returns the version of the oldest programs that can work with a schema after these migrations: the highest that any of
+ * them names. A migration that names none needs its own version. The caller asks for the migrations that it applies, and
+ * keeps a higher number that the ledger records: a ledger that never ran the baseline does not need the programs of it.
+ */
+export function oldestProgram(migrations: readonly Migration[]): number {
   return Math.max(
-    ...applied.map((one) => Number(OLDEST_PROGRAM.exec(one.sql)?.[1] ?? one.version)),
+    0,
+    ...migrations.map((one) => Number(OLDEST_PROGRAM.exec(one.sql)?.[1] ?? one.version)),
   );
 }
 

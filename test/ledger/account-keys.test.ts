@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readMigrations } from '../../src/ledger/migrations.ts';
 import { findUnlisted } from '../../src/ledger/sqlite/account-keys.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
 import { KEY_PAGE } from '../../src/ledger/sqlite/key-records.ts';
-import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
+import { LAST_OLD, makeOldSqlite } from '../support/old-ledgers.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-account-keys-'));
@@ -143,10 +142,7 @@ describe('the index by account of a SQLite store', () => {
 
   it('lists keys of an earlier release in bounded pages until the upkeep has merged them', async () => {
     const path = join(directory, 'earlier.db');
-    migrateDatabase(
-      path,
-      readMigrations('sqlite').filter(({ version }) => version < 12),
-    );
+    makeOldSqlite(path, 11);
     const database = new DatabaseSync(path);
     // Keys of another account between two of this one.
     database.exec(`
@@ -156,6 +152,7 @@ describe('the index by account of a SQLite store', () => {
       SELECT unhex(printf('%012X%020X', i, i)), i, zeroblob(32), 1, iif(i IN (1, ${OTHERS}), 'acct_0', 'acct_1'), 'k', 256,
         'phase', 'os', 1, 1, 1 FROM n`);
     database.close();
+    makeOldSqlite(path, LAST_OLD, { from: 11 });
     const { store, connection } = await openStore(path);
     const before = await listAll(store, 'acct_0');
     assert.ok(before.pages >= 2, 'no page passes over all rows');

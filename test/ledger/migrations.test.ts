@@ -1,15 +1,31 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { changelogHead } from '../../scripts/release/version.ts';
 import {
   isNewerSchema,
   type Migration,
+  missingMigrations,
   oldestProgram,
   readMigrations,
 } from '../../src/ledger/migrations.ts';
+import { ROOT } from '../support/imports.ts';
 
-/** From this version on, each migration names the oldest programs that can work with its schema. */
-const FIRST = 6;
+/** The oldest program that any migration names. */
+const FIRST = 11;
+
+const FOLDER = new URL('../../src/ledger/migrations/', import.meta.url);
+
+/**
+ * The digests of migrations that were released. A ledger somewhere has run them, so they never change. Each release adds its
+ * own.
+ */
+const RELEASED: Readonly<Record<string, string>> = {
+  'postgres/0014-baseline.sql': '0c29791a79c36b25aba407becde522c7b0b53af72ed3b1103eb24a52c68dde00',
+  'sqlite/0014-baseline.sql': 'e62eadcc19d41764bc6f4d3668b5fa679b6b6c5f810e8142170167aeb29c70c6',
+};
 
 const migration = (version: number, oldest?: number): Migration => ({
   version,
@@ -18,7 +34,7 @@ const migration = (version: number, oldest?: number): Migration => ({
 
 describe('migrations', () => {
   it('contain the PostgreSQL quota decision in the file that quota-decision.ts names', () => {
-    const folder = new URL('../../src/ledger/migrations/postgres/', import.meta.url);
+    const folder = new URL('postgres/', FOLDER);
     const deciding = readdirSync(folder).filter((file) =>
       readFileSync(new URL(file, folder), 'utf8').includes('CREATE FUNCTION write_batch'),
     );
@@ -27,11 +43,36 @@ describe('migrations', () => {
     assert.equal(named, deciding.sort().at(-1));
   });
 
+  it('never change once they are released, and a release adds its own', () => {
+    const digests = Object.keys(RELEASED).map((file) => {
+      const bytes = readFileSync(new URL(file, FOLDER));
+      return [file, createHash('sha256').update(bytes).digest('hex')];
+    });
+    assert.deepEqual(Object.fromEntries(digests), RELEASED);
+    const { date } = changelogHead(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
+    if (date === undefined) return;
+    const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
+    assert.deepEqual(all.filter((file) => file.endsWith('.sql')).sort(), Object.keys(RELEASED));
+  });
+
+  it('are missing in a new database and after their baseline, and never before it', () => {
+    const chain = [migration(7, 7), migration(8), migration(9)];
+    const missing = (version: number) =>
+      missingMigrations('the database', version, chain).map((one) => one.version);
+    assert.deepEqual([0, 7, 8, 9, 10].map(missing), [[7, 8, 9], [8, 9], [9], [], []]);
+    for (const version of [1, 6]) {
+      assert.throws(() => missing(version), {
+        name: 'SetupError',
+        message:
+          `the database has schema version ${version}, and the migrations of this program begin at 7. Make a backup, and bring ` +
+          'it to version 7 with the checkout of the tag before-baseline: docs/ledger.md, "Schemas before version 7"',
+      });
+    }
+  });
+
   for (const store of ['postgres', 'sqlite'] as const) {
     it(`name the oldest program that works with their schema: ${store}`, () => {
-      const migrations = readMigrations(store).filter(({ version }) => version >= FIRST);
-      assert.equal(migrations[0]?.version, FIRST);
-      for (const { version, sql } of migrations) {
+      for (const { version, sql } of readMigrations(store)) {
         const named = /^-- oldest-program: (\d+)\n/.exec(sql)?.[1];
         assert.ok(named, `the first line of ${store} ${version} is "-- oldest-program: <version>"`);
         assert.ok(Number(named) >= FIRST && Number(named) <= version, `${store} ${version}`);
@@ -40,9 +81,9 @@ describe('migrations', () => {
   }
 
   it('need the newest program that any of them names, or their own version if unnamed', () => {
-    const chain = [migration(5), migration(6, 6), migration(7, 7), migration(8, 6), migration(9)];
-    const needed = chain.map(({ version }) => oldestProgram(chain, version));
-    assert.deepEqual(needed, [null, 6, 7, 7, 9]);
+    const chain = [migration(6, 6), migration(7, 7), migration(8, 6), migration(9)];
+    const needed = chain.map((_, i) => oldestProgram(chain.slice(0, i + 1)));
+    assert.deepEqual(needed, [6, 7, 7, 9]);
   });
 
   it('of a newer release accept the programs they name and refuse older ones', () => {

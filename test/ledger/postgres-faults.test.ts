@@ -7,10 +7,10 @@ import { AppError } from '../../src/errors.ts';
 import { openMovableStore } from '../../src/ledger/admin.ts';
 import { type LedgerRow, type LedgerStore, migrateStore } from '../../src/ledger/index.ts';
 import type { AuditedRevocation } from '../../src/ledger/key-records.ts';
-import { readMigrations } from '../../src/ledger/migrations.ts';
 import { inspectPostgres } from '../../src/ledger/postgres/inspect.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import type { Databases } from '../support/databases.ts';
+import { makeOldPostgres } from '../support/old-ledgers.ts';
 import { noPostgres } from '../support/postgres.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
@@ -508,27 +508,26 @@ describe('a locked account of a PostgreSQL ledger', { skip: noPostgres }, () => 
 });
 
 describe('a PostgreSQL ledger with a publication of all tables', { skip: noPostgres }, () => {
-  /** Migrates a new database up to a version, as programs did that gave `schema_version` no primary key. */
-  async function makeEarlier(name: string, version: number): Promise<string> {
-    const url = await postgres.createDatabase(name);
-    const all = readMigrations('postgres');
-    await migratePostgres(
-      url,
-      all.filter((one) => one.version <= version),
-    );
-    await postgres.query(name, 'ALTER TABLE schema_version DROP CONSTRAINT schema_version_pkey');
-    await postgres.query(name, 'CREATE PUBLICATION everything FOR ALL TABLES');
-    return url;
-  }
+  const PUBLICATION = 'CREATE PUBLICATION everything FOR ALL TABLES';
 
-  for (const version of [1, 13]) {
-    it(`is migrated from schema ${version}`, async () => {
-      const name = `published_${version}`;
-      const url = await makeEarlier(name, version);
+  const publish: Readonly<Record<string, (name: string) => Promise<void>>> = {
+    'from the first table on': async (name) => void (await postgres.query(name, PUBLICATION)),
+    'by the migrations before the baseline': async (name) => {
+      await postgres.query(name, PUBLICATION);
+      await makeOldPostgres(postgres, name);
+    },
+    'later, in a ledger from before the baseline': async (name) => {
+      await makeOldPostgres(postgres, name);
+      await postgres.query(name, PUBLICATION);
+    },
+  };
+
+  for (const [how, prepare] of Object.entries(publish)) {
+    it(`is made ${how}, and works`, async () => {
+      const name = `published_${Object.keys(publish).indexOf(how)}`;
+      const url = await postgres.createDatabase(name);
+      await prepare(name);
       await migratePostgres(url);
-      const keys = `SELECT count(*)::integer AS n FROM pg_constraint
-        WHERE conrelid = 'schema_version'::regclass AND contype = 'p'`;
-      assert.deepEqual(await postgres.query(name, keys), [{ n: 1 }]);
       const store = await openPostgresStore({ url, quotas: QUOTAS });
       await fillRecords(store);
       await store.close();

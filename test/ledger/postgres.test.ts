@@ -18,6 +18,12 @@ import { readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
+import {
+  createOldLedger,
+  LAST_OLD,
+  makeOldPostgres,
+  oldMigrations,
+} from '../support/old-ledgers.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import { accountsContract } from './accounts-contract.ts';
@@ -72,6 +78,16 @@ let apiKeys: string | null = null;
 let accounts: string | null = null;
 const when = { skip: noPostgres };
 
+/**
+ * Creates a ledger from before the baseline, which asks for newer programs by what it holds: a newer one needs those of the
+ * baseline from the start.
+ */
+async function createEarlier(name: string): Promise<string> {
+  const url = await createOldLedger(postgres, name);
+  await postgres.query(name, 'CREATE PUBLICATION everything FOR ALL TABLES');
+  return url;
+}
+
 /** Listens to the statements of every client, like the log of a server with `log_statement = all`. */
 function tap(seen: (parameters: readonly unknown[]) => void): () => void {
   const original = pg.Client.prototype.query as (...all: unknown[]) => unknown;
@@ -105,7 +121,7 @@ statisticsContract(
 sealingContract(
   'PostgreSQL',
   async () => {
-    sealing ??= await postgres.createLedger('sealing');
+    sealing ??= await createEarlier('sealing');
     return open(sealing);
   },
   (atMs) => postgres.setClock('sealing', atMs),
@@ -117,7 +133,7 @@ apiKeysContract(
   'PostgreSQL',
   {
     open: async () => {
-      apiKeys ??= await postgres.createLedger('api_keys');
+      apiKeys ??= await createEarlier('api_keys');
       return open(apiKeys);
     },
     setClock: (atMs) => postgres.setClock('api_keys', atMs),
@@ -131,7 +147,7 @@ recordsContract(
   'PostgreSQL',
   {
     open: async () => {
-      records ??= await postgres.createLedger('records');
+      records ??= await createEarlier('records');
       return open(records);
     },
     setClock: (atMs) => postgres.setClock('records', atMs),
@@ -150,7 +166,7 @@ accountsContract(
   'PostgreSQL',
   {
     open: async () => {
-      accounts ??= await postgres.createLedger('accounts');
+      accounts ??= await createEarlier('accounts');
       return open(accounts);
     },
     ask: (sql) => postgres.query('accounts', sql) as Promise<Record<string, unknown>[]>,
@@ -760,7 +776,7 @@ describe('idempotency records in PostgreSQL', when, () => {
   let id: string;
 
   before(async () => {
-    store = await open(await postgres.createLedger(database));
+    store = await open(await createEarlier(database));
     id = await addAccount(store, 'enterprise');
   });
   after(() => store.close());
@@ -902,8 +918,8 @@ describe('idempotency records in PostgreSQL', when, () => {
 
 describe('PostgreSQL schema', when, () => {
   it('refuses earlier programs from the first sealed key on, also after later migrations', async () => {
-    const url = await postgres.createLedger('sealed');
-    const earlier = readMigrations('postgres').filter(({ version }) => version < 10);
+    const url = await createEarlier('sealed');
+    const earlier = oldMigrations('postgres', 9);
     const openEarlier = async () => {
       const store = await openPostgresStore({ url, quotas: QUOTAS, migrations: earlier });
       await store.close();
@@ -929,9 +945,9 @@ describe('PostgreSQL schema', when, () => {
         `INSERT INTO secret_checks (version, check_value, registered_ms)
          VALUES (${version}, sha256(''), 1)`,
       );
-    await postgres.query('older', readMigrations('postgres')[0].sql);
-    await postgres.query('older', 'CREATE TABLE schema_version AS SELECT 1 AS version');
+    await makeOldPostgres(postgres, 'older', 1);
     await register(1);
+    await makeOldPostgres(postgres, 'older', LAST_OLD, 1);
     await migrateStore({ kind: 'postgres', url });
     const store = await open(url);
     await register(2);
@@ -1075,7 +1091,7 @@ describe('a move to and from PostgreSQL', when, () => {
     const source = openSqliteStore({ path: from, quotas: QUOTAS });
     const rows = await fillRecords(source);
     const exported = await exportChunks({ kind: 'sqlite', path: from });
-    const url = await postgres.createLedger('moved_records');
+    const url = await createEarlier('moved_records');
     const target = await open(url);
     await importChunks({ kind: 'postgres', url }, exported);
     const again = await exportChunks({ kind: 'postgres', url });
@@ -1093,7 +1109,7 @@ describe('a move to and from PostgreSQL', when, () => {
     const source = openSqliteStore({ path: from, quotas: QUOTAS });
     await fillStates(source);
     const exported = await exportChunks({ kind: 'sqlite', path: from });
-    const url = await postgres.createLedger('moved_states');
+    const url = await createEarlier('moved_states');
     await importChunks({ kind: 'postgres', url }, exported);
     const again = await exportChunks({ kind: 'postgres', url });
     assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
@@ -1111,7 +1127,7 @@ describe('a move to and from PostgreSQL', when, () => {
     const source = openSqliteStore({ path: from, quotas: QUOTAS });
     const filled = await fillSealed(source);
     const exported = await exportChunks({ kind: 'sqlite', path: from });
-    const url = await postgres.createLedger('moved_sealed');
+    const url = await createEarlier('moved_sealed');
     await postgres.setClock('moved_sealed', NOW);
     const target = await open(url);
     await importChunks({ kind: 'postgres', url }, exported);

@@ -22,6 +22,7 @@ import { inspectSqlite } from '../../src/ledger/sqlite/inspect.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
+import { LAST_OLD, makeOldSqlite, oldMigrations } from '../support/old-ledgers.ts';
 import { accountsContract } from './accounts-contract.ts';
 import { apiKeysContract } from './api-keys-contract.ts';
 import { clockContract } from './clock-contract.ts';
@@ -347,7 +348,7 @@ describe('SQLite store', () => {
     const path = join(directory, 'emptied.db');
     const gate = new WriteGate(WriteGate.allocate());
     const [writer, copier] = [0, 1].map(() => new SqliteConnection(path, { gate }));
-    const write = () => writer.transact(() => writer.run('PRAGMA user_version = 11'));
+    const write = () => writer.transact(() => writer.run('PRAGMA user_version = 14'));
     const log = () => ({ ...writer.get('PRAGMA wal_checkpoint(NOOP)') });
     write();
     const { log: pages } = log();
@@ -639,23 +640,23 @@ describe('SQLite store over months and releases', () => {
   });
 
   it('refuses earlier programs, which lack the index by fingerprint', () => {
-    const earlier = readMigrations('sqlite').filter(({ version }) => version < 11);
+    const earlier = oldMigrations('sqlite', 10);
     const path = join(directory, 'earlier.db');
     migrateDatabase(path);
     const refusal = { name: 'SetupError', message: /needs programs of version 11/ };
     assert.throws(() => migrateDatabase(path, earlier), refusal);
   });
 
-  it('opens a database of the previous release, without latencies and p-values', async () => {
+  it('opens a database that began without latencies and p-values', async () => {
     const path = join(directory, 'before.db');
+    makeOldSqlite(path, 2);
     const before = new DatabaseSync(path);
-    const [first, second] = readMigrations('sqlite');
-    before.exec(`${first?.sql} ${second?.sql} PRAGMA user_version = 2;
-      INSERT INTO accounts VALUES ('acct_e', 'e', 'enterprise', 0, 1);
+    before.exec(`INSERT INTO accounts VALUES ('acct_e', 'e', 'enterprise', 0, 1);
       INSERT INTO ledger VALUES (randomblob(16), 1, randomblob(32), 1, 'acct_e', 'key', 256, 'phase', 'os',
         1, 1, 255, NULL, 1.0, 15, 15);
       INSERT INTO rollup_minute VALUES ('acct_e', 7, 3, 3000, 1, 1, 3, 0)`);
     before.close();
+    makeOldSqlite(path, LAST_OLD, { from: 2 });
     const store = open('before.db');
     const migrated = new DatabaseSync(path);
     assert.equal(findUnindexed(migrated), null);

@@ -1,6 +1,6 @@
 /** Checks the database, its schema, and the clock of this machine by what the ledger knows. */
 import { systemClock } from '../../clock.ts';
-import type { DatabaseFault } from '../../ledger/admin.ts';
+import { type DatabaseFault, isBeforeBaseline, toBaseline } from '../../ledger/admin.ts';
 import { describeStore, isUrgent, storeLocation } from '../../ledger/index.ts';
 import { type Finding, failed, ok, Skipped, skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
@@ -22,11 +22,12 @@ function toFinding({ isGrave, problem, remedy }: DatabaseFault): Finding {
 
 export async function checkSchema(site: Site): Promise<Finding[]> {
   const { config } = site;
-  const { schema, program } = await site.database();
+  const { schema, program, baseline } = await site.database();
   const version = schema?.version ?? 0;
   if (version < program) {
     const found = version === 0 ? 'there is no ledger yet' : `the schema has version ${version}`;
     const detail = `${found}, and this program needs version ${program}`;
+    if (isBeforeBaseline(version, baseline)) return [failed(detail, toBaseline(baseline))];
     return config.databaseUrl === null || config.migrate === 'auto'
       ? [warning(`${detail}: the next start of a server migrates it`, 'make a backup before')]
       : [failed(detail, 'make a backup, then run phm migrate')];

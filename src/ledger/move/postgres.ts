@@ -11,6 +11,7 @@ import {
   newestVersion,
   REQUIRE_SEALING_PROGRAM,
   readMigrations,
+  refuseBeforeBaseline,
   refuseNewerExport,
 } from '../migrations.ts';
 import { REQUIRE_STATES_PROGRAM } from '../postgres/account-states.ts';
@@ -80,9 +81,12 @@ export class MovablePostgres implements MovableStore {
   dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#connected(async (client) => {
       await query(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const newest = newestVersion(readMigrations('postgres'));
-      if (use === 'export') refuseNewerExport(await readSchema(client), newest);
-      else isNewerSchema('the database', await readSchema(client), newest);
+      const migrations = readMigrations('postgres');
+      const newest = newestVersion(migrations);
+      const schema = await readSchema(client);
+      refuseBeforeBaseline('the database', schema.version, migrations);
+      if (use === 'export') refuseNewerExport(schema, newest);
+      else isNewerSchema('the database', schema, newest);
       return work({
         counts: () => countRows(client),
         rows: (table) => readRows(client, table),

@@ -1,6 +1,6 @@
 /**
- * The index of the ledger by account. Months that are older than the index get their part beside commits, one at a time:
- * the eleventh migration could not build it without stopping them.
+ * The index of the ledger by account. Months that are older than the index get their part beside commits, one at a time: a
+ * migration could not build it without stopping them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isConflict, isLockTimeout, type PostgresConnection, type Run } from './connection.ts';

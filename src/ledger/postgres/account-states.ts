@@ -1,4 +1,4 @@
-/** States of accounts in PostgreSQL. The rule itself is the function `change_account_state_2` of the fourteenth migration. */
+/** States of accounts in PostgreSQL. The rule itself is the function `change_account_state_2` of `0014-baseline.sql`. */
 import {
   ACCOUNT_COLUMNS,
   type AccountChange,

@@ -145,10 +145,7 @@ export async function findDisturbances(
 
 /** Keeps sessions from work on a disturbed ledger. Looks at the tables in each new session, and every two seconds. */
 export class DisturbanceGuard {
-  readonly #tables: readonly string[] = [
-    'schema_version',
-    ...tableNames(readMigrations('postgres')),
-  ];
+  readonly #tables: readonly string[] = tableNames(readMigrations('postgres'));
   readonly #seen = new WeakSet<pg.ClientBase>();
   #lookedMs = Number.NEGATIVE_INFINITY;
 

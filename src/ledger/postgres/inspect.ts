@@ -1,6 +1,6 @@
 /** Inspects a PostgreSQL server and its ledger by reading system views. */
 import type { DatabaseFault, Inspection } from '../inspection.ts';
-import { newestVersion, readMigrations } from '../migrations.ts';
+import { baselineVersion, newestVersion, readMigrations } from '../migrations.ts';
 import { PostgresConnection } from './connection.ts';
 import { findDisturbances, tableNames } from './disturbances.ts';
 import { readPrivileges } from './privileges.ts';
@@ -49,8 +49,7 @@ export async function inspectPostgres(url: string, memory: TimelineMemory): Prom
       const facts: Facts = (await client.query(FACTS)).rows[0];
       const privileges = await readPrivileges(client, migrations);
       const hidden = hiddenLedger(await foundLedger(client));
-      const tables = ['schema_version', ...tableNames(migrations)];
-      const disturbances = await findDisturbances(client, tables);
+      const disturbances = await findDisturbances(client, tableNames(migrations));
       inspection = {
         about: describe(facts),
         faults: [
@@ -62,6 +61,7 @@ export async function inspectPostgres(url: string, memory: TimelineMemory): Prom
         schema:
           privileges.maySeeVersion && disturbances.length === 0 ? await readSchema(client) : null,
         program: newestVersion(migrations),
+        baseline: baselineVersion(migrations),
       };
     },
     LIMITS,

@@ -53,8 +53,7 @@ export async function readPrivileges(
   const functions = migrations.flatMap(({ sql }) =>
     [...sql.matchAll(/^CREATE FUNCTION (\w+)/gm)].map(([, name]) => name),
   );
-  const named = [VERSION_TABLE, ...tableNames(migrations)];
-  const tables = (await client.query(TABLES, [named])).rows as Table[];
+  const tables = (await client.query(TABLES, [tableNames(migrations)])).rows as Table[];
   const others = (await client.query(OTHERS, [functions])).rows[0] as Others;
   const version = tables.find(({ name }) => name === VERSION_TABLE);
   return {

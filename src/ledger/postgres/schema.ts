@@ -5,8 +5,10 @@ import { SetupError } from '../../errors.ts';
 import {
   isNewerSchema,
   type Migration,
+  missingMigrations,
   newestVersion,
   oldestProgram,
+  refuseBeforeBaseline,
   type SchemaChange,
   type SchemaState,
 } from '../migrations.ts';
@@ -32,20 +34,9 @@ const MAX_ATTEMPTS = 100;
 const SUBJECT = 'the database';
 
 /**
- * Creates the table of the version, and adds the primary key that earlier programs left out: with a publication of all
- * tables, PostgreSQL refuses every update and deletion of a table without one.
- */
-const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL);
-  DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = 'schema_version'::regclass AND indisprimary) THEN
-      ALTER TABLE schema_version ADD PRIMARY KEY (version);
-    END IF;
-  END $$`;
-
-/**
  * Applies the missing migrations, each in its own transaction and one program at a time. Leaves a newer
- * schema unchanged if this program can work with it. Throws `SetupError` if it cannot, if a lock is not
- * available, or if another schema holds a ledger.
+ * schema unchanged if this program can work with it. Throws `SetupError` if it cannot, if the schema
+ * is older than the baseline, if a lock is not available, or if another schema holds a ledger.
  */
 export async function migrate(
   client: pg.ClientBase,
@@ -78,6 +69,7 @@ export async function requireSchema(
   const schema = await readSchema(client);
   const { version } = schema;
   if (isNewerSchema(SUBJECT, schema, newest)) return version;
+  refuseBeforeBaseline(SUBJECT, version, migrations);
   if (version === newest) return null;
   const found = version === 0 ? 'has no ledger yet' : `has schema version ${version}`;
   throw new SetupError(
@@ -116,8 +108,8 @@ async function attemptNext(client: pg.ClientBase, migrations: readonly Migration
     await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const { version: from } = await readSchema(client);
-    const next = migrations.find(({ version }) => version > from);
-    if (next) await apply(client, migrations, next);
+    const [next] = missingMigrations(SUBJECT, from, migrations);
+    if (next) await apply(client, next);
     await confirmed(client, () => client.query('COMMIT'));
     return { from, to: next?.version ?? from };
   } catch (error) {
@@ -126,22 +118,17 @@ async function attemptNext(client: pg.ClientBase, migrations: readonly Migration
   }
 }
 
-async function apply(
-  client: pg.ClientBase,
-  migrations: readonly Migration[],
-  { version, sql }: Migration,
-): Promise<void> {
-  await client.query(VERSION_TABLE);
+async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
+  const { version, sql } = migration;
   await client.query(sql);
   const { oldestProgram: needed } = await readSchema(client);
   await client.query('DELETE FROM schema_version');
-  await client.query('INSERT INTO schema_version (version) VALUES ($1)', [version]);
-  const oldest = oldestProgram(migrations, version);
   // What the ledger holds may need newer programs than its schema does.
-  if (oldest !== null)
-    await client.query('UPDATE schema_version SET oldest_program = $1', [
-      Math.max(oldest, needed ?? 0),
-    ]);
+  const oldest = Math.max(oldestProgram([migration]), needed ?? 0);
+  await client.query('INSERT INTO schema_version (version, oldest_program) VALUES ($1, $2)', [
+    version,
+    oldest,
+  ]);
 }
 
 /** Returns the schema that a connection sees. */

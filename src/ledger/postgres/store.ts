@@ -107,11 +107,7 @@ export async function migratePostgres(
     memory,
   );
   try {
-    // The same time as `ledger_clock_ms`, which earlier schemas lack.
-    const now = await connection.get(
-      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms',
-    );
-    await makeMonthsAhead(connection, Number(now?.ms));
+    await makeMonthsAhead(connection, await databaseNowMs(connection));
   } finally {
     await connection.close();
   }

@@ -1,7 +1,7 @@
 /**
  * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_9` (in the fourteenth migration) locks the accounts of a batch in order, decides and writes. So
+ * `commit_batch_9` (`migrations/postgres/0014-baseline.sql`) locks the accounts of a batch in order, decides and writes. So
  * a batch costs one round trip, and no lock is held while data crosses the network.
  *
  * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { SetupError } from '../../errors.ts';
 import { readFailure } from '../../files/read-failure.ts';
 import type { DatabaseFault, Inspection } from '../inspection.ts';
-import { newestVersion, readMigrations, type SchemaState } from '../migrations.ts';
+import { baselineVersion, newestVersion, readMigrations, type SchemaState } from '../migrations.ts';
 import { type CheckResult, startCheck } from './check.ts';
 import { damagedDatabase } from './damage.ts';
 import { refuseLostDatabase } from './files.ts';
@@ -23,13 +23,17 @@ export async function inspectSqlite(path: string): Promise<Inspection | null> {
   refuseClosedDirectory(path);
   refuseLostDatabase(path);
   if (!existsSync(path)) return null;
-  const program = newestVersion(readMigrations('sqlite'));
+  const migrations = readMigrations('sqlite');
+  const versions = {
+    program: newestVersion(migrations),
+    baseline: baselineVersion(migrations),
+  };
   if (existsSync(`${path}-wal`) && !existsSync(`${path}-shm`)) {
     return {
       about: `SQLite, ${sizes(path)}`,
       faults: [logWithoutIndex(path)],
       schema: null,
-      program,
+      ...versions,
     };
   }
   const { version, schema, problems } = readFacts(path);
@@ -37,7 +41,7 @@ export async function inspectSqlite(path: string): Promise<Inspection | null> {
   if (checked?.kind === 'damaged') throw damagedDatabase(path, checked.found);
   const about = `SQLite ${version}, ${sizes(path)}${checked?.kind === 'sound' ? ', undamaged' : ''}`;
   const faults = [...longLog(path), ...problems.map(toFault)];
-  return { about, faults, unchecked: whyUnchecked(checked), schema, program };
+  return { about, faults, unchecked: whyUnchecked(checked), schema, ...versions };
 }
 
 function toFault(problem: string): DatabaseFault {

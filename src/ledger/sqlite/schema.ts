@@ -8,9 +8,11 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import {
   isNewerSchema,
   type Migration,
+  missingMigrations,
   newestVersion,
   oldestProgram,
   readMigrations,
+  refuseBeforeBaseline,
   type SchemaChange,
   type SchemaState,
 } from '../migrations.ts';
@@ -110,6 +112,11 @@ function openExisting(
   }
 }
 
+/** Names a database in messages. */
+function subject(path: string): string {
+  return `the database ${path}`;
+}
+
 /** Throws `SetupError` unless this program can work with the schema. */
 function assertUsable(database: DatabaseSync, path: string): void {
   if (schemaVersion(database) === 0) {
@@ -155,11 +162,13 @@ export function isForeign(database: DatabaseSync): boolean {
 
 function assertNotOlder(database: DatabaseSync, path: string): void {
   refuseForeign(database, path);
-  const newest = newestVersion(readMigrations('sqlite'));
+  const migrations = readMigrations('sqlite');
+  const newest = newestVersion(migrations);
   const found = schemaVersion(database);
   if (found === 0 || found >= newest) return;
+  refuseBeforeBaseline(subject(path), found, migrations);
   throw new SetupError(
-    `the database ${path} has schema version ${found}, and this program needs ${newest}. Start ` +
+    `${subject(path)} has schema version ${found}, and this program needs ${newest}. Start ` +
       'the server of this release, or run: phm migrate',
   );
 }
@@ -173,7 +182,7 @@ export function isNewerDatabase(
   path: string,
   migrations: readonly Migration[] = readMigrations('sqlite'),
 ): boolean {
-  return isNewerSchema(`the database ${path}`, readSchema(database), newestVersion(migrations));
+  return isNewerSchema(subject(path), readSchema(database), newestVersion(migrations));
 }
 
 /** Migrates the schema and returns its versions before and after. Throws like `openDatabase`. */
@@ -231,14 +240,12 @@ function migrate(
   try {
     const from = schemaVersion(database);
     const to = isNewerDatabase(database, path, migrations) ? from : program;
-    const missing = migrations.filter(({ version }) => version > from);
+    const missing = missingMigrations(subject(path), from, migrations);
     // What the ledger holds may need newer programs than its schema does.
     const { oldestProgram: needed } = readSchema(database);
-    const oldest = oldestProgram(migrations, program);
+    const oldest = Math.max(oldestProgram(missing), needed ?? 0);
     for (const { sql } of missing) database.exec(sql);
-    if (missing.length > 0) {
-      writeVersion(database, program, oldest === null ? null : Math.max(oldest, needed ?? 0));
-    }
+    if (missing.length > 0) writeVersion(database, program, oldest);
     database.exec('COMMIT');
     return { from, to, program };
   } catch (error) {
@@ -247,9 +254,8 @@ function migrate(
   }
 }
 
-function writeVersion(database: DatabaseSync, version: number, oldest: number | null): void {
+function writeVersion(database: DatabaseSync, version: number, oldest: number): void {
   database.exec(`PRAGMA user_version = ${version}`);
-  if (oldest === null) return;
   database.exec('DELETE FROM schema_version');
   database
     .prepare('INSERT INTO schema_version (version, oldest_program) VALUES (?, ?)')

@@ -18,7 +18,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { copyDatabase } from '../../../src/ledger/admin.ts';
 import { type LedgerStore, openSqliteStore } from '../../../src/ledger/index.ts';
-import { readMigrations } from '../../../src/ledger/migrations.ts';
 import { keyRequest, QUOTAS } from '../../ledger/contract.ts';
 import { assertSameStore, fillStore } from '../../ledger/filled-store.ts';
 import { MAIN, runPhm } from '../../support/server.ts';
@@ -123,20 +122,6 @@ describe('a database backup', () => {
     assert.match(other.stderr, /copy was checked\.\nphm: the database was restored, but no server/);
     assert.match(other.stderr, /version 1 of the master secret is not the one/);
     assert.ok(statSync(join(folder, 'other', 'phm.db')).size > 0);
-  });
-
-  it('keeps the older schema of its database until a store opens it', async () => {
-    const folder = newFolder();
-    const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
-    const before = new DatabaseSync(path);
-    for (const { sql } of readMigrations('sqlite').slice(0, 2)) before.exec(sql);
-    before.exec('PRAGMA user_version = 2');
-    before.close();
-    const report = await copyDatabase(path, copy, NEVER);
-    assert.deepEqual([report.schema, report.rows.validated_keys], [2, 0]);
-    const store = open(copy);
-    assert.deepEqual(await store.keyEvidence('acct_a', 1), []);
-    await store.close();
   });
 
   it('replaces no file and refuses a path with a log of another database', async () => {

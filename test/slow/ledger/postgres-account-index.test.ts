@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { KeyRecord, LedgerStore } from '../../../src/ledger/index.ts';
-import { readMigrations } from '../../../src/ledger/migrations.ts';
 import { KEY_PAGE } from '../../../src/ledger/postgres/key-records.ts';
 import { migratePostgres, openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
 import type { Databases } from '../../support/databases.ts';
+import { LAST_OLD, makeOldPostgres } from '../../support/old-ledgers.ts';
 import { noPostgres } from '../../support/postgres.ts';
 import { sharedPostgres } from '../../support/shared-postgres.ts';
 
@@ -70,8 +70,7 @@ describe('the index by account in PostgreSQL', { skip: noPostgres }, () => {
   before(async () => {
     postgres = await sharedPostgres();
     url = await postgres.createDatabase(DATABASE);
-    const earlier = readMigrations('postgres').filter(({ version }) => version < 11);
-    await migratePostgres(url, earlier);
+    await makeOldPostgres(postgres, DATABASE, 10);
     await query(`SELECT ensure_ledger_partition(${NOW - 31 * DAY_MS})`);
     await query(`SELECT ensure_ledger_partition(${NOW})`);
     for (const ofMs of [NOW - 31 * DAY_MS, NOW]) {
@@ -81,6 +80,7 @@ describe('the index by account in PostgreSQL', { skip: noPostgres }, () => {
       await insert('acct_own', [first, last]);
       own.push(hexOf(first), hexOf(last));
     }
+    await makeOldPostgres(postgres, DATABASE, LAST_OLD, 10);
     await migratePostgres(url);
     store = await open();
   });

@@ -28,6 +28,7 @@ import {
 import { logStart } from '../../ledger/log-contract.ts';
 import { evidenceAt } from '../../ledger/statistics-contract.ts';
 import type { Databases } from '../../support/databases.ts';
+import { createOldLedger, LAST_OLD, makeOldPostgres } from '../../support/old-ledgers.ts';
 import { noPostgres } from '../../support/postgres.ts';
 import { sharedPostgres } from '../../support/shared-postgres.ts';
 
@@ -491,7 +492,7 @@ async function commitAsBefore(
 describe('PostgreSQL with a server of the eighth schema version', when, () => {
   it('records its keys and probes beside a log, without receipts and entries', async () => {
     const database = 'eighth';
-    const store = await open(await postgres.createLedger(database));
+    const store = await open(await createOldLedger(postgres, database));
     await addAccount(store);
     const { logId } = await store.startLog(logStart('eighth.example'));
     const keyId = await commitAsBefore(database, 1, NOW, 'commit_batch_4');
@@ -511,8 +512,8 @@ describe('PostgreSQL with a server of the second schema version', when, () => {
   it('counts its keys in all sums except latencies, and stores no p-values', async () => {
     const database = 'second';
     const url = await postgres.createDatabase(database);
-    const migrations = readMigrations('postgres');
-    await migratePostgres(url, migrations.slice(0, 2));
+    await makeOldPostgres(postgres, database, 2);
+    await postgres.query(database, `SELECT ensure_ledger_partition(${NOW})`);
     await postgres.query(
       database,
       "INSERT INTO accounts VALUES ('acct_e', 'e', 'enterprise', false, 1)",
@@ -520,8 +521,8 @@ describe('PostgreSQL with a server of the second schema version', when, () => {
     const minuteMs = 60_000;
     const startMs = Math.floor(NOW / minuteMs) * minuteMs;
     await commitAsBefore(database, 1, startMs);
-    const to = migrations.at(-1)?.version;
-    assert.deepEqual(await migratePostgres(url), { from: 2, to, program: to });
+    await makeOldPostgres(postgres, database, LAST_OLD, 2);
+    await migratePostgres(url);
     const store = await open(url);
     await commitAsBefore(database, 2, startMs + minuteMs);
     for (const minute of [1, 2]) {

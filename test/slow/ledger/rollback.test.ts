@@ -157,11 +157,27 @@ async function runCommands({ kind, dataDir, env }: Store): Promise<void> {
   assert.match(exported.stderr, /schema version 9000, .*; export with the newer release\n$/);
 }
 
+/** Checks that the later release changes no older schema but by a migration, and says how. */
+async function refusesOlder({ kind, dataDir, env }: Store): Promise<void> {
+  const listed = await runPhm(['account', 'list'], dataDir, env, LATER);
+  assert.equal(listed.code, 1);
+  assert.match(
+    listed.stderr,
+    /has schema version \d\d, and this program needs (version )?9000\. .*, or run: .* migrate\n$/,
+  );
+  const { stdout } = await runPhm(['doctor', '--json'], dataDir, env, LATER);
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string }[] };
+  const found = checks.find(({ name }) => name === 'schema');
+  assert.equal(found?.status, kind === 'sqlite' ? 'warning' : 'failed');
+  assert.match(JSON.stringify(found), /the schema has version \d\d, .* needs version 9000/);
+}
+
 async function goBackAndForth(store: Store): Promise<void> {
   const { kind, dataDir, env } = store;
   const migrateLater = () => runPhm(['migrate'], dataDir, env, LATER);
   const { apiKey, keys } = await fill(store);
   addMigration(9000, 6, kind, ADDITIONS[kind]);
+  await refusesOlder(store);
   assert.match((await migrateLater()).stderr, /to 9000\.\n$/);
   keys.push(...(await serveBack(store, 'off', apiKey, keys)));
   await runCommands(store);

@@ -299,9 +299,9 @@ describe('a command that only reads', () => {
   });
 });
 
-describe('a schema of an older release', () => {
+describe('a schema before the baseline', () => {
   const REFUSAL =
-    /has schema version 2, and this program needs \d+\. .*, or run: bin\/phm migrate\n/;
+    /has schema version 2, and the migrations of this program begin at \d+\. .* the tag before-baseline: docs\/ledger\.md/;
   let before: string[];
   beforeEach(async () => {
     await phm([...CREATE, '--init']);
@@ -311,7 +311,7 @@ describe('a schema of an older release', () => {
     before = listing('data');
   });
 
-  it('is rejected by all commands except migrate, and not changed', async () => {
+  it('is rejected by all commands, migrate too, and not changed', async () => {
     writeFileSync('export.ndjson', '');
     const commands = [
       ...READING,
@@ -321,6 +321,7 @@ describe('a schema of an older release', () => {
       ['secret', 'reinstate', '1'],
       ['export', 'out.ndjson'],
       ['import', 'export.ndjson'],
+      ['migrate'],
     ];
     for (const args of commands) {
       const { code, stderr } = await phm(args);

@@ -1,5 +1,0 @@
--- oldest-program: 6
--- The schema version of the oldest programs that can work with this schema. A program whose newest migration
--- has this number or a later one accepts the schema, even without knowing its last migrations. The program
--- that applies a migration writes it.
-ALTER TABLE schema_version ADD COLUMN oldest_program integer;
