@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -24,6 +24,12 @@ function problems(env: Record<string, string>): string {
 const KINDS: Record<string, string> = { path: '/srv/phm', command: 'cat secret', text: 'value' };
 
 describe('configuration', () => {
+  it('has each variable in docs/configuration.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '../docs/configuration.md'), 'utf8');
+    const missing = Object.keys(ENVIRONMENT).filter((name) => !page.includes(`\`${name}\``));
+    assert.deepEqual(missing, []);
+  });
+
   it('refuses quotes around any value, and says which', () => {
     for (const [name, { kind = 'text' }] of Object.entries<Row>(ENVIRONMENT)) {
       for (const quote of ['"', "'"]) {
