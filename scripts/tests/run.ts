@@ -56,6 +56,10 @@ export async function runFiles(
   stream.on('test:fail', ({ todo }) => {
     if (todo === undefined || todo === false) process.exitCode = 1;
   });
+  let isNamed = false;
+  stream.on('test:pass', ({ name: test }) => {
+    isNamed ||= test.includes(name) && !files.includes(test);
+  });
   stream.on('test:diagnostic', ({ file, nesting, message }) => {
     if (file === undefined || nesting === 0) return;
     figures.set(file, [...(figures.get(file) ?? []), message]);
@@ -72,6 +76,11 @@ export async function runFiles(
   });
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk);
   report(title, outcomes, (performance.now() - begin) / 1000);
+  // Node passes a file in which no test has the name.
+  if (name !== '' && !isNamed && process.exitCode === undefined) {
+    process.stderr.write(`no test has "${name}" in its name\n`);
+    process.exitCode = 1;
+  }
   return outcomes;
 }
 
