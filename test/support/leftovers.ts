@@ -22,7 +22,7 @@ const FOLDER = 'TEST_RUN_FOLDER';
 const KEPT = 'kept';
 
 /** How long a process may take to end after its test file: many times what a killed one needs on a busy machine. */
-const ENDING_MS = 10_000;
+const ENDING_MS = Number(process.env.TEST_ENDING_MS ?? 30_000);
 
 /** Makes the folder of this run, and lets test files put their temporary files below it. */
 export function makeRunFolder(): string {

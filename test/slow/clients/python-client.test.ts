@@ -58,7 +58,7 @@ describe('the Python client', { skip }, () => {
       PHM_SHARED_API_KEY: await issueResearchKey(dataDir),
       ...(await writePythonCases(installed)),
     };
-    const pytest = ['-m', 'pytest', '-rA', '--color=no'];
+    const pytest = ['-m', 'pytest', '-rA', '--color=no', `--basetemp=${join(installed, 'tmp')}`];
     const options = { cwd: PROJECT, env, maxBuffer: 2 ** 24, timeout: 600_000 };
     const { stdout } = await promisify(execFile)(python, pytest, options).catch(
       (error: { stdout?: string }) => assert.fail(`pytest failed:\n${error.stdout ?? error}`),

@@ -22,6 +22,7 @@ import {
   Server,
 } from '../../support/server.ts';
 import { sharedPostgres } from '../../support/shared-postgres.ts';
+import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 
@@ -157,14 +158,17 @@ describe('backup and restore of SQLite', () => {
     const server = await start(dataDir, COMMON);
     const target = newFolder();
     let stop = false;
+    let answered = 0;
     const load = Promise.all(
       Array.from({ length: 16 }, async () => {
         while (!stop) {
           assert.equal((await server.generate({ security_level: 256 }, apiKey)).status, 200);
+          answered++;
         }
       }),
     );
     try {
+      await until('a key is answered', () => answered > 0);
       for (let i = 0; i < 5; i++) {
         const path = join(target, `${i}.db`);
         await phmJson(['ledger', 'backup', path], dataDir, COMMON);

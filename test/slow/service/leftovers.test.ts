@@ -36,7 +36,7 @@ function runFile(name: string, code: string): { status: number | null; output: s
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--test', setup, ...preloaded, file],
-    { env: { ...env, TMPDIR: folder }, encoding: 'utf8' },
+    { env: { ...env, TMPDIR: folder, TEST_ENDING_MS: '500' }, encoding: 'utf8' },
   );
   return { status, output: stdout + stderr };
 }
