@@ -7,6 +7,7 @@ import { fullOnly } from '../support/campaign.ts';
 
 if (fullOnly) it('servers keep their promised times', { skip: fullOnly });
 else {
+  await import('../slow/ledger/outage.test.ts');
   await import('../slow/service/access-changes.test.ts');
   await import('../slow/service/readiness.test.ts');
   await import('../slow/service/readiness-sqlite.test.ts');
