@@ -34,8 +34,11 @@ const ASKERS = 8;
 
 const LEVELS = [128, 256, 384];
 
-/** Responses that a server may give under load, without its ledger, or with its quota used up. */
-const REFUSALS = /^(429 quota_exceeded|503 (overloaded|ledger_unavailable))$/;
+/**
+ * Responses that a server may give under load, without its ledger, with its quota used up, or after the suite has had no
+ * processor for ten seconds.
+ */
+const REFUSALS = /^(429 quota_exceeded|503 (overloaded|ledger_unavailable|entropy_unavailable))$/;
 
 export class Load {
   readonly released: Released[] = [];
