@@ -17,6 +17,7 @@ import {
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
+import type { Limits } from '../../src/ledger/postgres/site.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import {
   createOldLedger,
@@ -25,6 +26,7 @@ import {
   oldMigrations,
 } from '../support/old-ledgers.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 import { WayToServer } from '../support/way.ts';
 import { accountsContract } from './accounts-contract.ts';
 import { apiKeysContract } from './api-keys-contract.ts';
@@ -175,7 +177,11 @@ accountsContract(
   when,
 );
 
-const open = (url: string): Promise<LedgerStore> => openPostgresStore({ url, quotas: QUOTAS });
+/** A machine that stops for some seconds, in a login or while another session has a lock, fails no test. */
+const LIMITS: Limits = { lockMs: PATIENCE_MS, statementMs: PATIENCE_MS, answerMs: PATIENCE_MS };
+
+const open = (url: string): Promise<LedgerStore> =>
+  openPostgresStore({ url: `${url}?connect_timeout=30`, quotas: QUOTAS, limits: LIMITS });
 
 async function addAccount(store: LedgerStore, plan: string): Promise<string> {
   const accountId = `acct_${plan}`;

@@ -61,6 +61,7 @@ import {
 } from './maintenance.ts';
 import { FSYNC_WARNING, losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
 import type { TimelineMemory } from './seen-timeline.ts';
+import type { Limits } from './site.ts';
 import { PostgresWriter } from './writer.ts';
 
 interface PostgresStoreOptions extends HostOptions {
@@ -70,6 +71,8 @@ interface PostgresStoreOptions extends HostOptions {
   readonly quotas: Quotas;
   /** Limit of the skew between a server's clock and the database's, 60 s by default. */
   readonly maxClockSkewMs?: number;
+  /** Time limits of work, those of requests by default. */
+  readonly limits?: Limits;
   /** The migrations that the schema must consist of; by default all that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -78,7 +81,7 @@ interface PostgresStoreOptions extends HostOptions {
  * Connects. Throws `SetupError` if the database cannot be used or this program cannot work with its schema.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
-  const { url, warn = () => {}, migrations = readMigrations('postgres') } = options;
+  const { url, limits, warn = () => {}, migrations = readMigrations('postgres') } = options;
   const prepare = async (client: pg.ClientBase) => {
     await requireServer(client);
     const newer = await requireSchema(client, migrations);
@@ -86,7 +89,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (await losesCommits(client)) warn(FSYNC_WARNING);
   };
   const guard = new DisturbanceGuard();
-  const connection = await PostgresConnection.open(url, prepare, undefined, { ...options, guard });
+  const connection = await PostgresConnection.open(url, prepare, limits, { ...options, guard });
   return new PostgresStore(connection, options);
 }
 
