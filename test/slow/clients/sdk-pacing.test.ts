@@ -1,10 +1,10 @@
-/** 100 concurrent calls with a Research key (10 per second, bucket of 20) against the real service. */
+/** 100 concurrent calls with a Research key (10 per second, bucket of 20) against the real service. Each test has its own key. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { PhmClient } from '../../../sdk/src/index.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+import { makeDataDir, phmJson, removeDataDir, Server } from '../../support/server.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 
 /** A process that prints how many of 100 calls succeeded, and exits by itself. */
@@ -18,20 +18,26 @@ const keys = new Set(ends.flatMap((end) => (end.status === 'fulfilled' ? [end.va
 process.stdout.write(String(keys.size));
 `;
 
-describe('100 concurrent calls on a Research key', () => {
+describe('100 concurrent calls on a Research key', { concurrency: true }, () => {
+  const dataDir = makeDataDir();
+  const apiKeys: string[] = [];
   let server: Server;
-  let dataDir: string;
 
   before(async () => {
-    dataDir = makeDataDir();
     server = await Server.start(dataDir);
+    const create = ['account', 'create', '--name', 'pacing', '--plan', 'research'];
+    const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
+    for (let i = 0; i < 3; i += 1) {
+      const issue = ['api-key', 'issue', '--account', account_id];
+      apiKeys.push((await phmJson<{ api_key: string }>(issue, dataDir)).api_key);
+    }
   });
   after(async () => {
     await server?.stop();
     removeDataDir(dataDir);
   });
 
-  for (const removed of [false, true]) {
+  for (const [i, removed] of [false, true].entries()) {
     const where = removed ? 'behind a proxy that removes the headers' : 'with a single client';
     it(`all succeed ${where}`, async () => {
       const bare = async (url: string, init: RequestInit) => {
@@ -39,7 +45,7 @@ describe('100 concurrent calls on a Research key', () => {
         const named = { 'x-request-id': headers.get('x-request-id') ?? '' };
         return new Response(body, { status, headers: named });
       };
-      const options = { baseUrl: server.address, apiKey: DEMO_KEY, timeoutMs: PATIENCE_MS };
+      const options = { baseUrl: server.address, apiKey: apiKeys[i] ?? '', timeoutMs: PATIENCE_MS };
       const phm = new PhmClient(removed ? { ...options, fetch: bare } : options);
       const startedMs = performance.now();
       const call = () => phm.generate({ security_level: 256 });
@@ -50,7 +56,7 @@ describe('100 concurrent calls on a Research key', () => {
   }
 
   it('all succeed in two processes with the same key', async () => {
-    const args = ['--input-type=module', '--eval', PROGRAM, server.address, DEMO_KEY];
+    const args = ['--input-type=module', '--eval', PROGRAM, server.address, apiKeys[2] ?? ''];
     const run = () => promisify(execFile)(process.execPath, args);
     const ends = await Promise.all([run(), run()]);
     assert.deepEqual(
