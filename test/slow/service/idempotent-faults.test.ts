@@ -221,6 +221,9 @@ describe('calls to one server', () => {
     const count = await leave();
     await settle([small]);
     const keys = Math.round((20 * ((await streams()) - idle)) / ofSmall) - 20;
+    // A late batch would free its worker too.
+    const ended = /^phm_problems_total\{code="request_timeout"\} 1$/m;
+    assert.match(await server.scrape(), ended, 'the batch ended with its client');
     assert.ok(keys < 0.9 * count, `${keys} of ${count} keys were tested`);
     await audit([first, small]);
     test.diagnostic(`${keys} of ${count} keys were tested for a client that left`);
