@@ -325,7 +325,7 @@ describe('the directory of a run', () => {
   it('is free after a process that was killed, also if its parent does not know', {
     skip: process.platform !== 'linux',
   }, async () => {
-    const parent = spawn('sh', ['-c', 'sleep 20 & echo $!; exec sleep 20']);
+    const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600']);
     const [line] = await once(parent.stdout, 'data');
     // A shell collects its children, and sleep does not: the child ends only after exec.
     while (readFileSync(`/proc/${parent.pid}/comm`, 'utf8') !== 'sleep\n') await setTimeout(5);
