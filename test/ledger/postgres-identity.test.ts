@@ -11,6 +11,7 @@ import type { Databases } from '../support/databases.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
+import { openPatientStore } from './patient-store.ts';
 
 const ACCOUNT = { accountId: 'acc', name: 'x', plan: 'enterprise', demo: false, createdMs: NOW };
 
@@ -21,7 +22,7 @@ let made = 0;
 async function makeLedger(): Promise<{ name: string; url: string }> {
   const name = `own_${made++}`;
   const url = await postgres.createLedger(name);
-  const store = await openPostgresStore({ url, quotas: QUOTAS });
+  const store = await openPatientStore(url);
   await store.addAccount(ACCOUNT);
   await store.registerSecret(1, randomBytes(32), NOW);
   await store.close();
@@ -30,7 +31,7 @@ async function makeLedger(): Promise<{ name: string; url: string }> {
 
 /** Opens a store as a thread of a server that has prepared this ledger. */
 async function openOwn(test: TestContext, url: string): Promise<LedgerStore> {
-  const first = await openPostgresStore({ url, quotas: QUOTAS });
+  const first = await openPatientStore(url);
   const ledger = await first.identity();
   await first.close();
   const store = await openStore({ kind: 'postgres', url, ledger }, QUOTAS);
@@ -157,7 +158,7 @@ describe('the schema of the ledger', { skip: noPostgres }, () => {
     const url = postgres.url(`own_${made - 1}`);
     const { from, to } = await migratePostgres(url);
     assert.equal(from, to);
-    const store = await openPostgresStore({ url, quotas: QUOTAS });
+    const store = await openPatientStore(url);
     test.after(() => store.close());
     assert.equal((await store.listAccounts()).length, 1);
     const schemas = await postgres.query(

@@ -17,7 +17,6 @@ import {
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
-import type { Limits } from '../../src/ledger/postgres/site.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import {
   createOldLedger,
@@ -26,7 +25,6 @@ import {
   oldMigrations,
 } from '../support/old-ledgers.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { WayToServer } from '../support/way.ts';
 import { accountsContract } from './accounts-contract.ts';
 import { apiKeysContract } from './api-keys-contract.ts';
@@ -51,6 +49,7 @@ import {
   fillStore,
 } from './filled-store.ts';
 import { auditRecord } from './log-contract.ts';
+import { openPatientStore } from './patient-store.ts';
 import { recordsContract } from './records-contract.ts';
 import {
   answerTo,
@@ -177,11 +176,7 @@ accountsContract(
   when,
 );
 
-/** A machine that stops for some seconds, in a login or while another session has a lock, fails no test. */
-const LIMITS: Limits = { lockMs: PATIENCE_MS, statementMs: PATIENCE_MS, answerMs: PATIENCE_MS };
-
-const open = (url: string): Promise<LedgerStore> =>
-  openPostgresStore({ url: `${url}?connect_timeout=30`, quotas: QUOTAS, limits: LIMITS });
+const open = openPatientStore;
 
 async function addAccount(store: LedgerStore, plan: string): Promise<string> {
   const accountId = `acct_${plan}`;

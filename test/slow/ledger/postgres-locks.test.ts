@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { readMigrations } from '../../../src/ledger/migrations.ts';
-import { migratePostgres, openPostgresStore } from '../../../src/ledger/postgres/store.ts';
-import { keyRequest, NOW, QUOTAS } from '../../ledger/contract.ts';
+import { migratePostgres } from '../../../src/ledger/postgres/store.ts';
+import { keyRequest, NOW } from '../../ledger/contract.ts';
+import { openPatientStore } from '../../ledger/patient-store.ts';
 import type { Databases } from '../../support/databases.ts';
 import { noPostgres } from '../../support/postgres.ts';
 import { sharedPostgres } from '../../support/shared-postgres.ts';
@@ -18,7 +19,7 @@ after(() => postgres?.remove());
 /** A store on a ledger that a long transaction reads until `end`. */
 async function openHeld(database: string) {
   const url = await postgres.createLedger(database);
-  const store = await openPostgresStore({ url, quotas: QUOTAS });
+  const store = await openPatientStore(url);
   const accountId = 'acct_e';
   await store.addAccount({ accountId, name: 'e', plan: 'enterprise', demo: false, createdMs: NOW });
   const oldest = Date.UTC(2020, 0);
