@@ -30,7 +30,7 @@ function start(
     readonly intervalMs?: number;
     readonly stopped?: string | null;
     readonly find?: unknown;
-    readonly upkeep?: () => void;
+    readonly upkeep?: (mayWrite: () => boolean) => void;
   } = {},
 ) {
   const time = new SimulatedTime(t);
@@ -47,7 +47,7 @@ function start(
     cosigning: null,
     state: file,
     intervalMs,
-    upkeep: async () => upkeep(),
+    upkeep: async (mayWrite) => upkeep(mayWrite),
     notify: (notice) => notices.push(notice),
     describe: (error) => (error as Error).message,
     stopped,
@@ -276,6 +276,24 @@ describe('a running log', () => {
     engine.condemn('a row is missing');
     resolve(RECEIPT);
     assert.deepEqual(await answer, { kind: 'stopped' });
+  });
+
+  it('answers stopped if the ledger is found damaged while a tile is read', async (t) => {
+    const { time, store, engine, publisher } = start(t, { intervalMs: 50 });
+    store.add();
+    await time.until('a head of 1 is published', () => publisher.published?.size === 1);
+    const tile = engine.tile(0, 0, 1);
+    engine.condemn('a row is missing');
+    assert.deepEqual(await tile, { kind: 'stopped' });
+  });
+
+  it('lets upkeep in progress write nothing once the ledger was found damaged', async (t) => {
+    const asked: (() => boolean)[] = [];
+    const { time, engine } = start(t, { upkeep: (mayWrite) => asked.push(mayWrite) });
+    await time.until('upkeep has begun', () => asked.length > 0);
+    assert.equal(asked[0]?.(), true);
+    engine.condemn('a row is missing');
+    assert.equal(asked[0]?.(), false);
   });
 
   it('takes all turns of a backlog when it closes', async (t) => {
