@@ -237,6 +237,13 @@ describe('a round of witnesses', () => {
     await cosigning.round(tree.head(6));
     assert.deepEqual([cosigning.witnessed?.size, own[0]?.answers.length], [6, 1]);
   });
+
+  it('skips none for which a receipt waits', async () => {
+    const { tree, own, cosigning, clock, stored } = await setUp();
+    stored.head = { ...tree.head(4), atMs: clock.ms - 4_000 };
+    await cosigning.round(tree.head(6), true);
+    assert.deepEqual([cosigning.witnessed?.size, own[0]?.answers.length], [6, 1]);
+  });
 });
 
 describe('the pause after a failure', () => {
