@@ -72,6 +72,13 @@ function isUnused({ path, logs }: DataDir): boolean {
   return logs.size === 0 && readdirSync(path).length === 0;
 }
 
+/** Lets go of what a failed hook has made and no hook can remove. */
+function letGoOfUnused(): void {
+  for (const dataDir of dataDirs.values()) {
+    if (existsSync(dataDir.path) && isUnused(dataDir)) dataDir.isInUse = false;
+  }
+}
+
 /** Writes the logs of what is kept, at last, because servers may go on after the test that failed. */
 function writeLogs(): void {
   for (const { isKept, logs } of dataDirs.values()) {
@@ -94,6 +101,7 @@ process.on('exit', (code) => {
   // A hook that fails has no test of its own.
   if (code !== 0 && !hasFailedTest)
     for (const words of keepAll()) process.stderr.write(`${words}\n`);
+  if (code !== 0) letGoOfUnused();
   removeDone();
   writeLogs();
 });

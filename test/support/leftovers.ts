@@ -21,6 +21,9 @@ const FOLDER = 'TEST_RUN_FOLDER';
 /** The file in the run's folder with the paths that failed tests keep. */
 const KEPT = 'kept';
 
+/** Node's cache of compiled code, which npm and tsc turn on in the folder for temporary files. It goes with the run's. */
+const NODES_CACHE = 'node-compile-cache';
+
 /** How long a process may take to end after its test file: many times what a killed one needs on a busy machine. */
 const ENDING_MS = Number(process.env.TEST_ENDING_MS ?? 30_000);
 
@@ -119,5 +122,6 @@ function leftFiles(folder: string, kept: readonly string[]): string[] {
       const isOfFile = entry.isDirectory() && !/^phm-postgres-/.test(basename(path));
       return isOfFile ? readdirSync(path).map((name) => join(path, name)) : [path];
     })
+    .filter((path) => basename(path) !== NODES_CACHE)
     .filter((path) => !kept.some((one) => path.startsWith(one)));
 }
