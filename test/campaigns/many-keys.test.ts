@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { sized } from '../support/campaign.ts';
+import { MAIN, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 const folder = makeDataDir();
 const dataDir = join(folder, 'data');
@@ -75,7 +76,7 @@ const keysIn = (directory: string): string[] =>
 const COUNT = 2_000;
 
 /** Most kills of a run. Each loses up to a call of plain keys, and takes a start of Node. */
-const KILLS = 15;
+const KILLS = sized({ sample: 4, full: 15 });
 
 describe('a command that generates many keys', () => {
   for (const [kind, options] of [
