@@ -1,5 +1,5 @@
 /** Metrics that are read at each scrape. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 
 /** One value of a metric, with its labels. */
 export type Sample = readonly [labels: Record<string, string>, value: number];

@@ -2,7 +2,7 @@
  * Metrics of events, counted and timed as they happen. To add one, define it here and count it in `ServiceMetrics`.
  * Metrics of state are in `scrape-metrics.ts`.
  */
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from '@prometheus-io/client';
 
 /** Bounds in seconds, from a single plain key on an idle server to the longest time that a request may take. */
 const REQUEST_BUCKETS = [

@@ -1,5 +1,5 @@
 /** Metrics of state, read at each scrape: queues, generators, sources, the ledger. */
-import type { Registry } from 'prom-client';
+import type { Registry } from '@prometheus-io/client';
 import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS } from '../keys/index.ts';

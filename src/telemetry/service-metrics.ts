@@ -5,7 +5,7 @@
  * Label values come only from tables in the code, never from clients: no account, API key, key ID or address. All
  * series named by a table exist from startup, at zero.
  */
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import { SEAL_SUITES, type SealSuiteName } from '#sealing';
 import { SECOND_MS } from '../clock.ts';
 import { SOURCE_EVENTS, type SourceEvent, type SourceName } from '../entropy/index.ts';
@@ -39,12 +39,17 @@ const HANDSHAKE_FAILURES = [
 ] as const;
 export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
-/** Metrics of the library that break the naming rules: gauges that end in `_total`. */
+/** Metrics of the library that break the naming rules: gauges that end in `_total`, names that end in their type. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
+  'nodejs_eventloop_utilization_histogram',
+  'nodejs_eventloop_utilization_summary',
 ];
+
+/** The longest interval of a timer, 25 days: the library would read the utilization ten times a second, for no page. */
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 /** An answered request. `route` is the route's template, undefined for an unknown route. */
 interface AnsweredRequest {
@@ -69,7 +74,10 @@ export class ServiceMetrics implements KeyObserver {
   readonly #events: EventMetrics;
 
   constructor({ sources, ledgerBackend }: MetricsOptions) {
-    collectDefaultMetrics({ register: this.#registry });
+    collectDefaultMetrics({
+      register: this.#registry,
+      eventLoopUtilizationTimeout: LONGEST_INTERVAL_MS,
+    });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
     this.#events = defineEventMetrics(this.#registry);
     this.#addInfo('phm_build_info', 'The release and what it runs on', {

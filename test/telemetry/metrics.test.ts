@@ -32,6 +32,38 @@ const NO_RESOURCES = {
   databaseBytes: async () => null,
 };
 
+/** The metrics of Node, with their types: alerts, dashboards and queries of operators use them. */
+const NODE_METRICS = {
+  process_cpu_user_seconds_total: 'counter',
+  process_cpu_system_seconds_total: 'counter',
+  process_cpu_seconds_total: 'counter',
+  process_start_time_seconds: 'gauge',
+  process_resident_memory_bytes: 'gauge',
+  process_virtual_memory_bytes: 'gauge',
+  process_heap_bytes: 'gauge',
+  process_open_fds: 'gauge',
+  process_max_fds: 'gauge',
+  nodejs_eventloop_lag_seconds: 'gauge',
+  nodejs_eventloop_lag_min_seconds: 'gauge',
+  nodejs_eventloop_lag_max_seconds: 'gauge',
+  nodejs_eventloop_lag_mean_seconds: 'gauge',
+  nodejs_eventloop_lag_stddev_seconds: 'gauge',
+  nodejs_eventloop_lag_p50_seconds: 'gauge',
+  nodejs_eventloop_lag_p90_seconds: 'gauge',
+  nodejs_eventloop_lag_p99_seconds: 'gauge',
+  nodejs_active_resources: 'gauge',
+  nodejs_active_handles: 'gauge',
+  nodejs_active_requests: 'gauge',
+  nodejs_heap_size_total_bytes: 'gauge',
+  nodejs_heap_size_used_bytes: 'gauge',
+  nodejs_external_memory_bytes: 'gauge',
+  nodejs_heap_space_size_total_bytes: 'gauge',
+  nodejs_heap_space_size_used_bytes: 'gauge',
+  nodejs_heap_space_size_available_bytes: 'gauge',
+  nodejs_version_info: 'gauge',
+  nodejs_gc_duration_seconds: 'histogram',
+};
+
 /** Returns the value of one series, named with its labels as on the page. */
 function sampleOf(page: string, series: string): number {
   const line = page.split('\n').find((one) => one.startsWith(`${series} `));
@@ -58,6 +90,11 @@ describe('the metrics of a server', () => {
   it('have their address in the log', async () => {
     assert.match(server.metricsAddress ?? '', /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     await server.logged(`"metrics":"${server.metricsAddress}"`);
+  });
+
+  it('include those of Node, and no others of the library', async () => {
+    const types = [...(await server.scrape()).matchAll(/^# TYPE (?!phm_)(\S+) (\S+)$/gm)];
+    assert.deepEqual(Object.fromEntries(types.map(([, name, type]) => [name, type])), NODE_METRICS);
   });
 
   it('count keys, verdicts, problems, batches and commits', async () => {

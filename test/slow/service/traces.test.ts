@@ -204,7 +204,7 @@ describe('a server without OTEL_ variables', () => {
       const loaded = readFileSync(modules, 'utf8').split('\n');
       assert.ok(loaded.some((url) => url.endsWith('/src/telemetry/tracing.ts')));
       assert.deepEqual(
-        loaded.filter((url) => /@opentelemetry|prom-client/.test(url)),
+        loaded.filter((url) => /@opentelemetry|@prometheus-io/.test(url)),
         [],
       );
       const traces = logLines(server)
