@@ -115,7 +115,7 @@ export function startServer(
       const [record] = await store.logs();
       assert.ok(record);
       // Tests close the only log of the fake store where a rotation would start another.
-      return { ...record, fault: null };
+      return { ...record, fault: store.fault };
     },
     seals,
     judgeClosed: async (note) =>

@@ -4,6 +4,7 @@ import type {
   Edge,
   HeadSeal,
   LogRecord,
+  LogRowFault,
   PendingEntry,
   Tile,
   Turn,
@@ -29,6 +30,8 @@ export class FakeLogStore {
   /** Called at the start of each operation by name; it may throw, as a database does. */
   onCall: (name: string) => void = () => {};
   turns = 0;
+  /** What the rows of the logs show that no server writes. */
+  fault: LogRowFault | null = null;
 
   constructor(origin: string, verifierKeys: string, seal: HeadSeal) {
     this.contents = {

@@ -46,6 +46,21 @@ describe('the sequencer', () => {
     assert.equal(served.length, 2, 'a turn without entries signs nothing');
   });
 
+  it('signs nothing while the rows of the logs are as no server leaves them', async () => {
+    const [store, file] = [newStore(), new FakeFile()];
+    const { sequencer, served } = startServer(store, file);
+    await sequencer.turn();
+    store.add();
+    store.fault = { origin: ORIGIN, found: 'ends before its successor begins' };
+    await assert.rejects(sequencer.turn(), (error) => {
+      assert.ok(error instanceof LogStopped, String(error));
+      assert.match(error.message, /ends before its successor begins: no server and no command does/);
+      assert.equal(error.halt, 'altered');
+      return true;
+    });
+    assert.equal(served.length, 1);
+  });
+
   it('rests between the transactions of a turn, and not after the last one', async () => {
     const [store, file] = [newStore(), new FakeFile()];
     for (let i = 0; i < 2 * 256 + 1; i++) store.add();
