@@ -73,7 +73,7 @@ const HEAD = `/**
  * first also below.
  * Written by \`node scripts/second-level.ts table\` from docs/evidence/second-level/counts.json.
  */
-export type LimitTable = Readonly<
+type LimitTable = Readonly<
   Record<string, readonly (readonly [bits: number, proportion: number, uniformity: number])[]>
 >;
 
