@@ -54,7 +54,10 @@ describe('the sequencer', () => {
     store.fault = { origin: ORIGIN, found: 'ends before its successor begins' };
     await assert.rejects(sequencer.turn(), (error) => {
       assert.ok(error instanceof LogStopped, String(error));
-      assert.match(error.message, /ends before its successor begins: no server and no command does/);
+      assert.match(
+        error.message,
+        /ends before its successor begins: no server and no command does/,
+      );
       assert.equal(error.halt, 'altered');
       return true;
     });
