@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 
 export const TIERS = {
   fast: { limitMs: 15 * MINUTE_MS, concurrency: 3 },
-  slow: { limitMs: 30 * MINUTE_MS, concurrency: 2 },
+  slow: { limitMs: 30 * MINUTE_MS, concurrency: 3 },
   campaign: { limitMs: 60 * MINUTE_MS, concurrency: 2 },
   one: { limitMs: 60 * MINUTE_MS, concurrency: 1 },
 } as const satisfies Record<string, TierOptions>;

@@ -1,9 +1,10 @@
 /** Runs modules of a folder in a browser: a page on a local server sends its result back. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { CHROMIUM, FIREFOX } from './browser.ts';
 
@@ -42,7 +43,10 @@ export async function runInBrowser(
   const { port } = server.address() as AddressInfo;
   const profile = mkdtempSync(join(folder, 'profile-'));
   const address = `http://127.0.0.1:${port}/page.html`;
-  const child = spawn(path ?? '', [...options(profile), address], { stdio: 'ignore' });
+  // A browser that is told to end leaves its own temporary files. The path of its socket has at most 107 bytes.
+  const temporary = mkdtempSync(join(tmpdir(), 'b-'));
+  const env = { ...process.env, TMPDIR: temporary };
+  const child = spawn(path ?? '', [...options(profile), address], { stdio: 'ignore', env });
   try {
     return await promise;
   } finally {
@@ -50,6 +54,8 @@ export async function runInBrowser(
     await once(child, 'exit');
     server.closeAllConnections();
     server.close();
+    // Its processes may write until they have ended too.
+    rmSync(temporary, { recursive: true, maxRetries: 10 });
   }
 }
 

@@ -74,7 +74,7 @@ describe('phm log init', () => {
 
   it('starts the log of keys that are in place', async () => {
     const dataDir = makeDataDir();
-    const env = { PHM_DATA_DIR: dataDir, PHM_LOG_STATE_FILE: `${dataDir}.state` };
+    const env = { PHM_DATA_DIR: dataDir, PHM_LOG_STATE_FILE: `${dataDir}.log-state` };
     const create = ['account', 'create', '--init', '--name', 'A', '--plan', 'research'];
     await runCommand(create, env);
     const { stdout: text } = await runCommand(['log', 'init', '--print', '--origin', NEXT]);
@@ -88,7 +88,7 @@ describe('phm log init', () => {
     const file = join(dataDir, 'named.key');
     const env = {
       PHM_DATA_DIR: dataDir,
-      PHM_LOG_STATE_FILE: `${dataDir}.state`,
+      PHM_LOG_STATE_FILE: `${dataDir}.log-state`,
       PHM_LOG_KEY_FILE: file,
     };
     const init = (...args: string[]) => runCommand(['log', 'init', ...args], env);
