@@ -10,7 +10,15 @@
 import inspector from 'node:inspector';
 import { threadId, threadName } from 'node:worker_threads';
 
+const name = threadName || 'main thread';
 const first = process.debugPort;
 inspector.open(first === 0 ? 0 : first + threadId, '127.0.0.1');
-const { host } = new URL(inspector.url() ?? '');
-process.stderr.write(`${threadName || 'main thread'}: npx node inspect ${host}\n`);
+const url = inspector.url();
+if (url === undefined) {
+  // Node has said why. To go on without it would look like a thread that nobody has to debug.
+  process.stderr.write(
+    `${name}: no inspector on port ${first + threadId}; --inspect-port=0 takes free ones\n`,
+  );
+  process.exit(1);
+}
+process.stderr.write(`${name}: npx node inspect ${new URL(url).host}\n`);
