@@ -1,4 +1,4 @@
-/** What became of each mutant, in docs/evidence/mutants.json: by commit, so that a run goes on where an earlier one ended. */
+/** What became of each mutant, in a file: by commit, so that a run goes on where an earlier one ended. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { GROUPS, type Mutant, type Tier } from './list.ts';
