@@ -27,7 +27,7 @@ describe('configuration', () => {
   it('has each variable in docs/configuration.md', () => {
     const page = readFileSync(join(import.meta.dirname, '../docs/configuration.md'), 'utf8');
     const missing = Object.keys(ENVIRONMENT).filter((name) => !page.includes(`\`${name}\``));
-    assert.deepEqual(missing, []);
+    assert.deepEqual(missing, [], `docs/configuration.md does not name ${missing.join(', ')}`);
   });
 
   it('refuses quotes around any value, and says which', () => {

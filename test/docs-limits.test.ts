@@ -12,7 +12,9 @@ describe('the pages have the numbers of the code', () => {
     const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
     for (const { name, limitMs } of CHECKS) {
       const said = page.match(new RegExp(`\\x60${name}\\x60 (\\d+) s`))?.[1];
-      assert.equal(said && Number(said) * 1_000, limitMs, name);
+      const should =
+        limitMs === undefined ? 'no sentence gives a limit' : `"\`${name}\` ${limitMs / 1_000} s"`;
+      assert.equal(said && Number(said) * 1_000, limitMs, `docs/cli.md#phm-doctor: ${should}`);
     }
   });
 
@@ -25,7 +27,11 @@ describe('the pages have the numbers of the code', () => {
       ) as Record<string, Record<string, string> | undefined>;
       for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
         const isExact = /^(\d|file:)/.test(version);
-        assert.equal(isExact, !(folder === 'sdk' && said.includes(`\`${name}\``)), name);
+        assert.equal(
+          isExact,
+          !(folder === 'sdk' && said.includes(`\`${name}\``)),
+          `${folder}/package.json and the sentence with "no \`~\`" in docs/dependencies.md: ${name} is ${version}`,
+        );
       }
     }
   });
@@ -44,10 +50,12 @@ describe('the pages have the numbers of the code', () => {
     assert.deepEqual(
       said.map(([, newest, oldest]) => [newest, oldest]),
       code,
+      'docs/guides/upgrade.md: "Schema … allows programs of schema …", PostgreSQL first',
     );
     assert.deepEqual(
       [postgres, sqlite],
       code.map(([, oldest]) => oldest),
+      'docs/ledger.md: "Today that is … with SQLite, … and … with PostgreSQL"',
     );
   });
 });

@@ -31,6 +31,7 @@ it('the Python client contains the codes of the table, in the same order', () =>
   assert.deepEqual(
     [...literal.matchAll(/"(\w+)"/g)].map(([, code]) => code),
     CODES,
+    'ErrorCode in sdk/python/src/phm_client/types.py differs from ERRORS in src/errors.ts',
   );
 });
 
@@ -41,12 +42,13 @@ describe('docs/errors.md', () => {
     assert.deepEqual(
       rows.map(({ code }) => code),
       CODES,
+      'the rows of docs/errors.md differ from ERRORS in src/errors.ts',
     );
   });
 
   it('gives each code the status of the table', () => {
     for (const { code, status } of rows)
-      assert.equal(status, ERRORS[code as ErrorCode]?.status, code);
+      assert.equal(status, ERRORS[code as ErrorCode]?.status, `docs/errors.md: status of ${code}`);
   });
 
   it('states for each code when it occurs, what to do and whether to retry', () => {
@@ -136,19 +138,23 @@ describe('the OpenAPI document', () => {
     assert.match(api.openapi, /^3\.1\.\d+$/);
     assert.ok(api.info.title && api.info.version);
     const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
-    assert.deepEqual(Object.fromEntries(methods), {
-      ...Object.fromEntries(GENERATING.map((path) => [path, ['post']])),
-      '/api/v2/validate': ['post'],
-      '/api/v2/keys': ['get'],
-      '/api/v2/keys/{key_id}': ['get'],
-      '/api/v2/keys/{key_id}/revoke': ['post'],
-      '/api/v2/keys/{key_id}/receipt': ['get'],
-      [BY_COMMITMENT]: ['post'],
-      '/api/v2/metrics': ['get'],
-      '/api/v2/metrics/series': ['get'],
-      '/api/v2/metrics/randomness': ['get'],
-      ...Object.fromEntries([...LOG, ...HEALTH].map((path) => [path, ['get']])),
-    });
+    assert.deepEqual(
+      Object.fromEntries(methods),
+      {
+        ...Object.fromEntries(GENERATING.map((path) => [path, ['post']])),
+        '/api/v2/validate': ['post'],
+        '/api/v2/keys': ['get'],
+        '/api/v2/keys/{key_id}': ['get'],
+        '/api/v2/keys/{key_id}/revoke': ['post'],
+        '/api/v2/keys/{key_id}/receipt': ['get'],
+        [BY_COMMITMENT]: ['post'],
+        '/api/v2/metrics': ['get'],
+        '/api/v2/metrics/series': ['get'],
+        '/api/v2/metrics/randomness': ['get'],
+        ...Object.fromEntries([...LOG, ...HEALTH].map((path) => [path, ['get']])),
+      },
+      'the paths of the document differ from the list in test/errors.test.ts',
+    );
   });
 
   it('requires the API key on every path except receipts by commitment, the log and the health checks', () => {
@@ -170,26 +176,30 @@ describe('the OpenAPI document', () => {
 
   it('names each operation uniquely and describes each of its responses', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
-    assert.deepEqual(ids, [
-      'generate',
-      'generateSealed',
-      'generateBatch',
-      'generateSealedBatch',
-      'validate',
-      'listKeys',
-      'getKey',
-      'revokeKey',
-      'receipt',
-      'receiptByCommitment',
-      'metrics',
-      'metricsSeries',
-      'randomness',
-      'logCheckpoint',
-      'logPolicy',
-      'livez',
-      'readyz',
-      'health',
-    ]);
+    assert.deepEqual(
+      ids,
+      [
+        'generate',
+        'generateSealed',
+        'generateBatch',
+        'generateSealedBatch',
+        'validate',
+        'listKeys',
+        'getKey',
+        'revokeKey',
+        'receipt',
+        'receiptByCommitment',
+        'metrics',
+        'metricsSeries',
+        'randomness',
+        'logCheckpoint',
+        'logPolicy',
+        'livez',
+        'readyz',
+        'health',
+      ],
+      'the operations of the document differ from the list in test/errors.test.ts',
+    );
     for (const { path, operation } of operations) {
       assert.ok(operation.responses['200'], `${path} documents no success`);
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -223,7 +233,11 @@ describe('the OpenAPI document', () => {
   it('documents every code of the table on a route, except those outside routes', () => {
     const documented = new Set(documentedProblems().flatMap(({ codes }) => codes));
     const missing = CODES.filter((code) => !documented.has(code));
-    assert.deepEqual(missing, OUTSIDE_ROUTES);
+    assert.deepEqual(
+      missing,
+      OUTSIDE_ROUTES,
+      `add codes to the responses(…) of their routes in src/http/routes/: ${missing.join(', ')}`,
+    );
   });
 
   it('documents API key, limit and ledger errors on every route that needs an API key', () => {
