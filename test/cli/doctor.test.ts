@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { runCheck } from '../../src/cli/doctor/check.ts';
 import { CHECKS } from '../../src/cli/doctor/checks.ts';
 import { Site } from '../../src/cli/doctor/site.ts';
+import { baselineVersion, readMigrations } from '../../src/ledger/migrations.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { ROOT } from '../support/imports.ts';
 import { runCommand as phm } from '../support/run-command.ts';
@@ -236,18 +237,17 @@ describe('the checks of the database', () => {
   it('find a schema before the baseline and a newer one', async () => {
     const path = join(dataDir, 'phm.db');
     const copy = readFileSync(path);
-    const setVersion = (change: number) => {
+    const setVersion = (version: number) => {
       const database = new DatabaseSync(path);
-      const found = database.prepare('PRAGMA user_version').get()?.user_version;
-      database.exec(`PRAGMA user_version = ${Number(found) + change}`);
+      database.exec(`PRAGMA user_version = ${version}`);
       database.close();
     };
     try {
-      setVersion(-1);
+      setVersion(baselineVersion(readMigrations('sqlite')) - 1);
       const remedy = /needs version \d+[\s\S]*the tag before-baseline: docs\/ledger\.md/;
       assert.equal(await statuses('schema', {}, remedy), 'failed');
       assert.equal(await statuses('clock', {}, /schema does not fit/), 'skipped');
-      setVersion(1000);
+      setVersion(9000);
       assert.equal(await statuses('schema', {}, /newer/), 'failed');
     } finally {
       writeFileSync(path, copy);

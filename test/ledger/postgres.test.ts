@@ -14,7 +14,7 @@ import {
   openSqliteStore,
   type StoreLocation,
 } from '../../src/ledger/index.ts';
-import { readMigrations } from '../../src/ledger/migrations.ts';
+import { oldestProgram, readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
@@ -81,10 +81,12 @@ const when = { skip: noPostgres };
 
 /**
  * Creates a ledger from before the baseline, which asks for newer programs by what it holds: a newer one needs those of the
- * baseline from the start.
+ * baseline from the start, and migrations after it may need newer ones still.
  */
 async function createEarlier(name: string): Promise<string> {
   const url = await createOldLedger(postgres, name);
+  const oldest = oldestProgram(oldMigrations('postgres'));
+  await postgres.query(name, `UPDATE schema_version SET oldest_program = ${oldest}`);
   await postgres.query(name, 'CREATE PUBLICATION everything FOR ALL TABLES');
   return url;
 }
