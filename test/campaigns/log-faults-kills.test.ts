@@ -28,6 +28,9 @@ const LEAST_STEPS = 8;
 /** Kills at every step; at every sixth in a sample. */
 const STRIDE = sized({ sample: 6, full: 1 });
 
+/** Least share of the steps that are reached: another server may take the turn. Of few steps it is chance. */
+const REACHED = sized({ sample: 0.2, full: 0.5 });
+
 /** Longest time until a server reaches the step at which it is killed. */
 const REACHED_MS = 4_000;
 
@@ -67,7 +70,8 @@ class Series {
           `(${left} left out), ${checkpoints} checkpoints, ${pairs} pairs consistent, ${keys} keys, ` +
           `${receipts} receipts, ${size} entries`,
       );
-      assert.ok(this.#kills >= (steps.length / STRIDE - left) / 2, 'most steps are reached');
+      const tried = steps.length / STRIDE - left;
+      assert.ok(this.#kills >= REACHED * tried, `${this.#kills} of ${tried} steps are reached`);
     } finally {
       await Promise.all(this.#running.map((one) => one?.server.stop('SIGKILL')));
       await this.#site.remove();

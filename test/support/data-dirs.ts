@@ -40,7 +40,8 @@ export function noteLog(folder: string, log: () => string): void {
 }
 
 function remove(path: string): void {
-  for (const end of ['', '.log-state', '.log-state.lock']) {
+  // A killed server leaves the journal of the lock.
+  for (const end of ['', '.log-state', '.log-state.lock', '.log-state.lock-journal']) {
     rmSync(path + end, { recursive: true, force: true });
   }
 }
