@@ -12,6 +12,7 @@ import {
   oldestProgram,
   readMigrations,
 } from '../../src/ledger/migrations.ts';
+import { COMMIT_BATCH } from '../../src/ledger/postgres/writer.ts';
 import { ROOT } from '../support/imports.ts';
 
 /** The oldest program that a baseline names. Later migrations name none before the baseline: those were never released. */
@@ -34,14 +35,21 @@ const migration = (version: number, oldest?: number): Migration => ({
 });
 
 describe('migrations', () => {
-  it('contain the PostgreSQL quota decision in the file that quota-decision.ts names', () => {
-    const folder = new URL('postgres/', FOLDER);
-    const deciding = readdirSync(folder).filter((file) =>
-      readFileSync(new URL(file, folder), 'utf8').includes('CREATE FUNCTION write_batch'),
+  it('define the function that commits a batch in PostgreSQL, which calls its own write_batch', () => {
+    const sql = readMigrations('postgres')
+      .map((one) => one.sql)
+      .join('\n');
+    const bodies = new Map(
+      [...sql.matchAll(/^CREATE FUNCTION commit_batch_(\d+)\([\s\S]*?^END \$\$;/gm)].map(
+        ([body, number]) => [Number(number), body],
+      ),
     );
-    const source = new URL('../../src/ledger/quota-decision.ts', import.meta.url);
-    const named = /`(\d{4}-[a-z-]+\.sql)`/.exec(readFileSync(source, 'utf8'))?.[1];
-    assert.equal(named, deciding.sort().at(-1));
+    const newest = Math.max(...bodies.keys());
+    assert.equal(COMMIT_BATCH, `commit_batch_${newest}`, 'the writer calls the newest');
+    for (const [number, body] of bodies) {
+      const called = new Set(body.match(/write_batch_\d+/g));
+      assert.deepEqual([...called], [`write_batch_${number}`], `commit_batch_${number}`);
+    }
   });
 
   it('never change once they are released, and a release adds its own', () => {

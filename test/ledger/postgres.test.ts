@@ -18,6 +18,7 @@ import { oldestProgram, readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
+import { COMMIT_BATCH } from '../../src/ledger/postgres/writer.ts';
 import {
   createOldLedger,
   LAST_OLD,
@@ -636,7 +637,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT commit_batch_9('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}')`,
+        `SELECT ${COMMIT_BATCH}('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}')`,
       ),
       /given this batch up/,
     );
@@ -1281,7 +1282,7 @@ describe('the probe of a PostgreSQL store', when, () => {
       counts: { streams: 0, streamsPassed: 0 },
     });
     const failures = async (id: string) => (await store.activity(id, NOW)).failures;
-    await postgres.query(database, `ALTER FUNCTION commit_batch_9 SET lock_timeout = '50ms'`);
+    await postgres.query(database, `ALTER FUNCTION ${COMMIT_BATCH} SET lock_timeout = '50ms'`);
     await store.commit(
       [keyRequest('acct_research')],
       [failure('acct_enterprise'), failure('acct_research')],
@@ -1290,7 +1291,7 @@ describe('the probe of a PostgreSQL store', when, () => {
     await session.query('ROLLBACK');
     await store.commit([], []);
     assert.deepEqual([await failures('acct_enterprise'), await failures('acct_research')], [1, 1]);
-    await postgres.query(database, 'ALTER FUNCTION commit_batch_9 RESET lock_timeout');
+    await postgres.query(database, `ALTER FUNCTION ${COMMIT_BATCH} RESET lock_timeout`);
     await session.end();
   });
 

@@ -1,4 +1,4 @@
-/** Idempotency records in PostgreSQL, in the forms of `commit_batch_9`. */
+/** Idempotency records in PostgreSQL, in the forms of `COMMIT_BATCH`. */
 import { answerColumns, joinKeyIds, toAnswer } from '../idempotency.ts';
 import type { IdempotencyRecord, MeteredRequest, StoredAnswer } from '../store.ts';
 import { bytea } from './connection.ts';
@@ -38,7 +38,7 @@ export const CONFIRMED_ANSWERS = `WITH confirmed AS (
 export const WITHDRAWN_ANSWER =
   'FROM idempotency WHERE account_id = $1 AND idempotency_key = $2 AND key_ids = $3';
 
-/** A stored answer in the form of `commit_batch_9`. Bytes are hexadecimal. */
+/** A stored answer in the form of `COMMIT_BATCH`. Bytes are hexadecimal. */
 export interface AnswerJson {
   readonly position: number;
   readonly requestHash: string;
@@ -86,7 +86,7 @@ export function keyedRequests(requests: readonly MeteredRequest[]): KeyedRequest
   });
 }
 
-/** Returns a record in the form that `commit_batch_9` reads, without its body. */
+/** Returns a record in the form that `COMMIT_BATCH` reads, without its body. */
 export function recordColumns({ position, request, record, bodyAt }: KeyedRequest): object {
   return {
     position,

@@ -1,4 +1,4 @@
-/** Requests and rows in the form that `commit_batch_9` reads. */
+/** Requests and rows in the form that `COMMIT_BATCH` reads. */
 import { latencyBucket } from '../latency.ts';
 import type { RowReceipt } from '../ledger-row.ts';
 import type { FailedRequest, MeteredRequest } from '../store.ts';

@@ -1,8 +1,8 @@
 /**
  * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_9` (`migrations/postgres/0014-baseline.sql`) locks the accounts of a batch in order, decides and writes. So
- * a batch costs one round trip, and no lock is held while data crosses the network.
+ * The function `COMMIT_BATCH` locks the accounts of a batch in order, decides and writes. So a batch costs one round trip, and
+ * no lock is held while data crosses the network.
  *
  * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the
  * number of its latest batch and moves in the batch's transaction. To resolve a batch, the writer moves
@@ -62,7 +62,13 @@ const RESOLVE_PAUSE_MS = 100;
 /** Stands for the quota of a plan that this server lacks. No request fits into it. */
 const NO_PLAN = -1;
 
-/** Decision of `commit_batch_9`: usage before the batch, and the requests that are not decided by the quota. */
+/**
+ * The function of the database that commits a batch, the newest `commit_batch_N` of `migrations/postgres/`. It calls
+ * `write_batch_N` of the same number. Servers of earlier releases call the earlier ones.
+ */
+export const COMMIT_BATCH = 'commit_batch_9';
+
+/** Decision of `COMMIT_BATCH`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -92,7 +98,7 @@ const COMMIT_UNLESS = `
       CROSS JOIN LATERAL (
         SELECT FROM ledger WHERE ledger.fingerprint = other.fingerprint LIMIT 1) AS found
     ) AS are_new OFFSET 0) AS new
-  CROSS JOIN LATERAL commit_batch_9($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $10,
+  CROSS JOIN LATERAL ${COMMIT_BATCH}($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $10,
     $11) AS batch
   WHERE new.are_new`;
 
@@ -416,7 +422,7 @@ function lacksPlan(failure: unknown): boolean {
   return isRefusal(failure) && /has a plan without a quota$/.test((failure as Error).message);
 }
 
-/** Converts the decision to one outcome per request, by the rule of `commit_batch_9`. */
+/** Converts the decision to one outcome per request, by the rule of `COMMIT_BATCH`. */
 function outcomesOf(
   requests: readonly MeteredRequest[],
   { decision, answers }: Decided,
