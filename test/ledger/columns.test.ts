@@ -1,6 +1,6 @@
 /**
- * No column is forgotten: `phm export` leaves nothing out, and `phm log check` sees a change of any column of a key's row.
- * A column that a migration adds fails here until both know it.
+ * No column is forgotten: both stores write all columns of a key's row, `phm export` leaves nothing out, and `phm log check`
+ * sees a change of any column of such a row. A column that a migration adds fails here until both know it.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -176,6 +176,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       database = kind === 'sqlite' ? sqlite() : await postgresql();
       store = await openStore(database.location, QUOTAS);
       columns = (await database.ask(database.columns)) as unknown as CatalogueColumn[];
+      const accountId = 'acct_a';
+      const account = { accountId, name: 'a', plan: 'enterprise', demo: false, createdMs: NOW };
+      await store.addAccount(account);
+      await store.commit([keyRequest(accountId, fullRow(await store.registerSoftware('phm')))], []);
     });
     after(() => store.close());
 
@@ -195,11 +199,21 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
+    it('of a key are all written', async () => {
+      const names = columns.filter(({ table }) => table === 'ledger').map(({ name }) => name);
+      const written = names.map((name) => `${name} IS NOT NULL AS ${name}`);
+      const [row] = await database.ask(`SELECT ${written.join(', ')} FROM ledger`);
+      const unwritten = names.filter((name) => !row?.[name]);
+      assertNone(
+        unwritten.map(
+          (name) =>
+            `ledger.${name} is not written: give it a value in fullRow here, and write it in ` +
+            'src/ledger/sqlite/ledger-values.ts and the newest write_batch_N (src/ledger/migrations/postgres/)',
+        ),
+      );
+    });
+
     it('of a key are all in the digest of its row, or need not be', async () => {
-      const accountId = 'acct_a';
-      const account = { accountId, name: 'a', plan: 'enterprise', demo: false, createdMs: NOW };
-      await store.addAccount(account);
-      await store.commit([keyRequest(accountId, fullRow(await store.registerSoftware('phm')))], []);
       const unseen: string[] = [];
       for (const column of columns.filter(({ table }) => table === 'ledger')) {
         const before = await digest(store);
