@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
 import { keep } from './leftovers.ts';
 
@@ -39,10 +39,14 @@ export function noteLog(folder: string, log: () => string): void {
   owner?.logs.set(`${owner.path}.server-${owner.logs.size + 1}.log`, log);
 }
 
+/** Removes a data directory and what is beside it under longer names: the log's state file, its lock, its evidence. */
 function remove(path: string): void {
-  // A killed server leaves the journal of the lock.
-  for (const end of ['', '.log-state', '.log-state.lock', '.log-state.lock-journal']) {
-    rmSync(path + end, { recursive: true, force: true });
+  const [folder, name] = [dirname(path), basename(path)];
+  if (!existsSync(folder)) return;
+  for (const other of readdirSync(folder)) {
+    if (other === name || other.startsWith(`${name}.`)) {
+      rmSync(join(folder, other), { recursive: true, force: true });
+    }
   }
 }
 
