@@ -1,5 +1,5 @@
 /** What the files of a run share, and the check that they leave nothing. Node's test runner calls both functions. */
-import { endRun, makeRunFolder } from './leftovers.ts';
+import { endRun, makeRunFolder, readKept } from './leftovers.ts';
 import { SharedPostgres } from './shared-postgres.ts';
 
 let folder: string;
@@ -13,12 +13,19 @@ export async function globalSetup(): Promise<void> {
 /** Fails the run if something is left. Never throws: Node would call it again and again. */
 export async function globalTeardown(): Promise<void> {
   try {
+    const kept = readKept(folder);
     const left = [...(await postgres.end()), ...(await endRun(folder))];
+    // Once more, because the list of failed tests, which ends a long run, does not have them.
+    if (kept.length > 0) process.stderr.write(`\nkept, with logs beside it:\n${lines(kept)}`);
     if (left.length === 0) return;
     process.exitCode = 1;
-    process.stderr.write(`\nThe run left:\n${left.map((words) => `  ${words}\n`).join('')}`);
+    process.stderr.write(`\nThe run left:\n${lines(left)}`);
   } catch (error) {
     process.exitCode = 1;
     process.stderr.write(`the run did not end well: ${(error as Error).stack}\n`);
   }
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `  ${text}\n`).join('');
 }

@@ -108,7 +108,8 @@ function firstName(path: string): string {
   return name;
 }
 
-function readKept(folder: string): string[] {
+/** Returns the paths that failed tests keep. */
+export function readKept(folder: string): string[] {
   const file = join(folder, KEPT);
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }

@@ -110,6 +110,7 @@ describe('a run of tests', () => {
     );
     assert.equal(status, 1, output);
     const [, path = '', log = ''] = /kept: data directory (\S+), log (\S+)$/m.exec(output) ?? [];
+    assert.ok(output.includes(`\nkept, with logs beside it:\n  ${path}\n`), output);
     assert.equal(statSync(path).mode & 0o777, 0o700);
     assert.ok(existsSync(join(path, 'phm.db')));
     assert.equal(statSync(log).mode & 0o777, 0o600);
