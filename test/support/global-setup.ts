@@ -15,8 +15,9 @@ export async function globalTeardown(): Promise<void> {
   try {
     const kept = readKept(folder);
     const left = [...(await postgres.end()), ...(await endRun(folder))];
-    // Once more, because the list of failed tests, which ends a long run, does not have them.
-    if (kept.length > 0) process.stderr.write(`\nkept, with logs beside it:\n${lines(kept)}`);
+    // Once more, behind the list of failed tests, which is still to be printed.
+    const words = `\nkept, with logs beside it:\n${lines(kept)}`;
+    if (kept.length > 0) process.on('exit', () => process.stderr.write(words));
     if (left.length === 0) return;
     process.exitCode = 1;
     process.stderr.write(`\nThe run left:\n${lines(left)}`);
