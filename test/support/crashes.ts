@@ -7,6 +7,7 @@ import { verifyLedger } from '../../src/ledger/admin.ts';
 import type { StoreLocation } from '../../src/ledger/index.ts';
 import { newLogKeysText } from '../../src/log/index.ts';
 import { type Account, checkBooks, type Query, queryPostgres, querySqlite } from './books.ts';
+import { sized } from './campaign.ts';
 import { Load, type Released, seededRandom } from './mixed-load.ts';
 import type { Postgres } from './postgres.ts';
 import { type Environment, phmJson, runPhm, Server } from './server.ts';
@@ -35,9 +36,9 @@ interface Site {
 
 type Issued = Record<'account_id' | 'api_key', string>;
 
-/** The seed of this run: `CRASH_SEED`, or a new one, printed so that a failure can be repeated. */
+/** The seed of this run: `CRASH_SEED`, else a new one, printed so that a failure can be repeated. Samples have a fixed one. */
 export function crashSeed(test: TestContext): number {
-  const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
+  const seed = Number(process.env.CRASH_SEED ?? sized({ sample: 15, full: randomInt(2 ** 31) }));
   test.diagnostic(`repeat these crashes with CRASH_SEED=${seed}`);
   return seed;
 }
