@@ -7,10 +7,11 @@
  * in docs/evidence/repeated-runs.json when it ends; started again on the same commit, the script goes on with what is left.
  * The output of a failed run stays in build/repeated-runs/. Several hours in all.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { headCommit } from './tests/record.ts';
 import { ROOT } from './tests/tiers.ts';
 
 interface Run {
@@ -25,6 +26,8 @@ interface SavedRun extends Run {
   readonly ended: string;
   readonly seconds: number;
   readonly tests: number;
+  /** Exit code: not 0 either if the run left something. */
+  readonly code: number | null;
   /** Names of the failed tests with their files. */
   readonly failed: readonly string[];
 }
@@ -44,18 +47,17 @@ function rounds(tier: Run['tier'], busy: number, count: number): Run[] {
 }
 
 mkdirSync(OUTPUTS, { recursive: true });
-const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-}).trim();
+const commit = headCommit();
 const saved: SavedRun[] = existsSync(SAVED) ? JSON.parse(readFileSync(SAVED, 'utf8')) : [];
 for (const run of PLAN) {
   if (saved.some((one) => one.commit === commit && nameOf(one) === nameOf(run))) continue;
   const done = await execute(run);
   saved.push(done);
   writeFileSync(SAVED, `${JSON.stringify(saved, null, 2)}\n`);
-  const { seconds, tests, failed } = done;
-  process.stdout.write(`${nameOf(run)}: ${seconds} s, ${tests} tests, ${failed.length} failed\n`);
+  const { seconds, tests, code, failed } = done;
+  process.stdout.write(
+    `${nameOf(run)}: ${seconds} s, exit code ${code}, ${tests} tests, ${failed.length} failed\n`,
+  );
   for (const name of failed) process.stdout.write(`  ${name}\n`);
 }
 
@@ -66,24 +68,26 @@ function nameOf({ tier, busy, round }: Run): string {
 /** Runs a tier beside busy processes. */
 async function execute(run: Run): Promise<SavedRun> {
   const output = join(OUTPUTS, `${nameOf(run)}.txt`);
+  const file = openSync(output, 'w');
   const spinning = Array.from({ length: run.busy }, spin);
   const beginMs = Date.now();
+  let code: number | null;
   try {
     const child = spawn(process.execPath, [join(ROOT, 'scripts/test.ts'), run.tier], {
       cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', file, file],
     });
-    child.stdout.pipe(createWriteStream(output));
-    await once(child, 'close');
+    [code] = await once(child, 'close');
   } finally {
     for (const one of spinning) one.kill();
+    closeSync(file);
   }
   const text = readFileSync(output, 'utf8');
   const [, tests] = /^ℹ tests (\d+)$/m.exec(text) ?? [];
   if (tests === undefined) throw new Error(`the run did not end: see ${relative(ROOT, output)}`);
   const seconds = Math.round((Date.now() - beginMs) / 1000);
   const ended = new Date().toISOString();
-  return { ...run, commit, ended, seconds, tests: Number(tests), failed: failedIn(text) };
+  return { ...run, commit, ended, seconds, tests: Number(tests), code, failed: failedIn(text) };
 }
 
 function spin(): ChildProcess {

@@ -64,8 +64,15 @@ function resultOf(passed: boolean, tests: number, skipped: number): string {
 }
 
 function commitNow(): string {
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
   const isChanged = git('status', '--porcelain', '--untracked-files=no') !== '';
-  return `${git('rev-parse', '--short=8', 'HEAD')}${isChanged ? '+' : ''}`;
+  return `${headCommit()}${isChanged ? '+' : ''}`;
+}
+
+/** Returns the short name of the commit that is checked out. */
+export function headCommit(): string {
+  return git('rev-parse', '--short=8', 'HEAD');
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
 }
