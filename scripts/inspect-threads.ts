@@ -15,7 +15,7 @@ const first = process.debugPort;
 inspector.open(first === 0 ? 0 : first + threadId, '127.0.0.1');
 const url = inspector.url();
 if (url === undefined) {
-  // Node has said why. To go on without it would look like a thread that nobody has to debug.
+  // Node has printed the reason. Without its inspector the thread would look like one that needs no debugging.
   process.stderr.write(
     `${name}: no inspector on port ${first + threadId}; --inspect-port=0 takes free ones\n`,
   );

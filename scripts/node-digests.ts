@@ -9,7 +9,7 @@
  *   --write     writes the file anew, from nodejs.org alone: after an update of Node
  *   --dist URL  a mirror of https://nodejs.org/dist
  *
- * It relies on TLS for the list; whoever wants more checks the signature of SHASUMS256.txt.asc.
+ * It relies on TLS for the list; to check more, verify the signature of SHASUMS256.txt.asc.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
  * Runs before scripts of package.json (`prestart`, `prebuild`, …), and says in one line what to do if the packages or
  * the Node that they need are missing. With the argument `development` it requires the development packages too.
- * Plain JavaScript that Node 12 can read: whoever needs this may have no other.
+ * Plain JavaScript that Node 12 can read: a machine that needs this may have no newer Node.
  */
 import { existsSync } from 'node:fs';
 
