@@ -1,16 +1,39 @@
 /** The runner of the tiers (`scripts/test.ts`), as a developer calls it for one file. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { isAlive } from './support/alive.ts';
+import { until } from './support/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-function one(...args: string[]) {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const words = [join(ROOT, 'scripts/test.ts'), 'one', ...args];
-  return spawnSync(process.execPath, words, { cwd: ROOT, env, encoding: 'utf8' });
+const { NODE_TEST_CONTEXT: _, ...ENV } = process.env;
+
+function words(...args: string[]): string[] {
+  return [join(ROOT, 'scripts/test.ts'), 'one', ...args];
 }
+
+function one(...args: string[]) {
+  return spawnSync(process.execPath, words(...args), { cwd: ROOT, env: ENV, encoding: 'utf8' });
+}
+
+/** A test that never ends, with a process in its folder. Writes the folder, and the number of the process. */
+const ENDLESS = `
+  import { spawn } from 'node:child_process';
+  import { mkdtempSync } from 'node:fs';
+  import { tmpdir } from 'node:os';
+  import { test } from 'node:test';
+  test('never ends', async () => {
+    const folder = mkdtempSync(tmpdir() + '/phm-test-');
+    const child = spawn('sleep', ['3600'], { cwd: folder });
+    console.log('started', folder, child.pid);
+    await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+  });
+`;
 
 describe('npm run test:one', () => {
   it('runs the tests of a file whose names contain a text', () => {
@@ -31,4 +54,33 @@ describe('npm run test:one', () => {
     assert.equal(status, 2);
     assert.match(stderr, /^test\/gone\.test\.ts is no test file/);
   });
+
+  for (const [signal, exitCode] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`ends its processes and removes its folder at ${signal}`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'endless.test.ts');
+      writeFileSync(file, ENDLESS);
+      const run = spawn(process.execPath, words(file), { cwd: ROOT, env: ENV });
+      const ended = once(run, 'exit');
+      let output = '';
+      for await (const chunk of run.stdout.setEncoding('utf8')) {
+        const before = output;
+        output += chunk;
+        // The second one is what npm sends on after a terminal's.
+        if (!before.includes('started') && /started .*\n/.test(output)) {
+          run.kill(signal);
+          run.kill(signal);
+        }
+      }
+      const [code] = await ended;
+      assert.equal(code, exitCode, output);
+      const [, left = '', pid = ''] = /started (\S+) (\d+)/.exec(output) ?? [];
+      assert.equal(existsSync(left), false);
+      await until('its process has ended', () => !isAlive(Number(pid)));
+    });
+  }
 });

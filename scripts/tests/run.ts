@@ -1,8 +1,10 @@
 /** Runs test files side by side, each in a process of its own, and reports how long each takes. */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { interruptRun } from '../../test/support/leftovers.ts';
 import { ROOT } from './tiers.ts';
 
 interface RunOptions {
@@ -27,6 +29,12 @@ export interface FileOutcome {
   readonly figures: readonly string[];
 }
 
+interface Interruption {
+  readonly signal: AbortSignal;
+  /** Of the signal that ended the run. */
+  exitCode: number | undefined;
+}
+
 /** Files named in the report; the saved report has all. */
 const NAMED = 10;
 
@@ -41,7 +49,9 @@ export async function runFiles(
   { title, limitMs, concurrency, watch, name }: RunOptions,
 ): Promise<FileOutcome[]> {
   const begin = performance.now();
+  const interruption = untilInterrupted();
   const stream = run({
+    signal: interruption.signal,
     files: [...files],
     cwd: ROOT,
     concurrency,
@@ -76,12 +86,27 @@ export async function runFiles(
   });
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk);
   report(title, outcomes, (performance.now() - begin) / 1000);
+  if (interruption.exitCode !== undefined) process.exitCode = interruption.exitCode;
   // Node passes a file in which no test has the name.
   if (name !== '' && !isNamed && process.exitCode === undefined) {
     process.stderr.write(`no test has "${name}" in its name\n`);
     process.exitCode = 1;
   }
   return outcomes;
+}
+
+/** Ends the run at Ctrl-C or SIGTERM. A terminal and npm can both send one, so further signals change nothing. */
+function untilInterrupted(): Interruption {
+  const controller = new AbortController();
+  const interruption: Interruption = { signal: controller.signal, exitCode: undefined };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      interruption.exitCode ??= 128 + constants.signals[name];
+      interruptRun();
+      controller.abort();
+    });
+  }
+  return interruption;
 }
 
 /** Returns a pattern for a text; the runner reads a string between slashes as an expression. */

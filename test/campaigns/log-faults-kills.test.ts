@@ -7,8 +7,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from '../support/alive.ts';
 import { sized } from '../support/campaign.ts';
-import { isAlive } from '../support/killed-site.ts';
 import { LogSite } from '../support/log-site.ts';
 import { killFile, stepOptions } from '../support/log-steps.ts';
 import { LogWatch } from '../support/log-watch.ts';
@@ -119,7 +119,7 @@ class Series {
   async #isGone(server: Server): Promise<boolean> {
     const end = Date.now() + REACHED_MS;
     while (Date.now() < end) {
-      if (!isAlive(server)) return true;
+      if (!isAlive(server.pid)) return true;
       await delay(10);
     }
     return false;

@@ -14,6 +14,7 @@ import {
   rotateMasterSecret,
 } from '../../src/service/index.ts';
 import { runSecretCommand, type SecretCommand } from '../../src/service/secret-command.ts';
+import { isAlive } from '../support/alive.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-command-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,14 +47,6 @@ async function failureOf(command: string, limitMs?: number): Promise<SetupError>
   );
   assert.ok(failure instanceof SetupError, `${failure}`);
   return failure;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 describe('the command of the master secret', { skip }, () => {

@@ -3,6 +3,7 @@
  * Each is started again at once.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from './alive.ts';
 import { killAtCommit } from './kill-at-commit.ts';
 import type { LogSite } from './log-site.ts';
 import type { Environment, Server } from './server.ts';
@@ -78,8 +79,9 @@ export class KilledSite {
     for (;;) {
       const server = this.#servers[i] as Server;
       const diesMs = performance.now() + end.afterMs;
-      while (!this.#ended && performance.now() < diesMs && isAlive(server)) await delay(POLL_MS);
-      const isDone = this.#ended && isAlive(server);
+      while (!this.#ended && performance.now() < diesMs && isAlive(server.pid))
+        await delay(POLL_MS);
+      const isDone = this.#ended && isAlive(server.pid);
       // One that is to die at a commit would do so at a later one, after the clients.
       if (isDone && !('NODE_OPTIONS' in end.env)) return;
       this.#servers[i] = null;
@@ -105,14 +107,5 @@ export class KilledSite {
 
   #someTime(): End {
     return { name: 'at some time', env: {}, afterMs: this.#random() * LIFE_MS };
-  }
-}
-
-export function isAlive({ pid }: Server): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

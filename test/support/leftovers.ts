@@ -26,6 +26,9 @@ const NODES_CACHE = 'node-compile-cache';
 
 /** How long a process may take to end after its test file: many times what a killed one needs on a busy machine. */
 const ENDING_MS = Number(process.env.TEST_ENDING_MS ?? 30_000);
+/** The same after an interruption, which most servers do not notice. PostgreSQL does, and ends in this time. */
+const INTERRUPTED_MS = 2_000;
+let isInterrupted = false;
 
 /** Makes the folder of this run, and lets test files put their temporary files below it. */
 export function makeRunFolder(): string {
@@ -43,9 +46,14 @@ export function keep(path: string): void {
   if (folder !== undefined) appendFileSync(join(folder, KEPT), `${path}\n`);
 }
 
+/** Tells the run that it ends early: then its files leave what they have, which is no fault of theirs. */
+export function interruptRun(): void {
+  isInterrupted = true;
+}
+
 /**
  * Ends a run: ends processes that it left, removes its folder unless something is left or kept in it, and returns sentences about
- * what is left, with the test file.
+ * what is left, with the test file. After an interruption nothing counts as left.
  */
 export async function endRun(folder: string): Promise<string[]> {
   const processes = await leftProcesses(folder);
@@ -57,8 +65,10 @@ export async function endRun(folder: string): Promise<string[]> {
       (path) => `${firstName(path.slice(folder.length + 1))} left ${path}`,
     ),
   ];
-  if (left.length === 0 && kept.length === 0) rmSync(folder, { recursive: true });
-  return left;
+  const isClean = left.length === 0 || isInterrupted;
+  // Processes that were just killed may still write.
+  if (isClean && kept.length === 0) rmSync(folder, { recursive: true, maxRetries: 10 });
+  return isInterrupted ? [] : left;
 }
 
 interface LeftProcess {
@@ -70,7 +80,7 @@ interface LeftProcess {
 
 /** Returns the processes of the run that do not end. Finds none where there is no /proc. */
 async function leftProcesses(folder: string): Promise<LeftProcess[]> {
-  const endMs = performance.now() + ENDING_MS;
+  const endMs = performance.now() + (isInterrupted ? INTERRUPTED_MS : ENDING_MS);
   for (;;) {
     const alive = findProcesses(folder);
     if (alive.length === 0 || performance.now() > endMs) return alive;

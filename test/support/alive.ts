@@ -1,0 +1,8 @@
+/** Returns true as long as there is a process with this number. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
