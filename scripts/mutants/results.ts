@@ -18,7 +18,7 @@ export interface Outcome {
   readonly mutant: string;
 }
 
-/** A test file without a mutant. */
+/** A test file, or `types of` a project, without a mutant. */
 export interface Sound {
   readonly passed: boolean;
   readonly seconds: number;

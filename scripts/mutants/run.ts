@@ -1,14 +1,7 @@
 /** Tries mutants: the tests that each names, the fast ones first, and the compiler after these, until something notices it. */
 import { type Mutant, namedTests, readTests, type TestFile, type Tier } from './list.ts';
-import {
-  type Commit,
-  digestOf,
-  type Outcome,
-  outcomeOf,
-  type Results,
-  type Sound,
-} from './results.ts';
-import type { Ended, Site } from './site.ts';
+import { type Commit, digestOf, type Outcome, outcomeOf, type Results } from './results.ts';
+import { type Ended, projectOf, type Site } from './site.ts';
 
 /** A test that takes so much longer than without the mutant hangs. */
 const TIMES_LONGER = 6;
@@ -62,9 +55,10 @@ async function tryMutant(site: Site, mutant: Mutant, run: Run): Promise<Outcome>
     const paths = tests.filter((test) => test.tier === tier).map(({ path }) => path);
     const sound: string[] = [];
     for (const path of paths) {
-      const isSound = (await soundRun(site, path, run)).passed;
+      const isSound = await passesWithout(run, path, () => testSound(site, path));
       (isSound ? sound : unusable).push(path);
     }
+    if (tier === 'fast' && isTyped(mutant)) await typesPass(site, mutant, run);
     if (sound.length > 0 || (tier === 'fast' && before === undefined)) {
       caught = await during(site, mutant, () =>
         findCatcher(site, mutant, tier, sound, run, passed),
@@ -86,18 +80,33 @@ async function during<T>(site: Site, mutant: Mutant, work: () => Promise<T>): Pr
   }
 }
 
-/** Runs a test without a mutant, once for a commit: otherwise a failure would show nothing. */
-async function soundRun(site: Site, path: string, run: Run): Promise<Sound> {
-  const known = run.commit.sound[path];
-  if (known !== undefined) return known;
+/** Returns true if a test, or the compiler, passes without a mutant: otherwise its failure would show nothing. */
+async function passesWithout(run: Run, name: string, execute: () => Promise<Ended>) {
+  const known = run.commit.sound[name];
+  if (known !== undefined) return known.passed;
   const start = performance.now();
-  const ended = await site.test(path, LONGEST_MS);
-  const passed = ended.code === 0 && /^# pass [1-9]/m.test(ended.output);
-  const sound = { passed, seconds: Math.round((performance.now() - start) / 100) / 10 };
-  if (!passed) run.print(`without a mutant, ${path} does not pass: ${firstFailure(ended)}`);
-  run.commit.sound[path] = sound;
+  const ended = await execute();
+  const passed = ended.code === 0;
+  const seconds = Math.round((performance.now() - start) / 100) / 10;
+  if (!passed) run.print(`without a mutant, ${name} does not pass: ${firstFailure(ended)}`);
+  run.commit.sound[name] = { passed, seconds };
   run.results.save();
-  return sound;
+  return passed;
+}
+
+/** Runs a test. One that tests nothing does not pass. */
+async function testSound(site: Site, path: string): Promise<Ended> {
+  const ended = await site.test(path, LONGEST_MS);
+  return /^# pass [1-9]/m.test(ended.output) ? ended : { ...ended, code: 1 };
+}
+
+function isTyped({ file }: Mutant): boolean {
+  return /\.tsx?$/.test(file) && !/kernel/.test(file);
+}
+
+function typesPass(site: Site, { file }: Mutant, run: Run): Promise<boolean> {
+  const project = projectOf(file);
+  return passesWithout(run, `types of ${project}`, () => site.types(project));
 }
 
 /** What noticed a mutant. */
@@ -120,9 +129,8 @@ async function findCatcher(
     if (ended.code !== 0) return { caught: tier, by: path, first: firstFailure(ended) };
     passed.push(path);
   }
-  const isTyped = /\.tsx?$/.test(mutant.file) && !/kernel/.test(mutant.file);
-  if (tier !== 'fast' || !isTyped) return null;
-  const { code, output } = await site.types(mutant.file);
+  if (tier !== 'fast' || !isTyped(mutant) || !(await typesPass(site, mutant, run))) return null;
+  const { code, output } = await site.types(projectOf(mutant.file));
   return code === 0 ? null : { caught: 'types', first: output.split('\n')[0] ?? '' };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A copy of the checkout in which mutants are tried: a git worktree below `build/mutants/`, with the same packages (hard links)
- * and built anew. The checkout itself is never changed.
+ * A copy of the checkout in which mutants are tried: a git worktree below `build/mutants/`, with its packages (hard links, or
+ * installed where the commit has others) and built anew. The checkout itself is never changed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -9,6 +9,7 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -24,6 +25,12 @@ const BUILDS: readonly (readonly [RegExp, 'kernels' | 'pages', string])[] = [
   [/^dashboard\/docs-page\//, 'pages', 'build:docs'],
   [/^(dashboard\/(src|public|index)|sdk\/src|packages\/tlog\/src)/, 'pages', 'build:dashboard'],
 ];
+
+/** Returns the project of the compiler that a file is in. */
+export function projectOf(file: string): string {
+  const [project = '.'] = /^dashboard(\/testbench)?(?=\/.*src\/)/.exec(file) ?? [];
+  return project;
+}
 
 /** Unused names are no defect, and a mutant may leave some. */
 const TYPES = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
@@ -64,16 +71,29 @@ export class Site {
     const git = (...args: string[]) => execFileSync('git', ['-C', this.#checkout, ...args]);
     git('worktree', 'prune');
     git('worktree', 'add', '--quiet', '--detach', this.root, commit);
+    if (this.#hasSamePackages()) this.#linkPackages();
+    else execFileSync('npm', ['ci', '--silent'], { cwd: this.root, stdio: 'pipe' });
+    const python = join(this.#checkout, 'build/python');
+    mkdirSync(python, { recursive: true });
+    mkdirSync(join(this.root, 'build'), { recursive: true });
+    if (!existsSync(join(this.root, 'build/python')))
+      symlinkSync(python, join(this.root, 'build/python'));
+  }
+
+  #hasSamePackages(): boolean {
+    const [here, there] = [this.#checkout, this.root].map((folder) =>
+      readFileSync(join(folder, 'package-lock.json'), 'utf8'),
+    );
+    return here === there;
+  }
+
+  #linkPackages(): void {
     for (const folder of globSync('{,sdk/,dashboard/,packages/*/}node_modules', {
       cwd: this.#checkout,
     })) {
       const [from, to] = [join(this.#checkout, folder), join(this.root, folder)];
       execFileSync('cp', ['-al', from, to]);
     }
-    const python = join(this.#checkout, 'build/python');
-    mkdirSync(python, { recursive: true });
-    mkdirSync(join(this.root, 'build'), { recursive: true });
-    symlinkSync(python, join(this.root, 'build/python'));
   }
 
   /** Writes a mutant into the copy. */
@@ -111,9 +131,8 @@ export class Site {
     }
   }
 
-  /** Compiles the part of the program that a mutant is in. */
-  types(file: string): Promise<Ended> {
-    const [project] = /^dashboard(\/testbench)?(?=\/.*src\/)/.exec(file) ?? ['.'];
+  /** Compiles a project. */
+  types(project: string): Promise<Ended> {
     return this.run(join(this.root, 'node_modules/.bin/tsc'), ['-p', project, ...TYPES], 300_000);
   }
 
