@@ -1,8 +1,8 @@
-/** Real connections that fail, timeouts, and abort signals. sdk/exchanges/retries.json has what is sent again. */
+/** Real connections that fail, and abort signals. sdk/exchanges/retries.json has what is sent again, and timeouts. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import { PhmClient, PhmConnectionError, PhmTimeoutError } from '../../sdk/src/index.ts';
+import { PhmClient, PhmConnectionError } from '../../sdk/src/index.ts';
 import {
   answers,
   breaks,
@@ -87,67 +87,43 @@ describe('retries', { concurrency: true }, () => {
 });
 
 // Each test waits, so all run at the same time.
-describe('a long call', { concurrency: true }, () => {
-  describe('a timeout', { concurrency: true }, () => {
-    const starts: Step = (response) => response.writeHead(200).write('{"success": true');
-    for (const [place, step] of [
-      ['before the answer', staysSilent],
-      ['during a body', starts],
-    ] as const) {
-      it(`ends the whole call ${place}`, async () => {
-        await withClient(
-          [step],
-          async (phm, server) => {
-            assert.ok((await rejection(phm.metrics())) instanceof PhmTimeoutError);
-            assert.equal(server.received.length, 1);
-          },
-          { timeoutMs: 100 },
-        );
-      });
-    }
-  });
+describe('an AbortSignal', { concurrency: true }, () => {
+  const starts: Step = (response) => response.writeHead(200).write('{"success": true');
 
-  describe('an AbortSignal', { concurrency: true }, () => {
-    const starts: Step = (response) => response.writeHead(200).write('{"success": true');
-
-    for (const [place, step] of [
-      ['before the answer', staysSilent],
-      ['during the answer', starts],
-      ['during back-off', fails('overloaded', { 'retry-after': '29' })],
-    ] as const) {
-      it(`ends a call at once ${place}, with its reason`, { timeout: 20_000 }, async () => {
-        await withClient([step], async (phm, server) => {
-          const controller = new AbortController();
-          const reason = new Error('no longer needed');
-          const call = rejection(phm.metrics({}, { signal: controller.signal }));
-          await server.requests(1);
-          // Time for the response to arrive.
-          await new Promise((resolve) => setTimeout(resolve, 100));
-          controller.abort(reason);
-          assert.equal(await call, reason);
-          assert.equal(server.received.length, 1);
-          assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
-        });
-      });
-    }
-
-    it('prevents the request if it is already aborted', async () => {
-      await withClient([answers(GENERATED)], async (phm, server) => {
-        const signal = AbortSignal.abort('too late');
-        assert.equal(
-          await rejection(phm.generate({ security_level: 128 }, { signal })),
-          'too late',
-        );
-        assert.equal(server.received.length, 0);
+  for (const [place, step] of [
+    ['before the answer', staysSilent],
+    ['during the answer', starts],
+    ['during back-off', fails('overloaded', { 'retry-after': '29' })],
+  ] as const) {
+    it(`ends a call at once ${place}, with its reason`, { timeout: 20_000 }, async () => {
+      await withClient([step], async (phm, server) => {
+        const controller = new AbortController();
+        const reason = new Error('no longer needed');
+        const call = rejection(phm.metrics({}, { signal: controller.signal }));
+        await server.requests(1);
+        // Time for the response to arrive.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        controller.abort(reason);
+        assert.equal(await call, reason);
+        assert.equal(server.received.length, 1);
+        assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
       });
     });
+  }
 
-    it('is released by every call', async () => {
-      await withClient([fails('overloaded', NO_WAIT), answers(ANY_ANSWER)], async (phm) => {
-        const { signal } = new AbortController();
-        for (let i = 0; i < 3; i += 1) await phm.metrics({}, { signal });
-        assert.deepEqual(getEventListeners(signal, 'abort'), []);
-      });
+  it('prevents the request if it is already aborted', async () => {
+    await withClient([answers(GENERATED)], async (phm, server) => {
+      const signal = AbortSignal.abort('too late');
+      assert.equal(await rejection(phm.generate({ security_level: 128 }, { signal })), 'too late');
+      assert.equal(server.received.length, 0);
+    });
+  });
+
+  it('is released by every call', async () => {
+    await withClient([fails('overloaded', NO_WAIT), answers(ANY_ANSWER)], async (phm) => {
+      const { signal } = new AbortController();
+      for (let i = 0; i < 3; i += 1) await phm.metrics({}, { signal });
+      assert.deepEqual(getEventListeners(signal, 'abort'), []);
     });
   });
 });
