@@ -19,6 +19,7 @@ import type {
   ReleasedKey,
   SealedResponseKey,
 } from '../../../src/keys/index.ts';
+import { CODE_POINTS } from '../../support/code-points.ts';
 import { order } from '../../support/fakes.ts';
 
 const { sealed_key } = SEALED_KEY;
@@ -90,7 +91,7 @@ const facts = {
   securityStrengthBits: fc.constantFrom(128, 256),
   entropyBits: fc.double({ min: 0, max: 384, noNaN: true }),
   // The provider of the source chooses it.
-  entropyJobId: fc.option(fc.string({ unit: 'binary' })),
+  entropyJobId: fc.option(fc.string({ unit: CODE_POINTS })),
   evidence: fc.option(evidence),
   report: fc.constant(null),
   latencyMs: fc.double({ min: 0, max: 30_000, noNaN: true }),
@@ -120,7 +121,7 @@ const warnings = fc.option(
     fc.record({
       code: fc.constant('unknown_field' as const),
       pointer: fc.string(),
-      detail: fc.string({ unit: 'binary' }),
+      detail: fc.string({ unit: CODE_POINTS }),
     }),
     { minLength: 1, maxLength: 2 },
   ),
