@@ -16,6 +16,7 @@ import {
 } from '../../src/keys/statement.ts';
 import type { AuditRecord, RecordedRow } from '../../src/ledger/index.ts';
 import { entryOf } from '../../src/log/index.ts';
+import { CODE_POINTS } from '../support/code-points.ts';
 
 interface Vector {
   tcId: number;
@@ -86,7 +87,7 @@ describe('the statement about a key', () => {
 
   it('is written in canonical form, whatever the columns hold', () => {
     const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-    const text = fc.string({ unit: 'binary' });
+    const text = fc.string({ unit: CODE_POINTS });
     const number = fc.double({ noNaN: true, noDefaultInfinity: true });
     const recordOfAnything = fc.record({
       keyId: bytes(16),
