@@ -88,10 +88,11 @@ describe('nist_report', () => {
           true,
         ]),
       );
-      const [onCarrier, onModulated] = [report.tests, report.modulation_tests].map(
-        ([first]) => first,
+      // All four, because the p-value of one is the same on two sequences once in a thousand times.
+      const [onCarrier, onModulated] = [report.tests, report.modulation_tests].map((tests) =>
+        tests.slice(0, 4).map(({ name, p_values }) => [name, p_values]),
       );
-      assert.notDeepEqual(onModulated?.p_values, onCarrier?.p_values);
+      assert.notDeepEqual(onModulated, onCarrier);
     }
   });
 
