@@ -230,6 +230,15 @@ describe('the schema of the ledger', { skip: noPostgres }, () => {
     await assert.rejects(migratePostgres(url), both);
     await assert.rejects(openPostgresStore({ url, quotas: {} }), both);
     await assert.rejects(inspectPostgres(url, {}), both);
+    const movable = new MovablePostgres(url);
+    await assert.rejects(
+      movable.dump('export', ({ counts }) => counts()),
+      both,
+    );
+    await assert.rejects(
+      movable.load(async () => {}),
+      both,
+    );
     await postgres.query('postgres', `ALTER ROLE phm IN DATABASE ${name} SET search_path = public`);
     const store = await openPostgresStore({ url, quotas: {} });
     assert.equal((await store.listAccounts()).length, 1);
