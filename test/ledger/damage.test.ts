@@ -27,6 +27,7 @@ import { secretExposures } from '../../src/files/secret-exposure.ts';
 import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/store.ts';
+import { findWalDamage } from '../../src/ledger/sqlite/wal.ts';
 import { lastReason, runPhm } from '../support/server.ts';
 import { areRecorded, keyRequest, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';
@@ -261,6 +262,84 @@ describe('a database at startup', () => {
     for (const side of ['-wal', '-shm']) rmSync(path + side);
     chmodSync(path, 0);
     assert.match(await refusal(path), /phm\.db is not readable by this user/);
+  });
+});
+
+describe("the log of SQLite's database", () => {
+  /** Returns the log of a database with pages of this size, after a few commits and more statements. */
+  function logWith(pageBytes: number, more = ''): string {
+    const path = join(newDirectory(), 'pages.db');
+    const database = new DatabaseSync(path);
+    database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; CREATE TABLE t (a)`);
+    for (let i = 0; i < 3; i++) database.exec('INSERT INTO t VALUES (1)');
+    database.exec(more);
+    copyFileSync(`${path}-wal`, `${path}.log`);
+    database.close();
+    return `${path}.log`;
+  }
+
+  /** Writes a page size into the header of a log, with the checksum that a header of little-endian sums has. */
+  function setPageSize(log: string, pageBytes: number): void {
+    const header = readFileSync(log).subarray(0, 32);
+    header.writeUInt32BE(0x377f0682, 0);
+    header.writeUInt32BE(pageBytes, 8);
+    let [first, second] = [0, 0];
+    for (let at = 0; at < 24; at += 8) {
+      first = (first + header.readUInt32LE(at) + second) >>> 0;
+      second = (second + header.readUInt32LE(at + 4) + first) >>> 0;
+    }
+    header.writeUInt32BE(first, 24);
+    header.writeUInt32BE(second, 28);
+    overwrite(log, 0, header);
+  }
+
+  for (const bytes of [512, 4_096, 65_536]) {
+    it(`is read with pages of ${bytes} bytes`, () => {
+      const log = logWith(bytes);
+      assert.equal(findWalDamage(log), null);
+      overwrite(log, 32 + 24 + 100, Buffer.alloc(8, 0xa5));
+      assert.match(findWalDamage(log) ?? '', /damaged at frame 1, and [2-9] committed/);
+    });
+  }
+
+  it('may end with one commit that is incomplete, and not with two', () => {
+    const log = logWith(4_096);
+    const { size } = statSync(log);
+    overwrite(log, size - 100, Buffer.alloc(8, 0xa5));
+    assert.equal(findWalDamage(log), null);
+    overwrite(log, size - 24 - 4_096 - 100, Buffer.alloc(8, 0xa5));
+    assert.match(findWalDamage(log) ?? '', /and 2 committed transactions are in it or after it$/);
+  });
+
+  it('ends before the frames of a log that it was begun over', () => {
+    const over = 'PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (2)';
+    const log = logWith(4_096, over);
+    assert.ok(statSync(log).size > 32 + 2 * (24 + 4_096), 'earlier frames are left');
+    assert.equal(findWalDamage(log), null);
+  });
+
+  it('is empty with a header of zeros, and without a frame whatever its header holds', () => {
+    const log = logWith(4_096);
+    overwrite(log, 0, Buffer.alloc(32));
+    assert.equal(findWalDamage(log), null);
+    overwrite(log, 0, Buffer.alloc(32, 0xa5));
+    assert.equal(findWalDamage(log), 'the header of its log is damaged');
+    for (const bytes of [32, 7, 0]) {
+      truncateSync(log, bytes);
+      assert.equal(findWalDamage(log), null, `${bytes} bytes`);
+    }
+    rmSync(log);
+    assert.equal(findWalDamage(log), null);
+  });
+
+  it('is damaged if its header names pages that SQLite does not have', () => {
+    const log = logWith(4_096);
+    setPageSize(log, 4_096);
+    assert.equal(findWalDamage(log), null);
+    for (const bytes of [0, 256, 4_095, 6_144, 131_072]) {
+      setPageSize(log, bytes);
+      assert.equal(findWalDamage(log), 'the header of its log is damaged', `${bytes}`);
+    }
   });
 });
 
