@@ -966,11 +966,20 @@ describe('PostgreSQL schema', when, () => {
     await store.close();
   });
 
-  it('needs a connection: the error names the database and no password', async () => {
-    for (const url of [postgres.url('missing'), `postgres://phm:${PASSWORD}@127.0.0.1:1/phm`]) {
+  it('needs a connection: the error names the database, what to do, and no password', async () => {
+    const own = postgres.url('postgres');
+    for (const [url, remedy] of [
+      [postgres.url('missing'), /missing: .*check that the address names a PostgreSQL database/],
+      [`postgres://phm:${PASSWORD}@127.0.0.1:1/phm`, /phm: .*check host and port, and that the/],
+      [own.replace(PASSWORD, `${PASSWORD}-2`), /postgres: .*; check user and password$/],
+      [
+        own.replace(`:${PASSWORD}`, ''),
+        /postgres: .*; it asks for a password, and the address has/,
+      ],
+    ] as const) {
       await assert.rejects(open(url), (error: Error) => {
         assert.equal(error.name, 'SetupError');
-        assert.match(error.message, /127\.0\.0\.1:\d+\/(missing|phm)/);
+        assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:\\d+/${remedy.source}`));
         assert.ok(!error.message.includes(PASSWORD));
         return true;
       });

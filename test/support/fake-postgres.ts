@@ -54,6 +54,10 @@ function rowOf(columns: readonly Column[]): Buffer {
   ]);
 }
 
+function failure(state: string, words: string): Buffer {
+  return message('E', 'SFATAL', `C${state}`, `M${words}`, Buffer.alloc(1));
+}
+
 const READY = message('Z', Buffer.from('I'));
 
 /** What a client sent to log in. */
@@ -75,6 +79,8 @@ export class FakePostgres {
   pooling: 'session' | 'transaction' | 'statement' | null = null;
   /** The certificate and its key; null: refuses TLS. */
   tls: SecureContextOptions | null = null;
+  /** The SQLSTATE of its answer to a login; null: lets every user in. */
+  refuses: string | null = null;
   readonly logins: Login[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -144,6 +150,8 @@ export class FakePostgres {
           this.#attend(new TLSSocket(socket, { isServer: true, ...this.tls }));
         } else if (login === null) {
           login = this.#greet(socket, body);
+        } else if (type === 'p' && this.refuses !== null) {
+          socket.end(failure(this.refuses, 'refused'));
         } else if (type === 'p') {
           this.logins.push({ ...login, password: body.toString().slice(0, -1) });
           socket.write(Buffer.concat([message('R', 0), this.#identify(session), READY]));
@@ -179,8 +187,7 @@ export class FakePostgres {
 
   #result(text: string, session: number): Buffer {
     if (this.pooling === 'statement' && text.startsWith('BEGIN')) {
-      const words = 'transaction blocks not allowed in statement pooling mode';
-      return message('E', Buffer.from('SFATAL\0C08P01\0M'), words, Buffer.alloc(1));
+      return failure('08P01', 'transaction blocks not allowed in statement pooling mode');
     }
     const rows = [
       ...(text.includes('"startedAt"') ? [this.#state()] : []),
