@@ -365,6 +365,17 @@ export function logContract(name: string, options: LogContractOptions): void {
       assert.equal((await store.takeTurn(turnOf(logId))).appended, 2);
     });
 
+    it('says that it has no such log, and leaves its entries waiting', async () => {
+      const missing = logId + 99;
+      const saysSo = (error: Error) =>
+        (error.cause as Error).message === `the ledger has no log ${missing}`;
+      await store.addAudit(auditRecord(missing));
+      await assert.rejects(store.takeTurn(turnOf(missing)), saysSo);
+      const recovered = store.recoverEntries(missing, [randomBytes(32)], extendSealed);
+      await assert.rejects(recovered, saysSo);
+      assert.equal((await store.logCounts(missing)).pending, 1);
+    });
+
     it('rejects a turn on tampered tiles by the edge alone', async () => {
       await addKeys(3);
       await takeAll(store, logId);
