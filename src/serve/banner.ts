@@ -83,12 +83,12 @@ export function bannerText(announcement: Announcement): string {
 ${bold(`PHM key service ${PROJECT_VERSION}`)}
 
 ${rows.join('')}${about}
-  A 256-bit key with its 15 statistical tests${how}:
+  A 256-bit key${how}:
 
     curl -s ${address}/api/v2/generate \\
       -H 'X-API-Key: ${demoApiKey ?? '<API_KEY>'}' \\
       -H 'Content-Type: application/json' \\
-      -d '{"security_level": 256, "enable_nist_validation": true}'
+      -d '{"security_level": 256}'
 
   ${faint('Stop: Ctrl-C')}
 

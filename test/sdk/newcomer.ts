@@ -23,7 +23,7 @@ const COMMONJS_EXAMPLE: string = fenced('cjs')[0] ?? '';
 
 /** Output of the first example. */
 export const FIRST_OUTPUT: RegExp =
-  /^phm_\d+: 256 bits\n\d+ of 1[35] tests passed, gate PASS\ngenerated here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
+  /^phm_\d+: 256 bits\ngenerated here\n\d+ of 1[35] tests passed, gate PASS\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
 
 const [make = [], install = [], runExample = [], runTyped = []] = fenced('sh').map((block) =>
   block.trimEnd().split('\n'),

@@ -5,7 +5,7 @@ from urllib.request import Request, urlopen
 
 request = Request(
     "http://127.0.0.1:8080/api/v2/generate",
-    data=json.dumps({"security_level": 256, "enable_nist_validation": True}).encode(),
+    data=json.dumps({"security_level": 256}).encode(),
     headers={
         "X-API-Key": "phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG",
         "Content-Type": "application/json",

@@ -11,7 +11,7 @@ interface Example {
 
 const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
 
-const VALIDATED_KEY = {
+const PLAIN_KEY = {
   success: true,
   key_id: 'phm_2170429376983703449351416931714616409',
   key: '628ca1957bb0e7533767739cbe80d46eb4dc4b9ced577b92d9df7fde73a0f081',
@@ -25,6 +25,10 @@ const VALIDATED_KEY = {
   entropy_job_id: null,
   hash_proof:
     'proof_180101358710039235219691106797287890985005447079011828679586787048193400957481',
+};
+
+const VALIDATED_KEY = {
+  ...PLAIN_KEY,
   nist_validation: {
     certification_status: 'PASS',
     tests_passed: 15,
@@ -112,11 +116,11 @@ interface OperationExamples {
 export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   generate: {
     requests: {
+      plain: { summary: '256 bits', value: { security_level: 256 } },
       validated: {
         summary: '256 bits with the 15 tests',
         value: { security_level: 256, enable_nist_validation: true },
       },
-      plain: { summary: '128 bits', value: { security_level: 128 } },
       report: {
         summary: '256 bits with the full report',
         value: {
@@ -135,6 +139,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       },
     },
     answers: {
+      plain: { summary: '256 bits', value: PLAIN_KEY },
       validated: { summary: '256 bits; 15 of 15 tests passed, gate passed', value: VALIDATED_KEY },
       simulator: { summary: '384 bits with the quantum simulator mixed in', value: SIMULATOR_KEY },
       receipt: { summary: '256 bits, validated, with a receipt', value: RECEIPTED_KEY },

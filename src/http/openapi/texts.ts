@@ -12,7 +12,7 @@ npm ci && npm start
 curl -s http://127.0.0.1:8080/api/v2/generate \\
   -H 'X-API-Key: phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG' \\
   -H 'Content-Type: application/json' \\
-  -d '{"security_level": 256, "enable_nist_validation": true}'
+  -d '{"security_level": 256}'
 \`\`\`
 
 - Send your API key in \`X-API-Key\`. The operator issues it. The demo key above is public: a server accepts it only from its
