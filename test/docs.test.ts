@@ -61,6 +61,14 @@ describe('the documents', () => {
     });
   }
 
+  it('begin with a README of 600 words, of which 450 come before how it works', () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const [before = '', rest] = readme.split('\n## How it works\n');
+    const words = (text = '') => text.match(/\S+/g)?.length ?? 0;
+    assert.ok(rest !== undefined && words(before) <= 450, `${words(before)} words before`);
+    assert.ok(words(readme) <= 600, `${words(readme)} words`);
+  });
+
   for (const [name, folders] of [
     ['CONTRIBUTING.md', [...SOURCES, 'test']],
     ['docs/architecture.md', SOURCES],

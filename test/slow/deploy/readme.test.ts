@@ -1,87 +1,103 @@
-/** The steps of the README as a new user follows them: a server in one terminal, commands in another. */
+/** The README and the guide to the first API key as a new user follows them: a server in one terminal, commands in another. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
-import { DEMO_KEY, type Environment, makeDataDir, removeDataDir } from '../../support/server.ts';
+import { Reader, readGuide, section } from '../../support/guides.ts';
+import { codeBlocks, readPage } from '../../support/markdown.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir } from '../../support/server.ts';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-
-/** Returns the commands under "Run it" without comments, up to the one that validates. */
-function readSteps(): string[] {
-  const [, block = ''] = /## Run it\n\n```sh\n([\s\S]*?)```/.exec(README) ?? [];
-  const lines = block.split('\n').map((line) => line.replace(/ +#.*$/, ''));
-  return lines.slice(0, lines.findIndex((line) => line.includes('-- validate')) + 1);
-}
+const README = readPage('README.md');
 
 describe('the README', () => {
-  const folder = join(makeDataDir(), 'a folder');
-  mkdirSync(folder);
-  for (const name of ['build', 'node_modules', 'package.json', 'scripts', 'sdk', 'src']) {
-    symlinkSync(join(ROOT, name), join(folder, name));
-  }
+  const parent = makeDataDir();
+  let reader: Reader;
   let server: ChildProcess;
-  let env: Environment;
 
   before(async () => {
     // Only the port differs from the README, because another program may use the default one.
     const port = String(await freePort());
-    const base = { PATH: process.env.PATH ?? '', HOME: folder, PHM_PORT: port };
-    env = { ...base, PHM_URL: `http://127.0.0.1:${port}` };
-    assert.match(README, /^npm ci && npm start$/m);
-    server = spawn('npm', ['start'], {
-      cwd: folder,
-      env: base,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      detached: true,
+    const address = `http://127.0.0.1:${port}`;
+    reader = new Reader(parent, {
+      env: { PHM_URL: address },
+      replace: [['http://127.0.0.1:8080', address]],
     });
-    let log = '';
-    await new Promise<void>((ready, failed) => {
-      server.stderr?.on('data', (chunk) => {
-        log += chunk;
-        if (log.includes('"msg":"listening"')) ready();
-      });
-      server.once('exit', () => failed(new Error(`the server did not start:\n${log}`)));
-    });
-    assert.ok(log.includes(`"data":"${folder}/data"`), log);
+    server = await start(reader.folder, port);
   });
   after(async () => {
     const ended = once(server, 'close');
     process.kill(-(server.pid ?? 0), 'SIGINT');
     await ended;
-    removeDataDir(dirname(folder));
+    removeDataDir(parent);
   });
 
-  /** Runs a step in the second terminal, which shows both outputs. */
-  function run(step: string): string {
-    const { status, stdout } = spawnSync('sh', ['-c', `exec 2>&1\n${step}`], {
-      cwd: folder,
-      env,
-      encoding: 'utf8',
-    });
-    assert.equal(status, 0, `${step}\n${stdout}`);
-    return stdout;
-  }
+  it('leads to a key by its curl command', async () => {
+    const blocks = codeBlocks(section(README, 'A key in a minute'));
+    const [install, curl, answer] = blocks.map(({ code }) => code);
+    assert.match(install ?? '', /^npm ci && npm start\b/m);
+    const body = JSON.parse(await reader.run(curl ?? ''));
+    const shown = [...(answer ?? '').matchAll(/^ {2}"(\w+)":/gm)].map(([, name]) => name);
+    assert.deepEqual(Object.keys(body).slice(0, 3), shown);
+    assert.equal(body.key.length, 64);
+  });
 
-  it('leads from an account to a key whose receipt verifies and that the running server confirms', () => {
-    const [create = '', issue = '', use = '', ...others] = readSteps();
-    const created = run(create);
-    const [account = ''] = /^acct_\w+$/m.exec(created) ?? [];
-    const next = issue.replace('<account_id>', account);
-    assert.ok(created.endsWith(`Next:\n  ${next}\n`.replace(/ +$/, '')), created);
-    const issued = run(next);
-    const [key = ''] = /^phmsk_live_\w+$/m.exec(issued) ?? [];
-    assert.notEqual(key, DEMO_KEY);
-    assert.equal(use, 'export PHM_API_KEY=<api_key>');
-    const line = use.replace('<api_key>', key);
-    assert.ok(issued.endsWith(`  ${line}\n`), issued);
-    const shown = run([line, ...others].join('\n'));
-    assert.match(shown, /^Wrote a 256-bit key, phm_\d+, to data\.key\nWrote the receipt /);
-    assert.equal(shown.match(/^valid$/gm)?.length, 2, shown);
-    assert.match(run(`${line}\nnpm run -s phm -- metrics`), /metered requests +2\n/);
+  it('leads to a key that only its recipient sees', async () => {
+    const page = section(README, 'A key that only its recipient sees');
+    let output = '';
+    const done = async (_: string, text: string) => {
+      output += text;
+    };
+    assert.equal(await reader.follow(page, { done }), 1);
+    assert.match(
+      output,
+      /^Opened the 256-bit key phm_\d+, to invoice\.key\. Checked: .* the log /m,
+    );
+    assert.match(output, /^valid$/m);
+    const sealed = readFileSync(join(reader.folder, 'invoice.sealed'), 'utf8');
+    const key = readFileSync(join(reader.folder, 'invoice.key'), 'utf8').trim();
+    assert.equal(key.length, 64);
+    assert.doesNotMatch(sealed, new RegExp(key));
+  });
+
+  it('leads on to an API key of one’s own, which ends the demo keys', async () => {
+    const learned: Readonly<Record<string, RegExp>> = {
+      '<account_id>': /^acct_\w+$/m,
+      '<api_key>': /\bphmsk_live_\w+/,
+    };
+    const runs = await reader.follow(readGuide('first-api-key'), {
+      done: async (_, output) => {
+        for (const [placeholder, pattern] of Object.entries(learned)) {
+          const [value] = pattern.exec(output) ?? [];
+          if (value !== undefined) reader.learn([placeholder, value]);
+        }
+      },
+    });
+    assert.equal(runs, 6);
+    assert.match(await reader.run('npm run -s phm -- metrics'), /metered requests +2\n/);
+    const refused = await reader.run(`PHM_API_KEY=${DEMO_KEY} npm run -s phm -- metrics || true`);
+    assert.match(refused, /demo keys have ended|invalid_api_key/i);
   });
 });
+
+/** Starts the server as the README says, in a folder of the project. */
+async function start(folder: string, port: string): Promise<ChildProcess> {
+  const server = spawn('npm', ['start'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', HOME: folder, PHM_PORT: port },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let log = '';
+  await new Promise<void>((ready, failed) => {
+    server.stderr?.on('data', (chunk) => {
+      log += chunk;
+      if (log.includes('"msg":"listening"')) ready();
+    });
+    server.once('exit', () => failed(new Error(`the server did not start:\n${log}`)));
+  });
+  assert.ok(log.includes(`"data":"${folder}/data"`), log);
+  return server;
+}
