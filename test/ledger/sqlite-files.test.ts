@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   linkSync,
   mkdtempSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +21,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { type LedgerStore, openSqliteStore, openStore } from '../../src/ledger/index.ts';
+import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
 import { WriteGate } from '../../src/ledger/sqlite/write-gate.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from './contract.ts';
 
@@ -124,6 +127,25 @@ describe('the files of an open SQLite ledger', () => {
     assert.ok(keys.every((key) => key !== null));
   });
 
+  for (const [name, fault] of [
+    ['its index alone was removed', (path: string) => rmSync(`${path}-shm`)],
+    [
+      'it was removed with its index',
+      (path: string) => ['-wal', '-shm'].map((side) => rmSync(path + side)),
+    ],
+    ['it was cut off', (path: string) => truncateSync(`${path}-wal`, 32 + 24 + 4_096 + 9)],
+  ] as const) {
+    // Another process may have begun another log, or pages may be incomplete.
+    it(`copy nothing of the log into the database after ${name}`, async (test) => {
+      const { path, store, other } = await openServer(test);
+      await commit(store);
+      const before = readFileSync(path);
+      fault(path);
+      for (const one of [store, other]) await assert.rejects(commit(one), AppError);
+      assert.ok(readFileSync(path).equals(before));
+    });
+  }
+
   it('confirm no commit after the log was cut off', async (test) => {
     const { path, store } = await openServer(test);
     await commit(store);
@@ -147,6 +169,47 @@ describe('the files of an open SQLite ledger', () => {
       await assert.rejects(commit(store), refused(/phm\.db was cut off|damaged|malformed/));
     });
   }
+
+  it('answer no read after the database was emptied', async (test) => {
+    const { path, store } = await openServer(test);
+    const { keyId } = await commit(store);
+    truncateSync(path, 0);
+    await assert.rejects(store.findKeys([keyId]), refused(/phm\.db was cut off/));
+  });
+
+  it('stay those of a connection that was closed, while another keeps them open', async (test) => {
+    const { path } = await openServer(test);
+    const connection = new SqliteConnection(path);
+    test.after(() => connection.close());
+    const write = () => connection.transact(() => connection.writeUnchanged());
+    write();
+    // As after a failed commit.
+    connection.close();
+    write();
+    connection.close();
+    renameSync(`${path}-wal`, `${path}.away`);
+    copyFileSync(`${path}.away`, `${path}-wal`);
+    assert.throws(write, /phm\.db-wal was moved, removed, replaced/);
+    renameSync(`${path}.away`, `${path}-wal`);
+    write();
+  });
+
+  it('may be others after the last connection has closed and removed them', async (test) => {
+    const folder = mkdtempSync(join(tmpdir(), 'phm-files-'));
+    test.after(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, 'phm.db');
+    const store = openSqliteStore({ path, quotas: QUOTAS });
+    const connection = new SqliteConnection(path);
+    const write = () => connection.transact(() => connection.writeUnchanged());
+    write();
+    await store.close();
+    connection.close();
+    assert.equal(existsSync(`${path}-wal`), false);
+    // Takes the inode of the removed log, so that the new one has another.
+    writeFileSync(join(folder, 'other'), '');
+    write();
+    connection.close();
+  });
 
   it('confirm commits while connections of several processes begin the log anew', async (test) => {
     const { path, store, other } = await openServer(test);
