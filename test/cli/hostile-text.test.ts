@@ -4,9 +4,7 @@
  * the first test until it has a case here.
  */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
@@ -18,19 +16,26 @@ import { StatusLine } from '../../src/cli/status-line.ts';
 import { LogLedger } from '../support/log-ledger.ts';
 import { type RunResult, runCommand, runCommandOn } from '../support/run-command.ts';
 import type { Environment } from '../support/server.ts';
-
-/** Clears the line, sets the title, turns the text, hides a part, and writes a line of its own. */
-const HOSTILE =
-  '\x1b[2K\x1b]0;title\x07\x9b31m\x7f\r\nFORGED LINE\n\u202e\u2066\u2028\u2029\u200b\u061c\u{e0041}\ud800';
+import { HOSTILE, type HostileService, startHostileService } from './hostile-service.ts';
 
 /** What acts on a terminal or on a reader, but for the line ends of the command. */
 const ACTS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-function assertHarmless(name: string, { stdout, stderr }: RunResult): void {
+function assertHarmless(
+  name: string,
+  { stdout, stderr }: Pick<RunResult, 'stdout' | 'stderr'>,
+): void {
   for (const line of `${stdout}\n${stderr}`.split('\n')) {
     assert.doesNotMatch(line, ACTS, `${name}: ${JSON.stringify(line)}`);
     assert.doesNotMatch(line, /^FORGED LINE/, `${name} wrote a line that it only quoted`);
   }
+}
+
+/** Returns all texts and names in a JSON value. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => [name, ...textsOf(part)]);
 }
 
 /** What the commands of a ledger or a service are given beside the text itself. */
@@ -64,17 +69,17 @@ const CASES: Readonly<Record<string, Case>> = {
   'account delete': ({ account }) => [account, '--confirm', HOSTILE],
   'api-key issue': ({ account }) => ['--account', account],
   'api-key list': () => [],
-  'api-key rotate': ({ apiKeyId }) => [apiKeyId],
+  'api-key rotate': ({ apiKeyId }) => [apiKeyId, '--overlap', '1h'],
   'api-key find': () => ['-'],
   'api-key revoke': ({ apiKeyId }) => [apiKeyId],
   'recipient new': ({ folder }) => ['--output', join(folder, HOSTILE, 'name')],
   'recipient show': ({ folder }) => [join(folder, HOSTILE)],
   'recipient add': ({ account, folder }) => [
-    ...['--account', account, '--name', 'r'],
+    ...['r', '--account', account, '--public-key'],
     join(folder, HOSTILE),
   ],
   'recipient list': ({ account }) => ['--account', account],
-  'recipient remove': ({ account }) => ['--account', account, '--name', HOSTILE],
+  'recipient remove': ({ account }) => ['r', '--account', account],
   'secret new': () => [],
   'secret rotate': () => [],
   'secret list': () => [],
@@ -105,10 +110,10 @@ const CASES: Readonly<Record<string, Case>> = {
   testbench: () => ['--port', HOSTILE],
   selftest: ({ folder }) => ['--cavp', join(folder, HOSTILE)],
   doctor: () => [],
-  export: ({ folder }) => ['--output', join(folder, HOSTILE, 'export')],
+  export: () => [],
   import: ({ folder }) => [join(folder, HOSTILE)],
   completion: () => ['bash'],
-  'help environment': () => [HOSTILE],
+  'help environment': () => [],
 };
 
 /** Returns the words of all commands that have no commands of their own. */
@@ -140,22 +145,27 @@ function poison(path: string, isChosen: (table: string, column: string) => boole
 describe('text of others', () => {
   let ledger: LogLedger;
   let place: Place;
-  let service: { readonly address: string; readonly stop: () => void };
+  let service: HostileService;
   before(async () => {
     ledger = await LogLedger.create();
     const [key] = await ledger.addKeys(3, Date.now(), { labels: '{"env":"prod"}' });
     const account = 'acct_log';
-    const issued = await ledger.run('api-key', 'issue', '--account', account, '--json');
-    const { api_key_id: apiKeyId } = JSON.parse(issued.stdout) as { api_key_id: string };
     const { folder } = ledger;
-    await ledger.run('recipient', 'new', '--output', join(folder, 'r'));
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await ledger.run(...args);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    const issued = await run('api-key', 'issue', '--account', account, '--json');
+    const { api_key_id: apiKeyId } = JSON.parse(issued) as { api_key_id: string };
+    await run('recipient', 'new', '--output', join(folder, 'r'));
     const recipient = join(folder, 'r.recipient');
-    await ledger.run('recipient', 'add', '--account', account, '--name', 'r', recipient);
-    await ledger.run('account', 'suspend', account, '--reason', 'rest');
+    await run('recipient', 'add', 'r', '--account', account, '--public-key', recipient);
+    await run('account', 'suspend', account, '--reason', 'rest');
     await ledger.publish();
     writeFileSync(join(folder, 'key'), `${'ab'.repeat(32)}\n`);
     place = { folder, keyId: key?.keyId ?? '', account, apiKeyId };
-    service = await startService();
+    service = await startHostileService(readFileSync(recipient, 'utf8'));
   });
   after(async () => {
     service.stop();
@@ -171,7 +181,7 @@ describe('text of others', () => {
     return {
       ...ledger.env,
       PHM_DATA_DIR: copy,
-      PHM_URL: service.address,
+      PHM_URL: service.odd,
     };
   }
 
@@ -179,7 +189,9 @@ describe('text of others', () => {
     for (const [command, args] of Object.entries(CASES)) {
       if (command === but) continue;
       const words = [...command.split(' '), ...args(place)];
-      assertHarmless(command, await runCommandOn('phm_1\n', words, env));
+      const result = await runCommandOn('phm_1\n', words, env);
+      assertHarmless(command, result);
+      assert.doesNotMatch(result.stderr, /^error: (?!option .* argument)/m, 'the case is outdated');
     }
   }
 
@@ -213,6 +225,19 @@ describe('text of others', () => {
     assert.doesNotMatch(stderr, /^No problems found/m);
   });
 
+  it('in the details of audit records reaches no terminal', async () => {
+    const env = poisoned(() => false);
+    const database = new DatabaseSync(join(env.PHM_DATA_DIR ?? '', 'phm.db'));
+    database.prepare('UPDATE audit SET details = ?').run(JSON.stringify({ [HOSTILE]: HOSTILE }));
+    database.close();
+    for (const args of [['list'], ['list', '--json'], ['export']]) {
+      const result = await runCommand(['audit', ...args], env);
+      assertHarmless(`audit ${args.join(' ')}`, result);
+      assert.equal(result.code, 0, result.stderr);
+      assert.match(result.stdout, /FORGED LINE/);
+    }
+  });
+
   it('in arguments reaches no terminal', async () => {
     for (const command of [...allCommands(), '', 'account', 'log']) {
       const words = command.split(' ').filter((word) => word !== '');
@@ -227,7 +252,7 @@ describe('text of others', () => {
 
   it('in variables reaches no terminal', async () => {
     for (const name of ['PHM_PORT', 'PHM_HOST', 'PHM_DATA_DIR', 'PHM_PLANS_FILE', 'PHM_URL']) {
-      const env = { PHM_URL: service.address, [name]: HOSTILE, [`PHM_${HOSTILE}`]: 'x' };
+      const env = { PHM_URL: service.odd, [name]: HOSTILE, [`PHM_${HOSTILE}`]: 'x' };
       for (const command of [
         ['account', 'list'],
         ['keys', 'list'],
@@ -268,27 +293,70 @@ describe('text of others', () => {
     }
   });
 
-  it('in an answer of any status reaches no terminal', async () => {
-    const { keyId, folder } = place;
-    for (const status of [200, 400, 401, 404, 409, 422]) {
-      const env = { PHM_URL: `${service.address}/${status}` };
-      for (const args of [
-        ['generate'],
-        ['generate', '--json'],
-        ['generate', '--recipient', 'r'],
-        ['validate', '--file', join(folder, 'key')],
-        ['receipt', 'get', keyId],
-        ['keys', 'list'],
-        ['keys', 'list', '--json'],
-        ['keys', 'show', keyId],
-        ['keys', 'revoke', keyId, '--reason', 'superseded', '--confirm'],
-        ['keys', 'revoke', keyId, 'phm_1', '--reason', 'superseded', '--confirm'],
-        ['keys', 'revoke', '--label', 'env=prod', '--reason', 'superseded', '--confirm'],
-        ['metrics'],
-        ['log', 'check', `${service.address}/${status}`],
-      ]) {
-        assertHarmless(`${args.join(' ')} on ${status}`, await runCommand(args, env));
+  /** Client commands for a service at this address. */
+  const clientCommands = (address: string): readonly (readonly string[])[] => [
+    ['generate'],
+    ['generate', '--json'],
+    ['generate', '--seal-to', join(place.folder, 'r.recipient')],
+    ['generate', '--recipient', 'r', '--json'],
+    ['validate', '--file', join(place.folder, 'key')],
+    ['validate', '--file', join(place.folder, 'key'), '--json'],
+    ['receipt', 'get', place.keyId],
+    ['keys', 'list'],
+    ['keys', 'list', '--json'],
+    ['keys', 'show', place.keyId],
+    ['keys', 'revoke', place.keyId, '--reason', 'superseded', '--confirm'],
+    ['keys', 'revoke', place.keyId, 'phm_1', '--reason', 'superseded', '--confirm'],
+    ['keys', 'revoke', '--label', 'env=prod', '--reason', 'superseded', '--confirm'],
+    ['metrics'],
+    ['metrics', '--json'],
+    ['log', 'check', address],
+  ];
+
+  it('in an answer that a command refuses reaches no terminal', async () => {
+    for (const address of [service.odd, ...[400, 401, 404, 409, 422].map(service.failing)]) {
+      for (const args of clientCommands(address)) {
+        const result = await runCommand(args, { PHM_URL: address });
+        assertHarmless(`${args.join(' ')} on ${address}`, result);
+        assert.notEqual(result.code, 0, `${args.join(' ')} on ${address}`);
       }
+    }
+  });
+
+  it('in an answer that a command takes reaches no terminal, and JSON keeps it', async () => {
+    const env = { PHM_URL: service.fitting };
+    for (const args of clientCommands('').slice(0, -1)) {
+      const result = await runCommand(args, env);
+      assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
+      assertHarmless(args.join(' '), result);
+      if (!args.includes('--json')) continue;
+      const texts = result.stdout
+        .trimEnd()
+        .split('\n')
+        .flatMap((line) => textsOf(JSON.parse(line)));
+      assert.ok(texts.includes(HOSTILE), args.join(' '));
+    }
+  });
+
+  it('in an answer that goes to a file is escaped there', async () => {
+    const made = join(place.folder, 'made');
+    const [one, receipt, many] = [join(made, 'one'), join(made, 'receipt'), join(made, 'many')];
+    mkdirSync(made);
+    for (const args of [
+      ['generate', '--json', '--validate', '--output', one],
+      ['receipt', 'get', place.keyId, '--output', receipt],
+      ['generate', '--count', '2', '--output-dir', many, '--json'],
+    ]) {
+      const result = await runCommand(args, { PHM_URL: service.fitting });
+      assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
+      assertHarmless(args.join(' '), result);
+    }
+    const keys = readdirSync(many).filter((name) => name.startsWith('phm_'));
+    assert.equal(keys.length, 2);
+    for (const file of [one, receipt, ...keys.map((name) => join(many, name))]) {
+      const content = readFileSync(file, 'utf8');
+      assertHarmless(file, { stdout: content, stderr: '' });
+      assert.match(content, /FORGED LINE/);
     }
   });
 
@@ -302,69 +370,3 @@ describe('text of others', () => {
     assert.deepEqual(written.slice(1), ['\r\x1b[K']);
   });
 });
-
-/** A service whose every text is hostile. The first part of the path is the status of its answers. */
-async function startService() {
-  const record = {
-    key_id: HOSTILE,
-    created_at: HOSTILE,
-    security_level: 256,
-    source: HOSTILE,
-    modulation_type: HOSTILE,
-    evidence: { verdict: HOSTILE, tests_passed: 15, total_tests: 15 },
-    status: HOSTILE,
-    labels: { [HOSTILE]: HOSTILE },
-    expires_at: HOSTILE,
-    revoked_at: HOSTILE,
-    revocation_reason: HOSTILE,
-    api_key_id: HOSTILE,
-    sealed_to: HOSTILE,
-    receipt_url: HOSTILE,
-  };
-  const answer = {
-    success: true,
-    ...record,
-    key: 'ab'.repeat(32),
-    security_strength_bits: 256,
-    entropy_bits: 256,
-    latency_ms: 1,
-    quantum_hardware: false,
-    timestamp: HOSTILE,
-    hash_proof: HOSTILE,
-    valid: false,
-    validation_details: { [HOSTILE]: HOSTILE, format_check: HOSTILE },
-    receipt: { statement: HOSTILE, proof: HOSTILE },
-    keys: [record],
-    next_cursor: null,
-    metrics: {
-      performance: {
-        total_keys_generated: 1,
-        average_latency_ms: 1,
-        nist_compliance_rate: 1,
-        error_rate: 0,
-      },
-      usage: { total_usage: 1, api_key_count: 1 },
-    },
-  };
-  const server = createServer((request, response) => {
-    const status = Number(/^\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200);
-    const problem = {
-      ...{ success: false, type: HOSTILE, title: HOSTILE, status, detail: HOSTILE, code: HOSTILE },
-      errors: [1, 2].map(() => ({ pointer: HOSTILE, message: HOSTILE })),
-      request_id: HOSTILE,
-    };
-    const type = status === 200 ? 'application/json' : 'application/problem+json';
-    response.writeHead(status, { 'content-type': type });
-    const isOne = /\/keys\/phm_\d+$/.test(request.url ?? '');
-    const body = isOne ? { success: true, key: record } : answer;
-    response.end(JSON.stringify(status === 200 ? body : problem));
-  }).listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
