@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, setGlobalProxyFromEnv } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
@@ -86,6 +86,29 @@ describe('a proxy in the environment', () => {
     );
     for (const name of others)
       assert.ok(!env.NO_PROXY?.includes(new URL(`http://${name}`).hostname));
+  });
+
+  it('gets none to this machine, nor to what NO_PROXY names, also without an address among the words', () => {
+    const env: Record<string, string> = { NO_PROXY: 'b.example', no_proxy: 'a.example' };
+    limitProxies(env, []);
+    const direct = ['a.example', 'localhost', '127.0.0.1', '::1', '[::1]'];
+    assert.deepEqual(env.NO_PROXY?.split(','), direct, 'the lower-case name counts');
+    assert.equal(env.no_proxy, env.NO_PROXY);
+  });
+
+  it('gets no request in the clear, whatever is exempt from it', async () => {
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const proxies = { HTTP_PROXY: address, http_proxy: address, HTTPS_PROXY: address };
+    // Another name than those that NO_PROXY gets. Nothing answers there.
+    const other = `http://127.0.0.2:${new URL(service.address).port}/`;
+    const call = () => fetch(other, { signal: AbortSignal.timeout(2_000) });
+    // As Node does when it starts.
+    setGlobalProxyFromEnv(proxies);
+    await call();
+    assert.deepEqual(asked.splice(0), [`GET ${other}`]);
+    limitProxies(proxies, []);
+    await assert.rejects(call());
+    assert.deepEqual(asked, []);
   });
 
   it('gets only the address of a request that is encrypted to its end', async () => {
