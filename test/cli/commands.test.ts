@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
-import { commandJson, runCommand, runCommandIgnored } from '../support/run-command.ts';
+import { commandJson, runCommand, runCommandUnheard } from '../support/run-command.ts';
 import {
   type Environment,
   lastReason,
@@ -322,9 +322,11 @@ describe('phm', () => {
       ['secret', 'new', '--print'],
       ['log', 'init', '--print'],
     ]) {
-      const { code, stdout, stderr } = await runCommandIgnored(args, env);
-      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
-      assert.match(stderr, /standard output is closed or ignored, .* nothing was done\n$/);
+      for (const state of ['ignored', 'closed'] as const) {
+        const { code, stdout, stderr } = await runCommandUnheard(state, args, env);
+        assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+        assert.match(stderr, /standard output is closed or ignored, .* nothing was done\n$/);
+      }
     }
     assert.equal((await phm(['audit', 'list', '--json'], dataDir)).stdout, audits);
   });
@@ -334,6 +336,9 @@ describe('phm', () => {
     const list = spawnSync('sh', ['-c', `"${bin}" sources --json >&-`], { encoding: 'utf8' });
     assert.deepEqual([list.status, list.stdout], [1, '']);
     assert.match(list.stderr, /^phm: the output cannot be written: standard output is closed$/m);
+    const secret = spawnSync('sh', ['-c', `"${bin}" secret new --print >&-`], { encoding: 'utf8' });
+    assert.equal(secret.status, 1);
+    assert.match(secret.stderr, /closed or ignored, so the result would be lost: nothing was done/);
     // Without the launcher, and with a parent that ignores the output.
     const ignored = spawnSync(process.execPath, [MAIN, 'secret', 'new', '--print'], {
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -28,12 +28,13 @@ export function runCommandUnread(
   return runWith(args, env, () => Promise.reject(new Error('write EPIPE')));
 }
 
-/** Runs a command whose standard output is ignored by the process that started it. */
-export function runCommandIgnored(
+/** Runs a command whose standard output is closed, or ignored by the process that started it. */
+export function runCommandUnheard(
+  state: 'ignored' | 'closed',
   args: readonly string[],
   env: Environment = {},
 ): Promise<RunResult> {
-  return runWith(args, env, async () => {}, 'ignored');
+  return runWith(args, env, async () => {}, state);
 }
 
 /** Runs a command. `written` settles when its bytes are, or fail to be, written. */
@@ -41,7 +42,7 @@ async function runWith(
   args: readonly string[],
   env: Environment,
   written: () => Promise<void>,
-  outputState: 'open' | 'ignored' = 'open',
+  outputState: 'open' | 'ignored' | 'closed' = 'open',
 ): Promise<RunResult> {
   const output: Buffer[] = [];
   let stderr = '';
