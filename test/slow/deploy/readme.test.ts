@@ -44,8 +44,8 @@ describe('the README', () => {
     assert.equal(body.key.length, 64);
   });
 
-  it('leads to a key that only its recipient sees', async () => {
-    const page = section(README, 'A key that only its recipient sees');
+  it('leads to a key that is sealed to its recipient', async () => {
+    const page = section(README, 'A key sealed to its recipient');
     let output = '';
     const done = async (_: string, text: string) => {
       output += text;
@@ -55,7 +55,6 @@ describe('the README', () => {
       output,
       /^Opened the 256-bit key phm_\d+, to invoice\.key\. Checked: .* the log /m,
     );
-    assert.match(output, /^valid$/m);
     const sealed = readFileSync(join(reader.folder, 'invoice.sealed'), 'utf8');
     const key = readFileSync(join(reader.folder, 'invoice.key'), 'utf8').trim();
     assert.equal(key.length, 64);
