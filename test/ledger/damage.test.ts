@@ -24,12 +24,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { secretExposures } from '../../src/files/secret-exposure.ts';
+import { verifyLedger } from '../../src/ledger/admin.ts';
 import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { findWalDamage } from '../../src/ledger/sqlite/wal.ts';
 import { lastReason, runPhm } from '../support/server.ts';
-import { areRecorded, keyRequest, QUOTAS } from './contract.ts';
+import { areRecorded, keyRequest, NOW, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-damage-'));
@@ -143,6 +144,20 @@ describe('a database at startup', () => {
     const before = readFileSync(log);
     assert.match(await refusal(path), /log is damaged at frame 1, and \d+ committed transactions/);
     assert.deepEqual(readFileSync(log), before, 'the log stays as it is');
+  });
+
+  it('is reported by phm ledger verify if its log is damaged', async () => {
+    const path = await filledWithLog();
+    // Behind the schema, and before the last commits.
+    const frames = Math.floor(statSync(`${path}-wal`).size / (24 + PAGE));
+    overwrite(`${path}-wal`, 32 + (frames - 30) * (24 + PAGE) + 100, Buffer.alloc(8, 0xa5));
+    const { findings } = await verifyLedger(
+      { kind: 'sqlite', path },
+      { nowMs: NOW, signal: new AbortController().signal, onProgress: () => {} },
+    );
+    const [{ problem, examples } = { problem: '', examples: [] }] = findings;
+    assert.equal(problem, 'the file is damaged');
+    assert.match(examples[0] ?? '', /^its log is damaged at frame \d+, and \d+ committed/);
   });
 
   it('is accepted while another process writes a frame of its log', async (test) => {
