@@ -11,6 +11,11 @@ import {
   recordBelongs,
   revocationBelongs,
 } from './belonging.ts';
+import type { ByteStream } from './files/bytes.ts';
+import { streamOf } from './files/bytes.ts';
+import { type EncryptOptions, newFileKey } from './files/file-key.ts';
+import { encryptFile, type OutputOptions, type WrittenFile } from './files/files.ts';
+import { encryptChunks, type FileStream } from './files/streams.ts';
 import { hide, showAs } from './hidden.ts';
 import type { RequestEvent, RetryEvent } from './hooks.ts';
 import { idempotencyKeyFor } from './idempotency.ts';
@@ -260,6 +265,22 @@ export class PhmClient {
     assertNoPrivateKey(body.seal_to);
     const path = '/api/v2/generate/sealed/batch';
     return this.#batches(path, body, sealedKeyShape(body), options);
+  }
+
+  /**
+   * Encrypts a file under a new key of its own, which is sealed to `to` and stored in the file: `decryptFile` opens it without
+   * the service. The output is `<path>.phm` or `out`. The file does not leave this machine. Needs Node.
+   */
+  async encryptFile(path: string, options: EncryptOptions & OutputOptions): Promise<WrittenFile> {
+    assertCallOptions(options);
+    return encryptFile(this, path, options);
+  }
+
+  /** Encrypts a stream as `encryptFile` does, in Node and in browsers. `decryptStream` opens it. */
+  async encryptStream(source: ByteStream, options: EncryptOptions): Promise<FileStream> {
+    assertCallOptions(options);
+    const fileKey = await newFileKey(this, options);
+    return { header: fileKey.header, stream: streamOf(encryptChunks(source, fileKey)) };
   }
 
   /** Validates a key. Every verdict counts against the quota; a lost one may count too. */

@@ -15,6 +15,25 @@ export {
   PhmResponseError,
   PhmTimeoutError,
 } from './errors.ts';
+export type { ByteStream } from './files/bytes.ts';
+export { EncryptedFileError, type EncryptedFileErrorCode } from './files/errors.ts';
+export type { EncryptOptions } from './files/file-key.ts';
+export {
+  decryptFile,
+  encryptedFileKey,
+  type OutputOptions,
+  reseal,
+  type WrittenFile,
+} from './files/files.ts';
+export {
+  type DecryptOptions,
+  decryptStream,
+  type EncryptedFileInfo,
+  type FileStream,
+  type ResealOptions,
+  readFileKey,
+  resealStream,
+} from './files/streams.ts';
 export type { RequestEvent, RetryEvent } from './hooks.ts';
 export {
   type HexKey,

@@ -21,7 +21,7 @@ export {
   type RecipientKey,
 } from './recipient.ts';
 export { SealError, type Sealed, Sealer, type SealOrder, seal } from './seal.ts';
-export { parseSealedKey, type SealedKey } from './sealed-key.ts';
+export { parseSealedKey, type SealedKey, sealHeaderOf } from './sealed-key.ts';
 export {
   DEFAULT_SUITE,
   findSuite,

@@ -48,6 +48,11 @@ export function parseSealedKey(json: unknown): SealedKey {
   return sealedKey;
 }
 
+/** Returns what a sealed key states in the open. Nothing of it is authentic before the key opens. Throws `FormatError`. */
+export function sealHeaderOf(sealedKey: SealedKey): SealHeader {
+  return readSealedKey(sealedKey).header;
+}
+
 /** A sealed key in bytes. */
 export interface SealedBytes {
   readonly suite: SealSuite;

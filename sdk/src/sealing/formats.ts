@@ -20,5 +20,7 @@ export {
   type SealHeader,
   type SealSuite,
   type SealSuiteName,
+  seal,
+  sealHeaderOf,
   thumbprintOf,
 } from '../../../packages/sealing/src/index.ts';

@@ -1,0 +1,224 @@
+/** Encrypts, decrypts and reseals files, in Node. An output appears under its name when it is whole, or not at all. */
+import { assertBoolean, assertSignal } from '../options.ts';
+import type { SealHeader } from '../sealing/formats.ts';
+import { EncryptedFileError } from './errors.ts';
+import { type EncryptOptions, type KeyService, newFileKey } from './file-key.ts';
+import { nodeModule } from './node.ts';
+import {
+  type DecryptOptions,
+  decryptChunks,
+  type EncryptedFileInfo,
+  encryptChunks,
+  type FileChunks,
+  type ResealOptions,
+  readFileKey,
+  resealChunks,
+} from './streams.ts';
+
+/** What to do with the output. */
+export interface OutputOptions {
+  /** Path of the output. By default `encryptFile` adds `.phm`, `decryptFile` removes it, and `reseal` takes the path of the file. */
+  readonly out?: string | undefined;
+  /** Replaces an output that is there. Default false; for `reseal` without `out` it is true. */
+  readonly overwrite?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WrittenFile {
+  /** Path of the output. */
+  readonly path: string;
+  /** What the sealed key states in the open; `key_id` names the record of the key. */
+  readonly header: SealHeader;
+}
+
+const SUFFIX = '.phm';
+const CHUNK_BYTES = 2 ** 20;
+
+/** Modes of new files. What was decrypted is for its owner. */
+const [FOR_ALL, FOR_OWNER] = [0o666, 0o600];
+
+/** Encrypts a file under a key of its own. `PhmClient.encryptFile` calls it. */
+export async function encryptFile(
+  service: KeyService,
+  path: string,
+  options: EncryptOptions & OutputOptions,
+): Promise<WrittenFile> {
+  const out = options.out ?? `${checkPath(path)}${SUFFIX}`;
+  return write(path, { ...options, out, mode: FOR_ALL }, async (source) => {
+    const fileKey = await newFileKey(service, options);
+    return { header: fileKey.header, chunks: encryptChunks(source, fileKey) };
+  });
+}
+
+/**
+ * Decrypts a file. Sends nothing. Rejects with `EncryptedFileError`, and then leaves no output.
+ * The output can be read by its owner only.
+ */
+export async function decryptFile(
+  path: string,
+  options: DecryptOptions & OutputOptions,
+): Promise<WrittenFile> {
+  const out = options.out ?? withoutSuffix(checkPath(path));
+  return write(path, { ...options, out, mode: FOR_OWNER }, (source) =>
+    decryptChunks(source, options),
+  );
+}
+
+/**
+ * Seals the key of an encrypted file to another recipient. Sends nothing. The content is copied as it is, and not decrypted.
+ * Without `out` the file is replaced, when the new one is whole.
+ */
+export async function reseal(
+  path: string,
+  options: ResealOptions & OutputOptions,
+): Promise<WrittenFile> {
+  const { out = checkPath(path), overwrite = options.out === undefined } = options;
+  return write(path, { ...options, out, overwrite, mode: FOR_ALL }, (source) =>
+    resealChunks(source, options),
+  );
+}
+
+/** Reads the sealed key of an encrypted file. Needs no private key. */
+export async function encryptedFileKey(path: string): Promise<EncryptedFileInfo> {
+  const handle = await fileSystem().open(checkPath(path), 'r');
+  try {
+    return await readFileKey(chunksOfFile(handle));
+  } finally {
+    await handle.close();
+  }
+}
+
+interface Output extends OutputOptions {
+  readonly out: string;
+  readonly mode: number;
+}
+
+/** Writes what `work` makes of a file, beside the output, and gives it the name of the output at the end. */
+async function write(
+  path: string,
+  { out, overwrite = false, mode, signal }: Output,
+  work: (source: AsyncIterable<Uint8Array>) => Promise<FileChunks>,
+): Promise<WrittenFile> {
+  const files = fileSystem();
+  checkPath(path);
+  checkPath(out);
+  assertBoolean('overwrite', overwrite);
+  assertSignal(signal);
+  const source = await files.open(path, 'r');
+  try {
+    if (!overwrite) await refuseExisting(files, out);
+    const part = `${out}.${crypto.randomUUID()}.part`;
+    const target = await files.open(part, 'wx', mode);
+    try {
+      const header = await writeAll(target, () => work(chunksOfFile(source)), signal);
+      await (overwrite ? files.rename(part, out) : giveName(files, part, out));
+      return { path: out, header };
+    } catch (error) {
+      await files.rm(part, { force: true });
+      throw error;
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Writes what `work` makes, and closes the file. */
+async function writeAll(
+  file: Handle,
+  work: () => Promise<FileChunks>,
+  signal: AbortSignal | undefined,
+): Promise<SealHeader> {
+  try {
+    const { header, chunks } = await work();
+    // Nothing comes between: chunks that nobody begins to read do not wipe their key.
+    for await (const chunk of chunks) {
+      signal?.throwIfAborted();
+      for (let at = 0; at < chunk.length; ) {
+        at += (await file.write(chunk, at)).bytesWritten;
+      }
+    }
+    // Otherwise a crash of the machine could leave the name without the content.
+    await file.sync();
+    return header;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Yields a file. A chunk is valid until the next one is asked for. */
+async function* chunksOfFile(handle: Handle): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** Gives a file its name unless another has it. */
+async function giveName(files: FileSystem, part: string, out: string): Promise<void> {
+  try {
+    await files.link(part, out);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw outputExists(out);
+    // File systems without hard links, such as FAT, have nothing that is atomic.
+    await refuseExisting(files, out);
+    return files.rename(part, out);
+  }
+  await files.rm(part);
+}
+
+async function refuseExisting(files: FileSystem, out: string): Promise<void> {
+  try {
+    await files.lstat(out);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  throw outputExists(out);
+}
+
+function outputExists(out: string): EncryptedFileError {
+  return new EncryptedFileError(
+    'output_exists',
+    `${out} exists: give another path as out, or overwrite: true.`,
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | null)?.code;
+}
+
+function checkPath(path: string): string {
+  if (typeof path === 'string' && path !== '') return path;
+  throw new TypeError(`the path of a file must be a string that is not empty, got ${typeof path}`);
+}
+
+function withoutSuffix(path: string): string {
+  if (path.endsWith(SUFFIX) && path.length > SUFFIX.length) return path.slice(0, -SUFFIX.length);
+  throw new TypeError(`the path does not end with ${SUFFIX}: give the path of the output as out`);
+}
+
+/** The part of `node:fs/promises` that is used here. */
+interface FileSystem {
+  open(path: string, flags: string, mode?: number): Promise<Handle>;
+  link(from: string, to: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  rm(path: string, options?: { readonly force: boolean }): Promise<void>;
+  lstat(path: string): Promise<unknown>;
+}
+
+interface Handle {
+  read(buffer: Uint8Array, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
+  write(buffer: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+function fileSystem(): FileSystem {
+  const files = nodeModule<FileSystem>('node:fs/promises');
+  if (files !== undefined) return files;
+  throw new TypeError(
+    'files need Node 20.16, 22.3 or newer; encryptStream and decryptStream work everywhere',
+  );
+}
