@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  decryptStream,
   openSealedKey,
   parseRecipientKey,
   UnreadableError,
   verifyReceipt,
 } from '../../sdk/src/index.ts';
+import { collect, content, inChunks } from './encrypted-files.ts';
+import { fileCases, outcomeOf as fileOutcomeOf } from './file-cases.ts';
 import { CASES } from './receipt-cases.ts';
 import { NOW } from './receipts.ts';
 import { outcomeOf, sealedCases } from './sealed-cases.ts';
@@ -18,6 +21,7 @@ export async function writePythonCases(folder: string): Promise<Record<string, s
   return {
     PHM_RECEIPT_CASES: await writeReceipts(folder),
     PHM_SEALED_CASES: await writeSealed(folder),
+    PHM_FILE_CASES: await writeFiles(folder),
   };
 }
 
@@ -29,6 +33,31 @@ export async function checkPythonRecipients(folder: string): Promise<void> {
     const { answer, key } = await sealedAnswer(parseRecipientKey(file));
     assert.deepEqual(Buffer.from((await openSealedKey(answer, file)).key), key);
   }
+}
+
+/** Decrypts the files that the Python client encrypted and resealed. */
+export async function checkPythonFiles(folder: string): Promise<void> {
+  const files = JSON.parse(readFileSync(join(folder, 'python-files.json'), 'utf8')) as readonly {
+    readonly file: string;
+    readonly recipient_key: string;
+    readonly bytes: number;
+  }[];
+  assert.ok(files.length >= 8);
+  for (const { file, recipient_key: recipientKey, bytes } of files) {
+    const source = inChunks(Buffer.from(file, 'base64'));
+    const { stream } = await decryptStream(source, { recipientKey });
+    assert.ok((await collect(stream)).equals(content(bytes)), `${bytes} bytes`);
+  }
+}
+
+async function writeFiles(folder: string): Promise<string> {
+  const given = (await fileCases()).map(async (one) => ({
+    name: one.name,
+    recipient_key: one.recipientKey,
+    file: one.file.toString('base64'),
+    outcome: await fileOutcomeOf(one),
+  }));
+  return write(join(folder, 'files.json'), await Promise.all(given));
 }
 
 async function writeReceipts(folder: string): Promise<string> {

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { installedPython } from '../support/python.ts';
-import { checkPythonRecipients, writePythonCases } from './python-cases.ts';
+import { checkPythonFiles, checkPythonRecipients, writePythonCases } from './python-cases.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../sdk/python');
 const { python, skip } = await installedPython('client', join(PROJECT, 'tests/requirements.txt'));
@@ -39,6 +39,7 @@ describe('the Python client', { skip }, () => {
     const summary = stdout.trim().split('\n').at(-1) ?? '';
     assert.match(summary, /\d{3} passed/);
     await checkPythonRecipients(folder);
+    await checkPythonFiles(folder);
     t.diagnostic(summary);
   });
 });

@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { checkPythonRecipients, writePythonCases } from '../../sdk/python-cases.ts';
+import {
+  checkPythonFiles,
+  checkPythonRecipients,
+  writePythonCases,
+} from '../../sdk/python-cases.ts';
 import { pythonEnvironment } from '../../support/python.ts';
 import {
   DEMO_KEY,
@@ -67,6 +71,7 @@ describe('the Python client', { skip }, () => {
     assert.match(summary, /\d{3} passed in/);
     assert.doesNotMatch(summary, /skipped/);
     await checkPythonRecipients(installed);
+    await checkPythonFiles(installed);
     for (const line of stdout.match(/^100 calls: .*$/gm) ?? []) t.diagnostic(line);
     t.diagnostic(summary);
   });

@@ -10,6 +10,20 @@ from .errors import (
     PhmResponseError,
     PhmTimeoutError,
 )
+from .files import (
+    EncryptedFileError,
+    EncryptedFileErrorCode,
+    EncryptedFileInfo,
+    FileHeader,
+    FileStream,
+    WrittenFile,
+    decrypt_file,
+    decrypt_stream,
+    encrypted_file_key,
+    read_file_key,
+    reseal,
+    reseal_stream,
+)
 from .hooks import RequestEvent, RetryEvent
 from .key import key_bytes
 from .limits import Limit, Limits
@@ -84,9 +98,14 @@ __all__ = [
     "AccountMetrics",
     "Answer",
     "AnswerWarning",
+    "EncryptedFileError",
+    "EncryptedFileErrorCode",
+    "EncryptedFileInfo",
     "EntropySource",
     "ErrorCode",
     "FieldError",
+    "FileHeader",
+    "FileStream",
     "GeneratedKey",
     "GeneratedSealedKey",
     "Health",
@@ -148,6 +167,10 @@ __all__ = [
     "ValidatedSealedKey",
     "ValidationDetails",
     "ValidationResult",
+    "WrittenFile",
+    "decrypt_file",
+    "decrypt_stream",
+    "encrypted_file_key",
     "format_recipient",
     "format_recipient_key",
     "key_bytes",
@@ -156,7 +179,10 @@ __all__ = [
     "parse_receipt_text",
     "parse_recipient",
     "parse_recipient_key",
+    "read_file_key",
     "receipt_json",
+    "reseal",
+    "reseal_stream",
     "sealed_key_json",
     "verify_receipt",
 ]

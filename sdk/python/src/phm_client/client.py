@@ -11,10 +11,10 @@ from typing import Any, Literal, NoReturn, SupportsIndex, TypeVar
 import httpx
 
 from . import binding
-from .batches import BatchCalls
 from .call import Call
 from .connections import connections_of
 from .errors import PhmResponseError
+from .file_calls import FileCalls
 from .generation import given
 from .hooks import RequestEvent, RetryEvent
 from .limits import Limits
@@ -56,7 +56,7 @@ from .types import (
 T = TypeVar("T")
 
 
-class PhmClient(BatchCalls):
+class PhmClient(FileCalls):
     """A client of one service with one API key.
 
     Share it among threads: calls wait in one queue that keeps to the API key's rate limit. After a

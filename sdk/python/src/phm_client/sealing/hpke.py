@@ -1,4 +1,4 @@
-"""The receiver of HPKE in base mode, for one message: RFC 9180.
+"""HPKE in base mode, for one message: RFC 9180.
 
 ``hpke.Suite`` of the package ``cryptography`` takes no ``aad``, which sealed keys need; so this
 module derives key and nonce itself.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 
-from .kem import DecapsulationError, decapsulate
+from .kem import DecapsulationError, decapsulate, encapsulate
 from .suites import Suite
 
 _MODE_BASE = b"\0"
@@ -41,6 +41,20 @@ def open_base(
         return AESGCM(key).decrypt(nonce, ciphertext, aad)
     except InvalidTag:
         raise OpenFailedError from None
+
+
+def seal_base(
+    suite: Suite, public_key: bytes, plaintext: bytes, *, info: bytes, aad: bytes
+) -> tuple[bytes, bytes]:
+    """Return encapsulated key and ciphertext of one message (RFC 9180 §6.1, SealBase).
+
+    Raises SealingUnavailableError.
+    """
+    shared_secret, enc = encapsulate(suite, public_key)
+    key, nonce = derive_key(suite, shared_secret, info)
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return enc, AESGCM(key).encrypt(nonce, plaintext, aad)
 
 
 def derive_key(suite: Suite, shared_secret: bytes, info: bytes) -> tuple[bytes, bytes]:

@@ -20,6 +20,7 @@ _LACKING = (
 _LABEL = b"\\.//^\\"
 
 _MLKEM768_ENC_BYTES = 1088
+_POINT_BYTES = 32
 
 
 class SealingUnavailableError(RuntimeError):
@@ -57,6 +58,37 @@ def decapsulate(suite: Suite, seed: bytes, enc: bytes) -> bytes:
     shared = key.mlkem.decapsulate(ciphertext) + _exchange(key.x25519, point)
     own_point = key.x25519.public_key().public_bytes_raw()
     return hashlib.sha3_256(shared + point + own_point + _LABEL).digest()
+
+
+def encapsulate(suite: Suite, public_key: bytes) -> tuple[bytes, bytes]:
+    """Return a new shared secret of 32 bytes, and the encapsulated key for the recipient.
+
+    Raises SealingUnavailableError, or ValueError if the KEM refuses the public key.
+    """
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.mlkem import (
+            MLKEM768PublicKey,
+            MLKEM1024PublicKey,
+        )
+        from cryptography.hazmat.primitives.asymmetric.x25519 import (
+            X25519PrivateKey,
+            X25519PublicKey,
+        )
+    except ImportError:
+        raise SealingUnavailableError(_LACKING) from None
+    try:
+        if suite is ML_KEM_1024:
+            return MLKEM1024PublicKey.from_public_bytes(public_key).encapsulate()
+        mlkem_key, own_point = public_key[:-_POINT_BYTES], public_key[-_POINT_BYTES:]
+        shared, ciphertext = MLKEM768PublicKey.from_public_bytes(mlkem_key).encapsulate()
+    except UnsupportedAlgorithm:
+        raise SealingUnavailableError(_LACKING) from None
+    ephemeral = X25519PrivateKey.generate()
+    point = ephemeral.public_key().public_bytes_raw()
+    shared += ephemeral.exchange(X25519PublicKey.from_public_bytes(own_point))
+    secret = hashlib.sha3_256(shared + point + own_point + _LABEL).digest()
+    return secret, ciphertext + point
 
 
 def _exchange(private_key: x25519.X25519PrivateKey, point: bytes) -> bytes:

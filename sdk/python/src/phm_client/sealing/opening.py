@@ -102,7 +102,7 @@ def open_sealed_key(
     if receipt is None and policy is not None:
         receipt = _receipt_in(response)
     parts = _parts_of(response["sealed_key"])
-    content = _open(parts, own)
+    content = open_parts(parts, own)
     header = parts.header
     _check_response(response, header)
     verdict = None
@@ -211,7 +211,8 @@ def _check_response(response: Mapping[str, Any], header: Mapping[str, Any]) -> N
             )
 
 
-def _open(parts: SealedBytes, recipient_key: RecipientKey) -> SealedContent:
+def open_parts(parts: SealedBytes, recipient_key: RecipientKey) -> SealedContent:
+    """Open a sealed key, and check recipient, form, length and commitment."""
     _check_recipient(parts, recipient_key)
     content = read_plaintext(
         _decrypt(parts, recipient_key.private_key),

@@ -1,0 +1,168 @@
+"""Encrypts, decrypts and reseals files.
+
+An output appears under its name when it is whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ..options import check_bool
+from ..sealing.recipient import Recipient, RecipientKey
+from .container import EncryptedFileInfo, FileHeader
+from .errors import EncryptedFileError
+from .streams import FileStream, decrypt_stream, read_file_key, reseal_stream
+
+PathLike = str | os.PathLike[str]
+
+SUFFIX = ".phm"
+
+# Modes of new files. What was decrypted is for its owner.
+FOR_ALL, FOR_OWNER = 0o666, 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that was written."""
+
+    path: Path
+    header: FileHeader
+    """What the sealed key states in the open; ``key_id`` names the record of the key."""
+
+
+def decrypt_file(
+    path: PathLike,
+    *,
+    recipient_key: RecipientKey | str | bytes,
+    out: PathLike | None = None,
+    overwrite: bool = False,
+) -> WrittenFile:
+    """Decrypt a file. Sends nothing.
+
+    Raises EncryptedFileError, and then leaves no output; also SealingUnavailableError and OSError.
+    Only its owner can read the output.
+
+    Args:
+        path: The encrypted file.
+        recipient_key: The recipient's private key, or the text of its file.
+        out: The output. By default the path without ``.phm``.
+        overwrite: Replaces an output that is there.
+    """
+    file = Path(path)
+    target = _without_suffix(file) if out is None else Path(out)
+    return write_file(
+        file,
+        target,
+        lambda source: decrypt_stream(source, recipient_key=recipient_key),
+        overwrite=overwrite,
+        mode=FOR_OWNER,
+    )
+
+
+def reseal(
+    path: PathLike,
+    *,
+    recipient_key: RecipientKey | str | bytes,
+    to: Recipient | str | bytes,
+    out: PathLike | None = None,
+    overwrite: bool | None = None,
+) -> WrittenFile:
+    """Seal the key of an encrypted file to another recipient. Sends nothing.
+
+    The content is copied as it is, and not decrypted. Raises as ``decrypt_file`` does.
+
+    Args:
+        path: The encrypted file.
+        recipient_key: The private key of its recipient, or the text of its file.
+        to: The new recipient, or the text of its file.
+        out: The output. By default the file itself, which is replaced when the new one is whole.
+        overwrite: Replaces an output that is there. By default only the file itself.
+    """
+    file = Path(path)
+    return write_file(
+        file,
+        file if out is None else Path(out),
+        lambda source: reseal_stream(source, recipient_key=recipient_key, to=to),
+        overwrite=out is None if overwrite is None else overwrite,
+        mode=FOR_ALL,
+    )
+
+
+def encrypted_file_key(path: PathLike) -> EncryptedFileInfo:
+    """Read the sealed key of an encrypted file. Needs no private key.
+
+    Raises EncryptedFileError.
+    """
+    with open(path, "rb", buffering=0) as source:
+        return read_file_key(source)
+
+
+def write_file(
+    path: Path,
+    out: Path,
+    work: Callable[[BinaryIO], FileStream],
+    *,
+    overwrite: bool,
+    mode: int,
+) -> WrittenFile:
+    """Write what ``work`` makes of a file beside ``out``, and give it that name at the end."""
+    check_bool("overwrite", overwrite)
+    with open(path, "rb", buffering=0) as source:
+        if not overwrite and os.path.lexists(out):
+            raise _output_exists(out)
+        part = out.with_name(f"{out.name}.{uuid.uuid4()}.part")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            with os.fdopen(os.open(part, flags, mode), "wb", buffering=0) as target:
+                stream = work(source)
+                for chunk in stream:
+                    _write_all(target, chunk)
+                # Otherwise a crash of the machine could leave the name without the content.
+                os.fsync(target.fileno())
+            if overwrite:
+                os.replace(part, out)
+            else:
+                _give_name(part, out)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    return WrittenFile(out, stream.header)
+
+
+def _write_all(target: BinaryIO, chunk: bytes) -> None:
+    view = memoryview(chunk)
+    while view:
+        # Without a buffer, a write may take a part.
+        view = view[target.write(view) :]
+
+
+def _give_name(part: Path, out: Path) -> None:
+    """Give a file its name unless another has it."""
+    try:
+        os.link(part, out)
+    except FileExistsError:
+        raise _output_exists(out) from None
+    except OSError:
+        # File systems without hard links, such as FAT, have nothing that is atomic.
+        if os.path.lexists(out):
+            raise _output_exists(out) from None
+        part.rename(out)
+    else:
+        part.unlink()
+
+
+def _output_exists(out: Path) -> EncryptedFileError:
+    return EncryptedFileError(
+        "output_exists", f"{out} exists: give another path as out, or overwrite=True."
+    )
+
+
+def _without_suffix(path: Path) -> Path:
+    if path.suffix == SUFFIX and path.stem:
+        return path.with_suffix("")
+    raise ValueError(f"the path does not end with {SUFFIX}: give the path of the output as out")
