@@ -2833,6 +2833,10 @@ export interface operations {
                 api_key_id?: string;
                 /** @description state after SP 800-57 Part 1 §7: active; deactivated by its expiry or by a revocation; compromised by a revocation */
                 status?: components["schemas"]["KeyStatus"];
+                /** @description date-time with offset: keys that expire before this time */
+                expires_before?: string;
+                /** @description true: revoked keys, for any reason; false: all others */
+                revoked?: boolean;
             };
             header?: {
                 /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */

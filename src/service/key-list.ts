@@ -34,6 +34,10 @@ export interface KeyFilter {
   readonly source: string | null;
   readonly apiKeyId: string | null;
   readonly status: KeyStatus | null;
+  /** Keys whose expiry is earlier than this; null also has those without one. */
+  readonly expiresBeforeMs: number | null;
+  /** True for revoked keys, whatever the reason; false for all others. */
+  readonly isRevoked: boolean | null;
   /** True for validated keys, false for plain ones. */
   readonly hasEvidence: boolean | null;
   /** Names and values, all of which the key has. */
@@ -110,9 +114,15 @@ function matches(record: KeyRecord, { filter, nowMs }: KeyListQuery): boolean {
     is(filter.source, record.source) &&
     is(filter.apiKeyId, record.apiKeyId) &&
     is(filter.hasEvidence, record.evidence !== null) &&
+    is(filter.isRevoked, record.revocation !== null) &&
+    expiresBefore(record, filter.expiresBeforeMs) &&
     is(filter.status, keyStatus(record, nowMs)) &&
     hasLabels(record.labels, filter.labels)
   );
+}
+
+function expiresBefore({ expiresMs }: KeyRecord, wantedMs: number | null): boolean {
+  return wantedMs === null || (expiresMs !== null && expiresMs < wantedMs);
 }
 
 function hasLabels(labels: string | null, wanted: KeyFilter['labels']): boolean {

@@ -12,6 +12,8 @@ const ANY: KeyFilter = {
   apiKeyId: null,
   status: null,
   hasEvidence: null,
+  expiresBeforeMs: null,
+  isRevoked: null,
   labels: [],
 };
 

@@ -121,7 +121,7 @@ class _Run:
 def _arguments(given: Members) -> Members:
     """Return arguments in the types of this client."""
     arguments = dict(given)
-    for name in ("expires_at", "created_after", "created_before"):
+    for name in ("expires_at", "created_after", "created_before", "expires_before"):
         if isinstance(arguments.get(name), str):
             arguments[name] = datetime.fromisoformat(arguments[name].replace("Z", "+00:00"))
     seal_to = arguments.get("seal_to")

@@ -65,6 +65,8 @@ interface ReadQuery {
   readonly evidence?: (typeof EVIDENCE_FILTERS)[number];
   readonly api_key_id?: string;
   readonly status?: (typeof KEY_STATUSES)[number];
+  readonly expires_before?: string;
+  readonly revoked?: boolean;
 }
 
 const time: Parameter = {
@@ -96,6 +98,11 @@ const PARAMETERS: Readonly<Record<keyof ReadQuery, Parameter>> = {
   evidence: wordOutOf(EVIDENCE_FILTERS),
   api_key_id: shortText,
   status: wordOutOf(KEY_STATUSES),
+  expires_before: time,
+  revoked: {
+    expected: 'must be true or false, given once',
+    read: (text) => ({ true: true, false: false })[text],
+  },
 };
 
 export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -221,6 +228,8 @@ function filterOf(query: ReadQuery): KeyFilter {
     source: query.source ?? null,
     apiKeyId: query.api_key_id ?? null,
     status: query.status ?? null,
+    expiresBeforeMs: timeOf(query.expires_before),
+    isRevoked: query.revoked ?? null,
     hasEvidence: query.evidence === undefined ? null : query.evidence === 'PASS',
     labels: (query.label ?? []).map(labelOf),
   };

@@ -102,6 +102,12 @@ export const KeyListQuery = Type.Object({
   ),
   api_key_id: Type.Optional(Type.String({ description: 'keys that this API key asked for' })),
   status: Type.Optional(KeyStatusField),
+  expires_before: Type.Optional(
+    Type.String({ description: 'date-time with offset: keys that expire before this time' }),
+  ),
+  revoked: Type.Optional(
+    Type.Boolean({ description: 'true: revoked keys, for any reason; false: all others' }),
+  ),
 });
 
 export const KeyList = Type.Object(

@@ -7,7 +7,7 @@ import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './un
 /** How to read a parameter. `read` returns undefined for a wrong value. */
 export interface Parameter {
   readonly expected: string;
-  readonly read: (text: string) => number | string | undefined;
+  readonly read: (text: string) => number | string | boolean | undefined;
   /** Most times that the parameter may be given: its values become an array. Absent: once. */
   readonly times?: number;
 }

@@ -301,9 +301,19 @@ describe('the list of keys', () => {
     assert.deepEqual(await idsOf('evidence=none'), [r, p]);
     assert.deepEqual(await idsOf('status=deactivated'), [r]);
     assert.deepEqual(await idsOf('status=active&source=os'), [v, p]);
+    assert.deepEqual(await idsOf('revoked=true'), [r]);
+    assert.deepEqual(await idsOf('revoked=false'), [v, p]);
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    const ending = await generate({ labels: { f: '1' }, expires_at: soon });
+    assert.deepEqual(await idsOf(`expires_before=${soon}`), [], 'the bound is not included');
+    const later = new Date(Date.parse(soon) + 1000).toISOString();
+    assert.deepEqual(await idsOf(`expires_before=${later}`), [ending.key_id]);
+    await revoke(ending.key_id, owner);
+    assert.deepEqual(await idsOf(`expires_before=${later}&revoked=false`), []);
+    assert.deepEqual(await idsOf('revoked=true&evidence=none'), [ending.key_id, r]);
     assert.deepEqual(await idsOf('label=g:x'), [p]);
     assert.deepEqual(await idsOf('label=g:y'), []);
-    assert.deepEqual(await idsOf(`api_key_id=${apiKeyId}`), [r, v, p]);
+    assert.deepEqual(await idsOf(`api_key_id=${apiKeyId}`), [ending.key_id, r, v, p]);
     assert.deepEqual(await idsOf('api_key_id=key_other'), []);
     assert.deepEqual(await idsOf(`created_before=${encodeURIComponent(from)}`), []);
   });
@@ -364,6 +374,8 @@ describe('the list of keys', () => {
       'label=Env:x',
       'evidence=FAIL',
       'status=revoked',
+      'revoked=1',
+      'expires_before=soon',
       'limit=1&limit=2',
       Array.from({ length: 17 }, (_, i) => `label=n${i}:x`).join('&'),
     ]) {

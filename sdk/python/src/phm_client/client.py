@@ -186,6 +186,8 @@ class PhmClient(FileCalls):
         evidence: Literal["PASS", "none"] | None = None,
         api_key_id: str | None = None,
         status: KeyStatus | None = None,
+        expires_before: datetime | None = None,
+        revoked: bool | None = None,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[KeyInfo]:
@@ -207,6 +209,8 @@ class PhmClient(FileCalls):
             "evidence": evidence,
             "api_key_id": api_key_id,
             "status": status,
+            "expires_before": written_time("expires_before", expires_before),
+            "revoked": None if revoked is None else str(revoked).lower(),
         }
 
         check = binding.of_list(query, wanted)
