@@ -52,15 +52,6 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
   },
 };
 
-const RECORD_TEXT: ViewText = {
-  title: 'Record of a key',
-  lead: 'What the service recorded about a key, its state, and its receipt.',
-};
-
-function textOf({ path, item }: Route): ViewText {
-  return path === 'keys' && item !== '' ? RECORD_TEXT : TEXTS[path];
-}
-
 /** Views that call nothing with an API key. */
 const WITHOUT_API_KEY: readonly RoutePath[] = ['receipts', 'status'];
 
@@ -126,7 +117,7 @@ function Shell() {
 }
 
 function View({ route }: { route: Route }) {
-  const { title, lead } = textOf(route);
+  const { title, lead } = TEXTS[route.path];
   const { ending, generation } = useSession();
   const heading = useHeadingFocus(title, generation);
   return (

@@ -66,6 +66,16 @@ export function timeOfDay(time: number | string): string {
   return clockTime.format(new Date(time));
 }
 
+/** Formats a time span in one unit, rounded down: "40 s", "12 min", "3 h", "5 d", "2 y". */
+export function age(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
+  const days = Math.floor(seconds / 86_400);
+  return days < 730 ? `${days} d` : `${Math.floor(days / 365)} y`;
+}
+
 /** Formats a time span in its largest units, with days rounded up: "9 days", "3 h 20 min", "45 s". */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));

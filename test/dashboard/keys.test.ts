@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endFields, endsProblems, NO_ENDS } from '../../dashboard/src/generate/ends.ts';
 import {
+  expiringQuery,
   hashOf,
+  kindOf,
   NO_FILTERS,
   readQuery,
   searchedBackTo,
@@ -42,6 +44,7 @@ describe('the address of a list of keys', () => {
       status: 'active',
       created_after: '2027-01-31T12:00:00Z',
       label: ['env:prod', 'note:a&b=c #1:é'],
+      revoked: 'false',
       cursor: 'AZmtVQAAcAAAAAAAAAAAAA',
     };
     const { path, item, search: text } = parseHash(hashOf(query));
@@ -53,8 +56,20 @@ describe('the address of a list of keys', () => {
       status: 'active',
       created_after: '2027-01-31T12:00:00Z',
       label: query.label,
+      revoked: false,
       cursor: query.cursor,
     });
+  });
+
+  it('belongs to a chip: active, expiring within 30 days, or revoked for any reason', () => {
+    const expiring = { ...NO_FILTERS, ...expiringQuery(NOW_MS) };
+    assert.equal(expiring.expires_before, '2027-03-03T00:00:00Z');
+    assert.equal(kindOf(expiring), 'expiring');
+    assert.equal(kindOf({ ...NO_FILTERS, status: 'active', label: ['env:prod'] }), 'active');
+    assert.equal(kindOf({ ...NO_FILTERS, revoked: 'true' }), 'revoked');
+    for (const other of [{}, { status: 'deactivated' }, { revoked: 'false' }]) {
+      assert.equal(kindOf({ ...NO_FILTERS, ...other }), undefined, JSON.stringify(other));
+    }
   });
 
   it('leads to a record by its ID, and to the first view if it is unknown', () => {
@@ -70,7 +85,9 @@ describe('the address of a list of keys', () => {
       assert.equal(wantedBy(key), 'key', key);
     }
     assert.equal(wantedBy('my phmsk_live_x'), 'api-key');
-    for (const text of ['', 'phm_', 'phm_01', 'key_demo', 'env:prod']) {
+    assert.equal(wantedBy(`env: ${'0f'.repeat(16)}`), 'key', 'a key after a word');
+    assert.equal(wantedBy('env:prod'), 'label');
+    for (const text of ['', 'phm_', 'phm_01', 'key_demo']) {
       assert.equal(wantedBy(text), 'unknown', text);
     }
   });

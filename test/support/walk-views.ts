@@ -42,10 +42,9 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   await page.getByRole('button', { name: 'Revoke…' }).click();
   await check('the question before a key is revoked');
   await page.keyboard.press('Escape');
-  await page.getByRole('link', { name: 'All keys' }).click();
-  await page.getByRole('button', { name: 'Add a label' }).click();
+  await page.getByRole('link', { name: 'Close' }).click();
   await page.getByText('More filters').click();
-  await page.getByRole('table').waitFor();
+  await page.getByRole('checkbox', { name: 'Select all keys of this page' }).check();
   await check('Keys');
   await showView(page, 'Validate');
   await page.getByRole('textbox', { name: 'Key' }).fill('0');

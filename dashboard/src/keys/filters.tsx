@@ -1,8 +1,6 @@
 /** The filters of the list of keys. Applying them changes the address, which the list follows. */
 import { useEffect, useId, useState } from 'preact/hooks';
 import { Choice } from '../components/choice.tsx';
-import { LabelFields } from '../components/label-fields.tsx';
-import { givenLabels, type Label, labelProblem } from '../labels.ts';
 import { SOURCE_NAMES } from '../source-names.ts';
 import {
   activeFilters,
@@ -16,9 +14,7 @@ import {
 import { STATUSES } from './words.ts';
 
 /** The filters as the reader edits them. */
-interface Draft extends Omit<KeyQuery, 'label' | 'cursor'> {
-  readonly labels: readonly Label[];
-}
+type Draft = Omit<KeyQuery, 'label' | 'cursor'>;
 
 const LEVELS = ['128', '256', '384'].map((value) => ({ value, label: `${value} bits` }));
 
@@ -29,25 +25,15 @@ const EVIDENCE = [
 
 const asOptions = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
 
-/** Filters that are folded away. */
-const FOLDED = ['security_level', 'source', 'evidence', 'api_key_id'];
-
-function draftOf({ label, cursor: _, ...query }: KeyQuery): Draft {
-  const labels = label.map((text) => {
-    const colon = text.indexOf(':');
-    return colon === -1
-      ? { name: text, value: '' }
-      : { name: text.slice(0, colon), value: text.slice(colon + 1) };
-  });
+function draftOf({ label: _label, cursor: _cursor, ...query }: KeyQuery): Draft {
   return {
     ...query,
     created_after: toLocalInput(query.created_after),
     created_before: toLocalInput(query.created_before),
-    labels,
   };
 }
 
-function queryOf({ labels, ...draft }: Draft, before: KeyQuery): KeyQuery {
+function queryOf(draft: Draft, before: KeyQuery): KeyQuery {
   /** Keeps a time that the field shows without its seconds. */
   const time = (name: 'created_after' | 'created_before') =>
     toLocalInput(before[name]) === draft[name] ? before[name] : fromLocalInput(draft[name]);
@@ -56,10 +42,20 @@ function queryOf({ labels, ...draft }: Draft, before: KeyQuery): KeyQuery {
     created_after: time('created_after'),
     created_before: time('created_before'),
     api_key_id: draft.api_key_id.trim(),
-    label: givenLabels(labels).map(({ name, value }) => `${name}:${value}`),
+    label: before.label,
     cursor: '',
   };
 }
+
+/** Filters that only this form shows. */
+const FOLDED = [
+  'created_after',
+  'created_before',
+  'security_level',
+  'source',
+  'evidence',
+  'api_key_id',
+];
 
 interface FiltersProps {
   readonly query: KeyQuery;
@@ -77,18 +73,17 @@ export function Filters({ query, onApply }: FiltersProps) {
   }, [hash]);
 
   const active = activeFilters(query);
-  const labels = givenLabels(draft.labels);
-  const labelsProblem = labels.map(labelProblem).find((problem) => problem !== undefined);
   const isSecret = wantedBy(draft.api_key_id) !== 'unknown';
   const set = (fields: Partial<Draft>) => setDraft((before) => ({ ...before, ...fields }));
   const submit = (event: Event) => {
     event.preventDefault();
     setChecked(true);
-    if (labelsProblem === undefined && !isSecret) onApply(queryOf(draft, query));
+    if (!isSecret) onApply(queryOf(draft, query));
   };
   return (
-    <form class="filters" aria-label="Filters" onSubmit={submit}>
-      <div class="order">
+    <details class="unfold filters" open={active.some((name) => FOLDED.includes(name))}>
+      <summary>More filters: time, length, source, tests, API key</summary>
+      <form class="order" aria-label="Filters" onSubmit={submit}>
         <Choice
           label="Status"
           none="any"
@@ -106,53 +101,42 @@ export function Filters({ query, onApply }: FiltersProps) {
           value={draft.created_before}
           onInput={(time) => set({ created_before: time })}
         />
-        <LabelFields
-          legend="Labels"
-          labels={draft.labels}
-          problem={isChecked ? labelsProblem : undefined}
-          onChange={(rows) => set({ labels: rows })}
+        <Choice
+          label="Length"
+          none="any"
+          value={draft.security_level}
+          options={LEVELS}
+          onChange={(level) => set({ security_level: level })}
         />
-      </div>
-      <details class="unfold" open={active.some((name) => FOLDED.includes(name))}>
-        <summary>More filters: length, source, tests, API key</summary>
-        <div class="order">
-          <Choice
-            label="Length"
-            none="any"
-            value={draft.security_level}
-            options={LEVELS}
-            onChange={(level) => set({ security_level: level })}
-          />
-          <Choice
-            label="Entropy source"
-            none="any"
-            value={draft.source}
-            options={asOptions(SOURCE_NAMES)}
-            onChange={(source) => set({ source })}
-          />
-          <Choice
-            label="Tests"
-            none="any"
-            value={draft.evidence}
-            options={EVIDENCE}
-            onChange={(evidence) => set({ evidence })}
-          />
-          <ApiKeyField
-            value={draft.api_key_id}
-            isSecret={isChecked && isSecret}
-            onInput={(id) => set({ api_key_id: id })}
-          />
+        <Choice
+          label="Entropy source"
+          none="any"
+          value={draft.source}
+          options={asOptions(SOURCE_NAMES)}
+          onChange={(source) => set({ source })}
+        />
+        <Choice
+          label="Tests"
+          none="any"
+          value={draft.evidence}
+          options={EVIDENCE}
+          onChange={(evidence) => set({ evidence })}
+        />
+        <ApiKeyField
+          value={draft.api_key_id}
+          isSecret={isChecked && isSecret}
+          onInput={(id) => set({ api_key_id: id })}
+        />
+        <div class="actions">
+          <button type="submit">Apply filters</button>
+          {active.length > 0 && (
+            <button type="button" class="quiet" onClick={() => onApply(NO_FILTERS)}>
+              Clear filters
+            </button>
+          )}
         </div>
-      </details>
-      <div class="actions">
-        <button type="submit">Apply filters</button>
-        {active.length > 0 && (
-          <button type="button" class="quiet" onClick={() => onApply(NO_FILTERS)}>
-            Clear filters
-          </button>
-        )}
-      </div>
-    </form>
+      </form>
+    </details>
   );
 }
 

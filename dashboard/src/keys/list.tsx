@@ -1,24 +1,30 @@
 /** The list of the account's keys: filters, table, and the way to older keys. */
 import type { RefObject } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { KeyInfo } from '../api.ts';
 import { Notice } from '../components/notice.tsx';
-import { dateTime, plural } from '../format.ts';
+import { count, dateTime, plural } from '../format.ts';
 import { openHash } from '../use-route.ts';
 import { Filters } from './filters.tsx';
-import { Find } from './find.tsx';
+import { Finder } from './finder.tsx';
 import { activeFilters, hashOf, type KeyQuery, searchedBackTo } from './query.ts';
+import { RevokeSelected } from './revoke-selected.tsx';
 import { type Found, PAGE_KEYS } from './search.ts';
-import { KeyTable } from './table.tsx';
+import { canRevoke, KeyTable } from './table.tsx';
 import { type KeySearch, useKeySearch } from './use-search.ts';
+import { useYearlyKeys } from './use-total.ts';
 
 interface KeyListProps {
   readonly query: KeyQuery;
+  /** ID of the key whose record is open, or empty. */
+  readonly openId: string;
   /** Returns the latest known record of a key. */
   latest(key: KeyInfo): KeyInfo;
+  /** Notes the latest record. */
+  onRecord(info: KeyInfo): void;
 }
 
-export function KeyList({ query, latest }: KeyListProps) {
+export function KeyList({ query, openId, latest, onRecord }: KeyListProps) {
   const search = useKeySearch(query);
   const { found, isStale, isLoading, error, proceed, reload } = search;
   const heading = usePageFocus(query);
@@ -27,30 +33,38 @@ export function KeyList({ query, latest }: KeyListProps) {
     else openHash(hashOf(next));
   };
   const isFiltered = activeFilters(query).length > 0;
-  const status = statusText(search, query);
+  const yearly = useYearlyKeys();
+  const status = statusText(search, query, yearly.keys);
+  const refresh = () => {
+    reload();
+    yearly.reload();
+  };
+  const keys = found?.keys.map(latest) ?? [];
+  const { selected, select } = useSelection(hashOf(query));
+  const chosen = isStale ? [] : keys.filter((info) => selected.has(info.key_id) && canRevoke(info));
   return (
     <>
-      <section class="panel" aria-label="Which keys">
-        <Find />
+      <section class="panel" aria-label="Search">
+        <Finder query={query} onApply={apply} />
         <Filters query={query} onApply={apply} />
       </section>
-      <section class="panel" aria-labelledby="keys-title">
+      <section class="panel keys-panel" aria-labelledby="keys-title">
         <header class="row">
           <h2 id="keys-title" ref={heading} tabIndex={-1}>
             {isFiltered ? 'Keys found' : query.cursor === '' ? 'Newest keys' : 'Older keys'}
           </h2>
-          <div class="toolbar">
-            <p class="note" role="status">
-              {status}
-            </p>
-            <button type="button" aria-disabled={isLoading} onClick={reload}>
-              Refresh
-            </button>
-          </div>
+          <p class="note" role="status">
+            {status}
+          </p>
         </header>
-        {found && found.keys.length > 0 && (
+        <RevokeSelected keys={chosen} onRevoked={onRecord}>
+          <button type="button" aria-disabled={isLoading} onClick={refresh}>
+            Refresh
+          </button>
+        </RevokeSelected>
+        {keys.length > 0 && (
           <div class={isStale ? 'stale' : undefined}>
-            <KeyTable keys={found.keys.map(latest)} />
+            <KeyTable keys={keys} openId={openId} selected={selected} onSelect={select} />
           </div>
         )}
         {found && !isStale && found.keys.length === 0 && found.next === null && (
@@ -63,17 +77,41 @@ export function KeyList({ query, latest }: KeyListProps) {
   );
 }
 
-/** Returns how far the search has come. Only a list that is whole says how many keys there are. */
-function statusText({ found, isStale, isLoading, error }: KeySearch, query: KeyQuery): string {
+/** The selected keys of a list, by their IDs. Another list begins with none. */
+function useSelection(list: string) {
+  const [state, setState] = useState({ list, selected: new Set<string>() });
+  const selected: ReadonlySet<string> = state.list === list ? state.selected : new Set();
+  const select = (ids: readonly string[], isSelected: boolean) => {
+    const given = new Set(ids);
+    const others = [...selected].filter((id) => !given.has(id));
+    setState({ list, selected: new Set(isSelected ? [...others, ...ids] : others) });
+  };
+  return { selected, select };
+}
+
+/**
+ * Returns how far the search has come. Only a list that is whole says how many keys there are: the service does not count
+ * records. It counts what was generated in a year.
+ */
+function statusText(
+  { found, isStale, isLoading, error }: KeySearch,
+  query: KeyQuery,
+  yearlyKeys: number | undefined,
+): string {
   if (!found || isStale) return error === undefined ? 'Searching…' : '';
   const isFiltered = activeFilters(query).length > 0;
   const isWhole = found.next === null && query.cursor === '';
-  const count = plural(found.keys.length, 'key');
+  const shown = plural(found.keys.length, 'key');
   const back = found.next === null ? undefined : searchedBackTo(found.next);
   const isFull = found.keys.length >= PAGE_KEYS;
+  if (isFull && !isFiltered && query.cursor === '' && found.next !== null) {
+    const generated =
+      yearlyKeys === undefined ? '' : `; ${count(yearlyKeys)} generated in the last year`;
+    return `${found.keys.length} of more than ${shown}${generated}`;
+  }
   if (back === undefined || (isFull && !isFiltered))
-    return isWhole ? count : `${count} on this page`;
-  return `${count}, ${isLoading ? 'searching' : 'searched'} back to ${dateTime(back)}`;
+    return isWhole ? shown : `${shown} on this page`;
+  return `${shown}, ${isLoading ? 'searching' : 'searched'} back to ${dateTime(back)}`;
 }
 
 interface NoKeysProps {

@@ -11,6 +11,9 @@ export interface KeyQuery {
   readonly created_after: string;
   readonly created_before: string;
   readonly api_key_id: string;
+  readonly expires_before: string;
+  /** `true`, `false` or empty. */
+  readonly revoked: string;
   /** Each `name:value`; a key must have all of them. */
   readonly label: readonly string[];
   /** `next_cursor` of the page before; empty on the first page. */
@@ -25,6 +28,8 @@ const TEXTS = [
   'created_after',
   'created_before',
   'api_key_id',
+  'expires_before',
+  'revoked',
 ] as const satisfies readonly (keyof KeyQuery)[];
 
 /** Reads the part of an address after the question mark. The service judges the values. */
@@ -39,6 +44,8 @@ export function readQuery(search: string): KeyQuery {
     created_after: text('created_after'),
     created_before: text('created_before'),
     api_key_id: text('api_key_id'),
+    expires_before: text('expires_before'),
+    revoked: text('revoked'),
     label: given.getAll('label'),
     cursor: text('cursor'),
   };
@@ -63,10 +70,29 @@ export function activeFilters({ label, ...query }: KeyQuery): string[] {
   return label.length > 0 ? [...active, 'label'] : active;
 }
 
+const DAY_MS = 86_400_000;
+
+/** Days within which a key is called expiring. */
+const EXPIRING_DAYS = 30;
+
+/** Returns the filters for active keys that expire soon: within 30 days of the end of this day (UTC). */
+export function expiringQuery(nowMs: number): Pick<KeyQuery, 'status' | 'expires_before'> {
+  const endMs = (Math.floor(nowMs / DAY_MS) + 1 + EXPIRING_DAYS) * DAY_MS;
+  return { status: 'active', expires_before: new Date(endMs).toISOString().replace('.000Z', 'Z') };
+}
+
+/** Returns which chip a list belongs to; undefined if it is none of them. */
+export function kindOf(query: KeyQuery): 'active' | 'expiring' | 'revoked' | undefined {
+  const { status, expires_before: before, revoked } = query;
+  if (status === 'active' && revoked === '') return before === '' ? 'active' : 'expiring';
+  return status === '' && before === '' && revoked === 'true' ? 'revoked' : undefined;
+}
+
 /** Returns the query for the service. The service refuses values that it does not know. */
 export function toListQuery(query: KeyQuery): KeyListQuery {
   const given: Record<string, unknown> = { label: query.label };
   for (const name of TEXTS) if (query[name] !== '') given[name] = query[name];
+  if (query.revoked !== '') given.revoked = query.revoked === 'true';
   if (query.cursor !== '') given.cursor = query.cursor;
   return given as KeyListQuery;
 }
@@ -96,11 +122,12 @@ export function fromLocalInput(text: string): string {
 }
 
 /** What a reader may mean by a text in the search field. */
-export type Wanted = 'key-id' | 'key' | 'api-key' | 'unknown';
+export type Wanted = 'key-id' | 'label' | 'key' | 'api-key' | 'unknown';
 
-/** Tells a key ID from secrets, which must not get into the address. */
+/** Tells a key ID and a label from secrets, which must not get into the address. */
 export function wantedBy(text: string): Wanted {
   if (/^phm_[1-9]\d{0,38}$/.test(text)) return 'key-id';
   if (/phmsk_/i.test(text)) return 'api-key';
-  return /^(?:0x)?[\da-f]{32,}$/i.test(text) ? 'key' : 'unknown';
+  if (/(?:0x)?[\da-f]{32,}/i.test(text)) return 'key';
+  return text.includes(':') ? 'label' : 'unknown';
 }

@@ -7,6 +7,7 @@ import { Notice } from '../components/notice.tsx';
 import { dateTime, pValue } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useSession } from '../session.tsx';
+import { openHash } from '../use-route.ts';
 import { hashOf, NO_FILTERS } from './query.ts';
 import { KeyReceipt } from './receipt.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
@@ -19,8 +20,8 @@ interface KeyRecordProps {
   readonly id: string;
   /** The record as the list has it, if it does. */
   readonly known: KeyInfo | undefined;
-  /** Hash of the list that the reader came from; undefined if a link led here. */
-  readonly listHash: string | undefined;
+  /** Hash of the list beside the record. */
+  readonly listHash: string;
   /** Notes the latest record. */
   onRecord(info: KeyInfo): void;
 }
@@ -37,13 +38,22 @@ export function KeyRecord({ id, known, listHash, onRecord }: KeyRecordProps) {
   );
   const { data, error, isLoading, reload } = useLoad(load);
   const info = known ?? data;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => heading.current?.focus(), [id]);
+  const closeByEscape = (event: KeyboardEvent) => {
+    const isInDialog = event.target instanceof Element && event.target.closest('dialog') !== null;
+    if (event.key === 'Escape' && !isInDialog) openHash(listHash);
+  };
   return (
-    <>
-      <p class="back">
-        <a href={listHash ?? '#/keys'}>
-          {listHash === undefined ? 'All keys' : 'Back to the list'}
+    <section class="drawer" aria-labelledby="record-title" onKeyDown={closeByEscape}>
+      <header class="row">
+        <h2 id="record-title" ref={heading} tabIndex={-1}>
+          Record of a key
+        </h2>
+        <a class="button" href={listHash}>
+          Close
         </a>
-      </p>
+      </header>
       {error !== undefined && <Notice error={error} retry={reload} />}
       {!info && isLoading && <p class="note">Loading the record…</p>}
       {info && (
@@ -53,7 +63,7 @@ export function KeyRecord({ id, known, listHash, onRecord }: KeyRecordProps) {
           <KeyReceipt info={info} />
         </>
       )}
-    </>
+    </section>
   );
 }
 
@@ -97,7 +107,7 @@ function State({ info, onRecord }: StateProps) {
         {isWorking ? 'Revoking the key.' : `${capital(status)}. ${end}`}
       </p>
       {error !== undefined && <Notice error={error} retry={retry} aftermath={AFTERMATH} />}
-      {isAsking && <RevokeDialog info={info} onAnswer={answer} />}
+      {isAsking && <RevokeDialog keys={[info]} onAnswer={answer} />}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 /** Words for the states of keys and the reasons of revocations. */
 import type { KeyInfo, RevocationReason } from '../api.ts';
-import { dateTime } from '../format.ts';
+import { age, date, dateTime } from '../format.ts';
 
 type Status = KeyInfo['status'];
 
@@ -43,6 +43,16 @@ export function endText({ status, revoked_at, revocation_reason, expires_at }: K
   }
   if (expires_at === null) return '';
   return `${status === 'active' ? 'expires' : 'expired'} ${dateTime(expires_at)}`;
+}
+
+/** Further away, a date says more than a number of days. */
+const NEAR_MS = 90 * 86_400_000;
+
+/** Returns the expiry of a key in a few characters: "never", "in 3 d", or a date. */
+export function expiryText({ expires_at: expires }: KeyInfo, nowMs: number): string {
+  if (expires === null) return 'never';
+  const leftMs = Date.parse(expires) - nowMs;
+  return leftMs > 0 && leftMs < NEAR_MS ? `in ${age(leftMs)}` : date(expires);
 }
 
 const MEANINGS: Readonly<Record<Status, string>> = {
