@@ -1,20 +1,73 @@
-/** Builds build/docs, which the server serves at `/docs`: our page and the files of the renderer. */
-import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+/**
+ * Builds build/docs, which the server serves at `/docs`, and which any web server can serve: a page for each Markdown page,
+ * the API reference, the search index, and the scripts and styles of `dashboard/docs-page/`.
+ */
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { build, type InlineConfig } from 'vite';
+import { ROOT } from './docs/pages.ts';
+import { siteFiles } from './docs/site.ts';
 import { precompress } from './precompress.ts';
 
-const PAGE = fileURLToPath(new URL('../dashboard/docs-page', import.meta.url));
-const BUILT = fileURLToPath(new URL('../build/docs', import.meta.url));
+const SOURCES = join(ROOT, 'dashboard/docs-page');
+const BUILT = join(ROOT, 'build/docs');
+const ASSETS = join(BUILT, 'assets');
 
-const RENDERER = dirname(
-  createRequire(import.meta.url).resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js'),
-);
-const RENDERER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
+/** What both bundles share. The first versions with light-dark(), as for the dashboard. */
+const SHARED: InlineConfig = {
+  configFile: false,
+  root: SOURCES,
+  base: './',
+  publicDir: false,
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+};
+const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
+
+/** The scripts of the pages. The parts that few readers need are files of their own. */
+async function bundlePages(): Promise<void> {
+  await build({
+    ...SHARED,
+    build: {
+      outDir: ASSETS,
+      emptyOutDir: false,
+      target: TARGET,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      rolldownOptions: {
+        input: join(SOURCES, 'src/main.tsx'),
+        output: { entryFileNames: 'docs.js', chunkFileNames: '[name].js' },
+      },
+    },
+  });
+}
+
+/** The script that runs before a page is painted, so it is no module. */
+async function bundleTheme(): Promise<void> {
+  await build({
+    ...SHARED,
+    build: {
+      outDir: ASSETS,
+      emptyOutDir: false,
+      target: TARGET,
+      reportCompressedSize: false,
+      lib: {
+        entry: join(SOURCES, 'src/theme.ts'),
+        formats: ['iife'],
+        name: 'theme',
+        fileName: () => 'theme.js',
+      },
+    },
+  });
+}
 
 rmSync(BUILT, { recursive: true, force: true });
-cpSync(PAGE, BUILT, { recursive: true });
-mkdirSync(join(BUILT, 'ui'));
-for (const file of RENDERER_FILES) copyFileSync(join(RENDERER, file), join(BUILT, 'ui', file));
+mkdirSync(ASSETS, { recursive: true });
+const [files] = await Promise.all([siteFiles(), bundlePages(), bundleTheme()]);
+for (const [path, content] of files) {
+  mkdirSync(dirname(join(BUILT, path)), { recursive: true });
+  writeFileSync(join(BUILT, path), content);
+}
+copyFileSync(join(SOURCES, 'docs.css'), join(ASSETS, 'docs.css'));
+copyFileSync(join(ROOT, 'dashboard/public/icon.svg'), join(ASSETS, 'icon.svg'));
 precompress(BUILT);

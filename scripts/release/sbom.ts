@@ -4,7 +4,7 @@
  * identifier begins the SHA-256 of the list.
  *
  * The first list has what the service runs on. The second has the development packages too: the build copies some of
- * them into the dashboard and the page at `/docs`.
+ * them into the dashboard and the pages at `/docs`.
  */
 import { hash } from 'node:crypto';
 import type { Artefact } from './archives.ts';

@@ -3,7 +3,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
+
+/** Browsers run a module and apply a style only if their types say so. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+};
 
 export class FolderServer {
   readonly folder: string;
@@ -19,7 +28,11 @@ export class FolderServer {
   static async start(folder: string): Promise<FolderServer> {
     const server = createServer(({ url = '/' }, response) => {
       try {
-        response.end(readFileSync(join(folder, new URL(url, 'http://x').pathname)));
+        const { pathname } = new URL(url, 'http://x');
+        const file = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
+        const bytes = readFileSync(join(folder, file));
+        const type = TYPES[extname(file)];
+        response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(bytes);
       } catch {
         response.writeHead(404).end();
       }

@@ -399,7 +399,7 @@ describe('the metrics in this process', () => {
     const service = standInService('research');
     const app = await buildTestApp({ service, metrics, dashboardFolder, basePath });
     const before = await metrics.expose();
-    const files = ['/docs/assets/index-1a2b3c4d.js', '/docs/docs/', '/docs/docs/docs.css'];
+    const files = ['/docs/assets/index-1a2b3c4d.js', '/docs/docs/', '/docs/docs/assets/docs.css'];
     for (const url of files) {
       assert.equal((await app.inject({ url })).statusCode, 200, url);
     }

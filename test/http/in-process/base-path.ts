@@ -81,7 +81,7 @@ describe('a base path', () => {
       assert.equal(page.status, 200);
       assert.equal(page.url, `${origin}/security/phm/docs/`);
       const named = [...(await page.text()).matchAll(/(?:src|href)="([^"#]+)"/g)];
-      assert.equal(named.length, 7);
+      assert.ok(named.length > 100, `${named.length} addresses`);
       for (const [, address = ''] of named) {
         const url = new URL(address, page.url);
         assert.ok(url.href.startsWith(`${origin}/security/phm/`), address);
