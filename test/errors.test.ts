@@ -64,6 +64,7 @@ describe('docs/errors.md', () => {
     const { status, title } = ERRORS[problem.code as ErrorCode];
     assert.deepEqual([problem.status, problem.title], [status, title]);
     assert.equal(problem.type, `urn:phm:error:${problem.code}`);
+    assert.equal(problem.help, `docs/errors#${problem.code}`);
   });
 });
 

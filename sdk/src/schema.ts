@@ -1268,6 +1268,8 @@ export interface components {
             /** @description `urn:phm:request:` and the request ID */
             instance: string;
             code: components["schemas"]["ErrorCode"];
+            /** @description where the service's documentation explains the code: a reference relative to the base URL, `docs/errors#` and the code */
+            help: string;
             /** @description X-Request-Id of this request */
             request_id: string;
             /**

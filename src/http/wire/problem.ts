@@ -38,11 +38,17 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
     // Names the occurrence by the request ID: an unknown path may hold anything.
     instance: `urn:phm:request:${occurrence.requestId}`,
     code: error.code,
+    help: helpOf(error.code),
     request_id: occurrence.requestId,
     timestamp: formatTimestamp(occurrence.nowMs),
     ...(fields && { errors: listed(fields) }),
     ...members,
   };
+}
+
+/** Returns where the documentation explains a code, relative to the base URL of the service: the server cannot know it behind a proxy. */
+function helpOf(code: ErrorCode): string {
+  return `docs/errors#${code}`;
 }
 
 /** Says what is wrong and what to do, for readers who see no other member of the problem. */

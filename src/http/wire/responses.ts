@@ -18,6 +18,10 @@ const Problem = Type.Object(
     code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error', {
       title: 'ErrorCode',
     }),
+    help: Type.String({
+      description:
+        "where the service's documentation explains the code: a reference relative to the base URL, `docs/errors#` and the code",
+    }),
     request_id: Type.String({ description: 'X-Request-Id of this request' }),
     timestamp: Timestamp,
     errors: Type.Optional(

@@ -33,6 +33,7 @@ function assertProblem(answer: Answer, status: number, code: string): void {
   assert.equal(answer.body.status, status);
   assert.equal(answer.body.code, code);
   assert.equal(answer.body.type, `urn:phm:error:${code}`);
+  assert.equal(answer.body.help, `docs/errors#${code}`);
   assert.match(answer.body.timestamp, TIMESTAMP);
   assert.equal(answer.body.request_id, answer.headers.get('x-request-id'));
   for (const member of ['title', 'detail', 'instance']) assert.ok(answer.body[member], member);

@@ -176,6 +176,18 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     );
   });
 
+  it('leads from a problem to what it means', async () => {
+    const validate = panel('validate');
+    await validate.getByRole('textbox', { name: 'Body' }).fill('{"key": 5}');
+    await validate.getByRole('button', { name: 'Send' }).click();
+    await validate.getByText(/^Answered 400 in /).waitFor();
+    const { help } = JSON.parse(await validate.locator('.answer pre').innerText());
+    assert.equal(help, 'docs/errors#invalid_request');
+    await page.goto(`${server.address}/${help}`);
+    assert.equal(page.url(), `${server.address}/docs/errors.html#invalid_request`);
+    await page.locator('tr:target').getByText('invalid_request').first().waitFor();
+  });
+
   it('shows the own API key of the reader in no program, and keeps it nowhere', async () => {
     await open('reference#generate');
     await page.getByLabel('Your API key').fill('phmsk_own_secret');

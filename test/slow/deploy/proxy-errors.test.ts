@@ -128,6 +128,7 @@ for (const example of PROXIES) {
         [status, status, code, title],
       );
       assert.equal(body.type, `urn:phm:error:${code}`);
+      assert.equal(body.help, `docs/errors#${code}`);
       assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8');
       assert.equal(answer.headers['retry-after'], '5');
       assert.equal(answer.headers['cache-control'], 'no-store');
