@@ -98,7 +98,7 @@ function isProblem(body: JsonObject): body is ProblemBody {
 }
 
 function apiError(
-  { code, title, detail, errors, key_id, key_ids, max_count }: ProblemBody,
+  { code, title, detail, errors, help, key_id, key_ids, max_count }: ProblemBody,
   common: Pick<Problem, 'status' | 'requestId' | 'retryAfterSeconds'>,
 ): PhmApiError {
   const problem: Problem = {
@@ -107,6 +107,7 @@ function apiError(
     title,
     detail,
     errors: listOf(errors).filter(isFieldError),
+    help: typeof help === 'string' ? help : null,
     keyIds: [key_id, ...listOf(key_ids)].filter(isKeyId),
     maxCount: Number.isSafeInteger(max_count) ? (max_count as number) : null,
   };

@@ -60,6 +60,7 @@ export interface Problem {
   readonly title: string;
   readonly detail: string;
   readonly errors: readonly FieldError[];
+  readonly help: string | null;
   readonly keyIds: readonly string[];
   readonly maxCount: number | null;
   readonly requestId: string | null;
@@ -78,6 +79,8 @@ export class PhmApiError extends PhmError {
   readonly detail: string;
   /** The wrong fields, for `invalid_request`; otherwise empty. */
   readonly errors: readonly FieldError[];
+  /** Where the service documents the code, relative to its base URL; null if the response does not say. */
+  readonly help: string | null;
   /** The keys that an earlier request generated, for `key_already_made`; otherwise empty. */
   readonly keyIds: readonly string[];
   /** Largest `count` that the service accepts, for `batch_too_large`; otherwise null. */
@@ -101,6 +104,7 @@ export class PhmApiError extends PhmError {
     this.title = title;
     this.detail = detail;
     this.errors = errors;
+    this.help = problem.help;
     this.keyIds = problem.keyIds;
     this.maxCount = problem.maxCount;
     this.retryAfterSeconds = retryAfterSeconds;

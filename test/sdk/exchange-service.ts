@@ -198,6 +198,7 @@ function problemBody(code: string, status: number | undefined): JsonObject {
     status: status ?? (BODIES.statuses as JsonObject)[code] ?? assert.fail(`no status of ${code}`),
     detail: 'Do something.',
     code,
+    help: `docs/errors#${code}`,
     request_id: 'of-the-body',
     timestamp: BODIES.timestamp ?? null,
   };

@@ -225,6 +225,7 @@ def _problem(code: str, status: int | None) -> Members:
         "status": BODIES["statuses"][code] if status is None else status,
         "detail": "Do something.",
         "code": code,
+        "help": f"docs/errors#{code}",
         "request_id": "of-the-body",
         "timestamp": BODIES["timestamp"],
     }

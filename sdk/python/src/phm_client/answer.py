@@ -85,6 +85,7 @@ def read_answer(reply: Reply, call: Call[T]) -> T | PhmError:
             title=parsed["title"],
             detail=parsed["detail"],
             errors=_field_errors(parsed.get("errors")),
+            help=_help(parsed),
             request_id=reply.stated_id or reply.sent_id,
             retry_after_seconds=read_retry_after(reply.headers),
             key_ids=_key_ids(parsed),
@@ -195,6 +196,11 @@ def _key_ids(body: _JsonObject) -> tuple[str, ...]:
     several = body.get("key_ids")
     given = cast("list[object]", several) if isinstance(several, list) else [body.get("key_id")]
     return tuple(one for one in given if isinstance(one, str) and is_key_id(one))
+
+
+def _help(body: _JsonObject) -> str | None:
+    reference = body.get("help")
+    return reference if isinstance(reference, str) else None
 
 
 def _max_count(body: _JsonObject) -> int | None:

@@ -72,6 +72,8 @@ class PhmApiError(PhmError):
     """What is wrong and what to do."""
     errors: tuple[FieldError, ...]
     """The wrong fields, for ``invalid_request``; otherwise empty."""
+    help: str | None
+    """Where the service documents the code, relative to its base URL; None if it does not say."""
     retry_after_seconds: int | None
     """Seconds to wait before the next attempt; None if the response names none."""
     key_ids: tuple[str, ...]
@@ -91,6 +93,7 @@ class PhmApiError(PhmError):
         retry_after_seconds: int | None = None,
         key_ids: tuple[str, ...] = (),
         max_count: int | None = None,
+        help: str | None = None,
     ) -> None:
         # The detail already names one wrong field, usually the first.
         named = next((i for i, error in enumerate(errors) if error.message in detail), None)
@@ -113,6 +116,7 @@ class PhmApiError(PhmError):
         self.retry_after_seconds = retry_after_seconds
         self.key_ids = key_ids
         self.max_count = max_count
+        self.help = help
 
 
 class PhmKeyLostError(PhmApiError):
