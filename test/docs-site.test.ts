@@ -132,6 +132,9 @@ describe('the search', () => {
     ['rate limit', 'errors.html#rate_limited'],
     ['encrypt file', 'guides/encrypt-a-file.html'],
     ['bakup', 'operations.html'],
+    ['envelope encryption', 'questions.html'],
+    ['AWS KMS', 'questions.html'],
+    ['terraform', 'questions.html'],
   ] as const) {
     it(`finds ${url} for "${query}" among the first results`, () => {
       const found = search(query).map((result) => result.url);

@@ -126,7 +126,8 @@ class PageRenderer {
             .map(({ tokens, align }, place) => {
               const scope = tag === 'th' ? ' scope="col"' : '';
               const side = align ? ` class="${align}"` : '';
-              const column = place > 0 ? plainText(header[place]?.text ?? '') : '';
+              const column =
+                place > 0 && header.length > 2 ? plainText(header[place]?.text ?? '') : '';
               const name =
                 isStacked && tag === 'td' && column !== ''
                   ? ` data-column="${escapeHtml(column)}"`

@@ -34,6 +34,7 @@ const PLACED: Readonly<Record<Group, readonly string[]>> = {
   Start: [
     'docs/README.md',
     'README.md',
+    'docs/questions.md',
     'sdk/README.md',
     'sdk/python/README.md',
     'docs/examples/README.md',
@@ -47,6 +48,7 @@ const PLACED: Readonly<Record<Group, readonly string[]>> = {
     'docs/configuration.md',
     'docs/clients.md',
     'docs/sealing.md',
+    'docs/encrypted-files.md',
     'docs/receipts.md',
     'docs/ledger.md',
     'docs/prime-harmonic-modulation.md',

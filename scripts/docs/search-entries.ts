@@ -30,6 +30,7 @@ const ROWS: Readonly<Record<string, string>> = {
 };
 const PAGES: Readonly<Record<string, string>> = {
   'reference.html': 'Operation',
+  'questions.html': 'Question',
   'changelog.html': 'Changelog',
 };
 

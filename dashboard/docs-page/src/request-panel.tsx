@@ -68,6 +68,7 @@ function Inputs({ call, filled, example, change, pick }: InputsProps) {
           <input
             spellcheck={false}
             autocomplete="off"
+            placeholder="of a key that you generate here"
             value={filled.keyId ?? ''}
             onInput={({ currentTarget }) => change({ keyId: currentTarget.value })}
           />

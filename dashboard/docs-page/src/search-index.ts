@@ -44,6 +44,7 @@ function stem(word: string): string {
 
 /** Pages that explain rank before those that record how they were measured, and before the history. */
 const WEIGHT: Readonly<Record<string, number>> = {
+  Question: 1.8,
   Guide: 1.6,
   Operation: 1.4,
   Error: 1.3,
