@@ -165,7 +165,7 @@ function bodyOf({ operationId, requestBody }: Operation, api: OpenApi): Markup {
 
 function answerOf({ operationId, responses }: Operation, api: OpenApi): Markup {
   const content = Object.entries(responses['200']?.content ?? {});
-  const tables = new FieldTables(api.components.schemas, words);
+  const tables = new FieldTables(api.components.schemas, words, { isAnswer: true });
   return html`${content.map(([type, { schema, examples = {} }]) => {
     const [example] = Object.values(examples);
     const fields = tables.fieldsOf(schema, `${operationId}.answer.`);

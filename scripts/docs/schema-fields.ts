@@ -36,10 +36,13 @@ const DEEPEST = 3;
 export class FieldTables {
   readonly #schemas: Schemas;
   readonly #words: Words;
+  readonly #isAnswer: boolean;
 
-  constructor(schemas: Schemas, words: Words) {
+  /** In an answer, members that may be absent are marked; in a request, those that are required. */
+  constructor(schemas: Schemas, words: Words, { isAnswer = false } = {}) {
     this.#schemas = schemas;
     this.#words = words;
+    this.#isAnswer = isAnswer;
   }
 
   /** Returns the rows of an object's members, each with those of its own members folded below. */
@@ -57,12 +60,17 @@ export class FieldTables {
     const [text, byDefault] = splitDefault(description, schema.default ?? plain.default);
     const facts = [
       html`<span class="type">${this.#typeOf(plain)}${isNullable ? ' or null' : ''}</span>`,
-      isRequired ? html`<span class="required">required</span>` : NOTHING,
+      this.#presence(isRequired),
       byDefault === undefined ? NOTHING : html`<span>default <code>${byDefault}</code></span>`,
       ...limitsOf(plain).map((limit) => html`<span>${limit}</span>`),
     ];
     return html`<li id="${id}"><div class="field"><code class="name">${name}</code> ${facts}</div>
 ${text === '' ? NOTHING : this.#words(text)}${this.#valuesOf(plain)}${this.#inner(plain, id, depth)}</li>`;
+  }
+
+  #presence(isRequired: boolean): Markup {
+    if (this.#isAnswer) return isRequired ? NOTHING : html`<span>not always present</span>`;
+    return isRequired ? html`<span class="required">required</span>` : NOTHING;
   }
 
   #inner(schema: Schema, id: string, depth: number): Markup {

@@ -255,6 +255,8 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     assert.equal(await link.isVisible(), false);
     await menu.click();
     await link.waitFor();
+    const top = "document.querySelector('#navigation').getBoundingClientRect().top";
+    assert.equal(await page.evaluate(top), 56);
     assert.deepEqual(await findBarriers(page), []);
     await page.keyboard.press('Escape');
     await link.waitFor({ state: 'hidden' });
@@ -295,6 +297,8 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
       assert.equal(await page.locator(part).isVisible(), false, part);
     }
     assert.ok(await page.getByRole('heading', { level: 1 }).isVisible());
+    await open('reference');
+    assert.ok(await page.locator('.part .fields').first().isVisible());
     await page.emulateMedia({ media: 'screen' });
   });
 
