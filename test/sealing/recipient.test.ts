@@ -13,6 +13,7 @@ import {
   SEAL_SUITES,
 } from '#sealing';
 import { FormatError } from '#tlog';
+import { bytesOf } from '../../packages/sealing/src/base64url.ts';
 
 describe('base64url', () => {
   it('is that of Node, and has one encoding for each byte string', () => {
@@ -29,6 +30,30 @@ describe('base64url', () => {
     for (const wrong of ['A', 'AA=', 'AA==', 'AB', 'A A', '+/8', 'AAA\n', 'é']) {
       assert.throws(() => decodeBase64Url(wrong), FormatError, wrong);
     }
+  });
+
+  it('takes exactly the lengths of a member, and names them otherwise', () => {
+    for (const [min, max] of [
+      [0, 0],
+      [1, 1],
+      [1, 2],
+      [1, 3],
+      [2, 4],
+      [32, 32],
+      [33, 1_120],
+    ] as const) {
+      for (const length of [0, 1, 2, 3, 4, 5, 31, 32, 33, 34, max - 1, max, max + 1, 2 * max + 1]) {
+        if (length < 0) continue;
+        const bytes = Buffer.alloc(length, 0xfb);
+        const read = () => bytesOf('enc', encodeBase64Url(bytes), min, max);
+        if (length >= min && length <= max) assert.deepEqual(Buffer.from(read()), bytes);
+        else assert.throws(read, FormatError, `${length} bytes of ${min} to ${max}`);
+      }
+    }
+    assert.throws(() => bytesOf('enc', 'AAAA', 1, 2), {
+      message:
+        'enc: expected base64url without padding (RFC 4648 §5) of 1 to 2 bytes, got 4 characters',
+    });
   });
 });
 
