@@ -1,7 +1,15 @@
 /** A folder in which tests follow the README of the client, line by line. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -100,7 +108,7 @@ export class Newcomer {
 
   /** Runs every example with the Node at `node` against the service at `address`. */
   async runExamples(node: string, address: string): Promise<void> {
-    assert.equal(EXAMPLES.length, 7);
+    assert.equal(EXAMPLES.length, 8);
     // Every block of the page runs: these, one for CommonJS, and the commands.
     assert.equal(BLOCKS.length, EXAMPLES.length + 1 + Object.keys(COMMANDS).length);
     for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);
@@ -120,9 +128,11 @@ export class Newcomer {
       /^valid\n[\s\S]*with its opening it fits[\s\S]*\nNot shown: /,
     );
     assert.match(await run('example-4.mjs'), /^phm_\d+: 32 bytes\n$/);
-    assert.match(await run('example-5.mjs'), /^(?:phm_\d+\n){3}$/);
-    assert.equal(await run('example-6.mjs'), '');
-    assert.match(await run('example-6.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
+    assert.match(await run('example-5.mjs'), /^report\.txt\.phm has the key phm_\d+\n$/);
+    assert.equal(readFileSync(join(this.project, 'copy.txt'), 'utf8'), 'the quarterly figures');
+    assert.match(await run('example-6.mjs'), /^(?:phm_\d+\n){3}$/);
+    assert.equal(await run('example-7.mjs'), '');
+    assert.match(await run('example-7.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
     assert.equal(await run('example.cjs'), 'ok\n');
   }
 

@@ -58,7 +58,7 @@ export async function fileCipher(
   const secret = await subtle.importKey('raw', key as Bytes, 'HKDF', false, ['deriveBits']);
   const how = { name: 'HKDF', hash, salt, info };
   const derived = new Uint8Array(await subtle.deriveBits(how, secret, 8 * salt.length));
-  const node = nodeModule<NodeCrypto>('node:crypto');
+  const node = nodeModule<NodeCrypto>('crypto');
   return node === undefined ? webCipher(derived) : nodeCipher(node, derived);
 }
 

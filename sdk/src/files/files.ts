@@ -216,7 +216,7 @@ interface Handle {
 }
 
 function fileSystem(): FileSystem {
-  const files = nodeModule<FileSystem>('node:fs/promises');
+  const files = nodeModule<FileSystem>('fs/promises');
   if (files !== undefined) return files;
   throw new TypeError(
     'files need Node 20.16, 22.3 or newer; encryptStream and decryptStream work everywhere',
