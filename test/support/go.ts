@@ -8,6 +8,9 @@ const INTEROP = resolve(import.meta.dirname, '../interop');
 /** Folder of the module with the program for sealed keys, which needs nothing but Go itself. */
 export const SEALING: string = resolve(INTEROP, 'sealing');
 
+/** Folder of the module with the program for encrypted files, which uses tink-go. */
+export const FILES: string = resolve(INTEROP, 'files');
+
 /** The first release that downloads the release of a go.mod by itself. */
 const OLDEST_RELEASE = 21;
 
