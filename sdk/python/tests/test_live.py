@@ -156,7 +156,7 @@ def test_two_processes_with_one_research_key_both_succeed(service: str) -> None:
 
 def test_runs_the_examples_of_the_readme_in_order(service: str, tmp_path: Path) -> None:
     """As a reader does who appends one after the other to a file, with the shell's lines before."""
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 8
     policy = httpx.get(f"{service}/log/policy")
     (tmp_path / "policy.txt").write_bytes(policy.content)
     assert "/log/policy --output policy.txt" in README
@@ -169,6 +169,8 @@ def test_runs_the_examples_of_the_readme_in_order(service: str, tmp_path: Path) 
     assert "deactivated" in lines
     assert lines[lines.index("deactivated") + 1] == "True"
     assert any(re.fullmatch(r"phm_[0-9]+ 32", line) for line in lines)
+    assert any(re.fullmatch(r"report\.txt\.phm has the key phm_[0-9]+", line) for line in lines)
+    assert (tmp_path / "copy.txt").read_text() == "the quarterly figures"
     assert sum(bool(re.fullmatch(r"phm_[0-9]+", line)) for line in lines) == 3
 
 
