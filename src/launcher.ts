@@ -17,7 +17,17 @@ const CALLED_AS = '_PHM';
 const STORE_VARIABLES = ['PHM_DATABASE_URL_FILE', 'PHM_DATA_DIR'] as const;
 
 /** Commands that call a running service; all others work on a store. */
-const CLIENT_COMMANDS = ['generate', 'open', 'validate', 'metrics', 'receipt', 'keys'];
+const CLIENT_COMMANDS = [
+  'generate',
+  'open',
+  'encrypt',
+  'decrypt',
+  'reseal',
+  'validate',
+  'metrics',
+  'receipt',
+  'keys',
+];
 
 /** Returns the words that start this program again from the user's directory. */
 export function findLauncher(

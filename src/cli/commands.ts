@@ -12,6 +12,7 @@ import { addAssessAisCommand } from './assess/ais-command.ts';
 import { addAssessCommand } from './assess/command.ts';
 import { addAssessConditioningCommand } from './assess/conditioning-command.ts';
 import { addAssessEntropyCommand } from './assess/entropy-command.ts';
+import { addFileCommands } from './client/files.ts';
 import { addGenerateCommand } from './client/generate.ts';
 import { addKeysCommands } from './client/keys.ts';
 import { addMetricsCommand } from './client/metrics.ts';
@@ -36,6 +37,7 @@ export function addCommands(
 ): void {
   addGenerateCommand(program, context);
   addOpenCommand(program, context);
+  addFileCommands(program, context);
   addValidateCommand(program, context, onExitCode);
   addReceiptCommands(program, context, onExitCode);
   addKeysCommands(program, context);

@@ -52,6 +52,17 @@ type Case = (place: Place) => readonly string[];
 const CASES: Readonly<Record<string, Case>> = {
   generate: () => [],
   open: ({ folder }) => [join(folder, HOSTILE), '--recipient-key', join(folder, 'r.recipient-key')],
+  encrypt: ({ folder }) => [join(folder, HOSTILE), '--to', join(folder, 'r.recipient')],
+  decrypt: ({ folder }) => [
+    ...['--recipient-key', join(folder, 'r.recipient-key')],
+    join(folder, HOSTILE),
+    ...['--output', join(folder, `${HOSTILE}.decrypted`)],
+  ],
+  reseal: ({ folder }) => [
+    ...['--recipient-key', join(folder, 'r.recipient-key')],
+    ...['--to', join(folder, 'r.recipient')],
+    join(folder, HOSTILE),
+  ],
   validate: ({ folder }) => ['--file', join(folder, 'key')],
   'receipt verify': ({ folder }) => [join(folder, HOSTILE), '--policy', join(folder, HOSTILE)],
   'receipt get': ({ keyId }) => [keyId],

@@ -1,10 +1,11 @@
 /** The short guides of docs/guides/, followed on a real server as a reader would. guides.test.ts follows the others. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Reader, readGuide } from '../../support/guides.ts';
+import type { CodeBlock } from '../../support/markdown.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
 
 const noOpenssl = spawnSync('openssl', ['version']).error && 'openssl is not installed here';
@@ -25,6 +26,12 @@ describe('the guides', () => {
     removeDataDir(folder);
   });
 
+  /** Makes the folder of another reader. */
+  function mkFolder(name: string): string {
+    mkdirSync(join(folder, name));
+    return join(folder, name);
+  }
+
   it('encrypt a file with a key', async () => {
     assert.equal(await reader.follow(readGuide('encrypt-a-file')), 5);
     const made = (name: string) => join(reader.folder, name);
@@ -34,9 +41,29 @@ describe('the guides', () => {
     }
   });
 
+  it('encrypt files with a key per file', async () => {
+    const own = new Reader(mkFolder('per-file'), {
+      env: { PHM_URL: server.address },
+      replace: [
+        ['<api_key>', DEMO_KEY],
+        ['http://127.0.0.1:8080', server.address],
+      ],
+    });
+    const page = readGuide('encrypt-files-with-a-key-per-file');
+    const programs: string[] = [];
+    const other = async ({ code }: CodeBlock) => void programs.push(code);
+    assert.equal(await own.follow(page, { other }), 8);
+    // Its functions run in test/sdk/files.test.ts.
+    assert.equal(programs.length, 1);
+    const left = readdirSync(own.folder);
+    assert.ok(!left.includes('no.txt') && !left.some((name) => name.endsWith('.part')));
+    for (const name of ['figures.txt.phm', 'copy.txt']) {
+      assert.equal(statSync(join(own.folder, name)).mode & 0o777, 0o600, name);
+    }
+  });
+
   it('revoke a key', async () => {
-    mkdirSync(join(folder, 'other'));
-    const other = new Reader(join(folder, 'other'), {
+    const other = new Reader(mkFolder('other'), {
       env: { PHM_URL: server.address },
       replace: [['<api_key>', DEMO_KEY]],
     });

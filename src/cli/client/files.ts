@@ -1,0 +1,176 @@
+/** `phm encrypt`, `phm decrypt` and `phm reseal`: files under keys of their own. */
+import type { Command } from 'commander';
+import {
+  decryptFile,
+  EncryptedFileError,
+  reseal,
+  SealedKeyError,
+  type WrittenFile,
+} from '../../../sdk/src/index.ts';
+import { wipe } from '../../bytes.ts';
+import { readFailure } from '../../files/read-failure.ts';
+import { visible } from '../../visible.ts';
+import { CommandError, unwritable } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { requirePolicy } from '../log/trust.ts';
+import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
+import { collectLabel, type Labels } from './labels.ts';
+import { readAnswer } from './open-input.ts';
+import { readRecipient, readRecipientKey } from './recipient-file.ts';
+
+const ENCRYPT_HELP = `
+Encrypts FILE under a new key of its own, which the service generates and which is stored in the output, sealed to the recipient:
+envelope encryption. FILE is not sent, and no answer of the service holds the key. The output is FILE.phm.
+
+Examples:
+  phm encrypt report.txt --to backup.recipient
+  phm encrypt report.txt --to backup.recipient --policy keys.example.policy --label file=report
+`;
+
+const DECRYPT_HELP = `
+Decrypts what "phm encrypt" or a client wrote. The output is FILE without .phm. It appears when all of it is authentic, or not
+at all, and only its owner can read it. Nothing is sent.
+
+Example:
+  phm decrypt report.txt.phm --recipient-key backup.recipient-key
+`;
+
+const RESEAL_HELP = `
+Seals the key of FILE to another recipient, and replaces FILE, or writes --output. The content is not decrypted. Nothing is sent.
+The old recipient can still decrypt copies of the old file.
+
+Example:
+  phm reseal report.txt.phm --recipient-key old.recipient-key --to new.recipient
+`;
+
+interface OutputFlags {
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+interface EncryptFlags extends OutputFlags, ConnectionFlags {
+  readonly to: string;
+  readonly policy?: string;
+  readonly label?: Labels;
+}
+
+interface DecryptFlags extends OutputFlags {
+  readonly recipientKey: string;
+}
+
+interface ResealFlags extends DecryptFlags {
+  readonly to: string;
+}
+
+const FORCE = 'replace an existing output';
+const RECIPIENT_KEY = 'secret file of "phm recipient new"';
+
+export function addFileCommands(program: Command, context: CliContext): void {
+  const encrypting = program
+    .command('encrypt')
+    .argument('<file>', 'file to encrypt')
+    .description('encrypt a file under a key of its own')
+    .requiredOption('--to <file>', 'public file of the recipient')
+    .option('--output <file>', 'output; default: FILE.phm')
+    .option('--force', FORCE)
+    .option('--policy <file>', "encrypt only if the key's receipt is valid by this policy")
+    .option('--label <name=value>', 'label of the key; repeat it for several', collectLabel);
+  addConnectionOptions(encrypting, ENCRYPT_HELP).action((file: string, flags: EncryptFlags) =>
+    encrypt(context, file, flags),
+  );
+  program
+    .command('decrypt')
+    .argument('<file>', 'encrypted file')
+    .description('decrypt a file of phm encrypt')
+    .requiredOption('--recipient-key <file>', RECIPIENT_KEY)
+    .option('--output <file>', 'output; default: FILE without .phm')
+    .option('--force', FORCE)
+    .addHelpText('after', DECRYPT_HELP)
+    .action((file: string, flags: DecryptFlags) => decrypt(context, file, flags));
+  program
+    .command('reseal')
+    .argument('<file>', 'encrypted file')
+    .description('seal the key of an encrypted file to another recipient')
+    .requiredOption('--recipient-key <file>', RECIPIENT_KEY)
+    .requiredOption('--to <file>', 'public file of the new recipient')
+    .option('--output <file>', 'output; default: FILE, which is replaced')
+    .option('--force', FORCE)
+    .addHelpText('after', RESEAL_HELP)
+    .action((file: string, flags: ResealFlags) => sealAgain(context, file, flags));
+}
+
+async function encrypt(context: CliContext, file: string, flags: EncryptFlags): Promise<void> {
+  const to = readRecipient(flags.to);
+  const policy =
+    flags.policy === undefined ? undefined : await readAnswer(flags.policy, 'the policy');
+  if (policy !== undefined) requirePolicy(visible(flags.policy ?? ''), policy);
+  const { label: labels } = flags;
+  const options = { to, ...output(flags), ...(policy && { policy }), ...(labels && { labels }) };
+  const { path, header } = await explained(file, () =>
+    new Connection(context, flags).ask((phm, signal) =>
+      phm.encryptFile(file, { ...options, signal }),
+    ),
+  );
+  const checked = policy === undefined ? '' : ' Its receipt is valid by the policy.';
+  context.err(`Encrypted ${file} under the key ${header.key_id}, to ${path}.${checked}\n`);
+}
+
+async function decrypt(context: CliContext, file: string, flags: DecryptFlags): Promise<void> {
+  const { path, header } = await withRecipientKey(file, flags, (recipientKey, signal) =>
+    decryptFile(file, { recipientKey, ...output(flags), signal }),
+  );
+  context.err(`Decrypted ${file} with the key ${header.key_id}, to ${path}.\n`);
+}
+
+async function sealAgain(context: CliContext, file: string, flags: ResealFlags): Promise<void> {
+  const to = readRecipient(flags.to);
+  const { path, header } = await withRecipientKey(file, flags, (recipientKey, signal) =>
+    reseal(file, { recipientKey, to, ...output(flags), signal }),
+  );
+  context.err(
+    `Sealed the key ${header.key_id} of ${file} to the recipient ${header.thumbprint}, in ${path}.\n`,
+  );
+}
+
+async function withRecipientKey(
+  file: string,
+  flags: DecryptFlags,
+  work: (key: ReturnType<typeof readRecipientKey>, signal: AbortSignal) => Promise<WrittenFile>,
+): Promise<WrittenFile> {
+  const recipientKey = readRecipientKey(flags.recipientKey);
+  try {
+    return await explained(file, () => untilInterrupted((signal) => work(recipientKey, signal)));
+  } finally {
+    wipe(recipientKey.privateKey);
+  }
+}
+
+function output({ output: out, force }: OutputFlags): { out?: string; overwrite?: boolean } {
+  return { ...(out !== undefined && { out }), ...(force && { overwrite: true }) };
+}
+
+/** Turns the errors of the client into those of a command. */
+async function explained(file: string, work: () => Promise<WrittenFile>): Promise<WrittenFile> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof EncryptedFileError) throw new CommandError(inOwnWords(error.message), 1);
+    if (error instanceof SealedKeyError) throw new CommandError(error.message, 1);
+    if (error instanceof TypeError && /^the path/.test(error.message)) {
+      throw new CommandError(`${file} does not end with .phm: name the output with --output`, 2);
+    }
+    const { code, path, syscall } = error as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined) throw error;
+    if (path !== file && path !== undefined) throw unwritable(path, error);
+    throw new CommandError(`${file} cannot be read: ${readFailure(error)}`, 1);
+  }
+}
+
+/** Replaces the options of the client in a message with those of the command line. */
+function inOwnWords(message: string): string {
+  return message.replace(
+    'give another path as out, or overwrite: true.',
+    'name another with --output, or replace it with --force',
+  );
+}
