@@ -119,8 +119,12 @@ def test_is_the_same_in_and_out() -> None:
     for size in range(160):
         whole = content(size)
         sealed = sealed_small(whole)
+        random = sealed[1:40]
         assert len(sealed) == 40 + size + 16 * (1 if size <= 8 else 1 + -(-(size - 8) // 48))
-        assert b"".join(decrypt_content([sealed], KEY, b"ad", SMALL)) == whole
+        for cut in (1, 48, 63, 64, 65, 1000):
+            again = b"".join(encrypt_content(in_chunks(whole, cut), KEY, b"ad", SMALL, random))
+            assert again == sealed
+            assert b"".join(decrypt_content(in_chunks(sealed, cut), KEY, b"ad", SMALL)) == whole
 
 
 def test_is_refused_after_any_change_or_cut() -> None:
