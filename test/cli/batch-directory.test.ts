@@ -1,10 +1,20 @@
 /** A directory for keys is complete only if each file is as the service gave it. */
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { digestOf, KeyDirectory } from '../../src/cli/client/batch/directory.ts';
+import { CommandError } from '../../src/cli/command-error.ts';
 
 const KEYS = ['phm_1', 'phm_2'].map((keyId) => ({ keyId, content: Buffer.from(`${keyId}\n`) }));
 const LISTED = KEYS.map(({ keyId, content }) => ({ keyId, digest: digestOf(content) }));
@@ -46,6 +56,15 @@ describe('a directory for keys', () => {
     assert.throws(() => directory.requireAll(3), /batch\.keys lists 2/);
     directory.removeList();
     assert.throws(() => directory.requireAll(2), /batch\.keys lists 0/);
+  });
+
+  it('is not made where others could replace it', { skip: process.platform === 'win32' }, () => {
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o777);
+    const path = join(shared, 'keys');
+    assert.throws(() => KeyDirectory.open(path, '.key'), CommandError);
+    assert.equal(existsSync(path), false);
   });
 
   it('replaces a file that is not what the service gave', () => {
