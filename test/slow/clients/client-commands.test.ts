@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -741,6 +742,22 @@ describe('phm generate --output-dir', () => {
     assert.equal(other.code, 1);
     assert.match(other.stderr, /another command: --count is 101 there and 102 here\. Repeat that/);
     assert.equal(await metered(), before + 101);
+  });
+
+  it('counts no key of an earlier run whose state is gone', async () => {
+    assert.equal((await many('twice', 2)).code, 0);
+    const earlier = filesIn('twice');
+    rmSync(inFolder('twice/batch.json'));
+    const made = await many('twice', 3);
+    assert.equal(made.code, 0, made.stderr);
+    const list = readFileSync(inFolder('twice/batch.keys'), 'utf8');
+    const listed = list.match(/phm_\d+/g) ?? [];
+    const files = filesIn('twice').filter((name) => !earlier.includes(name));
+    assert.deepEqual(
+      files,
+      listed.sort().map((keyId) => `${keyId}.key`),
+    );
+    assert.equal(files.length, 3);
   });
 
   it('writes sealed keys and whole answers', async () => {
