@@ -1,11 +1,23 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 import { precompress } from '../scripts/precompress.ts';
 
 /** Address of the running service for `vite dev`: PHM_DEV_SERVER, or the service's default. */
 const SERVICE = process.env.PHM_DEV_SERVER ?? 'http://127.0.0.1:8080';
 
 const BUILT = fileURLToPath(new URL('../build/dashboard', import.meta.url));
+
+const NO_FILES = '\0no-files';
+
+/** Leaves the encryption of files out: the client of `sdk/` has it, the page does not use it, and it is 100 KB. */
+const withoutFiles: Plugin = {
+  name: 'without-files',
+  enforce: 'pre',
+  resolveId: (source, importer) =>
+    importer?.endsWith('/sdk/src/client.ts') && source.startsWith('./files/') ? NO_FILES : null,
+  load: (id) =>
+    id === NO_FILES ? 'export let streamOf, newFileKey, encryptFile, encryptChunks;' : null,
+};
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -23,5 +35,8 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { proxy: { '/api': SERVICE, '/health': SERVICE, '/log': SERVICE, '/docs': SERVICE } },
-  plugins: [{ name: 'precompress', apply: 'build', closeBundle: () => precompress(BUILT) }],
+  plugins: [
+    withoutFiles,
+    { name: 'precompress', apply: 'build', closeBundle: () => precompress(BUILT) },
+  ],
 });

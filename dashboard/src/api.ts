@@ -1,28 +1,33 @@
 /** The client of this page: the SDK, with the address of the page. */
-import { type Health, PhmClient, type verifyReceipt } from '../../sdk/src/index.ts';
+import { PhmClient } from '../../sdk/src/client.ts';
+import type { Health, verifyReceipt } from '../../sdk/src/index.ts';
 
+export { PhmClient } from '../../sdk/src/client.ts';
 export {
-  type EvidenceReport,
-  type GeneratedKey,
-  type GenerateRequest,
-  type Health,
-  type KeyInfo,
-  type KeyList,
-  type KeyListQuery,
-  type Limit,
-  type Limits,
-  type NistReport,
   PhmApiError,
-  PhmClient,
   PhmConnectionError,
   PhmError,
   PhmResponseError,
   PhmTimeoutError,
-  parseReceiptText,
-  type ReceiptVerdict,
-  type RevocationReason,
-  type ValidationResult,
+} from '../../sdk/src/errors.ts';
+export type {
+  EvidenceReport,
+  GeneratedKey,
+  GeneratedSealedKey,
+  GenerateRequest,
+  GenerateSealedRequest,
+  Health,
+  KeyInfo,
+  KeyList,
+  KeyListQuery,
+  Limit,
+  Limits,
+  NistReport,
+  ReceiptVerdict,
+  RevocationReason,
+  ValidationResult,
 } from '../../sdk/src/index.ts';
+export { parseReceiptText } from '../../sdk/src/receipt/json.ts';
 
 /** True if a text can be sent as an API key: printable ASCII without spaces. */
 export function isSendable(apiKey: string): boolean {
