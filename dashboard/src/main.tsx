@@ -6,6 +6,7 @@ import './styles/controls.css';
 import './styles/figures.css';
 import './styles/views.css';
 import './styles/keys.css';
+import './styles/generate.css';
 
 const root = document.getElementById('app');
 if (!root) throw new Error('index.html has no #app');

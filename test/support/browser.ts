@@ -171,6 +171,11 @@ export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
   await page.getByRole('button', { name: 'Forget API key' }).waitFor();
 }
 
+/** Unfolds what few orders of a key need: source, modulation, tests, receipt. */
+export async function openAdvanced(page: Page): Promise<void> {
+  await page.getByText('Advanced: source').click();
+}
+
 export async function showView(page: Page, label: string): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name: label, exact: true }).click();
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { issue, POLICY } from '../sdk/receipts.ts';
-import { enterApiKey, showView } from './browser.ts';
+import { enterApiKey, openAdvanced, showView } from './browser.ts';
 import { DEMO_PROFESSIONAL_KEY } from './server.ts';
 
 /** A receipt from the future, so that its verdict has every part. */
@@ -21,7 +21,14 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   const check = (what: string) => checkView(page, what, settings);
   await check('the entry of the API key');
   await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-  await page.getByText('Labels and expiry').click();
+  await page.getByRole('radio', { name: 'sealed to a recipient' }).check({ force: true });
+  await page.getByRole('textbox', { name: 'Recipient' }).fill('no recipient!');
+  await page.getByRole('button', { name: 'Generate', exact: true }).click();
+  await page.getByRole('alert').waitFor();
+  await check('Generate, sealed');
+  await page.getByRole('radio', { name: 'plaintext' }).check({ force: true });
+  await openAdvanced(page);
+  await page.getByRole('checkbox', { name: 'Run the 15 tests' }).check();
   await page.getByRole('button', { name: 'Add a label' }).click();
   await page.keyboard.type('env');
   await page.keyboard.press('Tab');

@@ -79,7 +79,7 @@ const HELP: Readonly<Record<string, string>> = {
   foreign_ledger:
     'The database of this server holds the ledger of another service. The service released no key. Tell the operator.',
   sealed_only:
-    'The operator allows this account only sealed keys, which are encrypted to their recipient. This page shows keys in plaintext, so it generates none for this account. Use "phm generate --seal-to" or a client library.',
+    'The operator allows this account only sealed keys, which are encrypted to their recipient. On Generate, choose “sealed to a recipient”.',
   key_not_found:
     'It may be a key of another account, or its record was removed because of its age. An API key sees only the keys of its own account.',
   overloaded: 'The queues of the service are full. The service counted nothing.',

@@ -4,14 +4,19 @@
  */
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { GeneratedKey } from '../api.ts';
+import type { GeneratedKey, GeneratedSealedKey, PhmClient } from '../api.ts';
 import { useSession } from '../session.tsx';
-import { type Order, toRequest } from './form.tsx';
 import { LossDialog } from './loss-dialog.tsx';
+import { type Order, toRequest } from './order.ts';
+
+/** An answer with a key: in plaintext, or sealed, and then without `key`, `hash_proof` and `opening`. */
+export type Answer = Omit<GeneratedKey, 'key' | 'hash_proof'> &
+  Partial<Pick<GeneratedKey, 'key' | 'hash_proof'>> &
+  Partial<Pick<GeneratedSealedKey, 'sealed_key'>>;
 
 /** A generated key, with its order and its round-trip time. */
 export interface Made {
-  readonly answer: GeneratedKey;
+  readonly answer: Answer;
   readonly order: Order;
   readonly roundTripMs: number;
 }
@@ -136,9 +141,7 @@ function useGeneration() {
       setState((before) => ({ ...before, isWorking: true, error: undefined }));
       const from = performance.now();
       try {
-        const answer = await call((client) =>
-          client.generate(toRequest(order, Date.now()), { signal }),
-        );
+        const answer = await call((client) => ask(client, order, signal));
         const made = { answer, order, roundTripMs: performance.now() - from };
         if (!signal.aborted) setState({ ...EMPTY, made });
       } catch (error) {
@@ -153,6 +156,13 @@ function useGeneration() {
   }, []);
   useLayoutEffect(() => () => running.current?.abort(), []);
   return { state, setState, start, drop };
+}
+
+function ask(client: PhmClient, order: Order, signal: AbortSignal): Promise<Answer> {
+  const request = toRequest(order, Date.now());
+  return request.kind === 'sealed'
+    ? client.generateSealed(request.body, { signal })
+    : client.generate(request.body, { signal });
 }
 
 function idOf({ made }: State): string | undefined {

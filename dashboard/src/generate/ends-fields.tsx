@@ -1,4 +1,4 @@
-/** Fields for the labels and the expiry of a new key, folded away: most keys have neither. */
+/** Fields for the labels and the expiry of a new key. */
 import { useId } from 'preact/hooks';
 import { Choice } from '../components/choice.tsx';
 import { LabelFields } from '../components/label-fields.tsx';
@@ -22,46 +22,43 @@ export function EndsFields({ ends, problems, onChange }: EndsFieldsProps) {
   const id = useId();
   const { labels, expiry, expiresAt } = ends;
   return (
-    <details class="unfold ends" open={labels.length > 0 || expiry !== ''}>
-      <summary>Labels and expiry</summary>
-      <div class="order">
-        <LabelFields
-          legend="Labels"
-          labels={labels}
-          problem={problems.labels}
-          note="To find the key again, such as env and prod. The service stores and shows them: no secrets."
-          onChange={(rows) => onChange({ labels: rows })}
+    <>
+      <LabelFields
+        legend="Labels"
+        labels={labels}
+        problem={problems.labels}
+        note="To find the key again, such as env and prod. The service stores and shows them: no secrets."
+        onChange={(rows) => onChange({ labels: rows })}
+      />
+      <div class="ends">
+        <Choice
+          label="Expires"
+          none="never"
+          value={expiry}
+          options={EXPIRIES}
+          onChange={(chosen) => onChange({ expiry: chosen })}
         />
-        <div>
-          <Choice
-            label="Expires"
-            none="never"
-            value={expiry}
-            options={EXPIRIES}
-            onChange={(chosen) => onChange({ expiry: chosen })}
-          />
-          {expiry === 'at' && (
-            <div class="field at">
-              <label for={id}>Expires at</label>
-              <input
-                id={id}
-                type="datetime-local"
-                max="9999-12-31T23:59"
-                value={expiresAt}
-                aria-invalid={problems.expiry !== undefined}
-                aria-describedby={problems.expiry === undefined ? undefined : `${id}-problem`}
-                onInput={(event) => onChange({ expiresAt: event.currentTarget.value })}
-              />
-              {problems.expiry !== undefined && (
-                <p class="problem" id={`${id}-problem`} role="alert">
-                  {problems.expiry}
-                </p>
-              )}
-            </div>
-          )}
-          <p class="note">From then on, validation calls the key invalid.</p>
-        </div>
+        {expiry === 'at' && (
+          <div class="field at">
+            <label for={id}>Expires at</label>
+            <input
+              id={id}
+              type="datetime-local"
+              max="9999-12-31T23:59"
+              value={expiresAt}
+              aria-invalid={problems.expiry !== undefined}
+              aria-describedby={problems.expiry === undefined ? undefined : `${id}-problem`}
+              onInput={(event) => onChange({ expiresAt: event.currentTarget.value })}
+            />
+            {problems.expiry !== undefined && (
+              <p class="problem" id={`${id}-problem`} role="alert">
+                {problems.expiry}
+              </p>
+            )}
+          </div>
+        )}
+        <p class="note">From then on, validation calls the key invalid.</p>
       </div>
-    </details>
+    </>
   );
 }

@@ -31,7 +31,8 @@ export function endFields(
     ...(labels.length > 0 && {
       labels: Object.fromEntries(labels.map(({ name, value }) => [name, value])),
     }),
-    ...(atMs !== undefined && { expires_at: new Date(atMs).toISOString() }),
+    // The field of a time may still be empty while the code of the request is shown.
+    ...(atMs !== undefined && !Number.isNaN(atMs) && { expires_at: new Date(atMs).toISOString() }),
   };
 }
 

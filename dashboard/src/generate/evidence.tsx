@@ -1,10 +1,10 @@
 /** Details of the generated key, and the results of its tests. */
-import type { GeneratedKey, NistReport } from '../api.ts';
+import type { NistReport } from '../api.ts';
 import { Figure } from '../components/figure.tsx';
 import { type Tile, Tiles } from '../components/tiles.tsx';
 import { Warnings } from '../components/warnings.tsx';
 import { date, milliseconds, timeOfDay } from '../format.ts';
-import type { Made } from './custody.tsx';
+import type { Answer, Made } from './custody.tsx';
 import { carrierPValues, PValuePlot, pValueTable } from './p-value-plot.tsx';
 import { TestTables } from './tests-table.tsx';
 import { Scores, TestsVerdict } from './tests-verdict.tsx';
@@ -24,7 +24,7 @@ export function Evidence({ made }: { made: Made }) {
         <Tiles tiles={tilesOf(made)} />
         <Warnings warnings={answer.warnings} />
       </section>
-      {report ? <Tested answer={answer} report={report} /> : <Untested />}
+      {report && <Tested answer={answer} report={report} />}
     </>
   );
 }
@@ -52,13 +52,13 @@ function tilesOf({ answer, order, roundTripMs }: Made): Tile[] {
   ];
 }
 
-function sourceNote({ source }: GeneratedKey): string {
+function sourceNote({ source }: Answer): string {
   if (source === 'os') return 'the operating system’s generator only';
   const origin = source === 'quantum-simulator' ? 'a pseudorandom imitation, ' : '';
   return `${origin}mixed with the operating system’s generator`;
 }
 
-function quantumTile({ quantum_hardware: isQuantum, entropy_job_id: job }: GeneratedKey): Tile {
+function quantumTile({ quantum_hardware: isQuantum, entropy_job_id: job }: Answer): Tile {
   const jobText = job === null ? 'no job ID' : `job ${job}`;
   return isQuantum
     ? { label: 'Quantum hardware', value: 'yes', note: `according to the provider, ${jobText}` }
@@ -69,19 +69,7 @@ function quantumTile({ quantum_hardware: isQuantum, entropy_job_id: job }: Gener
       };
 }
 
-function Untested() {
-  return (
-    <section class="panel plain" aria-labelledby="untested-title">
-      <h2 id="untested-title">Not tested</h2>
-      <p>
-        You did not ask for the statistical tests. They make no key stronger: tested keys are
-        generated in the same way.
-      </p>
-    </section>
-  );
-}
-
-function Tested({ answer, report }: { answer: GeneratedKey; report: NistReport }) {
+function Tested({ answer, report }: { answer: Answer; report: NistReport }) {
   const values = carrierPValues(report);
   return (
     <>

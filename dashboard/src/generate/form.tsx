@@ -1,56 +1,25 @@
-/** The form for a new key: length, modulation, entropy source, validation, receipt, labels, expiry. */
+/** The form for a new key: length, labels, expiry and delivery; what few need is folded away. */
 import { useId, useState } from 'preact/hooks';
-import type { GenerateRequest } from '../api.ts';
 import { ignoreDoubleClick } from '../components/double-click.ts';
 import { Segments } from '../components/segments.tsx';
 import { useHealth } from '../health.tsx';
 import { offeredSources, sourceText } from '../source-names.ts';
-import { type Ends, endFields, endsProblems, NO_ENDS } from './ends.ts';
 import { EndsFields } from './ends-fields.tsx';
-
-export interface Order extends Ends {
-  readonly level: GenerateRequest['security_level'];
-  readonly modulation: NonNullable<GenerateRequest['modulation_type']>;
-  /** Name of the source; empty for the server's default. */
-  readonly source: string;
-  readonly isValidated: boolean;
-  readonly hasReceipt: boolean;
-}
-
-export const DEFAULT_ORDER: Order = {
-  ...NO_ENDS,
-  level: 256,
-  modulation: 'phase',
-  source: '',
-  isValidated: true,
-  hasReceipt: false,
-};
+import { DEFAULT_ORDER, type Order, orderProblems } from './order.ts';
+import { readRecipient } from './recipient.ts';
+import { RecipientField } from './recipient-field.tsx';
 
 const LEVELS = ([128, 256, 384] as const).map((value) => ({ value, label: `${value} bits` }));
+
+const DELIVERIES = [
+  { value: 'plain', label: 'plaintext' },
+  { value: 'sealed', label: 'sealed to a recipient' },
+] as const;
 
 const MODULATIONS = (['phase', 'frequency', 'amplitude', 'none'] as const).map((value) => ({
   value,
   label: value,
 }));
-
-/** Returns the request for an order. An expiry in days counts from `nowMs`. */
-export function toRequest(order: Order, nowMs: number): GenerateRequest {
-  const { level, modulation, source, isValidated, hasReceipt } = order;
-  const include = [
-    ...(isValidated ? (['nist_report'] as const) : []),
-    ...(hasReceipt ? (['receipt'] as const) : []),
-  ];
-  return {
-    security_level: level,
-    modulation_type: modulation,
-    enable_nist_validation: isValidated,
-    ...(include.length > 0 && { include }),
-    ...(source !== '' && {
-      entropy_source: source as NonNullable<GenerateRequest['entropy_source']>,
-    }),
-    ...endFields(order, nowMs),
-  };
-}
 
 interface GenerateFormProps {
   readonly order: Order;
@@ -62,15 +31,21 @@ interface GenerateFormProps {
 }
 
 export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: GenerateFormProps) {
-  const id = useId();
   const [isChecked, setChecked] = useState(false);
-  const problems = isChecked ? endsProblems(order, Date.now()) : {};
+  const [dropped, setDropped] = useState<string>();
+  const problems = isChecked ? orderProblems(order, Date.now()) : {};
   const submit = (event: Event) => {
     event.preventDefault();
-    const { labels, expiry } = endsProblems(order, Date.now());
-    const isWrong = labels !== undefined || expiry !== undefined;
+    const isWrong = Object.values(orderProblems(order, Date.now())).some((one) => one);
     setChecked(isWrong);
     if (!isWorking && !isWrong) onSubmit();
+  };
+  /** A secret that was pasted by mistake does not stay in the field, and the reader is told at once. */
+  const takeRecipient = (recipient: string) => {
+    const read = readRecipient(recipient);
+    const isSecret = 'isSecret' in read;
+    if (recipient !== '') setDropped(isSecret ? read.problem : undefined);
+    onChange({ ...order, recipient: isSecret ? '' : recipient });
   };
   return (
     <section class="panel" aria-label="What to generate">
@@ -81,41 +56,25 @@ export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: G
           value={order.level}
           onChange={(level) => onChange({ ...order, level })}
         />
-        <Segments
-          legend="Modulation"
-          options={MODULATIONS}
-          value={order.modulation}
-          onChange={(modulation) => onChange({ ...order, modulation })}
-        />
-        <SourceField order={order} onChange={onChange} />
-        <div class="field">
-          <span class="label" id={`${id}-with`}>
-            With the key
-          </span>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={order.isValidated}
-              aria-describedby={`${id}-with`}
-              onChange={(event) => onChange({ ...order, isValidated: event.currentTarget.checked })}
-            />
-            Run the 15 tests
-          </label>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={order.hasReceipt}
-              aria-describedby={`${id}-with`}
-              onChange={(event) => onChange({ ...order, hasReceipt: event.currentTarget.checked })}
-            />
-            Get a receipt
-          </label>
-        </div>
         <EndsFields
           ends={order}
           problems={problems}
           onChange={(fields) => onChange({ ...order, ...fields })}
         />
+        <Segments<'plain' | 'sealed'>
+          legend="Deliver as"
+          options={DELIVERIES}
+          value={order.isSealed ? 'sealed' : 'plain'}
+          onChange={(delivery) => onChange({ ...order, isSealed: delivery === 'sealed' })}
+        />
+        {order.isSealed && (
+          <RecipientField
+            value={order.recipient}
+            problem={dropped ?? problems.recipient}
+            onInput={takeRecipient}
+          />
+        )}
+        <Advanced order={order} onChange={onChange} />
         <div class="actions">
           <button
             type="submit"
@@ -131,6 +90,56 @@ export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: G
         </div>
       </form>
     </section>
+  );
+}
+
+function isAdvanced({ modulation, source, isValidated, hasReceipt }: Order): boolean {
+  return modulation !== DEFAULT_ORDER.modulation || source !== '' || isValidated || hasReceipt;
+}
+
+/** What most keys do without. Open from the start if the order has any of it. */
+function Advanced({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onChange'>) {
+  const id = useId();
+  const [isOpen] = useState(() => isAdvanced(order));
+  return (
+    <details class="unfold advanced" open={isOpen}>
+      <summary>Advanced: source, modulation, tests, receipt</summary>
+      <div class="order">
+        <SourceField order={order} onChange={onChange} />
+        <Segments
+          legend="Modulation"
+          options={MODULATIONS}
+          value={order.modulation}
+          onChange={(modulation) => onChange({ ...order, modulation })}
+        />
+        <div class="field">
+          <span class="label" id={`${id}-with`}>
+            With the key
+          </span>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={order.isValidated}
+              aria-describedby={`${id}-with ${id}-note`}
+              onChange={(event) => onChange({ ...order, isValidated: event.currentTarget.checked })}
+            />
+            Run the 15 tests
+          </label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={order.hasReceipt}
+              aria-describedby={`${id}-with`}
+              onChange={(event) => onChange({ ...order, hasReceipt: event.currentTarget.checked })}
+            />
+            Get a receipt
+          </label>
+          <p class="note" id={`${id}-note`}>
+            The tests make no key stronger.
+          </p>
+        </div>
+      </div>
+    </details>
   );
 }
 

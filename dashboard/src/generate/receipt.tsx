@@ -5,12 +5,12 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { Notice } from '../components/notice.tsx';
 import { saveJson } from '../download.ts';
 import { useSession } from '../session.tsx';
-import { type Made, useCustody } from './custody.tsx';
+import { type Answer, type Made, useCustody } from './custody.tsx';
 
 type Receipt = NonNullable<GeneratedKey['receipt']>;
 
 /** Returns what is downloaded: a file that the view Receipts and `phm receipt verify` read. */
-function receiptFile({ receipt, opening, receipt_url }: GeneratedKey): object {
+function receiptFile({ receipt, opening, receipt_url }: Answer): object {
   return { receipt, opening, receipt_url };
 }
 
@@ -18,7 +18,8 @@ export function ReceiptPanel({ made }: { made: Made }) {
   const { answer } = made;
   const { key_id: id, receipt, opening } = answer;
   const [isShown, setShown] = useState(false);
-  if (opening === undefined) return null;
+  // A sealed key has its opening inside.
+  if (receipt === undefined && opening === undefined) return null;
   return (
     <section class="panel" aria-labelledby="receipt-title">
       <h2 id="receipt-title">{receipt ? 'Its receipt' : 'Its receipt is not ready yet'}</h2>
@@ -31,29 +32,35 @@ export function ReceiptPanel({ made }: { made: Made }) {
       ) : (
         <Pending id={id} />
       )}
-      <p>
-        The opening shows that the receipt is for this key. Store it beside the key and as secret:
-        nothing returns it again.
-      </p>
-      <dl class="ids">
-        <div>
-          <dt>Opening</dt>
-          <dd>
-            <code>
-              {isShown ? opening : <span aria-hidden="true">{'•'.repeat(12)}</span>}
-              {!isShown && <span class="unseen">The opening is hidden.</span>}
-            </code>
-            <button type="button" class="link" onClick={() => setShown(!isShown)}>
-              {isShown ? 'Hide' : 'Reveal'}
-              <span class="unseen"> the opening</span>
-            </button>
-            <CopyButton text={opening} label="Copy opening" what="Opening" className="link" />
-          </dd>
-        </div>
-      </dl>
+      {opening !== undefined ? (
+        <>
+          <p>
+            The opening shows that the receipt is for this key. Store it beside the key and as
+            secret: nothing returns it again.
+          </p>
+          <dl class="ids">
+            <div>
+              <dt>Opening</dt>
+              <dd>
+                <code>
+                  {isShown ? opening : <span aria-hidden="true">{'•'.repeat(12)}</span>}
+                  {!isShown && <span class="unseen">The opening is hidden.</span>}
+                </code>
+                <button type="button" class="link" onClick={() => setShown(!isShown)}>
+                  {isShown ? 'Hide' : 'Reveal'}
+                  <span class="unseen"> the opening</span>
+                </button>
+                <CopyButton text={opening} label="Copy opening" what="Opening" className="link" />
+              </dd>
+            </div>
+          </dl>
+        </>
+      ) : (
+        <p>The opening, which ties the receipt to the key, is sealed with the key.</p>
+      )}
       <div class="actions">
         <button type="button" onClick={() => saveJson(`${id}-receipt.json`, receiptFile(answer))}>
-          Download receipt and opening
+          {opening === undefined ? 'Download receipt' : 'Download receipt and opening'}
         </button>
       </div>
     </section>

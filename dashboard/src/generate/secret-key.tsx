@@ -8,19 +8,24 @@ import { saveJson } from '../download.ts';
 import { type Made, useCustody } from './custody.tsx';
 import { BitRaster } from './raster.tsx';
 
+/** The styles have the same width: below it, the key comes above the form. */
+const ONE_COLUMN = matchMedia('(max-width: 63.9em)');
+
 /** Groups of eight digits, so that lines break between groups. */
 const GROUP = /.{8}/g;
 
 /**
  * Moves the focus from the button that generated the key to the key, unless the reader has moved it elsewhere. The
- * page does not scroll under a pointer.
+ * page scrolls only if the key is out of sight; and in two columns not under a pointer, whose button is beside the key.
  */
-function takeFocus(heading: HTMLElement | null): void {
+export function takeFocus(heading: HTMLElement | null): void {
   if (!heading || !document.activeElement?.matches('body, h1, [type=submit]')) return;
   heading.focus({ preventScroll: true });
-  if (heading.matches(':focus-visible')) {
-    heading.closest('section')?.scrollIntoView({ block: 'nearest' });
-  }
+  const section = heading.closest('section');
+  const end = section?.querySelector('.actions')?.getBoundingClientRect().bottom ?? 0;
+  const isSeen = heading.getBoundingClientRect().top >= 0 && end <= innerHeight;
+  const mayScroll = heading.matches(':focus-visible') || ONE_COLUMN.matches;
+  if (!isSeen && mayScroll) section?.scrollIntoView();
 }
 
 /** True if the reader's selection contains the whole key. */
@@ -28,9 +33,15 @@ function isCopiedByHand(key: string): boolean {
   return String(getSelection()).replaceAll(/\s/g, '').includes(key);
 }
 
-export function SecretKey({ made }: { made: Made }) {
+/** An answer in plaintext. */
+type PlainAnswer = Made['answer'] & { readonly key: string; readonly hash_proof: string };
+
+export function isPlain(answer: Made['answer']): answer is PlainAnswer {
+  return answer.key !== undefined;
+}
+
+export function SecretKey({ answer }: { answer: PlainAnswer }) {
   const { hasCopy, noteCopy, forget } = useCustody();
-  const { answer } = made;
   const { key, key_id: id, security_level: level, timestamp, hash_proof: proof, opening } = answer;
   const [isShown, setShown] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -112,7 +123,6 @@ export function SecretKey({ made }: { made: Made }) {
           <dd>
             <code>{id}</code>
             <CopyButton text={id} label="Copy ID" what="Key ID" className="link" />
-            <a href={`#/keys/${id}`}>Its record</a>
           </dd>
         </div>
         <div>

@@ -1,15 +1,16 @@
 /** Results of the tests: counts and gate, what they do not prove, and last the labels of the API. */
-import type { GeneratedKey, NistReport } from '../api.ts';
+import type { NistReport } from '../api.ts';
 import { type Tile, Tiles } from '../components/tiles.tsx';
 import { saveJson } from '../download.ts';
 import { count, pValue } from '../format.ts';
 import { testText } from '../tests.ts';
+import type { Answer } from './custody.tsx';
 
 /** Number of modulation tests in the gate of a modulated key. */
 const MODULATION_TESTS = 4;
 
 interface TestsVerdictProps {
-  readonly answer: GeneratedKey;
+  readonly answer: Answer;
   readonly report: NistReport;
 }
 
@@ -84,7 +85,7 @@ function findingsText(passed: number, total: number): string {
 }
 
 /** Shows the words and scores of the API. They restate the figures above; an answer has all of them or none. */
-export function Scores({ answer }: { answer: GeneratedKey }) {
+export function Scores({ answer }: { answer: Answer }) {
   const { nist_validation: validation, nist_score: score, nist_grade: grade } = answer;
   const tiles = [
     { label: 'Status', value: validation?.certification_status },

@@ -221,7 +221,7 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM }, () => {
     await page.locator('.secret').getByText('Not copied yet').waitFor();
     await generateAnyway(page);
     await alertOf(page).getByText('the service never shows a key twice').waitFor();
-    await alertOf(page).getByText('The key below is the previous one').waitFor();
+    await alertOf(page).getByText('The key that is shown is the previous one').waitFor();
     await page.getByRole('link', { name: 'Server does not answer' }).waitFor();
 
     // A hidden page does not check the state by itself.
@@ -255,7 +255,7 @@ describe('the dashboard after a failure', { skip: NO_CHROMIUM }, () => {
     await showView(page, 'Generate');
     await page.getByText(id).waitFor();
     await generateAnyway(page);
-    await alertOf(page).getByText('The key below is the previous one').waitFor();
+    await alertOf(page).getByText('The key that is shown is the previous one').waitFor();
     await page.getByRole('button', { name: 'Enter another API key' }).click();
     await page.getByRole('button', { name: 'Forget both' }).click();
     await page.getByRole('textbox', { name: 'API key' }).waitFor();

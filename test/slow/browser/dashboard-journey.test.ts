@@ -9,6 +9,7 @@ import {
   enterApiKey,
   generateKey,
   NO_CHROMIUM,
+  openAdvanced,
   showView,
   watchTexts,
 } from '../../support/browser.ts';
@@ -24,6 +25,8 @@ describe('the dashboard', { skip: NO_CHROMIUM }, () => {
     const page = await open();
     await page.getByRole('button', { name: 'Use the public demo key' }).click();
     await page.getByRole('button', { name: 'Forget API key' }).waitFor();
+    await openAdvanced(page);
+    await page.getByRole('checkbox', { name: 'Run the 15 tests' }).check();
     const { key, key_id: id, hash_proof: proof } = await generateKey(page);
     assert.match(key, KEY);
     const isInPage = async () => (await traces(page)).replaceAll(/<[^>]*>/g, '').includes(key);

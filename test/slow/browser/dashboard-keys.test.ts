@@ -7,6 +7,7 @@ import {
   enterApiKey,
   generateKey,
   NO_CHROMIUM,
+  openAdvanced,
   requestIdOf,
   showView,
   untilTrue,
@@ -395,7 +396,8 @@ describe('keys in the dashboard', { skip: NO_CHROMIUM }, () => {
 
   it('lead from generation to their record and receipt', async () => {
     const page = await open('#/generate');
-    await page.getByText('Labels and expiry').click();
+    await openAdvanced(page);
+    await page.getByRole('checkbox', { name: 'Run the 15 tests' }).check();
     await button(page, 'Add a label').click();
     await page.keyboard.type('env');
     await page.getByRole('combobox', { name: 'Expires' }).selectOption('at');

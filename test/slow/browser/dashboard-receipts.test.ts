@@ -10,6 +10,7 @@ import {
   generateKey,
   launchBrowser,
   NO_CHROMIUM,
+  openAdvanced,
   openPage,
   requestIdOf,
   showView,
@@ -261,7 +262,9 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM }, () => {
   it('come with a key on request, and are verified as they were downloaded', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await openAdvanced(page);
     await page.getByRole('checkbox', { name: 'Get a receipt' }).check();
+    await page.getByRole('checkbox', { name: 'Run the 15 tests' }).check();
     const { key_id: id } = await generateKey(page);
     await page.getByRole('heading', { name: /^Its receipt/ }).waitFor();
     // On a busy machine the receipt may come later.
@@ -273,7 +276,7 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM }, () => {
     const ofKey = await downloadBy(page, 'Download');
     assert.equal(report.text.includes(JSON.parse(ofKey.text).opening), false);
 
-    await page.getByRole('link', { name: 'verify the receipt' }).click();
+    await page.getByRole('link', { name: 'verify the receipt', exact: true }).click();
     await drop(page, files.text);
     await untilTrue(page, "document.querySelector('textarea').value !== ''");
     await field(page, 'Key (optional)').fill(JSON.parse(ofKey.text).key);
@@ -304,7 +307,9 @@ describe('receipts in the dashboard', { skip: NO_CHROMIUM }, () => {
     };
     const other = issue({ time: now() });
     const late = { receipt: null, opening: other.opening };
+    await openAdvanced(page);
     await page.getByRole('checkbox', { name: 'Get a receipt' }).check();
+    await page.getByRole('checkbox', { name: 'Run the 15 tests' }).check();
     await page.route('**/api/v2/generate', withReceipt(late), { times: 1 });
     const { key_id: id } = await generateBy(page, () =>
       page.getByRole('button', { name: 'Generate', exact: true }).click(),
