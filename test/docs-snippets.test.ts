@@ -58,6 +58,16 @@ describe('the programs of the reference', () => {
       python.includes('phm.generate(128, labels={"env": "prod"}, include=["receipt"])'),
       python,
     );
+    const query = { query: 'hours=2&step=5' };
+    assert.match(
+      programOf('Python', call('metricsSeries'), DEMO, query),
+      /metrics_series\(hours=2, step=5\)/,
+    );
+    assert.match(
+      programOf('TypeScript', call('metricsSeries'), DEMO, query),
+      /metricsSeries\(\{ hours: 2, step: 5 \}\)/,
+    );
+    assert.match(programOf('TypeScript', call('metrics'), DEMO), /phm\.metrics\(\)/);
     const keyId = 'phm_5';
     const revoke = { keyId, body: '{"reason": "superseded"}' };
     assert.match(

@@ -82,9 +82,10 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Arguments of the clients' methods, from key_id and body. */
+/** Arguments of the clients' methods, from what the reader filled in. */
 interface Arguments {
   readonly keyId: string;
+  readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -100,7 +101,15 @@ const TYPESCRIPT: Readonly<Record<string, Write>> = {
   receipt: ({ keyId }, literal) => `receipt(${literal(keyId)})`,
   receiptByCommitment: ({ body }, literal) =>
     `receiptByCommitment(${literal(body.key_id)}, ${literal(body.key_commitment)})`,
+  metrics: ({ query }, literal) => `metrics(${optional(query, literal)})`,
+  metricsSeries: ({ query }, literal) => `metricsSeries(${optional(query, literal)})`,
+  randomness: ({ query }, literal) => `randomness(${optional(query, literal)})`,
 };
+
+/** Returns an object, or nothing if it has no members. */
+function optional(query: Arguments['query'], literal: (value: unknown) => string): string {
+  return Object.keys(query).length === 0 ? '' : literal(query);
+}
 
 /** The call of the Python client, by operation. */
 const PYTHON: Readonly<Record<string, Write>> = {
@@ -113,26 +122,43 @@ const PYTHON: Readonly<Record<string, Write>> = {
   receipt: ({ keyId }, literal) => `receipt(${literal(keyId)})`,
   receiptByCommitment: ({ body }, literal) =>
     `receipt_by_commitment(${literal(body.key_id)}, ${literal(body.key_commitment)})`,
+  metrics: ({ query }, literal) => `metrics(${byName(query, literal)})`,
+  metricsSeries: ({ query }, literal) => `metrics_series(${byName(query, literal)})`,
+  randomness: ({ query }, literal) => `randomness(${byName(query, literal)})`,
 };
 
 /** Returns the arguments of a Python call: the first by its place, the others by name. */
 function named(body: Arguments['body'], first: string, literal: (value: unknown) => string) {
   const { [first]: value, ...others } = body;
-  const rest = Object.entries(others).map(([name, one]) => `${name}=${literal(one)}`);
-  return [literal(value), ...rest].join(', ');
+  const rest = byName(others, literal);
+  return rest === '' ? literal(value) : `${literal(value)}, ${rest}`;
+}
+
+function byName(members: Arguments['body'], literal: (value: unknown) => string): string {
+  const named = Object.entries(members).filter(([name]) => /^[a-z_]\w*$/i.test(name));
+  return named.map(([name, one]) => `${name}=${literal(one)}`).join(', ');
 }
 
 function argumentsOf(call: Call, filled: Filled): Arguments | null {
   const keyId = filled.keyId?.trim() || SOME_KEY_ID;
   const text = bodyText(call, filled);
-  if (text === undefined) return { keyId, body: {} };
+  const query = queryOf(filled);
+  if (text === undefined) return { keyId, query, body: {} };
   try {
     const body: unknown = JSON.parse(text);
     const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-    return isObject ? { keyId, body: body as Arguments['body'] } : null;
+    return isObject ? { keyId, query, body: body as Arguments['body'] } : null;
   } catch {
     return null;
   }
+}
+
+/** Returns the parameters of a query, numbers as such. */
+function queryOf({ query = '' }: Filled): Arguments['query'] {
+  const given = [...new URLSearchParams(query.trim())];
+  return Object.fromEntries(
+    given.map(([name, text]) => [name, /^\d{1,15}$/.test(text) ? Number(text) : text]),
+  );
 }
 
 function typescriptOf(call: Call, { address, apiKey }: Caller, filled: Filled): string | null {
