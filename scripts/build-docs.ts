@@ -13,6 +13,9 @@ const SOURCES = join(ROOT, 'dashboard/docs-page');
 const BUILT = join(ROOT, 'build/docs');
 const ASSETS = join(BUILT, 'assets');
 
+/** One below the best: the many pages take 2 s less of every `npm ci`, and are 2 % larger. */
+const PAGE_QUALITY = 10;
+
 /** What both bundles share. The first versions with light-dark(), as for the dashboard. */
 const SHARED: InlineConfig = {
   configFile: false,
@@ -70,4 +73,4 @@ for (const [path, content] of files) {
 }
 copyFileSync(join(SOURCES, 'docs.css'), join(ASSETS, 'docs.css'));
 copyFileSync(join(ROOT, 'dashboard/public/icon.svg'), join(ASSETS, 'icon.svg'));
-precompress(BUILT);
+precompress(BUILT, PAGE_QUALITY);
