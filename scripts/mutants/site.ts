@@ -22,13 +22,13 @@ import { type Mutant, mutated } from './list.ts';
 const BUILDS: readonly (readonly [RegExp, 'kernels' | 'pages', string])[] = [
   [/^(packages\/sp800-22\/kernels|src\/modulation\/kernel)\//, 'kernels', 'digests'],
   [/^(dashboard\/testbench|packages\/(sp800-22|sp800-90b)\/src)\//, 'pages', 'build:testbench'],
-  [/^dashboard\/docs-page\//, 'pages', 'build:docs'],
+  [/^(dashboard\/docs-page|scripts\/docs)\//, 'pages', 'build:docs'],
   [/^(dashboard\/(src|public|index)|sdk\/src|packages\/tlog\/src)/, 'pages', 'build:dashboard'],
 ];
 
 /** Returns the project of the compiler that a file is in. */
 export function projectOf(file: string): string {
-  const [project = '.'] = /^dashboard(\/testbench)?(?=\/.*src\/)/.exec(file) ?? [];
+  const [project = '.'] = /^dashboard(\/testbench|\/docs-page)?(?=\/.*src\/)/.exec(file) ?? [];
   return project;
 }
 
