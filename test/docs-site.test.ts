@@ -45,7 +45,7 @@ describe('the documentation site', () => {
   it('links only to pages, files and anchors that exist', () => {
     let links = 0;
     const faults = [...pages].flatMap(([path, html]) =>
-      [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].flatMap(([, address = '']) => {
+      [...html.matchAll(/ (?:href|src|srcset)="([^"]*)"/g)].flatMap(([, address = '']) => {
         links += 1;
         return fault(path, address.replaceAll('&amp;', '&')) ?? [];
       }),
@@ -58,7 +58,7 @@ describe('the documentation site', () => {
 
   it('has only relative addresses, so that it works below any path', () => {
     for (const [path, html] of pages) {
-      const own = [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, address = '']) => address);
+      const own = [...html.matchAll(/ (?:href|src|srcset)="([^"]*)"/g)].map(([, address = '']) => address);
       assert.deepEqual(
         own.filter((address) => address.startsWith('/')),
         [],
@@ -111,7 +111,10 @@ describe('the documentation site', () => {
   it('was built from the pages as they are now', () => {
     for (const { source, output, text } of readSourcePages()) {
       const { headings } = renderPage(text, () => null);
-      for (const { id } of headings) assert.ok(ids.get(output)?.has(id), `${source}: #${id}`);
+      for (const { id } of headings) {
+        const words = `${source}: #${id} is not built: run "npm run build:docs"`;
+        assert.ok(ids.get(output)?.has(id), words);
+      }
     }
   });
 });
@@ -163,6 +166,14 @@ describe('the Markdown of the site', () => {
     assert.match(html, /code \(<code>\.\.\/src\/a\.ts<\/code>\)/);
     assert.match(html, /<code>&lt;b&gt;<\/code>/);
     assert.doesNotMatch(html, /note|href="\.\./);
+  });
+
+  it('finds the pictures of HTML within Markdown', () => {
+    const picture = '<picture><source srcset="dark.png"><img src="light.png" alt="A"></picture>';
+    const { html } = renderPage(`# A\n\n${picture}\n`, (target) => `pictures/${target}`);
+    assert.ok(
+      html.includes('srcset="pictures/dark.png"') && html.includes('src="pictures/light.png"'),
+    );
   });
 
   it('gives rows that begin with a name an anchor, once', () => {

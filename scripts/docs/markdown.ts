@@ -154,7 +154,10 @@ class PageRenderer {
         return `<pre tabindex="0"${language}><code>${escapeHtml(text)}</code></pre>\n`;
       },
       html({ text }: Tokens.HTML | Tokens.Tag): string {
-        return text.trimStart().startsWith('<!--') ? '' : text;
+        if (text.trimStart().startsWith('<!--')) return '';
+        return text.replace(/ (src|srcset|href)="([^":]+)"/g, (_, name: string, target: string) => {
+          return ` ${name}="${self.#resolve(target) ?? target}"`;
+        });
       },
     };
   }
