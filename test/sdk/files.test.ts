@@ -1,9 +1,11 @@
 /** Encrypted files of the TypeScript client: whom they open for, and what is left of an output that fails. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import * as files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import {
   decryptFile,
   decryptStream,
@@ -38,6 +40,32 @@ interface FileVector {
 const vectors: readonly FileVector[] = JSON.parse(
   readFileSync(new URL('../vectors/files/files.json', import.meta.url), 'utf8'),
 );
+
+/** Changes what the client's file handles do. */
+function changeHandles(t: TestContext, change: (handle: FileHandle) => Partial<Calls>) {
+  const open = async (...args: Parameters<typeof files.open>) => {
+    const handle = await files.open(...args);
+    const changed: Partial<Calls> = change(handle);
+    return new Proxy(handle, {
+      get: (target, name) => {
+        const own: unknown = changed[name as keyof Calls] ?? Reflect.get(target, name);
+        return typeof own === 'function' ? own.bind(target) : own;
+      },
+    });
+  };
+  const { getBuiltinModule } = process;
+  return t.mock.method(process, 'getBuiltinModule', (name: string) =>
+    name === 'node:fs/promises' ? { ...files, open } : getBuiltinModule(name),
+  );
+}
+
+/** The calls of a file handle that tests replace. */
+interface Calls {
+  read(buffer: Uint8Array, offset: number, length: number): Promise<unknown>;
+  write(buffer: Uint8Array, offset: number): Promise<unknown>;
+  writev(buffers: readonly Uint8Array[]): Promise<unknown>;
+  sync(): Promise<void>;
+}
 
 /** Rejects with an `EncryptedFileError` of this code, in whole sentences. */
 async function refuses(
@@ -203,6 +231,33 @@ describe('encrypted files', () => {
     const { path } = await phm.encryptFile(source, { to: me });
     await decryptFile(path, { recipientKey: me, out: at('copy') });
     assert.equal(statSync(at('copy')).mode & 0o777, 0o600);
+  });
+
+  it('are whole when the system writes and reads in parts', async (t) => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    changeHandles(t, (handle) => ({
+      read: (buffer, offset, length) => handle.read(buffer, offset, Math.min(length, 100_001)),
+      write: (buffer, offset) =>
+        handle.write(buffer, offset, Math.min(buffer.length - offset, 70_001)),
+      writev: (buffers) => handle.write(buffers[0] as Uint8Array, 0, 5),
+    }));
+    const out = at('part.phm');
+    await reseal(path, { recipientKey: me, to: other, out });
+    await decryptFile(out, { recipientKey: other });
+    assert.deepEqual(readFileSync(at('part')), Buffer.from(CONTENT));
+  });
+
+  it('leave nothing when the disk is full, or the source cannot be read', async (t) => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    const full = async () => Promise.reject(new Error('full'));
+    for (const broken of [{ writev: full }, { sync: full }, { read: full }]) {
+      const { mock } = changeHandles(t, () => broken);
+      await assert.rejects(decryptFile(path, { recipientKey: me, out: at('no') }), /full/);
+      mock.restore();
+      assert.deepEqual(readdirSync(folder).sort(), ['report.txt', 'report.txt.phm']);
+    }
   });
 
   it('end with the reason of a signal, and leave nothing', async () => {

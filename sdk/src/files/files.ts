@@ -128,15 +128,15 @@ async function writeAll(
   work: () => Promise<FileChunks>,
   signal: AbortSignal | undefined,
 ): Promise<SealHeader> {
+  const writer = new Writer(file);
   try {
     const { header, chunks } = await work();
     // Nothing comes between: chunks that nobody begins to read do not wipe their key.
     for await (const chunk of chunks) {
       signal?.throwIfAborted();
-      for (let at = 0; at < chunk.length; ) {
-        at += (await file.write(chunk, at)).bytesWritten;
-      }
+      await writer.write(chunk);
     }
+    await writer.end();
     // Otherwise a crash of the machine could leave the name without the content.
     await file.sync();
     return header;
@@ -145,13 +145,69 @@ async function writeAll(
   }
 }
 
-/** Yields a file. A chunk is valid until the next one is asked for. */
+/** Shorter chunks wait for the next one: the tag of a segment takes no write of its own. */
+const SMALL_BYTES = 1024;
+
+/** Writes a chunk while the next one is made. */
+class Writer {
+  readonly #file: Handle;
+  #waiting: Uint8Array[] = [];
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(file: Handle) {
+    this.#file = file;
+  }
+
+  /** Resolves when the chunk before is written. Rejects if that failed. */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#waiting.push(chunk);
+    if (chunk.length < SMALL_BYTES) return;
+    await this.#flush();
+  }
+
+  async end(): Promise<void> {
+    await this.#flush();
+    await this.#last;
+  }
+
+  async #flush(): Promise<void> {
+    await this.#last;
+    const parts = this.#waiting;
+    this.#waiting = [];
+    this.#last = writeParts(this.#file, parts);
+    // `write` or `end` reports it.
+    this.#last.catch(() => undefined);
+  }
+}
+
+async function writeParts(file: Handle, parts: readonly Uint8Array[]): Promise<void> {
+  if (parts.length === 0) return;
+  let { bytesWritten: done } = await file.writev(parts);
+  for (const part of parts) {
+    // A write may take a part.
+    let at = Math.min(done, part.length);
+    while (at < part.length) at += (await file.write(part, at)).bytesWritten;
+    done = Math.max(0, done - part.length);
+  }
+}
+
+/** Yields a file, and reads on meanwhile. A chunk is valid until the one after the next is asked for. */
 async function* chunksOfFile(handle: Handle): AsyncGenerator<Uint8Array> {
-  const buffer = new Uint8Array(CHUNK_BYTES);
-  for (;;) {
+  // One is read into, one is at the reader, and one may still be written.
+  const buffers = [0, 1, 2].map(() => new Uint8Array(CHUNK_BYTES));
+  const read = async (i: number): Promise<Uint8Array> => {
+    const buffer = buffers[i % buffers.length] as Uint8Array;
     const { bytesRead } = await handle.read(buffer, 0, buffer.length);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
+    return buffer.subarray(0, bytesRead);
+  };
+  let next = read(0);
+  for (let i = 1; ; i += 1) {
+    const chunk = await next;
+    if (chunk.length === 0) return;
+    next = read(i);
+    // Whoever asks for the next chunk gets it.
+    next.catch(() => undefined);
+    yield chunk;
   }
 }
 
@@ -211,6 +267,7 @@ interface FileSystem {
 interface Handle {
   read(buffer: Uint8Array, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
   write(buffer: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
+  writev(buffers: readonly Uint8Array[]): Promise<{ readonly bytesWritten: number }>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
