@@ -173,6 +173,19 @@ describe('the content of encrypted files', () => {
     }
   });
 
+  it('is refused with an empty segment at its end, which only the holder of the key can make', async () => {
+    const plaintext = content(8);
+    const whole = (await encrypt(content(9))).subarray(0, 64);
+    const salt = whole.subarray(1, 33);
+    const derived = Buffer.from(nodeCrypto.hkdfSync('sha256', KEY, salt, 'ad', 32));
+    const nonce = Buffer.concat([whole.subarray(33, 40), Buffer.from('0000000101', 'hex')]);
+    const cipher = nodeCrypto.createCipheriv('aes-256-gcm', derived, nonce);
+    cipher.final();
+    const { released, error } = await decrypt(Buffer.concat([whole, cipher.getAuthTag()]));
+    assert.deepEqual(released, Buffer.from(plaintext));
+    assert.equal((error as EncryptedFileError).code, 'truncated');
+  });
+
   it('is refused under another key or other associated data, and releases nothing', async () => {
     const sealed = await encrypt(content(100));
     for (const how of [

@@ -226,6 +226,21 @@ describe('encrypted files', () => {
     assert.deepEqual(readFileSync(at('there')), Buffer.from(CONTENT));
   });
 
+  it('replace no output that somebody makes meanwhile', async (t) => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    const out = at('late');
+    changeHandles(t, (handle) => ({
+      sync: () => {
+        writeFileSync(out, 'mine');
+        return handle.sync();
+      },
+    }));
+    await refuses(decryptFile(path, { recipientKey: me, out }), 'output_exists');
+    assert.equal(readFileSync(out, 'utf8'), 'mine');
+    assert.deepEqual(readdirSync(folder).sort(), ['late', 'report.txt', 'report.txt.phm']);
+  });
+
   it('are decrypted for their owner only', { skip: process.platform === 'win32' }, async () => {
     const { phm } = site();
     const { path } = await phm.encryptFile(source, { to: me });

@@ -104,9 +104,7 @@ export class LineReader {
     for (;;) {
       const end = this.#left.subarray(0, maxBytes + 1).indexOf(LINE_END);
       if (end >= 0) {
-        // A byte order mark is part of the line, and so no beginning of an encrypted file.
-        const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-        const text = decoder.decode(this.#left.subarray(0, end));
+        const text = new TextDecoder().decode(this.#left.subarray(0, end));
         this.#left = this.#left.subarray(end + 1);
         return text;
       }
