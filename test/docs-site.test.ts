@@ -58,7 +58,9 @@ describe('the documentation site', () => {
 
   it('has only relative addresses, so that it works below any path', () => {
     for (const [path, html] of pages) {
-      const own = [...html.matchAll(/ (?:href|src|srcset)="([^"]*)"/g)].map(([, address = '']) => address);
+      const own = [...html.matchAll(/ (?:href|src|srcset)="([^"]*)"/g)].map(
+        ([, address = '']) => address,
+      );
       assert.deepEqual(
         own.filter((address) => address.startsWith('/')),
         [],
