@@ -1,14 +1,15 @@
 /** The frame of the page: brand, navigation, API key, server state and the current view. */
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CustodyProvider } from './generate/custody.tsx';
 import { Explanation } from './generate/explanation.tsx';
 import { GenerateView } from './generate/view.tsx';
-import { HealthLink, HealthProvider } from './health.tsx';
-import { KeyBar, KeyEntry } from './key-entry.tsx';
+import { HealthLink, HealthProvider, ServerLight } from './health.tsx';
+import { HeaderNotes, KeyBar, KeyEntry } from './key-entry.tsx';
 import { KeysView } from './keys/view.tsx';
+import { OverviewView } from './overview/view.tsx';
 import { EvidenceView } from './randomness/view.tsx';
 import { ReceiptsView } from './receipts/view.tsx';
-import { ROUTES, type Route, type RoutePath } from './route.ts';
+import { ROUTES, type Route } from './route.ts';
 import { SessionProvider, useSession } from './session.tsx';
 import { StatusView } from './status.tsx';
 import { ThemeToggle } from './theme.tsx';
@@ -21,7 +22,11 @@ interface ViewText {
   readonly lead: string;
 }
 
-const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
+const TEXTS: Readonly<Record<Route['path'], ViewText>> = {
+  overview: {
+    title: 'Overview',
+    lead: 'The account at a glance: quota, keys, latency, errors.',
+  },
   generate: {
     title: 'Generate a key',
     lead: 'Generate a symmetric key after a reseed from the operating system. Optional tests judge the generator’s output.',
@@ -50,10 +55,14 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
     title: 'Status',
     lead: 'The state of this server, check by check.',
   },
+  unknown: {
+    title: 'No such view',
+    lead: 'The address names a view that this page does not have.',
+  },
 };
 
 /** Views that call nothing with an API key. */
-const WITHOUT_API_KEY: readonly RoutePath[] = ['receipts', 'status'];
+const WITHOUT_API_KEY: readonly Route['path'][] = ['receipts', 'status', 'unknown'];
 
 export function App() {
   return (
@@ -71,18 +80,29 @@ function Shell() {
   const route = useRoute();
   const { ending } = useSession();
   const main = useRef<HTMLElement>(null);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const { path, item, search } = route;
+  // On a narrow screen the menu covers the view that a link of it opens.
+  useLayoutEffect(() => setMenuOpen(false), [path, item, search, ending]);
+  const closeByEscape = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !isMenuOpen) return;
+    setMenuOpen(false);
+    header.current?.querySelector<HTMLElement>('.menu-button')?.focus();
+  };
+  const header = useRef<HTMLElement>(null);
   const toContent = (event: Event) => {
     event.preventDefault();
     main.current?.focus();
   };
   return (
     <div class="shell">
-      <header class="side">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the menu from any of its elements */}
+      <header class="side" ref={header} onKeyDown={closeByEscape}>
         <a class="skip" href={`#/${route.path}`} onClick={toContent}>
           Skip to content
         </a>
         <p class="brand">
-          <a href="#/generate">
+          <a href="#/overview">
             <svg viewBox="0 0 32 32" aria-hidden="true">
               <rect width="32" height="32" rx="7" />
               <path d="M8 8h4v4H8zM16 8h4v4h-4zM20 12h4v4h-4zM8 16h4v4H8zM12 20h4v4h-4zM20 20h4v4h-4z" />
@@ -90,23 +110,36 @@ function Shell() {
             PHM keys
           </a>
         </p>
-        <nav aria-label="Views">
-          <ul>
-            {ROUTES.map(({ path, label }) => (
-              <li key={path}>
-                <a href={`#/${path}`} aria-current={path === route.path ? 'page' : undefined}>
-                  {label}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        {ending !== undefined && <KeyBar route={route.path} />}
-        <div class="tools">
-          <HealthLink />
-          <a href="testbench">Test bench</a>
-          <a href="docs">API reference</a>
-          <ThemeToggle />
+        <HeaderNotes route={route.path} />
+        <ServerLight />
+        <button
+          type="button"
+          class="menu-button"
+          aria-expanded={isMenuOpen}
+          aria-controls="menu"
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          Menu
+        </button>
+        <div id="menu" class={isMenuOpen ? 'menu open' : 'menu'}>
+          <nav aria-label="Views">
+            <ul>
+              {ROUTES.map(({ path, label }) => (
+                <li key={path}>
+                  <a href={`#/${path}`} aria-current={path === route.path ? 'page' : undefined}>
+                    {label}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          {ending !== undefined && <KeyBar route={route.path} />}
+          <div class="tools">
+            <HealthLink />
+            <a href="testbench">Test bench</a>
+            <a href="docs">Docs</a>
+            <ThemeToggle />
+          </div>
         </div>
       </header>
       <main ref={main} tabIndex={-1}>
@@ -118,7 +151,7 @@ function Shell() {
 
 function View({ route }: { route: Route }) {
   const { title, lead } = TEXTS[route.path];
-  const { ending, generation } = useSession();
+  const { ending, generation, isRestoring } = useSession();
   const heading = useHeadingFocus(title, generation);
   return (
     <>
@@ -130,8 +163,8 @@ function View({ route }: { route: Route }) {
       </div>
       {ending === undefined && !WITHOUT_API_KEY.includes(route.path) ? (
         <>
-          <KeyEntry />
-          {route.path === 'generate' && <Explanation />}
+          {isRestoring ? <p class="note">Signing in…</p> : <KeyEntry />}
+          {(route.path === 'overview' || route.path === 'generate') && <Explanation />}
         </>
       ) : (
         <Content key={generation} route={route} />
@@ -142,6 +175,8 @@ function View({ route }: { route: Route }) {
 
 function Content({ route }: { route: Route }) {
   switch (route.path) {
+    case 'overview':
+      return <OverviewView />;
     case 'generate':
       return <GenerateView />;
     case 'keys':
@@ -156,7 +191,21 @@ function Content({ route }: { route: Route }) {
       return <EvidenceView />;
     case 'status':
       return <StatusView />;
+    case 'unknown':
+      return <Unknown />;
   }
+}
+
+function Unknown() {
+  return (
+    <ul class="panel views">
+      {ROUTES.map(({ path, label }) => (
+        <li key={path}>
+          <a href={`#/${path}`}>{label}</a>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 let isFirstView = true;

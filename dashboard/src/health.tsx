@@ -35,6 +35,22 @@ export function serverState({ data, error }: Loaded<Health>): ServerState {
   return data ? data.status : 'asking';
 }
 
+/** Returns the state of the server in a few words. */
+export function useHealthWords(): string {
+  return WORDS[serverState(useHealth())];
+}
+
+/** On a narrow screen, the state of a server that is not ready, while the menu is closed. */
+export function ServerLight() {
+  const state = serverState(useHealth());
+  return state === 'ok' || state === 'asking' ? null : (
+    <a class={`health ${state} server-light`} href="#/status">
+      <span class="light" aria-hidden="true" />
+      <span class="unseen">{WORDS[state]}</span>
+    </a>
+  );
+}
+
 export function HealthLink() {
   const state = serverState(useHealth());
   return (

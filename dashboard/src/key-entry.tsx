@@ -6,7 +6,7 @@ import { SecretField } from './components/secret-field.tsx';
 import { count } from './format.ts';
 import { useCustody } from './generate/custody.tsx';
 import { useLoad } from './load.ts';
-import type { RoutePath } from './route.ts';
+import type { Route } from './route.ts';
 import { useSession } from './session.tsx';
 
 /** Longest time that the form waits for the offer of the demo key, so that both appear together and nothing moves. */
@@ -28,12 +28,12 @@ function useAttempt() {
   const { connect } = useSession();
   const [isTrying, setTrying] = useState(false);
   const [failure, setFailure] = useState<{ error: unknown; apiKey: string }>();
-  const attempt = async (apiKey: string) => {
+  const attempt = async (apiKey: string, isKept: boolean) => {
     if (isTrying) return;
     setTrying(true);
     setFailure(undefined);
     try {
-      await connect(apiKey);
+      await connect(apiKey, isKept);
     } catch (error) {
       setFailure({ error, apiKey });
       setTrying(false);
@@ -47,13 +47,14 @@ export function KeyEntry() {
   const { isTrying, failure, attempt, clearFailure } = useAttempt();
   const [text, setText] = useState('');
   const [isMisspelt, setMisspelt] = useState(false);
+  const [isKept, setKept] = useState(false);
   if (demoKey === undefined) return null;
 
   const given = text.trim();
   const submit = (event: Event) => {
     event.preventDefault();
     setMisspelt(!isSendable(given));
-    if (isSendable(given)) void attempt(given);
+    if (isSendable(given)) void attempt(given, isKept);
     else clearFailure();
   };
   const isDemo = failure !== undefined && failure.apiKey === demoKey;
@@ -61,7 +62,10 @@ export function KeyEntry() {
   /** The API key to retry: the demo key, or the current text of the field. */
   const wanted = isDemo ? demoKey : given;
   const notice = failure && (
-    <Notice error={failure.error} retry={wanted === '' ? undefined : () => void attempt(wanted)} />
+    <Notice
+      error={failure.error}
+      retry={wanted === '' ? undefined : () => void attempt(wanted, isKept && !isDemo)}
+    />
   );
   return (
     <>
@@ -77,7 +81,7 @@ export function KeyEntry() {
               type="button"
               class="primary"
               aria-disabled={isTrying}
-              onClick={() => void attempt(demoKey)}
+              onClick={() => void attempt(demoKey, false)}
             >
               Use the public demo key
             </button>
@@ -89,7 +93,8 @@ export function KeyEntry() {
         <h2 id="entry-title">Enter an API key</h2>
         <p>
           The operator of this server issues API keys. The page keeps yours in memory only: a reload
-          forgets it. It checks the API key with a call that does not count against the quota.
+          forgets it, unless you choose otherwise. It checks the API key with a call that does not
+          count against the quota.
         </p>
         <form onSubmit={submit}>
           <SecretField
@@ -98,6 +103,20 @@ export function KeyEntry() {
             isInvalid={isMisspelt || (isRefused && !isDemo)}
             onInput={setText}
           />
+          <label class="check keep">
+            <input
+              type="checkbox"
+              checked={isKept}
+              onChange={(event) => setKept(event.currentTarget.checked)}
+            />
+            Stay signed in after a reload
+          </label>
+          {isKept && (
+            <p class="note">
+              This tab then stores the API key until you close it or press “Forget API key”. Browser
+              extensions, and whoever uses this tab, can read it.
+            </p>
+          )}
           <div class="actions">
             <button
               type="submit"
@@ -126,7 +145,7 @@ function Misspelt() {
 }
 
 /** Shows the API key in use and the remaining quota, with a button that forgets the API key. */
-export function KeyBar({ route }: { route: RoutePath }) {
+export function KeyBar({ route }: { route: Route['path'] }) {
   const { ending, limits } = useSession();
   const { forgetApiKey } = useCustody();
   const quota = limits?.quota;
@@ -153,6 +172,15 @@ export function KeyBar({ route }: { route: RoutePath }) {
         Forget API key
       </button>
     </section>
+  );
+}
+
+/** On a narrow screen, what must be seen while the menu is closed. */
+export function HeaderNotes({ route }: { route: Route['path'] }) {
+  return (
+    <p class="header-notes" role="status">
+      {route !== 'generate' && <GeneratedKeyLink />}
+    </p>
   );
 }
 

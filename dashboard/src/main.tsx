@@ -7,6 +7,7 @@ import './styles/figures.css';
 import './styles/views.css';
 import './styles/keys.css';
 import './styles/generate.css';
+import './styles/overview.css';
 
 const root = document.getElementById('app');
 if (!root) throw new Error('index.html has no #app');

@@ -3,6 +3,7 @@
  * reach the server.
  */
 export const ROUTES = [
+  { path: 'overview', label: 'Overview' },
   { path: 'generate', label: 'Generate' },
   { path: 'keys', label: 'Keys' },
   { path: 'validate', label: 'Validate' },
@@ -15,17 +16,19 @@ export const ROUTES = [
 export type RoutePath = (typeof ROUTES)[number]['path'];
 
 export interface Route {
-  readonly path: RoutePath;
+  /** `unknown`: the address names no view. */
+  readonly path: RoutePath | 'unknown';
   /** What follows the path's slash: the ID of a key, or empty. */
   readonly item: string;
   /** What follows the question mark, or empty. */
   readonly search: string;
 }
 
-/** Returns the route of a hash. One without a known path is `generate`. */
+/** Returns the route of a hash. One without a path is `overview`; one without a known path is `unknown`. */
 export function parseHash(hash: string): Route {
   const [, name = '', item = '', search = ''] =
     /^#?\/?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(hash) ?? [];
   const known = ROUTES.find(({ path }) => path === name);
-  return known ? { path: known.path, item, search } : { path: 'generate', item: '', search: '' };
+  if (known) return { path: known.path, item, search };
+  return { path: name === '' ? 'overview' : 'unknown', item: '', search: '' };
 }

@@ -1,9 +1,9 @@
 /**
- * The API key of this page and its last known limits. Both exist only in memory: nothing is written to
- * storage, cookies or the address.
+ * The API key of this page and its last known limits. Both exist only in memory: nothing is written to storage, cookies or
+ * the address. Only if the reader asks for it, the session storage of this tab keeps the API key for a reload.
  */
 import { type ComponentChildren, createContext } from 'preact';
-import { useCallback, useContext, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Limits, makeClient, PhmApiError, type PhmClient, PhmConnectionError } from './api.ts';
 import { useHealth } from './health.tsx';
 
@@ -18,14 +18,19 @@ interface Session {
   readonly limits: KnownLimits | undefined;
   /** Counts changes of the API key. Views use it as their key, so data loaded under an API key is dropped with it. */
   readonly generation: number;
-  /** Tries an API key with an unmetered call. Keeps it if the call succeeds, otherwise rejects. */
-  connect(apiKey: string): Promise<void>;
+  /** True while the page tries the API key that the tab kept over a reload. */
+  readonly isRestoring: boolean;
+  /** Tries an API key with an unmetered call. Keeps it if the call succeeds, over a reload if `isKept`; otherwise rejects. */
+  connect(apiKey: string, isKept: boolean): Promise<void>;
   forget(): void;
   /** Makes one call with the API key. Keeps the limits of its answer, also if it fails. */
   call<T>(work: (client: PhmClient) => Promise<T>): Promise<T>;
 }
 
 const SHOWN_CHARACTERS = 4;
+
+/** Name in the session storage of this tab. */
+const STORED = 'phm-api-key';
 
 const Context = createContext<Session | undefined>(undefined);
 
@@ -60,10 +65,12 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, []);
 
   const connect = useCallback(
-    async (apiKey: string) => {
+    async (apiKey: string, isKept: boolean) => {
       const candidate = makeClient(apiKey);
       await observe(candidate, candidate.metrics({ hours: 1 })).catch(acceptScoped);
       client.current = candidate;
+      if (isKept) sessionStorage.setItem(STORED, apiKey);
+      else sessionStorage.removeItem(STORED);
       setEnding(apiKey.slice(-SHOWN_CHARACTERS));
       if (candidate.lastLimits) setLimits({ ...candidate.lastLimits, at: Date.now() });
       setGeneration((value) => value + 1);
@@ -73,6 +80,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
 
   const forget = useCallback(() => {
     client.current = undefined;
+    sessionStorage.removeItem(STORED);
     setEnding(undefined);
     setLimits(undefined);
     setGeneration((value) => value + 1);
@@ -87,9 +95,20 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     [observe],
   );
 
+  const [isRestoring, setRestoring] = useState(() => sessionStorage.getItem(STORED) !== null);
+  useEffect(() => {
+    const stored = sessionStorage.getItem(STORED);
+    if (stored === null) return;
+    connect(stored, true)
+      .catch((error) => {
+        if (error instanceof PhmApiError && error.status === 401) sessionStorage.removeItem(STORED);
+      })
+      .finally(() => setRestoring(false));
+  }, [connect]);
+
   const session = useMemo(
-    () => ({ ending, limits, generation, connect, forget, call }),
-    [ending, limits, generation, connect, forget, call],
+    () => ({ ending, limits, generation, isRestoring, connect, forget, call }),
+    [ending, limits, generation, isRestoring, connect, forget, call],
   );
   return <Context.Provider value={session}>{children}</Context.Provider>;
 }

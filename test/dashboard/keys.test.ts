@@ -72,10 +72,13 @@ describe('the address of a list of keys', () => {
     }
   });
 
-  it('leads to a record by its ID, and to the first view if it is unknown', () => {
+  it('leads to a record by its ID, and to the first view if it names none', () => {
     assert.deepEqual(parseHash('#/keys/phm_12'), { path: 'keys', item: 'phm_12', search: '' });
-    for (const hash of ['', '#', '#/nothing', '#/nothing/x?y=z']) {
-      assert.deepEqual(parseHash(hash), { path: 'generate', item: '', search: '' }, hash);
+    for (const hash of ['', '#', '#/']) {
+      assert.deepEqual(parseHash(hash), { path: 'overview', item: '', search: '' }, hash);
+    }
+    for (const hash of ['#/nothing', '#/nothing/x?y=z']) {
+      assert.deepEqual(parseHash(hash), { path: 'unknown', item: '', search: '' }, hash);
     }
   });
 

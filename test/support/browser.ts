@@ -164,11 +164,12 @@ async function leave(page: Page): Promise<void> {
   if (browser) finished.set(browser, [...(finished.get(browser) ?? []), page]);
 }
 
-/** Types an API key as a reader would. */
+/** Types an API key as a reader would, and opens Generate if the address names no view. */
 export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
   await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
   await page.getByRole('button', { name: 'Use this API key' }).click();
   await page.getByRole('button', { name: 'Forget API key' }).waitFor();
+  if ((await page.evaluate('location.hash')) === '') await showView(page, 'Generate');
 }
 
 /** Unfolds what few orders of a key need: source, modulation, tests, receipt. */

@@ -1,7 +1,15 @@
 /** What a reader does next with a new key. */
 import type { Answer } from './custody.tsx';
 
-export function Next({ answer: { key_id: id, opening, receipt } }: { answer: Answer }) {
+const GUIDE = 'encrypt-a-file';
+
+const SEALED_GUIDE = 'encrypt-a-file-with-a-sealed-key';
+
+export function Next({
+  answer: { key_id: id, opening, receipt, sealed_key: sealed },
+}: {
+  answer: Answer;
+}) {
   const hasReceipt = opening !== undefined || receipt !== undefined;
   return (
     <section class="panel plain next" aria-labelledby="next-title">
@@ -12,8 +20,8 @@ export function Next({ answer: { key_id: id, opening, receipt } }: { answer: Ans
           <span class="note">its state, its receipt, and how to revoke it</span>
         </li>
         <li>
-          <a href="docs">Encrypt a file</a>
-          <span class="note">with a client: one call, and a key for each file</span>
+          <a href={`docs/guides/${sealed ? SEALED_GUIDE : GUIDE}.html`}>Encrypt a file</a>
+          <span class="note">step by step</span>
         </li>
         <li>
           <a href="#/receipts">Verify the receipt</a>

@@ -7,6 +7,7 @@ import { Segments } from '../components/segments.tsx';
 import { dateTime, plural } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useSession } from '../session.tsx';
+import { GateShare } from './gate-share.tsx';
 import { HistogramPanel } from './histogram.tsx';
 import { ProportionsPanel } from './proportions.tsx';
 import { expectedOutside, isOutside, MINIMUM_KEYS } from './second-level.ts';
@@ -64,6 +65,7 @@ export function EvidenceView() {
           <HistogramPanel randomness={data} chosen={row} onChoose={setRow} />
         </>
       )}
+      {data && <GateShare />}
     </>
   );
 }

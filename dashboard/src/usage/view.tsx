@@ -76,7 +76,7 @@ export function UsageView() {
         {data === undefined && isLoading && <p class="note">Loading the totals of the account…</p>}
         {data && (
           <>
-            <Sums metrics={data.metrics} points={data.series.points} />
+            <Sums metrics={data.metrics} />
             <p class="note">
               For the account of this API key.
               {at !== undefined && ` As of ${timeOfDay(at)}.`}
@@ -103,17 +103,13 @@ interface SumsProps {
     readonly performance: {
       readonly total_keys_generated: number;
       readonly average_latency_ms: number;
-      readonly nist_compliance_rate: number;
       readonly error_rate: number;
     };
     readonly usage: { readonly api_key_count: number; readonly total_usage: number };
   };
-  /** The same period over time, which tells a share of nothing from a whole. */
-  readonly points: readonly { readonly nist_compliance_rate: number | null }[];
 }
 
-function Sums({ metrics: { performance, usage }, points }: SumsProps) {
-  const hasStreams = points.some(({ nist_compliance_rate: rate }) => rate !== null);
+function Sums({ metrics: { performance, usage } }: SumsProps) {
   const keys = performance.total_keys_generated;
   return (
     <Tiles
@@ -128,11 +124,6 @@ function Sums({ metrics: { performance, usage }, points }: SumsProps) {
           label: 'Mean latency',
           value: keys === 0 ? '–' : milliseconds(performance.average_latency_ms),
           note: 'without commit and network',
-        },
-        {
-          label: 'Streams past the gate',
-          value: hasStreams ? percent(performance.nist_compliance_rate) : '–',
-          note: 'of the tested ones',
         },
         {
           label: 'Errors',

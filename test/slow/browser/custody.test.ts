@@ -173,7 +173,7 @@ describe('the dashboard with a generated key', { skip: NO_CHROMIUM }, () => {
     const [page, first] = await openWithKey();
     const close = () => page.close({ runBeforeUnload: true });
     assert.equal(await refuseToLeave(page, close), 'beforeunload');
-    const link = page.getByRole('link', { name: 'API reference' });
+    const link = page.getByRole('link', { name: 'Docs' });
     assert.equal(
       await refuseToLeave(page, () => link.click({ noWaitAfter: true })),
       'beforeunload',

@@ -75,7 +75,8 @@ describe('Generate in the dashboard', { skip: NO_CHROMIUM }, () => {
         `#/keys/${id}`,
       );
       await next.getByRole('link', { name: 'Verify the receipt' }).waitFor();
-      await next.getByRole('link', { name: 'Encrypt a file' }).waitFor();
+      const guide = await next.getByRole('link', { name: 'Encrypt a file' }).getAttribute('href');
+      assert.equal((await fetch(new URL(guide ?? '', page.url()))).status, 200, guide ?? '');
       await page.getByRole('button', { name: 'Copy', exact: true }).click();
       await page.getByText('You have a copy').waitFor();
     }
@@ -98,6 +99,9 @@ describe('Generate in the dashboard', { skip: NO_CHROMIUM }, () => {
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     const body = await (await answer).json();
     assert.equal('key' in body, false);
+    const guide = await page.getByRole('link', { name: 'Encrypt a file' }).getAttribute('href');
+    assert.match(guide ?? '', /sealed-key/);
+    assert.equal((await fetch(new URL(guide ?? '', page.url()))).status, 200, guide ?? '');
     await page.getByRole('heading', { name: 'Your sealed 256-bit key' }).waitFor();
     await page.getByRole('status').getByText('The key is ready and sealed.').waitFor();
     await showView(page, 'Validate');

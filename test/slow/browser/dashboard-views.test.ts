@@ -129,6 +129,7 @@ describe('the views of the dashboard', { skip: NO_CHROMIUM }, () => {
     await page.keyboard.type(DEMO_PROFESSIONAL_KEY);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Forget API key' }).waitFor();
+    await showView(page, 'Generate');
     await tabTo(page, 'Generate');
     const { key } = await generateBy(page, () => page.keyboard.press('Enter'));
     await page
@@ -183,6 +184,8 @@ describe('the views of the dashboard', { skip: NO_CHROMIUM }, () => {
     release();
     await page.getByRole('heading', { name: /^(Passed|Failed)/ }).waitFor();
     await page.getByText('are expected of a sound source').waitFor();
+    await page.getByText('of the tested ones, last 30 days').waitFor();
+    await page.getByRole('img', { name: 'Streams past the gate. ' }).locator('canvas').waitFor();
     await page.getByRole('button', { name: /^Runs ?: show its histogram$/ }).press('Enter');
     await page.getByRole('heading', { name: /^Runs: \d+ p-values/ }).waitFor();
     assert.equal(await focused(page), 'Row', 'the focus stays behind, out of view');
