@@ -121,7 +121,7 @@ def test_is_the_same_in_and_out() -> None:
         sealed = sealed_small(whole)
         random = sealed[1:40]
         assert len(sealed) == 40 + size + 16 * (1 if size <= 8 else 1 + -(-(size - 8) // 48))
-        for cut in (1, 48, 63, 64, 65, 1000):
+        for cut in (1, 8, 48, 63, 64, 65, 1000):
             again = b"".join(encrypt_content(in_chunks(whole, cut), KEY, b"ad", SMALL, random))
             assert again == sealed
             assert b"".join(decrypt_content(in_chunks(sealed, cut), KEY, b"ad", SMALL)) == whole
@@ -280,6 +280,19 @@ def test_replaces_no_output_unless_asked(site: Site, report: Path) -> None:
     decrypt_file(path, recipient_key=own, out=there, overwrite=True)
     assert there.read_bytes() == CONTENT
     assert names(report.parent) == ["report.txt", "report.txt.phm", "there"]
+
+
+def test_replaces_no_output_that_somebody_makes_meanwhile(
+    site: Site, report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = new_recipient()
+    path = site.phm.encrypt_file(report, to=own).path
+    out = report.with_name("late")
+    monkeypatch.setattr(os, "fsync", lambda _: out.write_text("mine"))
+    with pytest.raises(EncryptedFileError, match="late exists: give another path"):
+        decrypt_file(path, recipient_key=own, out=out)
+    assert out.read_text() == "mine"
+    assert names(report.parent) == ["late", "report.txt", "report.txt.phm"]
 
 
 def test_goes_through_streams(site: Site) -> None:
