@@ -35,7 +35,7 @@ const server = await Server.start(dataDir);
 const browser = await launchBrowser();
 try {
   await fill(server);
-  const page = await browser.newPage({ viewport, colorScheme: 'light' });
+  const page = await browser.newPage({ viewport, colorScheme: 'light', reducedMotion: 'reduce' });
   await page.goto(server.address);
   await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
   await page.waitForLoadState('networkidle');
