@@ -13,7 +13,7 @@ export const ROUTES = [
   { path: 'status', label: 'Status' },
 ] as const;
 
-export type RoutePath = (typeof ROUTES)[number]['path'];
+type RoutePath = (typeof ROUTES)[number]['path'];
 
 export interface Route {
   /** `unknown`: the address names no view. */

@@ -19,7 +19,7 @@ export interface Outcome {
 }
 
 /** A test file, or `types of` a project, without a mutant. */
-export interface Sound {
+interface Sound {
   readonly passed: boolean;
   readonly seconds: number;
 }

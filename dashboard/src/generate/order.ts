@@ -56,7 +56,7 @@ export function toRequest(order: Order, nowMs: number): OrderRequest {
   return { kind: 'sealed', body: { ...body, seal_to } as GenerateSealedRequest };
 }
 
-export interface OrderProblems {
+interface OrderProblems {
   readonly labels?: string | undefined;
   readonly expiry?: string | undefined;
   readonly recipient?: string | undefined;

@@ -3,7 +3,7 @@ import type { GenerateSealedRequest } from '../api.ts';
 
 export type SealTo = GenerateSealedRequest['seal_to'];
 
-export type RecipientReading =
+type RecipientReading =
   | { readonly sealTo: SealTo }
   /** What is wrong, as a sentence. `isSecret`: the text must not stay in the page. */
   | { readonly problem: string; readonly isSecret?: true };
