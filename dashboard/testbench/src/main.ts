@@ -13,6 +13,7 @@ import type {
 import { isPlain, readHead } from './engine/source.ts';
 import { byId, pairs } from './view/dom.ts';
 import { entropySection } from './view/entropy.ts';
+import { showExamples } from './view/examples.ts';
 import { withFieldNames } from './view/parameters.ts';
 import { ProgressView } from './view/progress.ts';
 import { showReport } from './view/report.ts';
@@ -43,6 +44,7 @@ async function open(file: File): Promise<void> {
   session.end();
   session = new Session();
   const own = session;
+  byId('about').hidden = true;
   byId('results').replaceChildren();
   byId('settings').hidden = true;
   byId('run').hidden = true;
@@ -185,4 +187,5 @@ function listen(): void {
   });
 }
 
+showExamples(open);
 listen();

@@ -3,6 +3,9 @@ import type { RunResult } from '../engine/messages.ts';
 import { download, element, pause } from './dom.ts';
 import { rasterSection } from './raster.ts';
 
+/** Sections of the report that are pictures. */
+const PICTURES: readonly string[] = ['source', 'distribution', 'pictures'];
+
 /** Fills `results`, section by section, so that the page answers between them. Stops when `isObsolete` says so. */
 export async function showReport(
   results: HTMLElement,
@@ -13,14 +16,23 @@ export async function showReport(
   if (isObsolete()) return;
   results.append(filesSection(files, name, ended));
   const page = readReport(await files.html.text());
-  for (const section of page.querySelectorAll('main > *')) {
+  for (const section of inOrder([...page.querySelectorAll('main > *')], rasterSection(head))) {
     await pause();
     if (isObsolete()) return;
     results.append(document.adoptNode(section));
   }
-  await pause();
-  if (isObsolete()) return;
-  results.append(rasterSection(head));
+}
+
+/** Returns the verdict first, then the pictures, and then what explains and proves them, which the saved HTML begins with. */
+function inOrder(sections: readonly Element[], raster: Element): Element[] {
+  const isFirst = ({ id }: Element) => id === 'verdict';
+  const isPicture = ({ id }: Element) => PICTURES.includes(id);
+  return [
+    ...sections.filter(isFirst),
+    ...sections.filter(isPicture),
+    raster,
+    ...sections.filter((section) => !isFirst(section) && !isPicture(section)),
+  ];
 }
 
 function filesSection(files: RunResult['files'], name: string, ended: string | null): HTMLElement {

@@ -1,0 +1,96 @@
+/** The test bench for a reader without a file: what the page says before, and its examples. In a browser, 15 s. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { openBench } from '../../support/bench-page.ts';
+import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { makeDataDir, removeDataDir } from '../../support/server.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const EXAMPLES = [
+  ['Sound', /Second level passed: 0 of 7 rows failed/],
+  ['Biased', /Second level FAILED: 6 of 7 rows failed/],
+  ['Periodic', /Second level FAILED: 6 of 7 rows failed/],
+] as const;
+
+describe('the test bench without a file', { skip: NO_CHROMIUM }, () => {
+  const folder = makeDataDir();
+  let browser: Browser;
+  let address: string;
+  before(async () => {
+    const built = join(folder, 'testbench.html');
+    const { code, stderr } = await runCommand(['testbench', '--output', built]);
+    assert.deepEqual([code, stderr], [0, '']);
+    address = pathToFileURL(built).href;
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    removeDataDir(folder);
+  });
+
+  it('says in one look what one gets, with a sample that the page itself makes', async () => {
+    const { page, complaints } = await openBench(browser, address);
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const wide = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      assert.equal(wide, 0, `${width} pixels wide`);
+      await page.evaluate(AXE);
+      const found = await page.evaluate<{ id: string }[]>(
+        'axe.run().then(({ violations }) => violations)',
+      );
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        [],
+      );
+    }
+    await page.getByText('It does not leave this computer').waitFor();
+    await page.getByText('How long:').waitFor();
+    const bars = await page
+      .locator('#about rect')
+      .evaluateAll((all) => all.map((bar) => Number(bar.getAttribute('height')) / 7));
+    await page.getByRole('button', { name: 'Try: Sound' }).click();
+    const row = page.locator('#rows tr').filter({ hasText: /^frequency/ });
+    const counts = (await row.locator('td').nth(1).innerText()).trim().split(/\s+/).map(Number);
+    assert.deepEqual(bars, counts, 'the sample is not that of the example');
+    assert.equal(await page.locator('#about').isVisible(), false);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('tries three examples, and shows the pictures of a report first', async () => {
+    const { page } = await openBench(browser, address);
+    for (const [name, verdict] of EXAMPLES) {
+      await page.getByRole('button', { name: `Try: ${name}` }).click();
+      await page.getByRole('heading', { name: `Report on ${name.toLowerCase()}.bin` }).waitFor();
+      await page.locator('#verdict').getByText(verdict).waitFor();
+      await page.locator('#rows').waitFor();
+      const promised = await page
+        .getByRole('listitem')
+        .filter({ hasText: `Try: ${name}` })
+        .innerText();
+      assert.match(promised, new RegExp(/\d of 7 rows/.exec(verdict.source)?.[0] ?? ''));
+    }
+    const sections = await page
+      .locator('#results > *')
+      .evaluateAll((all) => all.map(({ id }) => id).filter((id) => id !== ''));
+    assert.deepEqual(sections.slice(0, 6), [
+      'files',
+      'verdict',
+      'source',
+      'distribution',
+      'pictures',
+      'raster',
+    ]);
+  });
+});
