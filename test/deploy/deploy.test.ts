@@ -395,6 +395,27 @@ describe('deploy/systemd', () => {
     assert.ok(Number(find(unit, /^TimeoutStartSec=(\d+)$/m)) >= 2 * Number(limit));
   });
 
+  it('shuts the service off from the rest of the machine', () => {
+    // systemd.exec(5), "Sandboxing" and what is beside it.
+    const on =
+      'NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateUsers ProtectClock ProtectControlGroups ProtectHostname ' +
+      'ProtectKernelLogs ProtectKernelModules ProtectKernelTunables RemoveIPC RestrictNamespaces RestrictRealtime ' +
+      'RestrictSUIDSGID LockPersonality DynamicUser';
+    const values = [
+      ...on.split(' ').map((name) => `${name}=yes`),
+      ...['CapabilityBoundingSet=', 'AmbientCapabilities=', 'ProtectSystem=strict', 'UMask=0077'],
+      ...['ProtectProc=invisible', 'ProcSubset=pid', 'SystemCallArchitectures=native'],
+      ...['SystemCallFilter=@system-service', 'SystemCallFilter=~@privileged @resources'],
+      // No key in a core dump or in swap.
+      ...['LimitCORE=0', 'MemorySwapMax=0'],
+    ];
+    const lines = unit.split('\n');
+    assert.deepEqual(
+      values.filter((value) => !lines.includes(value)),
+      [],
+    );
+  });
+
   it('allows V8 to compile code', () => {
     assert.match(unit, /^MemoryDenyWriteExecute=no$/m);
   });

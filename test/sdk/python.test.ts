@@ -31,7 +31,8 @@ describe('the Python client', { skip }, () => {
       ...(await writePythonCases(folder)),
     };
     const ignored = SLOW.map((name) => `--ignore=tests/test_${name}.py`);
-    const pytest = ['-m', 'pytest', '-q', '--color=no', ...ignored];
+    const temporary = `--basetemp=${join(folder, 'tmp')}`;
+    const pytest = ['-m', 'pytest', '-q', '--color=no', temporary, ...ignored];
     const options = { cwd: PROJECT, env, maxBuffer: 2 ** 24 };
     const { stdout } = await promisify(execFile)(python, pytest, options).catch(
       (error: { stdout?: string }) => assert.fail(`pytest failed:\n${error.stdout ?? error}`),

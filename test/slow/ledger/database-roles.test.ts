@@ -100,6 +100,12 @@ describe('the roles of the database', {
       asSuperuser('SELECT rolname FROM pg_roles WHERE rolcanlogin AND rolsuper ORDER BY 1'),
       ['postgres'],
     );
+    // A backup takes two connections at most, and neither role can do more than log in.
+    assert.deepEqual(
+      asSuperuser(`SELECT rolname || ' ' || rolconnlimit FROM pg_roles WHERE rolcanlogin AND NOT
+         (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls) ORDER BY 1`),
+      ['phm -1', 'phm_backup 2'],
+    );
     assert.deepEqual(
       asSuperuser(`SELECT DISTINCT owner::regrole FROM (
          SELECT relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace
