@@ -150,7 +150,12 @@ describe('the dashboard', { skip: NO_CHROMIUM }, () => {
       const response = await route.fetch();
       const body = await response.json();
       const quiet = { keys: 0, requests: 0, keys_per_second: 0, latency_ms: null };
-      const points = body.series.points.map((point: object) => ({ ...point, ...quiet }));
+      const untested = { nist_compliance_rate: null };
+      const points = body.series.points.map((point: object) => ({
+        ...point,
+        ...quiet,
+        ...untested,
+      }));
       await route.fulfill({ response, json: { ...body, series: { ...body.series, points } } });
     });
     await page.evaluate("location.hash = '#/overview'");
@@ -160,6 +165,9 @@ describe('the dashboard', { skip: NO_CHROMIUM }, () => {
     await showView(page, 'Usage');
     await page.getByText('Latency: no values in this period.').waitFor();
     assert.equal(await page.locator('canvas').count(), 0);
+    await showView(page, 'Evidence');
+    const gate = page.getByRole('region', { name: 'The gate over the last 30 days' });
+    assert.match(await gate.locator('dd').innerText(), /^–\s+no stream was tested/);
   });
 
   it('says that an address names no view, and which there are', async () => {
