@@ -19,7 +19,7 @@ const { python, skip } = await pythonEnvironment('generated', join(GENERATED, 'r
 const SEED = process.env.PHM_SCHEMATHESIS_SEED ?? '1';
 
 /** Number for each operation and phase, beside the cases of every run. */
-const EXAMPLES = sized({ sample: 10, full: 100 });
+const EXAMPLES = sized({ sample: 25, full: 100 });
 
 const PHASES = ['Examples', 'Coverage', 'Fuzzing', 'Stateful'];
 
