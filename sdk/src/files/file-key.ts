@@ -44,7 +44,7 @@ export interface FileKey {
  * this call, and then here to `to`: the key is in no answer of the service.
  */
 export async function newFileKey(service: KeyService, options: EncryptOptions): Promise<FileKey> {
-  const { to: given, policy, signal, requestId, idempotencyKey, ...order } = withoutFile(options);
+  const { to: given, policy, signal, requestId, idempotencyKey, ...order } = options;
   const to = readTo(given);
   const own = hasPrivateKey(to) ? to : await newRecipient(to.suite);
   const call = { signal, requestId };
@@ -68,17 +68,4 @@ export async function newFileKey(service: KeyService, options: EncryptOptions): 
     opened.opening.fill(0);
     if (own !== to) own.privateKey.fill(0);
   }
-}
-
-/** Leaves out what is about the output, so that the rest of the order is a request. */
-function withoutFile(options: EncryptOptions): EncryptOptions {
-  const {
-    out: _out,
-    overwrite: _overwrite,
-    ...rest
-  } = options as EncryptOptions & {
-    readonly out?: unknown;
-    readonly overwrite?: unknown;
-  };
-  return rest;
 }

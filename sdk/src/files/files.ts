@@ -43,9 +43,10 @@ export async function encryptFile(
   path: string,
   options: EncryptOptions & OutputOptions,
 ): Promise<WrittenFile> {
-  const out = options.out ?? `${checkPath(path)}${SUFFIX}`;
-  return write(path, { ...options, out, mode: FOR_ALL }, async (source) => {
-    const fileKey = await newFileKey(service, options);
+  // What is left of the options is about the key.
+  const { out = `${checkPath(path)}${SUFFIX}`, overwrite, ...order } = options;
+  return write(path, { out, overwrite, signal: order.signal, mode: FOR_ALL }, async (source) => {
+    const fileKey = await newFileKey(service, order);
     return { header: fileKey.header, chunks: encryptChunks(source, fileKey) };
   });
 }

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TypedDict
 
 from .batches import BatchCalls
 from .files.chunks import ByteSource, chunks_of
@@ -21,18 +20,6 @@ from .sealing.recipient import Recipient, RecipientKey, new_recipient
 from .sealing.sealed_key import read_sealed_key
 from .sealing.sealer import seal_again
 from .types import EntropySource, ModulationType, ReceiptResult
-
-
-class _Order(TypedDict):
-    to: Recipient | str | bytes
-    policy: str | bytes | None
-    modulation_type: ModulationType | None
-    entropy_source: EntropySource | None
-    labels: Mapping[str, str] | None
-    expires_at: datetime | None
-    idempotency_key: str | bool
-    request_id: str | None
-    timeout: float | None
 
 
 class FileCalls(BatchCalls):
@@ -78,21 +65,25 @@ class FileCalls(BatchCalls):
             timeout: Seconds for the call that generates the key.
         """
         file = Path(path)
-        order: _Order = {
-            "to": to,
-            "policy": policy,
-            "modulation_type": modulation_type,
-            "entropy_source": entropy_source,
-            "labels": labels,
-            "expires_at": expires_at,
-            "idempotency_key": idempotency_key,
-            "request_id": request_id,
-            "timeout": timeout,
-        }
+
+        def encrypt(source: ByteSource) -> FileStream:
+            return self.encrypt_stream(
+                source,
+                to=to,
+                policy=policy,
+                modulation_type=modulation_type,
+                entropy_source=entropy_source,
+                labels=labels,
+                expires_at=expires_at,
+                idempotency_key=idempotency_key,
+                request_id=request_id,
+                timeout=timeout,
+            )
+
         return write_file(
             file,
             file.with_name(file.name + SUFFIX) if out is None else Path(out),
-            lambda source: self._encrypt(source, order),
+            encrypt,
             overwrite=overwrite,
             mode=FOR_ALL,
         )
@@ -115,46 +106,20 @@ class FileCalls(BatchCalls):
 
         Returns an iterator of chunks. ``decrypt_stream`` opens it.
         """
-        return self._encrypt(
-            source,
-            {
-                "to": to,
-                "policy": policy,
-                "modulation_type": modulation_type,
-                "entropy_source": entropy_source,
-                "labels": labels,
-                "expires_at": expires_at,
-                "idempotency_key": idempotency_key,
-                "request_id": request_id,
-                "timeout": timeout,
-            },
-        )
-
-    @abstractmethod
-    def receipt(
-        self, key_id: str, *, request_id: str | None = None, timeout: float | None = None
-    ) -> ReceiptResult:
-        """Return the receipt for a key of the account."""
-
-    def _encrypt(self, source: ByteSource, order: _Order) -> FileStream:
-        """Generate a key that is sealed to ``to``, and encrypt with it.
-
-        Without the private key of ``to`` it is first sealed to a recipient of this call, and then
-        here to ``to``: the key is in no answer of the service.
-        """
+        # Without the private key of `to` the key is first sealed to a recipient of this call, and
+        # then here to `to`: it is in no answer of the service.
         chunks = chunks_of(source)
-        to = read_to(order["to"])
-        policy, request_id, timeout = order["policy"], order["request_id"], order["timeout"]
-        own = to if isinstance(to, RecipientKey) else new_recipient(to.suite)
+        recipient = read_to(to)
+        own = recipient if isinstance(recipient, RecipientKey) else new_recipient(recipient.suite)
         sealed = self.generate_sealed(
             256,
             seal_to=own.recipient,
             include=None if policy is None else "receipt",
-            modulation_type=order["modulation_type"],
-            entropy_source=order["entropy_source"],
-            labels=order["labels"],
-            expires_at=order["expires_at"],
-            idempotency_key=order["idempotency_key"],
+            modulation_type=modulation_type,
+            entropy_source=entropy_source,
+            labels=labels,
+            expires_at=expires_at,
+            idempotency_key=idempotency_key,
             request_id=request_id,
             timeout=timeout,
         )
@@ -167,9 +132,15 @@ class FileCalls(BatchCalls):
         opened = open_sealed_key(sealed, own, receipt=receipt, policy=policy)
         sealed_key = sealed.sealed_key
         stated = read_sealed_key(asdict(sealed_key)).header
-        if own is not to:
+        if own is not recipient:
             content = SealedContent(opened.hash_proof, opened.key, opened.opening)
-            sealed_key = seal_again(stated, content, to)
+            sealed_key = seal_again(stated, content, recipient)
             stated = read_sealed_key(asdict(sealed_key)).header
         header = header_of(stated)
         return FileStream(header, encrypted(chunks, sealed_key, header.key_id, opened.key))
+
+    @abstractmethod
+    def receipt(
+        self, key_id: str, *, request_id: str | None = None, timeout: float | None = None
+    ) -> ReceiptResult:
+        """Return the receipt for a key of the account."""

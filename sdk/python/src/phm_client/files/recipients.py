@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from ..receipt.format_error import FormatError
-from ..receipt.text import UnreadableError, plain_text
-from ..sealing.recipient import Recipient, RecipientKey, parse_recipient, parse_recipient_key
+from ..receipt.text import plain_text
+from ..sealing.recipient import (
+    Recipient,
+    RecipientKey,
+    parse_recipient,
+    parse_recipient_key,
+    recipient_key_of,
+)
 
 
 def read_to(to: object) -> Recipient:
@@ -17,20 +23,15 @@ def read_to(to: object) -> Recipient:
         # Both files name their type.
         is_secret = '"phm-recipient-key/' in plain_text(to)
         return parse_recipient_key(to) if is_secret else parse_recipient(to)
-    except (FormatError, UnreadableError) as error:
+    except FormatError as error:
         reason = str(error)
     raise ValueError(f"to is text, but not of the file of a recipient: {reason}")
 
 
 def read_recipient_key(given: object) -> RecipientKey:
     """Read a private key, or the text of its file. No error quotes it."""
-    if isinstance(given, RecipientKey):
-        return given
-    if not isinstance(given, (str, bytes)):
-        got = type(given).__name__
-        raise TypeError(f"recipient_key must be a RecipientKey or the text of its file, got {got}")
     try:
-        return parse_recipient_key(given)
-    except (FormatError, UnreadableError) as error:
+        return recipient_key_of(given)
+    except FormatError as error:
         reason = str(error)
     raise ValueError(f"recipient_key is text, but not of the file of a recipient: {reason}")

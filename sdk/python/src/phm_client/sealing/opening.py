@@ -26,7 +26,7 @@ from ..types import (
 )
 from .hpke import OpenFailedError, open_base
 from .plaintext import SealedContent, read_plaintext
-from .recipient import RecipientKey, parse_recipient_key
+from .recipient import RecipientKey, recipient_key_of
 from .sealed_key import SealedBytes, read_sealed_key
 
 _INFO_LABEL = b"phm/seal/v1\0"
@@ -181,13 +181,8 @@ def _response_of(sealed: object) -> dict[str, Any]:
 
 
 def _recipient_key_of(given: object) -> RecipientKey:
-    if isinstance(given, RecipientKey):
-        return given
-    if not isinstance(given, (str, bytes)):
-        got = type(given).__name__
-        raise TypeError(f"recipient_key must be a RecipientKey or the text of its file, got {got}")
     try:
-        return parse_recipient_key(given)
+        return recipient_key_of(given)
     except FormatError as error:
         # No reason quotes the text.
         reason = str(error).removesuffix(".")

@@ -84,6 +84,19 @@ def parse_recipient_key(text: str | bytes) -> RecipientKey:
     return RecipientKey(suite.name, public_key, private_key)
 
 
+def recipient_key_of(given: object) -> RecipientKey:
+    """Read what a caller gives: a private key, or the text of its file. No error quotes it.
+
+    Raises TypeError, or FormatError.
+    """
+    if isinstance(given, RecipientKey):
+        return given
+    if not isinstance(given, (str, bytes)):
+        got = type(given).__name__
+        raise TypeError(f"recipient_key must be a RecipientKey or the text of its file, got {got}")
+    return parse_recipient_key(given)
+
+
 _MEMBERS = {"suite": suite_name, "public_key": base64url(1, _MAX_KEY_BYTES)}
 _RECIPIENT = json_object({"type": text_of(f'"{_TYPE}"', _TYPE), **_MEMBERS})
 _RECIPIENT_KEY = json_object(
