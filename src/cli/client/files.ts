@@ -1,8 +1,10 @@
 /** `phm encrypt`, `phm decrypt` and `phm reseal`: files under keys of their own. */
 import type { Command } from 'commander';
 import {
+  type DecryptOptions,
   decryptFile,
   EncryptedFileError,
+  type OutputOptions,
   reseal,
   SealedKeyError,
   type WrittenFile,
@@ -43,6 +45,9 @@ The old recipient can still decrypt copies of the old file.
 Example:
   phm reseal report.txt.phm --recipient-key old.recipient-key --to new.recipient
 `;
+
+/** What encryption adds to the name of a file. */
+const SUFFIX = '.phm';
 
 interface OutputFlags {
   readonly output?: string;
@@ -106,8 +111,9 @@ async function encrypt(context: CliContext, file: string, flags: EncryptFlags): 
     flags.policy === undefined ? undefined : await readAnswer(flags.policy, 'the policy');
   if (policy !== undefined) requirePolicy(visible(flags.policy ?? ''), policy);
   const { label: labels } = flags;
-  const options = { to, ...output(flags), ...(policy && { policy }), ...(labels && { labels }) };
-  const { path, header } = await explained(file, () =>
+  const output = outputOf(file, flags, file && `${file}${SUFFIX}`);
+  const options = { to, ...output, ...(policy && { policy }), ...(labels && { labels }) };
+  const { path, header } = await explained(file, output, () =>
     new Connection(context, flags).ask((phm, signal) =>
       phm.encryptFile(file, { ...options, signal }),
     ),
@@ -117,60 +123,75 @@ async function encrypt(context: CliContext, file: string, flags: EncryptFlags): 
 }
 
 async function decrypt(context: CliContext, file: string, flags: DecryptFlags): Promise<void> {
-  const { path, header } = await withRecipientKey(file, flags, (recipientKey, signal) =>
-    decryptFile(file, { recipientKey, ...output(flags), signal }),
+  const usual = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : '';
+  const { path, header } = await withRecipientKey(file, flags, usual, (options) =>
+    decryptFile(file, options),
   );
   context.err(`Decrypted ${file} with the key ${header.key_id}, to ${path}.\n`);
 }
 
 async function sealAgain(context: CliContext, file: string, flags: ResealFlags): Promise<void> {
   const to = readRecipient(flags.to);
-  const { path, header } = await withRecipientKey(file, flags, (recipientKey, signal) =>
-    reseal(file, { recipientKey, to, ...output(flags), signal }),
+  const force = flags.force ?? flags.output === undefined;
+  const { path, header } = await withRecipientKey(file, { ...flags, force }, file, (options) =>
+    reseal(file, { ...options, to }),
   );
   context.err(
     `Sealed the key ${header.key_id} of ${file} to the recipient ${header.thumbprint}, in ${path}.\n`,
   );
 }
 
+/** Does `work` with the private key and the output of the flags; `usual` is the output without `--output`. */
 async function withRecipientKey(
   file: string,
   flags: DecryptFlags,
-  work: (key: ReturnType<typeof readRecipientKey>, signal: AbortSignal) => Promise<WrittenFile>,
+  usual: string,
+  work: (options: DecryptOptions & OutputOptions) => Promise<WrittenFile>,
 ): Promise<WrittenFile> {
   const recipientKey = readRecipientKey(flags.recipientKey);
   try {
-    return await explained(file, () => untilInterrupted((signal) => work(recipientKey, signal)));
+    const output = outputOf(file, flags, usual);
+    return await explained(file, output, () =>
+      untilInterrupted((signal) => work({ recipientKey, ...output, signal })),
+    );
   } finally {
     wipe(recipientKey.privateKey);
   }
 }
 
-function output({ output: out, force }: OutputFlags): { out?: string; overwrite?: boolean } {
-  return { ...(out !== undefined && { out }), ...(force && { overwrite: true }) };
+interface Output {
+  readonly out: string;
+  readonly overwrite: boolean;
+}
+
+/** Returns what the flags say of the output. `usual` is empty if the name of the file gives none. */
+function outputOf(file: string, { output, force = false }: OutputFlags, usual: string): Output {
+  const out = output ?? usual;
+  if (file !== '' && out !== '') return { out, overwrite: force };
+  throw new CommandError(`${file} does not end with ${SUFFIX}: name the output with --output`, 2);
 }
 
 /** Turns the errors of the client into those of a command. */
-async function explained(file: string, work: () => Promise<WrittenFile>): Promise<WrittenFile> {
+async function explained(
+  file: string,
+  { out }: Output,
+  work: () => Promise<WrittenFile>,
+): Promise<WrittenFile> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof EncryptedFileError) throw new CommandError(inOwnWords(error.message), 1);
-    if (error instanceof SealedKeyError) throw new CommandError(error.message, 1);
-    if (error instanceof TypeError && /^the path/.test(error.message)) {
-      throw new CommandError(`${file} does not end with .phm: name the output with --output`, 2);
+    if (error instanceof EncryptedFileError && error.code === 'output_exists') {
+      throw new CommandError(
+        `${out} exists: name another with --output, or replace it with --force`,
+        1,
+      );
+    }
+    if (error instanceof EncryptedFileError || error instanceof SealedKeyError) {
+      throw new CommandError(error.message, 1);
     }
     const { code, path, syscall } = error as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw error;
     if (path !== file && path !== undefined) throw unwritable(path, error);
     throw new CommandError(`${file} cannot be read: ${readFailure(error)}`, 1);
   }
-}
-
-/** Replaces the options of the client in a message with those of the command line. */
-function inOwnWords(message: string): string {
-  return message.replace(
-    'give another path as out, or overwrite: true.',
-    'name another with --output, or replace it with --force',
-  );
 }
