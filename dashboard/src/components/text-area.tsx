@@ -1,5 +1,6 @@
 /** A field for a text of many lines, which can also be read from a file. */
-import { useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
+import { FileButton } from './file-button.tsx';
 
 interface TextAreaProps {
   readonly label: string;
@@ -13,7 +14,6 @@ interface TextAreaProps {
 
 export function TextArea({ label, value, note, accept, onInput, onFile }: TextAreaProps) {
   const id = useId();
-  const picker = useRef<HTMLInputElement>(null);
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -29,22 +29,10 @@ export function TextArea({ label, value, note, accept, onInput, onFile }: TextAr
         onInput={(event) => onInput(event.currentTarget.value)}
       />
       <div class="actions">
-        <button type="button" onClick={() => picker.current?.click()}>
+        <FileButton accept={accept} onFile={onFile}>
           Choose a file
           <span class="unseen"> for {label}</span>
-        </button>
-        <input
-          ref={picker}
-          type="file"
-          hidden
-          accept={accept}
-          onChange={(event) => {
-            const file = event.currentTarget.files?.[0];
-            // The same file can be chosen again after it has changed.
-            event.currentTarget.value = '';
-            if (file) onFile(file);
-          }}
-        />
+        </FileButton>
         {note && (
           <p class="note" id={`${id}-note`}>
             {note}

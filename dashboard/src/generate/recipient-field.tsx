@@ -1,5 +1,6 @@
 /** The field for the recipient of a sealed key. */
-import { useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
+import { FileButton } from '../components/file-button.tsx';
 import { readText } from '../receipts/read-file.ts';
 
 interface RecipientFieldProps {
@@ -10,7 +11,6 @@ interface RecipientFieldProps {
 
 export function RecipientField({ value, problem, onInput }: RecipientFieldProps) {
   const id = useId();
-  const picker = useRef<HTMLInputElement>(null);
   const take = async (file: File) => onInput((await readText(file)) ?? 'too long');
   return (
     <div class="field recipient">
@@ -28,20 +28,9 @@ export function RecipientField({ value, problem, onInput }: RecipientFieldProps)
         aria-describedby={`${id}-note${problem === undefined ? '' : ` ${id}-problem`}`}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      <button type="button" onClick={() => picker.current?.click()}>
+      <FileButton accept=".recipient,.json" onFile={(file) => void take(file)}>
         Choose a file
-      </button>
-      <input
-        ref={picker}
-        type="file"
-        hidden
-        accept=".recipient,.json"
-        onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          event.currentTarget.value = '';
-          if (file) void take(file);
-        }}
-      />
+      </FileButton>
       {problem !== undefined && (
         <p class="problem" id={`${id}-problem`} role="alert">
           {problem}

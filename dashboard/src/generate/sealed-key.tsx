@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../components/copy-button.tsx';
 import { saveJson } from '../download.ts';
 import { type Answer, useCustody } from './custody.tsx';
+import { IdList } from './id-list.tsx';
 import { takeFocus } from './secret-key.tsx';
 
 export function SealedKey({ answer }: { answer: Answer }) {
@@ -37,15 +38,7 @@ export function SealedKey({ answer }: { answer: Answer }) {
         Only the private key of the recipient opens it: <code>phm open</code>, or a client. It is no
         secret, and the service does not keep it.
       </p>
-      <dl class="ids">
-        <div>
-          <dt>Key ID</dt>
-          <dd>
-            <code>{id}</code>
-            <CopyButton text={id} label="Copy ID" what="Key ID" className="link" />
-          </dd>
-        </div>
-      </dl>
+      <IdList values={[{ name: 'Key ID', value: id, copy: 'Copy ID' }]} />
     </section>
   );
 }

@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../components/copy-button.tsx';
 import { saveJson } from '../download.ts';
 import { type Made, useCustody } from './custody.tsx';
+import { IdList } from './id-list.tsx';
 import { BitRaster } from './raster.tsx';
 
 /** The styles have the same width: below it, the key comes above the form. */
@@ -117,22 +118,12 @@ export function SecretKey({ answer }: { answer: PlainAnswer }) {
           : 'This page keeps it until you have a copy, and asks before it drops it.'}{' '}
         Copying also hides it. Other programs can read the clipboard.
       </p>
-      <dl class="ids">
-        <div>
-          <dt>Key ID</dt>
-          <dd>
-            <code>{id}</code>
-            <CopyButton text={id} label="Copy ID" what="Key ID" className="link" />
-          </dd>
-        </div>
-        <div>
-          <dt>Proof</dt>
-          <dd>
-            <code>{proof}</code>
-            <CopyButton text={proof} label="Copy proof" what="Proof" className="link" />
-          </dd>
-        </div>
-      </dl>
+      <IdList
+        values={[
+          { name: 'Key ID', value: id, copy: 'Copy ID' },
+          { name: 'Proof', value: proof, copy: 'Copy proof' },
+        ]}
+      />
     </section>
   );
 }

@@ -11,6 +11,7 @@ import { openHash } from '../use-route.ts';
 import { hashOf, NO_FILTERS } from './query.ts';
 import { KeyReceipt } from './receipt.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
+import { useRevocations } from './use-revocations.ts';
 import { capital, endSentences, evidenceText, meaningOf, STATUS_LOOKS } from './words.ts';
 
 const AFTERMATH =
@@ -113,24 +114,9 @@ function State({ info, onRecord }: StateProps) {
 }
 
 /** Asks for a reason, and revokes the key. */
-function useRevocation({ key_id: id }: KeyInfo, onRecord: (info: KeyInfo) => void) {
-  const { call } = useSession();
+function useRevocation(info: KeyInfo, onRecord: (info: KeyInfo) => void) {
   const [isAsking, setAsking] = useState(false);
-  const [reason, setReason] = useState<RevocationReason>();
-  const [isWorking, setWorking] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const revoke = async (given: RevocationReason) => {
-    setReason(given);
-    setWorking(true);
-    setError(undefined);
-    try {
-      onRecord((await call((client) => client.revokeKey(id, given))).key);
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setWorking(false);
-    }
-  };
+  const { isWorking, error, revoke, retry } = useRevocations([info], onRecord);
   return {
     isAsking,
     isWorking,
@@ -140,7 +126,7 @@ function useRevocation({ key_id: id }: KeyInfo, onRecord: (info: KeyInfo) => voi
       setAsking(false);
       if (given !== null) void revoke(given);
     },
-    retry: () => reason !== undefined && void revoke(reason),
+    retry,
   };
 }
 
