@@ -4,7 +4,7 @@
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { build, type InlineConfig } from 'vite';
+import { type BuildEnvironmentOptions, build } from 'vite';
 import { ROOT } from './docs/pages.ts';
 import { siteFiles } from './docs/site.ts';
 import { precompress } from './precompress.ts';
@@ -16,50 +16,44 @@ const ASSETS = join(BUILT, 'assets');
 /** One below the best: the many pages take 2 s less of every `npm ci`, and are 2 % larger. */
 const PAGE_QUALITY = 10;
 
-/** What both bundles share. The first versions with light-dark(), as for the dashboard. */
-const SHARED: InlineConfig = {
-  configFile: false,
-  root: SOURCES,
-  base: './',
-  publicDir: false,
-  logLevel: 'warn',
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-};
-const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
-
-/** The scripts of the pages. The parts that few readers need are files of their own. */
-async function bundlePages(): Promise<void> {
+/** Builds a bundle into the assets. The first versions with light-dark(), as for the dashboard. */
+async function bundle(options: BuildEnvironmentOptions): Promise<void> {
   await build({
-    ...SHARED,
+    configFile: false,
+    root: SOURCES,
+    base: './',
+    publicDir: false,
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir: ASSETS,
       emptyOutDir: false,
-      target: TARGET,
-      modulePreload: { polyfill: false },
+      target: ['chrome123', 'firefox121', 'safari17.5'],
       reportCompressedSize: false,
-      rolldownOptions: {
-        input: join(SOURCES, 'src/main.tsx'),
-        output: { entryFileNames: 'docs.js', chunkFileNames: '[name].js' },
-      },
+      ...options,
+    },
+  });
+}
+
+/** The scripts of the pages. The parts that few readers need are files of their own. */
+function bundlePages(): Promise<void> {
+  return bundle({
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      input: join(SOURCES, 'src/main.tsx'),
+      output: { entryFileNames: 'docs.js', chunkFileNames: '[name].js' },
     },
   });
 }
 
 /** The script that runs before a page is painted, so it is no module. */
-async function bundleTheme(): Promise<void> {
-  await build({
-    ...SHARED,
-    build: {
-      outDir: ASSETS,
-      emptyOutDir: false,
-      target: TARGET,
-      reportCompressedSize: false,
-      lib: {
-        entry: join(SOURCES, 'src/theme.ts'),
-        formats: ['iife'],
-        name: 'theme',
-        fileName: () => 'theme.js',
-      },
+function bundleTheme(): Promise<void> {
+  return bundle({
+    lib: {
+      entry: join(SOURCES, 'src/theme.ts'),
+      formats: ['iife'],
+      name: 'theme',
+      fileName: () => 'theme.js',
     },
   });
 }

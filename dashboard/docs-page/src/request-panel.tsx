@@ -63,28 +63,20 @@ function Inputs({ call, filled, example, change, pick }: InputsProps) {
   return (
     <div class="inputs">
       {call.path.includes('{key_id}') && (
-        <label>
-          <span>key_id</span>
-          <input
-            spellcheck={false}
-            autocomplete="off"
-            placeholder="of a key that you generate here"
-            value={filled.keyId ?? ''}
-            onInput={({ currentTarget }) => change({ keyId: currentTarget.value })}
-          />
-        </label>
+        <TextInput
+          name="key_id"
+          placeholder="of a key that you generate here"
+          value={filled.keyId ?? ''}
+          change={(keyId) => change({ keyId })}
+        />
       )}
       {call.hasQuery && (
-        <label>
-          <span>Query</span>
-          <input
-            spellcheck={false}
-            autocomplete="off"
-            placeholder="name=value&amp;name=value"
-            value={filled.query ?? ''}
-            onInput={({ currentTarget }) => change({ query: currentTarget.value })}
-          />
-        </label>
+        <TextInput
+          name="Query"
+          placeholder="name=value&amp;name=value"
+          value={filled.query ?? ''}
+          change={(query) => change({ query })}
+        />
       )}
       {call.examples.length > 1 && (
         <label>
@@ -113,6 +105,28 @@ function Inputs({ call, filled, example, change, pick }: InputsProps) {
         </label>
       )}
     </div>
+  );
+}
+
+interface TextInputProps {
+  readonly name: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly change: (text: string) => void;
+}
+
+function TextInput({ name, placeholder, value, change }: TextInputProps) {
+  return (
+    <label>
+      <span>{name}</span>
+      <input
+        spellcheck={false}
+        autocomplete="off"
+        placeholder={placeholder}
+        value={value}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </label>
   );
 }
 
