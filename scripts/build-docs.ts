@@ -2,7 +2,7 @@
  * Builds build/docs, which the server serves at `/docs`, and which any web server can serve: a page for each Markdown page,
  * the API reference, the search index, and the scripts and styles of `dashboard/docs-page/`.
  */
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BuildEnvironmentOptions, build } from 'vite';
 import { ROOT } from './docs/pages.ts';
@@ -65,6 +65,9 @@ for (const [path, content] of files) {
   mkdirSync(dirname(join(BUILT, path)), { recursive: true });
   writeFileSync(join(BUILT, path), content);
 }
-copyFileSync(join(SOURCES, 'docs.css'), join(ASSETS, 'docs.css'));
+const styles = ['../src/styles/palette.css', 'docs.css'].map((path) =>
+  readFileSync(join(SOURCES, path), 'utf8'),
+);
+writeFileSync(join(ASSETS, 'docs.css'), styles.join('\n'));
 copyFileSync(join(ROOT, 'dashboard/public/icon.svg'), join(ASSETS, 'icon.svg'));
 precompress(BUILT, PAGE_QUALITY);

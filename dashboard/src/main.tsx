@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
+import './styles/palette.css';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/controls.css';
