@@ -44,9 +44,12 @@ class PageRenderer {
   readonly #slugger = new GithubSlugger();
   readonly #resolve: Resolve;
   readonly #ids = new Set<string>();
+  /** Names of rows that have no anchor in the page yet. */
+  readonly #rows = new Set<string>();
   readonly #headings: Heading[] = [];
   readonly #sections: { id: string; title: string; text: string; isRow: boolean }[] = [];
   readonly #marked: Marked;
+  #nextHeading = 0;
 
   constructor(resolve: Resolve) {
     this.#resolve = resolve;
@@ -62,8 +65,6 @@ class PageRenderer {
     const html = this.#marked.parser(tokens);
     return { html, headings: this.#headings, sections: this.#sections };
   }
-
-  #nextHeading = 0;
 
   #addHeading(token: Token): void {
     const { depth, text } = token as Tokens.Heading;
@@ -91,6 +92,7 @@ class PageRenderer {
       const [, name] = ROW_NAME.exec(first?.text ?? '') ?? [];
       if (name === undefined || this.#ids.has(name)) continue;
       this.#ids.add(name);
+      this.#rows.add(name);
       const text = others.map((cell) => plainText(cell.text)).join('. ');
       this.#sections.push({ id: name, title: name, text, isRow: true });
     }
@@ -98,7 +100,6 @@ class PageRenderer {
 
   #renderer() {
     const self = this;
-    const linkedRows = new Set<string>();
     return {
       heading(this: { parser: Parser }, { tokens, depth }: Tokens.Heading): string {
         const { id = '' } = self.#headings[self.#nextHeading++] ?? {};
@@ -119,35 +120,8 @@ class PageRenderer {
           ? escapeHtml(text)
           : `<img src="${source}" alt="${escapeHtml(text)}">`;
       },
-      table(this: { parser: Parser }, { header, rows }: Tokens.Table): string {
-        const isStacked = rows.length > 0 && isOfSentences(header, rows);
-        const cells = (row: Tokens.TableCell[], tag: string) =>
-          row
-            .map(({ tokens, align }, place) => {
-              const scope = tag === 'th' ? ' scope="col"' : '';
-              const side = align ? ` class="${align}"` : '';
-              const column =
-                place > 0 && header.length > 2 ? plainText(header[place]?.text ?? '') : '';
-              const name =
-                isStacked && tag === 'td' && column !== ''
-                  ? ` data-column="${escapeHtml(column)}"`
-                  : '';
-              const words = this.parser.parseInline(tokens);
-              // A header without words names nothing.
-              if (tag === 'th' && words === '') return '<td></td>';
-              return `<${tag}${scope}${side}${name}>${words}</${tag}>`;
-            })
-            .join('');
-        const lines = rows.map((row) => {
-          const [, name] = ROW_NAME.exec(row[0]?.text ?? '') ?? [];
-          const isTarget = name !== undefined && self.#isRow(name) && !linkedRows.has(name);
-          if (isTarget) linkedRows.add(name);
-          return `<tr${isTarget ? ` id="${name}"` : ''}>${cells(row, 'td')}</tr>`;
-        });
-        const head = header.some(({ text }) => text !== '')
-          ? `<thead><tr>${cells(header, 'th')}</tr></thead>`
-          : '';
-        return `<div class="table${isStacked ? ' stacked' : ''}" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${lines.join('\n')}</tbody></table></div>\n`;
+      table(this: { parser: Parser }, table: Tokens.Table): string {
+        return self.#table(table, (tokens) => this.parser.parseInline(tokens));
       },
       code({ text, lang }: Tokens.Code): string {
         const language = lang ? ` data-language="${escapeHtml(lang)}"` : '';
@@ -162,8 +136,29 @@ class PageRenderer {
     };
   }
 
-  #isRow(name: string): boolean {
-    return this.#sections.some(({ id, isRow }) => isRow && id === name);
+  #table({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
+    const isStacked = rows.length > 0 && isOfSentences(header, rows);
+    const isHeaded = header.some(({ text }) => text !== '');
+    const head = header.map((cell) => headCell(cell, inline(cell.tokens))).join('');
+    const columns = header.map(({ text }, place) =>
+      isStacked && place > 0 && header.length > 2 ? plainText(text) : '',
+    );
+    const lines = rows.map((row) => {
+      const cells = row.map((cell, place) => {
+        const name = columns[place] ? ` data-column="${escapeHtml(columns[place])}"` : '';
+        return `<td${alignment(cell)}${name}>${inline(cell.tokens)}</td>`;
+      });
+      return `<tr${this.#anchorOf(row)}>${cells.join('')}</tr>`;
+    });
+    return `<div class="table${isStacked ? ' stacked' : ''}" tabindex="0" role="group" aria-label="Table"><table>${
+      isHeaded ? `<thead><tr>${head}</tr></thead>` : ''
+    }<tbody>${lines.join('\n')}</tbody></table></div>\n`;
+  }
+
+  /** Returns the anchor of a row that begins with a name, once for each name. */
+  #anchorOf([first]: readonly Tokens.TableCell[]): string {
+    const [, name = ''] = ROW_NAME.exec(first?.text ?? '') ?? [];
+    return this.#rows.delete(name) ? ` id="${name}"` : '';
   }
 
   /** A file that is no page is named by its path: the project has no public address. */
@@ -178,6 +173,15 @@ class PageRenderer {
     const name = posix.basename(path);
     return words.includes(name) ? words : `${words} (<code>${escapeHtml(path)}</code>)`;
   }
+}
+
+/** A header without words names nothing. */
+function headCell(cell: Tokens.TableCell, words: string): string {
+  return words === '' ? '<td></td>' : `<th scope="col"${alignment(cell)}>${words}</th>`;
+}
+
+function alignment({ align }: Tokens.TableCell): string {
+  return align ? ` class="${align}"` : '';
 }
 
 /** Words of a cell that make it a sentence, for which a narrow screen has no column. */

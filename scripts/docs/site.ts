@@ -68,11 +68,11 @@ function navigationOf(
   sources: readonly SourcePage[],
   parts: readonly { readonly id: string; readonly title: string }[],
 ): NavigationEntry[] {
-  const [...entries] = sources.map(({ group, title, output }) => ({ group, title, output }));
+  const entries: NavigationEntry[] = sources.map(({ group, title, output }) => ({
+    group,
+    title,
+    output,
+  }));
   const place = entries.findIndex(({ group }) => group === 'Reference');
-  return entries.toSpliced(place, 0, {
-    group: 'Reference',
-    ...REFERENCE,
-    parts,
-  } as NavigationEntry);
+  return entries.toSpliced(place, 0, { group: 'Reference', ...REFERENCE, parts });
 }
