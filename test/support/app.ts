@@ -1,11 +1,8 @@
 /** Builds the HTTP application in this process over a fake key service. */
 import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
-import { systemClock } from '../../src/clock.ts';
-import { PUBLISHED_PLANS } from '../../src/config/index.ts';
+import { quietOptions } from '../../scripts/docs/openapi.ts';
 import { type AppOptions, buildApp } from '../../src/http/app.ts';
-import { Connections } from '../../src/http/connections.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import { absentLog, type KeyService } from '../../src/service/index.ts';
 
@@ -60,23 +57,9 @@ export function buildTestApp(
   options: Partial<AppOptions> & Pick<AppOptions, 'service'>,
 ): Promise<FastifyInstance> {
   return buildApp({
-    clock: systemClock,
-    logger: pino({ level: 'silent' }),
-    entropySource: 'os',
+    ...quietOptions(),
     entropySources: ['os'],
-    demoKeys: 'refuse',
-    demoApiKey: () => null,
-    haveDemoKeysEnded: () => false,
     rateLimits: true,
-    plans: PUBLISHED_PLANS,
-    tls: null,
-    basePath: '',
-    corsOrigins: [],
-    dashboardFolder: '/nowhere',
-    trustedProxies: [],
-    isDraining: () => false,
-    connections: new Connections({ max: 1_000 }),
-    directoryId: '0'.repeat(32),
     ...options,
   });
 }
