@@ -29,7 +29,7 @@ export const INDEX_OPTIONS: Options<Entry> = {
       const parts = word.split('_').filter((part) => part !== '');
       return parts.length > 1 ? [word, ...parts] : parts;
     }),
-  // Figures of tables would be most of the index, and nobody looks for them.
+  // Without the figures of tables, which would be most of the index and answer no question.
   processTerm: (term) => (/^\d{5,}$|^[0-9a-f]{16,}$/i.test(term) ? null : stem(term.toLowerCase())),
 };
 

@@ -62,7 +62,7 @@ const EXAMPLES: readonly Example[] = [
   {
     name: 'biased.bin',
     label: 'Biased',
-    text: '52 of 100 bits are 1, which nobody sees: 6 of 7 rows fail.',
+    text: '52 of 100 bits are 1, too few to notice by eye: 6 of 7 rows fail.',
     make: biased,
   },
   {
