@@ -1,6 +1,6 @@
 /**
  * The data directories of a test file's servers. A failed test names those in use while it ran and the logs of their servers,
- * and they stay. All others are removed when the next test begins, at the latest with the process.
+ * also of its databases, and they stay. All others are removed when the next test begins, at the latest with the process.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,12 @@ interface DataDir {
 }
 
 const dataDirs = new Map<string, DataDir>();
+/** Read the logs of database servers, by the file that a log is kept in; null if the run writes it. */
+const databaseLogs = new Map<string, (() => string) | null>();
+/** False in benchmarks and programs that tests run, which also start servers, and report no tests. */
+const isTestFile = /(\.test|\bexamples)\.ts$/.test(process.argv[1] ?? '');
 let hasFailedTest = false;
+let areDatabaseLogsKept = false;
 
 /** Creates a folder for one server's data. */
 export function makeDataDir(): string {
@@ -37,6 +42,11 @@ export function removeDataDir(path: string): void {
 export function noteLog(folder: string, log: () => string): void {
   const owner = [...dataDirs.values()].find(({ path }) => `${folder}${sep}`.startsWith(path + sep));
   owner?.logs.set(`${owner.path}.server-${owner.logs.size + 1}.log`, log);
+}
+
+/** Notes the log of a database server of this test file, or of one that it shares, which the run writes. */
+export function noteDatabaseLog(file: string, log: (() => string) | null): void {
+  if (isTestFile) databaseLogs.set(file, log);
 }
 
 /** Removes a data directory and what is beside it under longer names: the log's state file, its lock, its evidence. */
@@ -60,7 +70,7 @@ function removeDone(): void {
 
 /** Keeps every directory that the test which failed may have used, and returns what to say about each. */
 function keepAll(): string[] {
-  const words: string[] = [];
+  const words = keepDatabaseLogs();
   for (const dataDir of dataDirs.values()) {
     const { path, logs, isInUse, isKept } = dataDir;
     if ((isKept && !isInUse) || !existsSync(path) || isUnused(dataDir)) continue;
@@ -70,6 +80,15 @@ function keepAll(): string[] {
     words.push(`kept: data directory ${path}${named.join('')}`);
   }
   return words;
+}
+
+/** Keeps the logs of the file's database servers, and returns what to say about each, once. */
+function keepDatabaseLogs(): string[] {
+  if (areDatabaseLogsKept) return [];
+  areDatabaseLogsKept = true;
+  const files = [...databaseLogs.keys()];
+  files.forEach(keep);
+  return files.map((file) => `kept: PostgreSQL's log ${file}`);
 }
 
 /** True before the first server of a directory, which a later test may start. */
@@ -86,6 +105,9 @@ function letGoOfUnused(): void {
 
 /** Writes the logs of what is kept, at last, because servers may go on after the test that failed. */
 function writeLogs(): void {
+  for (const [file, log] of areDatabaseLogsKept ? databaseLogs : []) {
+    if (log) writeFileSync(file, log(), { mode: 0o600 });
+  }
   for (const { isKept, logs } of dataDirs.values()) {
     if (!isKept) continue;
     // Logs and data may hold secrets of tests: only this user can read them.
@@ -93,8 +115,7 @@ function writeLogs(): void {
   }
 }
 
-// Benchmarks and programs that tests run also start servers, and report no tests.
-if (/(\.test|\bexamples)\.ts$/.test(process.argv[1] ?? '')) {
+if (isTestFile) {
   beforeEach(removeDone);
   afterEach((test) => {
     if (test.passed || !('diagnostic' in test)) return;

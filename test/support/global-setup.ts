@@ -7,14 +7,14 @@ let postgres: SharedPostgres;
 
 export async function globalSetup(): Promise<void> {
   folder = makeRunFolder();
-  postgres = await SharedPostgres.offer();
+  postgres = await SharedPostgres.offer(folder);
 }
 
 /** Fails the run if something is left. Never throws: Node would call it again and again. */
 export async function globalTeardown(): Promise<void> {
   try {
     const kept = readKept(folder);
-    const left = [...(await postgres.end()), ...(await endRun(folder))];
+    const left = [...(await postgres.end(kept)), ...(await endRun(folder))];
     // Once more, behind the list of failed tests, which is still to be printed.
     const words = `\nkept, with logs beside it:\n${lines(kept)}`;
     if (kept.length > 0) process.on('exit', () => process.stderr.write(words));

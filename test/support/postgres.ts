@@ -22,6 +22,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { migratePostgres } from '../../src/ledger/postgres/store.ts';
+import { noteDatabaseLog } from './data-dirs.ts';
 import { Databases, EMPTY_LEDGER, letBatchesWait, PASSWORD } from './databases.ts';
 import { freePort } from './free-port.ts';
 
@@ -54,6 +55,8 @@ export class Postgres extends Databases {
   readonly #bin: string;
   readonly #settings: readonly string[];
   #watcher: ChildProcess | null = null;
+  /** What the server has logged since its first start. */
+  #log = '';
   #template: Promise<string> | null = null;
 
   private constructor(folder: string, bin: string, port: number, settings: readonly string[]) {
@@ -61,6 +64,13 @@ export class Postgres extends Databases {
     this.#folder = folder;
     this.#bin = bin;
     this.#settings = settings;
+    // Beside the cluster, and not in it: a standby's folder goes with its primary's.
+    noteDatabaseLog(join(tmpdir(), `${basename(folder)}-${port}.log`), () => this.#log);
+  }
+
+  /** What the server has logged since its first start. */
+  get log(): string {
+    return this.#log;
   }
 
   /**
@@ -147,14 +157,17 @@ export class Postgres extends Databases {
       { ...user, cwd: this.#folder, stdio: ['pipe', 'ignore', 'pipe'] },
     );
     this.#watcher = watcher;
-    let log = '';
+    const before = this.#log.length;
     const started = await new Promise<boolean>((resolve, reject) => {
       watcher.stderr.on('data', (chunk) => {
-        log += chunk;
+        this.#log += chunk;
+        const log = this.#log.slice(before);
         if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
         if (log.includes('is still in use')) resolve(false);
       });
-      watcher.on('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+      watcher.on('exit', () => {
+        reject(new Error(`PostgreSQL did not start:\n${this.#log.slice(before)}`));
+      });
     });
     if (!started) await this.stop('KILL');
     return started;

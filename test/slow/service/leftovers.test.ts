@@ -26,6 +26,7 @@ function runFile(name: string, code: string): { status: number | null; output: s
     'node:os': '{ tmpdir }',
     'node:test': 'test',
     [urlOf('server.ts')]: '{ makeDataDir, removeDataDir, Server }',
+    [urlOf('postgres.ts')]: '{ Postgres }',
     [urlOf('shared-postgres.ts')]: '{ sharedPostgres }',
   };
   const lines = Object.entries(imports).map(([from, names]) => `import ${names} from '${from}';`);
@@ -120,5 +121,32 @@ describe('a run of tests', () => {
     assert.equal(existsSync(passed), false);
     assert.doesNotMatch(output, /The run left/);
     rmSync(dirname(dirname(path)), { recursive: true });
+  });
+
+  it("names PostgreSQL's logs if a test fails, of the shared server and of the file's own, and keeps them", {
+    skip: noPostgres,
+  }, () => {
+    const { status, output } = runFile(
+      'stumbling',
+      `test('fails', async (t) => {
+        const own = await Postgres.start();
+        t.after(() => own.remove());
+        const shared = await sharedPostgres();
+        for (const one of [own, shared]) await one.query('postgres', 'SELECT no_such_column').catch(() => {});
+        assert.fail('on purpose');
+      });`,
+    );
+    assert.equal(status, 1, output);
+    const logs = [...output.matchAll(/kept: PostgreSQL's log (\S+)$/gm)].map(
+      ([, log]) => log ?? '',
+    );
+    assert.equal(new Set(logs).size, 2, output);
+    for (const log of logs) {
+      assert.equal(statSync(log).mode & 0o777, 0o600);
+      assert.match(readFileSync(log, 'utf8'), /column "no_such_column" does not exist/);
+      assert.match(output.slice(output.lastIndexOf('\nkept, ')), new RegExp(RegExp.escape(log)));
+    }
+    assert.doesNotMatch(output, /The run left/);
+    rmSync(dirname(logs.find((log) => log.endsWith('/postgres.log')) ?? ''), { recursive: true });
   });
 });
