@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
 import { KERNEL_DIGESTS } from '../packages/sp800-22/src/kernels/digests.ts';
 import { STYLE } from '../packages/sp800-22/src/report/index.ts';
-import { PROJECT_VERSION, softwareName } from '../src/version.ts';
+import { PROJECT_VERSION, softwareName } from '../src/process/version.ts';
 import { precompress } from './precompress.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));

@@ -6,10 +6,10 @@ import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { SetupError, stackFrames } from './errors.ts';
-import { dropWebCryptoWarnings } from './experimental-warnings.ts';
-import { isJsonLog, jsonLines, logWarnings } from './process-log.ts';
+import { dropWebCryptoWarnings } from './process/experimental-warnings.ts';
+import { isJsonLog, jsonLines, logWarnings } from './process/process-log.ts';
+import { isWorkingDirectoryGone } from './process/working-directory.ts';
 import { visibleLines } from './visible.ts';
-import { isWorkingDirectoryGone } from './working-directory.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 const umask = process.umask(0o077);
@@ -143,7 +143,7 @@ if (isServer && isWorkingDirectoryGone()) {
 const server = isServer ? await import('./serve.ts') : null;
 const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
-const { findLauncher } = await import('./launcher.ts');
+const { findLauncher } = await import('./process/launcher.ts');
 // No command has written before, so none can have failed to.
 const { writeFailure } = await import('./files/durable-file.ts');
 const launcher = findLauncher(env, process.argv);

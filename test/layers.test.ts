@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { COMPILE_CACHE_ENVIRONMENT } from '../src/compile-cache.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../src/process/compile-cache.ts';
 import {
   DOORS,
   everyNameIsType,
@@ -51,18 +51,11 @@ const RANKS: Record<string, number> = {
   config: 0,
   files: 0,
   errors: 0,
-  'experimental-warnings': 0,
   bytes: 0,
   clock: 0,
-  'compile-cache': 0,
-  'worker-thread': 0,
-  launcher: 0,
-  'process-log': 0,
-  listening: 0,
+  process: 0,
   'shell-word': 0,
-  version: 0,
   visible: 0,
-  'working-directory': 0,
 };
 
 /** Stages 1 to 7 in the order of the data path; the third is a package. */
@@ -97,7 +90,7 @@ const NODE_FILES: Record<string, string | null> = { 'sp800-22': 'node.ts', 'sp80
 /** The only file outside src/ that a layer may import. */
 const OUTSIDE: Record<string, string> = {
   cli: '../sdk/src/index.ts',
-  version: '../package.json',
+  process: '../package.json',
 };
 
 interface Arrow {
@@ -275,7 +268,7 @@ describe('layers', () => {
     assert.deepEqual(files, [
       'entropy/restarted-source.ts',
       'ledger/sqlite/check.ts',
-      'worker-thread.ts',
+      'process/worker-thread.ts',
     ]);
     for (const { file, starts, hidden } of calls) assert.equal(hidden, starts, file);
     assert.deepEqual(Object.keys(COMPILE_CACHE_ENVIRONMENT), ['NODE_COMPILE_CACHE']);

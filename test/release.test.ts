@@ -15,7 +15,7 @@ import {
   versionFaults,
   writeVersion,
 } from '../scripts/release/version.ts';
-import { PROJECT_VERSION } from '../src/version.ts';
+import { PROJECT_VERSION } from '../src/process/version.ts';
 import { ROOT } from './support/imports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-release-'));

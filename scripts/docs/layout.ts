@@ -1,6 +1,6 @@
 /** The frame of every page: header, sidebar, content, and what is on the page. */
 import { posix } from 'node:path';
-import { PROJECT_VERSION } from '../../src/version.ts';
+import { PROJECT_VERSION } from '../../src/process/version.ts';
 import { html, Markup, NOTHING } from './html.ts';
 import type { Heading } from './markdown.ts';
 import { GROUPS, type Group } from './pages.ts';

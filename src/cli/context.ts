@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
-import type { ProcessLog } from '../process-log.ts';
+import type { ProcessLog } from '../process/process-log.ts';
 import { visible } from '../visible.ts';
 import { CommandError, ConfigurationError } from './command-error.ts';
 import { type Output, safeOutput, type Write } from './output.ts';

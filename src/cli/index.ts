@@ -10,8 +10,8 @@ import { KernelsError } from '#sp800-22/wasm';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { writeFailure } from '../files/durable-file.ts';
-import { asStarted } from '../launcher.ts';
-import { PROJECT_VERSION } from '../version.ts';
+import { asStarted } from '../process/launcher.ts';
+import { PROJECT_VERSION } from '../process/version.ts';
 import { CommandError, ConfigurationError } from './command-error.ts';
 import {
   type CliContext,

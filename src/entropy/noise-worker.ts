@@ -3,7 +3,7 @@
  * nor a busy source delays the generation of keys.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { logThreadWarnings } from '../process-log.ts';
+import { logThreadWarnings } from '../process/process-log.ts';
 import { NoisePump, type SourceEvent } from './noise-pump.ts';
 import { PoolFiller } from './pool.ts';
 import { openReader } from './readers.ts';

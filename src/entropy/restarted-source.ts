@@ -8,8 +8,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
 import { wipe } from '../bytes.ts';
-import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import type { SourceSettings } from '../config/index.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../process/compile-cache.ts';
 import { NoiseFailure } from './noise.ts';
 import { collectSamples, openPrepared, prepareRawReader, type RawReaderTask } from './raw.ts';
 import type { SourceName } from './source.ts';

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { logThreadWarnings } from '../process-log.ts';
+import { logThreadWarnings } from '../process/process-log.ts';
 import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
 import { openStore } from './open.ts';
 import type { LedgerStore, PruneReport } from './store.ts';

@@ -1,7 +1,7 @@
 /** What a server says when it is ready: where it is and, on a terminal, how to try it. */
 import { styleText } from 'node:util';
 import type { Logger } from 'pino';
-import { PROJECT_VERSION } from '../version.ts';
+import { PROJECT_VERSION } from '../process/version.ts';
 import { visible } from '../visible.ts';
 
 export interface Announcement {

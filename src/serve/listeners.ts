@@ -11,7 +11,7 @@ import { connectionsWithin, openFilesLimit, REFUSED_CONNECTIONS } from '../files
 import { buildApp } from '../http/app.ts';
 import { Connections } from '../http/connections.ts';
 import { databaseHosts, storeLocation } from '../ledger/index.ts';
-import { authorityOf, listenError } from '../listening.ts';
+import { authorityOf, listenError } from '../process/listening.ts';
 import {
   MetricsServer,
   openTracing,

@@ -1,8 +1,8 @@
 /** Opens the log of a server. */
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/index.ts';
-import { asStarted, type Started } from '../launcher.ts';
-import { isJsonLog } from '../process-log.ts';
+import { asStarted, type Started } from '../process/launcher.ts';
+import { isJsonLog } from '../process/process-log.ts';
 import { prettyLines } from '../telemetry/log-pretty.ts';
 import { LogWriter } from '../telemetry/log-writer.ts';
 

@@ -8,13 +8,13 @@
  */
 import type { Config } from '../config/index.ts';
 import { isBuilt } from '../http/pages/is-built.ts';
-import { commandLine } from '../launcher.ts';
 import {
   describeStore,
   type LedgerIdentity,
   type StartCheck,
   storeLocation,
 } from '../ledger/index.ts';
+import { commandLine } from '../process/launcher.ts';
 import type { KeyService, WaitingThreads } from '../service/index.ts';
 import { announce } from './banner.ts';
 import { endFailed, endServer, endSignal, endStart } from './end.ts';

@@ -5,7 +5,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { MINUTE_MS } from '../clock.ts';
-import { endThread } from '../worker-thread.ts';
+import { endThread } from '../process/worker-thread.ts';
 import type { WorkerReady } from './messages.ts';
 import { type ReadyWorker, readyWorker } from './ready-worker.ts';
 import type { WaitingThread } from './waiting-threads.ts';

@@ -22,7 +22,7 @@ import type {
   SeriesQuery,
   Usage,
 } from '../ledger/index.ts';
-import { endThread } from '../worker-thread.ts';
+import { endThread } from '../process/worker-thread.ts';
 import { ApiKeyCache, type Found } from './api-key-cache.ts';
 import { ApiKeyUses } from './api-key-uses.ts';
 import { ClockWatch } from './clock-watch.ts';

@@ -3,7 +3,7 @@
  * the main thread, which takes as long for its own modules, and wait there for the data that they work with.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
-import { startThread } from '../worker-thread.ts';
+import { startThread } from '../process/worker-thread.ts';
 import type { WorkerReady, WorkerUp } from './messages.ts';
 import { whenUp } from './ready-worker.ts';
 

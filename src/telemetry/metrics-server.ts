@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config/index.ts';
-import { authorityOf, listenError } from '../listening.ts';
+import { authorityOf, listenError } from '../process/listening.ts';
 
 /** Source of the page. */
 interface MetricsPage {

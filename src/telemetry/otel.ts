@@ -32,8 +32,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { monotonicMs } from '../clock.ts';
+import { PROJECT_VERSION } from '../process/version.ts';
 import type { StageListener } from '../service/index.ts';
-import { PROJECT_VERSION } from '../version.ts';
 import { METHODS } from './methods.ts';
 import type { ExportListener, RequestEnd, RequestTrace, Tracing } from './request-trace.ts';
 import { parseTraceparent } from './traceparent.ts';

@@ -19,8 +19,8 @@ import {
 } from '../keys/index.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 import { MODULATION_TYPES } from '../modulation/index.ts';
+import { PROJECT_VERSION } from '../process/version.ts';
 import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
-import { PROJECT_VERSION } from '../version.ts';
 import { defineEventMetrics, type EventMetrics } from './event-metrics.ts';
 import { METHODS } from './methods.ts';
 import { addScrapeMetrics, type ServerState } from './scrape-metrics.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MAXIMUM_BITS } from '#sp800-22/assess';
 import { formatAisText } from '../../src/cli/assess/ais-report.ts';
-import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
+import { PROJECT_VERSION, softwareName } from '../../src/process/version.ts';
 import { aesStream, biasedStream } from '../ais-20-31/reference.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';

@@ -12,7 +12,7 @@ import {
   entropyTrace,
   type TracedRun,
 } from '../../src/cli/assess/entropy-trace.ts';
-import { PROJECT_VERSION } from '../../src/version.ts';
+import { PROJECT_VERSION } from '../../src/process/version.ts';
 import { aesBits, aesBytes } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { assessNonIid, type RestartAssessment } from '#sp800-90b';
 import { claimJson, claimText } from '../../src/cli/assess/entropy-claim.ts';
 import { formatRestartText } from '../../src/cli/assess/entropy-report.ts';
-import { PROJECT_VERSION, softwareName } from '../../src/version.ts';
+import { PROJECT_VERSION, softwareName } from '../../src/process/version.ts';
 import { aesBits, aesBytes, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 import { entropyFiles } from '../support/entropy-files.ts';
 import { runCommandOn } from '../support/run-command.ts';

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ENVIRONMENT, readConfig } from '../../src/config/index.ts';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
-import { PROJECT_VERSION } from '../../src/version.ts';
+import { PROJECT_VERSION } from '../../src/process/version.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import {
   type Document,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { AppError } from '../../src/errors.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
+import { endThread, hasEnded } from '../../src/process/worker-thread.ts';
 import { startStatistics } from '../../src/service/start-threads.ts';
 import { Statistics } from '../../src/service/statistics.ts';
-import { endThread, hasEnded } from '../../src/worker-thread.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 describe('a statistics worker that cannot open the ledger', () => {

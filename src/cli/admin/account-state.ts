@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import { formatAuditId } from '../../keys/index.ts';
-import { commandLine } from '../../launcher.ts';
 import {
   type Account,
   type AccountChange,
@@ -15,6 +14,7 @@ import {
   detailsOf,
   type LedgerStore,
 } from '../../ledger/index.ts';
+import { commandLine } from '../../process/launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { apiKeyRow } from './api-key-settings.ts';

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { formatTimestamp } from '../../clock.ts';
 import { readPlanNames } from '../../config/index.ts';
-import { commandLine } from '../../launcher.ts';
 import {
   type Account,
   type AccountState,
@@ -11,6 +10,7 @@ import {
   SEALED_ONLY,
   type SealedOnly,
 } from '../../ledger/index.ts';
+import { commandLine } from '../../process/launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { addAccountStateCommands, stateJson } from './account-state.ts';

@@ -2,8 +2,8 @@
 import { type Command, Option } from 'commander';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
-import { commandLine } from '../../launcher.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
+import { commandLine } from '../../process/launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireReader } from '../context.ts';
 import { parseDuration } from '../parse-duration.ts';

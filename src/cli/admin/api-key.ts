@@ -10,8 +10,8 @@ import {
 } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
-import { commandLine } from '../../launcher.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
+import { commandLine } from '../../process/launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireReader, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
-import { asStarted } from '../../launcher.ts';
 import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
+import { asStarted } from '../../process/launcher.ts';
 import { Keyring } from '../../proof/index.ts';
 import { foreignSecretProblem, readMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { wipe } from '../../bytes.ts';
 import type { Config } from '../../config/index.ts';
 import { AppError, SetupError } from '../../errors.ts';
-import { asStarted, commandLine } from '../../launcher.ts';
 import {
   describeStore,
   type LedgerStore,
@@ -18,6 +17,7 @@ import {
   type StoreLocation,
   storeLocation,
 } from '../../ledger/index.ts';
+import { asStarted, commandLine } from '../../process/launcher.ts';
 import { checkMasterSecret, loadMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';

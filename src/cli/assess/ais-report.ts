@@ -2,7 +2,7 @@
 import type { ElementaryTest, ProcedureResult, ProcedureRun, TestName, Verdict } from '#ais-20-31';
 import { type InputFormat, MAXIMUM_BITS } from '#sp800-22/assess';
 import { alignColumns, grouped } from '#sp800-22/report';
-import { softwareName } from '../../version.ts';
+import { softwareName } from '../../process/version.ts';
 import type { InputRead } from './run.ts';
 import { PROGRAM } from './trace.ts';
 

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { alignColumns } from '#sp800-22/report';
 import { assessConditioning, type Conditioning, type ConditioningInput } from '#sp800-90b';
-import { softwareName } from '../../version.ts';
+import { softwareName } from '../../process/version.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkFields } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
-import { softwareName } from '../../version.ts';
+import { softwareName } from '../../process/version.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { parseCountTo } from '../parse-count.ts';

@@ -22,7 +22,7 @@ import {
 } from '#sp800-22/assess';
 import { countText, grouped } from '#sp800-22/report';
 import { suiteWorkerOf } from '#sp800-22/wasm';
-import { startThread } from '../../worker-thread.ts';
+import { startThread } from '../../process/worker-thread.ts';
 import { CommandError } from '../command-error.ts';
 import { openInput } from './input.ts';
 import { inputName } from './input-name.ts';

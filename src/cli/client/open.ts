@@ -10,7 +10,7 @@ import {
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
 import { writeFailure } from '../../files/durable-file.ts';
-import { commandLine } from '../../launcher.ts';
+import { commandLine } from '../../process/launcher.ts';
 import { quote } from '../../shell-word.ts';
 import { visible } from '../../visible.ts';
 import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';

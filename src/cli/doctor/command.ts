@@ -1,6 +1,6 @@
 /** `phm doctor`: checks an installation, and says what to do. */
 import type { Command } from 'commander';
-import { asStarted } from '../../launcher.ts';
+import { asStarted } from '../../process/launcher.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { CHECKS } from './checks.ts';
 import { examine } from './examination.ts';

@@ -3,7 +3,7 @@
  * process that asks it. This process asks nothing: it reports the check, and goes on with the next one in another child.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../../process/compile-cache.ts';
 import { withPage } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { type Finding, failed, skipped } from './finding.ts';

@@ -5,7 +5,6 @@ import { InvalidArgumentError } from 'commander';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
 import type { Config, LogKeyOrigin } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
-import { commandLine } from '../../launcher.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   checkOrigin,
@@ -18,6 +17,7 @@ import {
   withStateLock,
   writeState,
 } from '../../log/index.ts';
+import { commandLine } from '../../process/launcher.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import {
   areKeysOf,

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
-import { commandLine } from '../../launcher.ts';
 import type { Extend, LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   extendTree,
@@ -13,6 +12,7 @@ import {
   readState,
   signCheckpoint,
 } from '../../log/index.ts';
+import { commandLine } from '../../process/launcher.ts';
 import {
   areKeysOf,
   describeOtherKeys,

@@ -4,7 +4,7 @@ import swagger from '@fastify/swagger';
 import { fastify, type RouteOptions } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
 import type { Scope } from '../../ledger/index.ts';
-import { PROJECT_VERSION } from '../../version.ts';
+import { PROJECT_VERSION } from '../../process/version.ts';
 import { OPERATION_SCOPES } from '../scopes.ts';
 import { problemBody } from '../wire/problem.ts';
 import { OPERATION_EXAMPLES } from './examples.ts';

@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formatTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { PROJECT_VERSION } from '../../version.ts';
+import { PROJECT_VERSION } from '../../process/version.ts';
 import type { RouteContext } from '../context.ts';
 import { serveBuilt } from './built-pages.ts';
 

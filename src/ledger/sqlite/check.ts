@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../../process/compile-cache.ts';
 import { findUnlisted } from './account-keys.ts';
 import { isDamage } from './damage.ts';
 import { findUnindexed } from './fingerprint-check.ts';

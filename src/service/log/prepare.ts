@@ -4,8 +4,8 @@ import { SetupError } from '../../errors.ts';
 import { readTextFile } from '../../files/text-file.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { type LogKeys, openPolicy, policyText, readNote } from '../../log/index.ts';
+import { softwareName } from '../../process/version.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import { softwareName } from '../../version.ts';
 import {
   areKeysOf,
   createLogKeys,

@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { PROJECT_VERSION } from '../../../src/version.ts';
+import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { EXAMPLES, FIRST_OUTPUT } from '../../sdk/newcomer.ts';
 import { copy, readStages } from '../../support/dockerfile.ts';
 import { ROOT } from '../../support/imports.ts';

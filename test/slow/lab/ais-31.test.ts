@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { procedureA, procedureB } from '#ais-20-31';
-import { PROJECT_VERSION } from '../../../src/version.ts';
+import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { aesStream, assertProcedureA, REFERENCE } from '../../ais-20-31/reference.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
 import { testFigures } from '../../support/package-figures.ts';

@@ -18,7 +18,7 @@ import {
   unpackBits,
 } from '#sp800-22';
 import type { AssessReport } from '#sp800-22/report';
-import { PROJECT_VERSION, softwareName } from '../../../src/version.ts';
+import { PROJECT_VERSION, softwareName } from '../../../src/process/version.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { commandJson, runCommand, runCommandOn } from '../../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../../support/server.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { PROJECT_VERSION, softwareName } from '../../../src/version.ts';
+import { PROJECT_VERSION, softwareName } from '../../../src/process/version.ts';
 import { aesStream } from '../../sp800-22/differential.ts';
 import { BROWSERS, runInBrowser } from '../../support/browser-page.ts';
 import { findNode20 } from '../../support/node-20.ts';

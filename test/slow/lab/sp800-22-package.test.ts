@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
-import { PROJECT_VERSION } from '../../../src/version.ts';
+import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { aesStream } from '../../sp800-22/differential.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
 import { findNode20 } from '../../support/node-20.ts';

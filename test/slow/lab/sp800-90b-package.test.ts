@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { assessNonIid } from '#sp800-90b';
-import { PROJECT_VERSION } from '../../../src/version.ts';
+import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
 import { testFigures } from '../../support/package-figures.ts';

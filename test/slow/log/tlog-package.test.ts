@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { PROJECT_VERSION } from '../../../src/version.ts';
+import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
 import { findNode20 } from '../../support/node-20.ts';
 import { packWorkspace } from '../../support/packed.ts';

@@ -1,6 +1,6 @@
 /** Finds out how this program was started, so that commands in its messages work as printed. */
 import { relative } from 'node:path';
-import { quote } from './shell-word.ts';
+import { quote } from '../shell-word.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

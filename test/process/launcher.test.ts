@@ -1,7 +1,7 @@
 /** The name of the program in the commands that its messages print. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { asStarted, commandLine, findLauncher } from '../src/launcher.ts';
+import { asStarted, commandLine, findLauncher } from '../../src/process/launcher.ts';
 
 describe('the launcher', () => {
   const argv = ['/usr/bin/node', '/opt/my phm/src/main.ts'];

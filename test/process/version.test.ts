@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PROJECT_VERSION, softwareName } from '../src/version.ts';
+import { PROJECT_VERSION, softwareName } from '../../src/process/version.ts';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The command in the documentation of `softwareName`. */
 const COMMAND = `find package.json src packages -regextype posix-extended -type f \
@@ -38,7 +38,7 @@ describe('the name of the installed program', () => {
     let copies = 0;
     const nameOfCopy = async (): Promise<string> => {
       // Another address is another module, which has remembered no name.
-      const loaded = await import(`${join(copy, 'src/version.ts')}?${copies++}`);
+      const loaded = await import(`${join(copy, 'src/process/version.ts')}?${copies++}`);
       return loaded.softwareName();
     };
     assert.equal(await nameOfCopy(), softwareName());

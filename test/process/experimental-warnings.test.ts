@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 
-const SOURCE = new URL('../src/', import.meta.url);
+const SOURCE = new URL('../../src/', import.meta.url);
 
 /** Uses every experimental part of the platform that sealed keys and receipts rest on. */
 const USE = `
-  const { newRecipient } = await import('${new URL('../packages/sealing/src/index.ts', import.meta.url)}');
+  const { newRecipient } = await import('${new URL('../../packages/sealing/src/index.ts', import.meta.url)}');
   for (const suite of ['MLKEM768-X25519', 'ML-KEM-1024']) await newRecipient(suite);
   await crypto.subtle.generateKey('ML-DSA-44', false, ['sign', 'verify']);`;
 
@@ -27,7 +27,7 @@ describe('warnings of Node', () => {
 
   it('are dropped about the Web Crypto API, and no others', () => {
     const stderr = stderrOf(`
-      const { dropWebCryptoWarnings } = await import('${new URL('experimental-warnings.ts', SOURCE)}');
+      const { dropWebCryptoWarnings } = await import('${new URL('process/experimental-warnings.ts', SOURCE)}');
       dropWebCryptoWarnings();
       ${USE}
       process.emitWarning('something else', 'ExperimentalWarning');
@@ -53,7 +53,7 @@ describe('warnings of Node', () => {
   });
 
   it('are lines of a JSON log, in threads too', () => {
-    const log = new URL('process-log.ts', SOURCE);
+    const log = new URL('process/process-log.ts', SOURCE);
     const thread = `
       const { logThreadWarnings } = await import('${log}');
       logThreadWarnings();

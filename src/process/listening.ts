@@ -1,6 +1,6 @@
 /** Errors and names of listening addresses, for the service and for Prometheus. */
 import type { AddressInfo } from 'node:net';
-import { SetupError } from './errors.ts';
+import { SetupError } from '../errors.ts';
 
 interface ListenOrder {
   /** Start of the message: `cannot listen` or `cannot listen for metrics`. */
