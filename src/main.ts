@@ -140,7 +140,7 @@ if (isServer && isWorkingDirectoryGone()) {
   process.chdir('/');
 }
 // The threads of a server take longest to start, so they start before the command line is read.
-const server = isServer ? await import('./serve.ts') : null;
+const server = isServer ? await import('./serve/index.ts') : null;
 const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./process/launcher.ts');
@@ -164,7 +164,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   log,
   serve: async (config, options) => {
-    const { serve, startThreads } = server ?? (await import('./serve.ts'));
+    const { serve, startThreads } = server ?? (await import('./serve/index.ts'));
     const serveOptions = { ...options, env, launcher, onFatal: endAtOnce };
     return serve(config, serveOptions, threads ?? startThreads());
   },

@@ -338,7 +338,7 @@ describe('layers', () => {
     assert.ok(packagesLoadedBy('service/threads/suite-worker.ts').every((name) => name === 'hpke'));
     assert.deepEqual(packagesLoadedBy('entropy/restarted-source.ts'), []);
     // The server loads its modules while its threads start.
-    assert.deepEqual(packagesLoadedBy('serve.ts'), []);
+    assert.deepEqual(packagesLoadedBy('serve/index.ts'), []);
     const first = packagesLoadedBy('serve/listeners.ts');
     assert.ok(first.includes('fastify'));
     // Both with requests only: together they have two hundred modules.

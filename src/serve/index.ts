@@ -2,9 +2,9 @@
  * Starts the server: its threads first, then its modules, which take as long to load as the threads need for their own.
  * `serve/run.ts` wires the server.
  */
-import type { Config } from './config/index.ts';
-import type { ServeOptions } from './serve/parts.ts';
-import { startWaitingThreads, type WaitingThreads } from './service/waiting-threads.ts';
+import type { Config } from '../config/index.ts';
+import type { ServeOptions } from './parts.ts';
+import { startWaitingThreads, type WaitingThreads } from '../service/waiting-threads.ts';
 
 /**
  * Starts the threads of a server that will run in this process. They know nothing of its configuration yet and keep no
@@ -20,6 +20,6 @@ export async function serve(
   options: ServeOptions,
   threads: WaitingThreads,
 ): Promise<number> {
-  const { runServer } = await import('./serve/run.ts');
+  const { runServer } = await import('./run.ts');
   return runServer(config, options, threads);
 }
