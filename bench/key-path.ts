@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { KeyOrder } from '../src/keys/order.ts';
 import type { RecordedRow } from '../src/ledger/index.ts';
-import type { LogBinding, Requester } from '../src/service/messages.ts';
+import type { LogBinding, Requester } from '../src/service/threads/messages.ts';
 import { order } from '../test/support/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 

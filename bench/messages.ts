@@ -11,14 +11,19 @@
 import { parseArgs } from 'node:util';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { wipeKey } from '../src/keys/key-receipt.ts';
-import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult } from '../src/service/messages.ts';
+import type {
+  KeyBatch,
+  KeyBatchReply,
+  KeyTask,
+  KeyTaskResult,
+} from '../src/service/threads/messages.ts';
 import {
   packBatch,
   packReply,
   transferOf,
   unpackBatch,
   unpackReply,
-} from '../src/service/packed-batches.ts';
+} from '../src/service/threads/packed-batches.ts';
 import { order, plainKey } from '../test/support/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 

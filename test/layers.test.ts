@@ -71,7 +71,7 @@ const BEHIND_DOORS = ['accounts', 'keys', 'service'];
 const SIDE_DOORS: Record<string, readonly string[]> = {
   '#sp800-90b/health': ['entropy', 'keys'],
   'ledger/admin.ts': ['cli'],
-  'service/waiting-threads.ts': ['serve'],
+  'service/threads/waiting-threads.ts': ['serve'],
   '#sp800-22/assess': ['cli'],
   '#sp800-22/report': ['cli'],
   '#sp800-22/wasm': ['modulation', 'cli'],

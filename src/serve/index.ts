@@ -3,8 +3,8 @@
  * `serve/run.ts` wires the server.
  */
 import type { Config } from '../config/index.ts';
+import { startWaitingThreads, type WaitingThreads } from '../service/threads/waiting-threads.ts';
 import type { ServeOptions } from './parts.ts';
-import { startWaitingThreads, type WaitingThreads } from '../service/waiting-threads.ts';
 
 /**
  * Starts the threads of a server that will run in this process. They know nothing of its configuration yet and keep no

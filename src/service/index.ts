@@ -1,12 +1,16 @@
 /**
- * `KeyService`, which `http/` and the commands call, and the threads behind it. This folder holds messages, queues and
- * pools of threads, and readiness; `threads/` holds the code that runs in workers. Code that generates or validates one
- * key belongs to `keys/`.
+ * `KeyService`, which `http/` and the commands call, and what is behind it:
+ *
+ * - `requests/` from the checks of a request for keys to its answer, with the queue of the key worker
+ * - `suite/` the pool of suite workers and its queue
+ * - `access/` API keys; `reading/` what changes nothing; `ledger/` the state of the ledger and of the clock
+ * - `log/` the transparency log; `secret/` the master secret
+ * - `threads/` the code of the workers, their start and their messages
+ *
+ * Code that generates or validates one key belongs to `keys/`.
  */
 
-export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
-export type { KeyFilter } from './key-list.ts';
-export type { LedgerStatus } from './ledger-watch.ts';
+export type { LedgerStatus } from './ledger/watch.ts';
 export {
   absentLog,
   type LogApi,
@@ -16,6 +20,7 @@ export {
   type LogTextAnswer,
   type ReceiptAnswer,
 } from './log/api.ts';
+export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './log/audit-record.ts';
 export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';
 export { describeFault } from './log/log-rows.ts';
@@ -34,17 +39,6 @@ export {
   startLog,
 } from './log-start.ts';
 export {
-  checkMasterSecret,
-  createMasterSecret,
-  foreignSecretProblem,
-  forgetMasterSecret,
-  loadMasterSecret,
-  readMasterSecret,
-  rotateMasterSecret,
-  unfitSecretProblem,
-} from './master-secret.ts';
-export type { RetiredVersion } from './messages.ts';
-export {
   type KeyObserver,
   QUEUE_NAMES,
   type QueueName,
@@ -58,9 +52,21 @@ export {
   refuseUnknownPlans,
   unknownPlansProblem,
 } from './plan-check.ts';
-export type { Randomness, RandomnessRow } from './randomness.ts';
 export type { Readiness } from './readiness.ts';
+export type { KeyFilter } from './reading/key-list.ts';
+export type { Randomness, RandomnessRow } from './reading/randomness.ts';
+export {
+  checkMasterSecret,
+  createMasterSecret,
+  foreignSecretProblem,
+  forgetMasterSecret,
+  loadMasterSecret,
+  readMasterSecret,
+  rotateMasterSecret,
+  unfitSecretProblem,
+} from './secret/master-secret.ts';
 export { KeyService } from './service.ts';
 export type { ServiceSources } from './service-sources.ts';
 export { type KeyApi, StartingService } from './starting-service.ts';
-export type { WaitingThreads } from './waiting-threads.ts';
+export type { RetiredVersion } from './threads/messages.ts';
+export type { WaitingThreads } from './threads/waiting-threads.ts';

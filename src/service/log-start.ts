@@ -25,7 +25,7 @@ import {
   parseLogKeys,
   sha256,
 } from '../log/index.ts';
-import { type EntryMaker, newAudit, pendingEntryOf } from './audit-record.ts';
+import { type EntryMaker, newAudit, pendingEntryOf } from './log/audit-record.ts';
 import { sealed } from './log/head-seal.ts';
 
 /** Reads the log's keys; null if the managed file does not exist. Throws `SetupError`. */

@@ -4,12 +4,12 @@ import type { SourceEvent, SourceName } from '../entropy/index.ts';
 import type { Defect, FailedVerdict } from '../keys/latch.ts';
 import type { ClockReading, Quotas, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
-import type { LedgerStatus } from './ledger-watch.ts';
+import type { LedgerStatus } from './ledger/watch.ts';
 import type { LogNotice } from './log/notices.ts';
 import type { LogSetup } from './log/prepare.ts';
 import type { KeyObserver } from './observer.ts';
 import type { ServiceSources } from './service-sources.ts';
-import type { WaitingThreads } from './waiting-threads.ts';
+import type { WaitingThreads } from './threads/waiting-threads.ts';
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;

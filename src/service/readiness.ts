@@ -1,7 +1,7 @@
 /** Decides whether this replica can serve keys and, if not, what it lacks. */
 import type { SourceName, SourceStatus } from '../entropy/index.ts';
 import type { Defect } from '../keys/latch.ts';
-import { isCurrentRetired, type LedgerStatus } from './ledger-watch.ts';
+import { isCurrentRetired, type LedgerStatus } from './ledger/watch.ts';
 import type { Halt } from './log/stopped.ts';
 
 export interface Readiness {

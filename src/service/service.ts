@@ -23,17 +23,27 @@ import type {
   Usage,
 } from '../ledger/index.ts';
 import { endThread } from '../process/worker-thread.ts';
-import { ApiKeyCache, type Found } from './api-key-cache.ts';
-import { ApiKeyUses } from './api-key-uses.ts';
-import { ClockWatch } from './clock-watch.ts';
-import { EvidenceWatch } from './evidence-watch.ts';
-import { JoiningWorkers } from './joining-workers.ts';
-import { KeyRecords } from './key-records.ts';
-import { type GenerateOptions, KeyRequests } from './key-requests.ts';
-import { LedgerWatch } from './ledger-watch.ts';
+import { ApiKeyCache, type Found } from './access/api-key-cache.ts';
+import { ApiKeyUses } from './access/api-key-uses.ts';
+import { ClockWatch } from './ledger/clock-watch.ts';
+import { LedgerWatch } from './ledger/watch.ts';
 import { absentLog, type LogApi } from './log/api.ts';
 import { openServiceLog } from './log/open.ts';
 import type { ServiceLog } from './log/service-log.ts';
+import type { ServiceLoad, StageListener } from './observer.ts';
+import type { KeyServiceOptions } from './options.ts';
+import { judgeReadiness, type Readiness } from './readiness.ts';
+import { KeyRecords } from './reading/key-records.ts';
+import type { Randomness, RandomnessQuery } from './reading/randomness.ts';
+import { Statistics } from './reading/statistics.ts';
+import { type GenerateOptions, KeyRequests } from './requests/key-requests.ts';
+import { MeteredRequests } from './requests/metered-requests.ts';
+import { KeyQueue, type SettledResult } from './requests/queue.ts';
+import { mergeSourceStatuses } from './service-sources.ts';
+import { EvidenceWatch } from './suite/evidence-watch.ts';
+import { JoiningWorkers } from './suite/joining-workers.ts';
+import { SuiteLateness, suiteLateError } from './suite/limit.ts';
+import { SuitePool } from './suite/pool.ts';
 import {
   type ActivityQuery,
   type KeyTask,
@@ -41,21 +51,11 @@ import {
   type KeyWorkerReply,
   toError,
   unexpected,
-} from './messages.ts';
-import { MeteredRequests } from './metered-requests.ts';
-import type { ServiceLoad, StageListener } from './observer.ts';
-import type { KeyServiceOptions } from './options.ts';
-import { KeyQueue, type SettledResult } from './queue.ts';
-import type { Randomness, RandomnessQuery } from './randomness.ts';
-import { judgeReadiness, type Readiness } from './readiness.ts';
-import { type ReadyWorker, reportEnd, whenAnswered } from './ready-worker.ts';
-import { mergeSourceStatuses } from './service-sources.ts';
-import { startStatistics, startThreads, type Threads } from './start-threads.ts';
-import { Statistics } from './statistics.ts';
-import { SuiteLateness, suiteLateError } from './suite-limit.ts';
-import { SuitePool } from './suite-pool.ts';
+} from './threads/messages.ts';
+import { type ReadyWorker, reportEnd, whenAnswered } from './threads/ready-worker.ts';
+import { startStatistics, startThreads, type Threads } from './threads/start-threads.ts';
 import type { SuiteWorkerData } from './threads/suite-worker.ts';
-import { waitingSuiteWorker } from './waiting-threads.ts';
+import { waitingSuiteWorker } from './threads/waiting-threads.ts';
 
 /** Time limit for threads to end after their current work, which is at most one key. */
 const END_LIMIT_MS = 2_000;

@@ -1,6 +1,6 @@
 /**
  * Single requests and small batches of one account are answered while another account keeps generating batches of 1,000
- * keys. Prints the latencies beside those of an idle server. `test/service/suite-pool.test.ts` shows the turns of the
+ * keys. Prints the latencies beside those of an idle server. `test/service/suite/pool.test.ts` shows the turns of the
  * queue.
  */
 import assert from 'node:assert/strict';

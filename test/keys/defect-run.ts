@@ -13,8 +13,8 @@ import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
-import type { KeyTask, KeyTaskResult } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import type { KeyTask, KeyTaskResult } from '../../src/service/threads/messages.ts';
 import { keyring, order, parts } from '../support/fakes.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';

@@ -8,8 +8,8 @@ import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
-import type { KeyBatchReply, KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import type { KeyBatchReply, KeyTask } from '../../src/service/threads/messages.ts';
 import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
 
 const SAMPLE_BYTES = 131_072;

@@ -11,8 +11,8 @@ import type {
 } from '../../src/ledger/index.ts';
 import { keyIdMs } from '../../src/ledger/key-time.ts';
 import { type Commitment, Keyring } from '../../src/proof/index.ts';
-import type { KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import type { KeyTask } from '../../src/service/threads/messages.ts';
 
 import {
   fakeGenerator,

@@ -9,8 +9,8 @@ import type { GeneratedKey, KeyOrder, ReleasedKey } from '../../src/keys/order.t
 import { unpackPValues } from '../../src/keys/p-values.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import { Modulator } from '../../src/modulation/index.ts';
-import type { PackedBatch } from '../../src/service/messages.ts';
 import type { KeyService } from '../../src/service/service.ts';
+import type { PackedBatch } from '../../src/service/threads/messages.ts';
 import {
   fakeGenerator,
   keyRequest,

@@ -16,8 +16,8 @@ import { Sealer } from '#sealing';
 import { Generator } from '../../src/keys/generator.ts';
 import { Modulator } from '../../src/modulation/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
-import { ByteReader, ByteWriter } from '../../src/service/packed-bytes.ts';
-import { KeyQueue } from '../../src/service/queue.ts';
+import { KeyQueue } from '../../src/service/requests/queue.ts';
+import { ByteReader, ByteWriter } from '../../src/service/threads/packed-bytes.ts';
 import { loadIntoWorkers } from './preload.ts';
 
 /** What happens to a key. A stuck bit or byte has another value than that of the first key, so that the first is altered. */

@@ -14,9 +14,9 @@ import {
   writeState,
 } from '../../log/index.ts';
 import type { LogMacKey, LogMacKeys } from '../../proof/index.ts';
-import type { EntryMaker } from '../audit-record.ts';
 import { restampStranded } from '../log-start.ts';
-import { toFailure } from '../messages.ts';
+import { toFailure } from '../threads/messages.ts';
+import type { EntryMaker } from './audit-record.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import type { Cosigning } from './cosigning.ts';
 import { LogEngine } from './engine.ts';

@@ -7,7 +7,7 @@
 import { AppError } from '../../errors.ts';
 import type { HeadSeal } from '../../ledger/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import type { EntryMaker } from '../audit-record.ts';
+import type { EntryMaker } from './audit-record.ts';
 import type { Head } from './heads.ts';
 import { LogStopped } from './stopped.ts';
 

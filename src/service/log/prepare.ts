@@ -13,7 +13,7 @@ import {
   readLogKeys,
   startLog,
 } from '../log-start.ts';
-import type { LogBinding } from '../messages.ts';
+import type { LogBinding } from '../threads/messages.ts';
 import { describeFault, firstFault } from './log-rows.ts';
 import { shownPath } from './shown-file.ts';
 import type { Halt } from './stopped.ts';

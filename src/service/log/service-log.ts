@@ -3,8 +3,8 @@ import type { Worker } from 'node:worker_threads';
 import type { JsonObject } from '#tlog';
 import { AppError } from '../../errors.ts';
 import type { AuditAction } from '../../ledger/index.ts';
-import { damagedLedger, toError } from '../messages.ts';
 import type { KeyObserver, QueueLoad } from '../observer.ts';
+import { damagedLedger, toError } from '../threads/messages.ts';
 import type {
   LogApi,
   LogBytesAnswer,

@@ -18,11 +18,11 @@ import {
 } from '../../keys/validate.ts';
 import type { CommitOutcome, KeyState, MeteredRequest } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
-import { type KeyTask, type KeyTaskResult, type LogBinding, NO_STREAMS } from '../messages.ts';
-import { unpackRows } from '../packed-rows.ts';
 import type { BatchLookup } from './batch-lookup.ts';
 import { KeyRows } from './key-rows.ts';
 import type { KnownRetirements } from './known-retirements.ts';
+import { type KeyTask, type KeyTaskResult, type LogBinding, NO_STREAMS } from './messages.ts';
+import { unpackRows } from './packed-rows.ts';
 
 /** A metered task before and during its transaction. */
 export interface Draft {

@@ -3,7 +3,7 @@ import type { KeyOrder, KeyToRecord } from '../../keys/order.ts';
 import { keyEntry } from '../../keys/statement.ts';
 import type { LedgerRow, RecordedReceipt, RowReceipt, RowSeal } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
-import type { LogBinding, Requester } from '../messages.ts';
+import type { LogBinding, Requester } from './messages.ts';
 
 export class KeyRows {
   readonly #log: LogBinding | null;

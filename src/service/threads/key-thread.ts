@@ -14,7 +14,8 @@ import {
   type StoreLocation,
 } from '../../ledger/index.ts';
 import type { MasterSecret } from '../../proof/index.ts';
-import { takeSecret } from '../master-secret.ts';
+import { takeSecret } from '../secret/master-secret.ts';
+import { KeyWorker } from './key-worker.ts';
 import type {
   ClockRead,
   DatabaseMoved,
@@ -29,9 +30,8 @@ import type {
   UnvouchedKeys,
   VerdictNoted,
   WorkerReady,
-} from '../messages.ts';
-import { packReply, transferOf, unpackBatch } from '../packed-batches.ts';
-import { KeyWorker } from './key-worker.ts';
+} from './messages.ts';
+import { packReply, transferOf, unpackBatch } from './packed-batches.ts';
 import { PendingAnswers, runThread, threadData } from './run-thread.ts';
 
 export interface KeyWorkerData {

@@ -15,6 +15,10 @@ import type { Defect } from '../../keys/latch.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import type { CommitOutcome, LedgerStore } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
+import { BatchLookup } from './batch-lookup.ts';
+import { type Draft, Drafts } from './drafts.ts';
+import { KnownRetirements } from './known-retirements.ts';
+import { LedgerProbe } from './ledger-probe.ts';
 import {
   type CommitTimes,
   damagedLedger,
@@ -26,11 +30,7 @@ import {
   type LogBinding,
   type RetiredVersion,
   toFailure,
-} from '../messages.ts';
-import { BatchLookup } from './batch-lookup.ts';
-import { type Draft, Drafts } from './drafts.ts';
-import { KnownRetirements } from './known-retirements.ts';
-import { LedgerProbe } from './ledger-probe.ts';
+} from './messages.ts';
 import { Revocations } from './revocations.ts';
 
 /** A task before its commit: a draft, or already a result. */

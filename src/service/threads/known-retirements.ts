@@ -1,7 +1,7 @@
 /** Remembers the retired versions of the master secret that the key worker last read in a batch or a check. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Retirements } from '../../keys/validate.ts';
-import type { RetiredVersion } from '../messages.ts';
+import type { RetiredVersion } from './messages.ts';
 
 export class KnownRetirements {
   readonly #currentVersion: number;

@@ -8,7 +8,7 @@
  */
 import { monotonicMs } from '../../clock.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
-import { CHECK_EVERY_MS } from '../ledger-health.ts';
+import { CHECK_EVERY_MS } from '../ledger/health.ts';
 
 /** Interval at which a server without traffic checks for room. Each check costs the database 4 MiB of a file. */
 const ROOM_EVERY_MS = 30_000;

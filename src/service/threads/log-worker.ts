@@ -7,11 +7,11 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import { wipe } from '../../bytes.ts';
 import { mayPass, openStore } from '../../ledger/index.ts';
 import { LogMacKeys } from '../../proof/index.ts';
-import { newAudit } from '../audit-record.ts';
 import { assembleLog, type LogWorkerData } from '../log/assemble.ts';
+import { newAudit } from '../log/audit-record.ts';
 import type { LogEngine } from '../log/engine.ts';
 import type { LogMessage, LogReply, LogResult, LogTask } from '../log/notices.ts';
-import { toFailure, type WorkerUp } from '../messages.ts';
+import { toFailure, type WorkerUp } from './messages.ts';
 import { PendingAnswers, runThread } from './run-thread.ts';
 
 async function answer(engine: LogEngine, task: LogTask): Promise<LogResult> {

@@ -2,9 +2,9 @@
 import { formatKeyId } from '../../keys/key-id.ts';
 import type { AuditedRevocation, LedgerStore, RevocationOutcome } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
-import { type MacMaker, newAudit } from '../audit-record.ts';
-import type { KeyTask, KeyTaskResult, LogBinding } from '../messages.ts';
+import { type MacMaker, newAudit } from '../log/audit-record.ts';
 import { Joined } from './joined.ts';
+import type { KeyTask, KeyTaskResult, LogBinding } from './messages.ts';
 
 export class Revocations {
   readonly #orders: Joined<AuditedRevocation, RevocationOutcome>;

@@ -4,8 +4,8 @@ import { setPriority } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { dropWebCryptoWarnings } from '../../process/experimental-warnings.ts';
 import { logThreadWarnings } from '../../process/process-log.ts';
-import type { WorkerUp } from '../messages.ts';
-import type { WaitingThreadData } from '../waiting-threads.ts';
+import type { WorkerUp } from './messages.ts';
+import type { WaitingThreadData } from './waiting-threads.ts';
 
 /**
  * Runs `start`, which prepares the thread and then listens. If it fails, reports the reason and the result of `mayPass`
@@ -36,7 +36,7 @@ export async function threadData<T>(): Promise<T> {
   return data;
 }
 
-/** Counts answers in progress, which a thread completes before it ends. Not a Set of them, for the reason in `queue.ts`. */
+/** Counts answers in progress, which a thread completes before it ends. Not a Set of them, for the reason in `requests/queue.ts`. */
 export class PendingAnswers {
   #count = 0;
   #onSent: (() => void) | undefined;

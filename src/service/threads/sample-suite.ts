@@ -4,7 +4,7 @@ import { wipe } from '../../bytes.ts';
 import { runEvidenceSuite } from '../../keys/evidence-suite.ts';
 import type { Generator } from '../../keys/generator.ts';
 import { type SelfTestResult, suiteSelfTest } from '../../keys/suite-self-test.ts';
-import type { EvidenceSample, SampleVerdict } from '../messages.ts';
+import type { EvidenceSample, SampleVerdict } from './messages.ts';
 
 /** Known answers are tested before every eighth sample. They cost as much as a sample. */
 const SAMPLES_A_SELF_TEST = 8;

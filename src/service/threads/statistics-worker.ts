@@ -9,15 +9,15 @@ import {
   type StoreLocation,
   unavailable,
 } from '../../ledger/index.ts';
-import { listKeys } from '../key-list.ts';
+import { listKeys } from '../reading/key-list.ts';
+import { judgeRandomness } from '../reading/randomness.ts';
 import {
   type StatisticsMessage,
   type StatisticsReply,
   type StatisticsResult,
   type StatisticsTask,
   toFailure,
-} from '../messages.ts';
-import { judgeRandomness } from '../randomness.ts';
+} from './messages.ts';
 import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
 import { Turns } from './turns.ts';
 

@@ -24,9 +24,6 @@ import { AlteredKeyError, sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
 import type { LedgerRow } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
-import { type LogBinding, toFailure, type UnvouchedKeys } from '../messages.ts';
-import { packKeys } from '../packed-keys.ts';
-import { packRows } from '../packed-rows.ts';
 import type {
   JobSettled,
   MadeKeys,
@@ -34,8 +31,11 @@ import type {
   SuiteJob,
   SuiteReply,
   SuiteResult,
-} from '../suite-messages.ts';
+} from '../suite/messages.ts';
 import { KeyRows } from './key-rows.ts';
+import { type LogBinding, toFailure, type UnvouchedKeys } from './messages.ts';
+import { packKeys } from './packed-keys.ts';
+import { packRows } from './packed-rows.ts';
 
 const FAILED_MEANWHILE = 'a sample of the generator of plain keys failed between these keys';
 const SAMPLE_FAILED =

@@ -1,7 +1,7 @@
 /**
  * Two servers behind a proxy: their database fails, and a rotation of the master secret is done wrongly. 10 s.
- * It repeats with whole servers what test/service/ledger-readiness.test.ts and
- * test/service/retired-secret.test.ts show for their parts.
+ * It repeats with whole servers what test/service/ledger/readiness.test.ts and
+ * test/service/threads/retired-secret.test.ts show for their parts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -20,10 +20,10 @@ import {
 import { openPostgresStore } from '../../../src/ledger/postgres/store.ts';
 import { EMPTY_ROOT, extendTree } from '../../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../../src/proof/index.ts';
-import type { KeyTask, LogBinding } from '../../../src/service/messages.ts';
-import { packRows } from '../../../src/service/packed-rows.ts';
 import { KeyRows } from '../../../src/service/threads/key-rows.ts';
 import { KeyWorker } from '../../../src/service/threads/key-worker.ts';
+import type { KeyTask, LogBinding } from '../../../src/service/threads/messages.ts';
+import { packRows } from '../../../src/service/threads/packed-rows.ts';
 import { withSeal } from '../../ledger/log-contract.ts';
 import type { Databases } from '../../support/databases.ts';
 import {

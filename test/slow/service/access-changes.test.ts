@@ -1,6 +1,6 @@
 /**
  * Three servers on one PostgreSQL follow a change of access: a suspension, its end, a deletion, and the revocation of an API
- * key. They follow for good; `test/service/api-key-cache.test.ts` has the two seconds, in simulated time, and the campaign
+ * key. They follow for good; `test/service/access/api-key-cache.test.ts` has the two seconds, in simulated time, and the campaign
  * `promised-times` measures them.
  */
 import assert from 'node:assert/strict';

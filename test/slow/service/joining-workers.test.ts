@@ -1,4 +1,4 @@
-/** Real suite workers that start beside a ready service, sound or broken. `test/service/joining-workers.test.ts` has the rest. */
+/** Real suite workers that start beside a ready service, sound or broken. `test/service/suite/joining-workers.test.ts` has the rest. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';

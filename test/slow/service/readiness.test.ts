@@ -5,7 +5,7 @@
  *
  * Expected for each of the five faults: each server is unready until it ends, and ready again; but ready while the row of an
  * account is locked, because other accounts get their keys. Only real commits see one further fault. The counts are exact at
- * the end. The campaign `promised-times` limits the times, `test/service/ledger-readiness.test.ts` simulates them.
+ * the end. The campaign `promised-times` limits the times, `test/service/ledger/readiness.test.ts` simulates them.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync } from 'node:fs';

@@ -1,0 +1,209 @@
+/** The main thread's side of the statistics worker, with a limit on queries in progress. */
+import type { Worker } from 'node:worker_threads';
+import { AppError } from '../../errors.ts';
+import type {
+  AccountActivity,
+  KeyPage,
+  KeyRecord,
+  PeriodSums,
+  SeriesQuery,
+} from '../../ledger/index.ts';
+import type { KeyObserver, QueueLoad, QueueName } from '../observer.ts';
+import { isOwnShare } from '../requests/own-share.ts';
+import {
+  type ActivityQuery,
+  damagedLedger,
+  type KeyRecordQuery,
+  type StatisticsMessage,
+  type StatisticsReply,
+  type StatisticsResult,
+  type StatisticsTask,
+  toError,
+  unexpected,
+} from '../threads/messages.ts';
+import type { KeyListQuery } from './key-list.ts';
+import type { Randomness, RandomnessQuery } from './randomness.ts';
+
+/** Limits of queries in progress that take some tens of milliseconds each: of all accounts, and of one. */
+const MAX_LONG = 64;
+const MAX_LONG_OF_ACCOUNT = 8;
+
+/** Limit of queries in progress that take at most a millisecond. The rate limit bounds those of one API key. */
+const MAX_SHORT = 8_192;
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Longest wait for an answer. A database that answers at all gives each statement less time. */
+const QUERY_LIMIT_MS = 30_000;
+
+const LATE: StatisticsResult = {
+  kind: 'failed',
+  failure: {
+    code: 'ledger_unavailable',
+    retryAfterSeconds: 5,
+    reason: `the statistics worker has not answered for ${QUERY_LIMIT_MS / 1_000} s`,
+  },
+};
+
+/** A query about an account. */
+type AccountTask = Extract<StatisticsTask, { readonly query: object }>;
+
+interface Asked {
+  /** Called when the query has its answer. */
+  readonly onEnd: () => void;
+  readonly resolve: (result: StatisticsResult) => void;
+}
+
+export class Statistics {
+  readonly #worker: Worker;
+  readonly #observer: KeyObserver | undefined;
+  readonly #short = new Places('activity', MAX_SHORT, MAX_SHORT);
+  readonly #long = new Places('statistics', MAX_LONG, MAX_LONG_OF_ACCOUNT);
+  readonly #inFlight = new Map<number, Asked>();
+  #nextId = 1;
+  /** Set permanently when a check has found the ledger damaged. */
+  #damage: AppError | null = null;
+
+  /** The worker may still be starting. It answers earlier queries afterwards. */
+  constructor(worker: Worker, observer?: KeyObserver) {
+    this.#worker = worker;
+    this.#observer = observer;
+    worker.on('message', ({ id, result }: StatisticsReply) => {
+      const asked = this.#inFlight.get(id);
+      this.#inFlight.delete(id);
+      asked?.onEnd();
+      asked?.resolve(result);
+    });
+  }
+
+  /** Queries in progress and their limits, by queue. */
+  get loads(): readonly QueueLoad[] {
+    return [this.#short.load, this.#long.load];
+  }
+
+  /** Refuses all further queries, because the ledger is damaged. */
+  condemn(damage: string): void {
+    this.#damage = damagedLedger(damage);
+  }
+
+  /**
+   * Returns sums of an account since a time. Like the other queries it rejects with `overloaded` if too many are in
+   * progress, and with `ledger_unavailable`.
+   */
+  async activity(query: ActivityQuery): Promise<AccountActivity> {
+    const result = await this.#ask({ kind: 'activity', query }, this.#short);
+    if (result.kind !== 'activity') throw unexpected(result);
+    return result.activity;
+  }
+
+  /** Returns sums of an account over time, one for each step. */
+  async series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
+    const result = await this.#ask({ kind: 'series', query }, this.#long);
+    if (result.kind !== 'series') throw unexpected(result);
+    return result.sums;
+  }
+
+  /** Judges the evidence of an account's latest keys. */
+  async randomness(query: RandomnessQuery): Promise<Randomness> {
+    const result = await this.#ask({ kind: 'randomness', query }, this.#long);
+    if (result.kind !== 'randomness') throw unexpected(result);
+    return result.randomness;
+  }
+
+  /** Returns a page of an account's keys. */
+  async keys(query: KeyListQuery): Promise<KeyPage> {
+    const result = await this.#ask({ kind: 'keys', query }, this.#long);
+    if (result.kind !== 'keys') throw unexpected(result);
+    return result.page;
+  }
+
+  /** Returns the record of one key; null if the account has none of this ID. */
+  async key(query: KeyRecordQuery): Promise<KeyRecord | null> {
+    const result = await this.#ask({ kind: 'key', query }, this.#short);
+    if (result.kind !== 'key') throw unexpected(result);
+    return result.record;
+  }
+
+  /** Returns the size of the database in bytes. It takes no place: the caller MUST ask for one at a time. */
+  async databaseBytes(): Promise<number> {
+    const result = await this.#post({ kind: 'size' });
+    if (result.kind === 'failed') throw toError(result.failure);
+    if (result.kind !== 'size') throw unexpected(result);
+    return result.bytes;
+  }
+
+  async #ask(
+    task: AccountTask,
+    places: Places,
+  ): Promise<Exclude<StatisticsResult, { kind: 'failed' }>> {
+    if (this.#damage) throw this.#damage;
+    const { accountId } = task.query;
+    if (!places.take(accountId)) {
+      const ownShare = places.isOwnShare(accountId);
+      this.#observer?.refused(places.queue, ownShare);
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
+    }
+    const result = await this.#post(task, () => places.free(accountId));
+    if (result.kind === 'failed') throw toError(result.failure);
+    return result;
+  }
+
+  #post(task: StatisticsTask, onEnd: () => void = () => {}): Promise<StatisticsResult> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      // A query that is late keeps its place until the worker answers.
+      const timer = setTimeout(() => resolve(LATE), QUERY_LIMIT_MS).unref();
+      const answer = (result: StatisticsResult) => {
+        clearTimeout(timer);
+        resolve(result);
+      };
+      this.#inFlight.set(id, { onEnd, resolve: answer });
+      this.#worker.postMessage({ id, task } satisfies StatisticsMessage);
+    });
+  }
+}
+
+/** Places for queries in progress, with a limit for each account. */
+class Places {
+  readonly queue: QueueName;
+  readonly #capacity: number;
+  readonly #capacityOfAccount: number;
+  readonly #takenByAccount = new Map<string, number>();
+  #taken = 0;
+
+  constructor(queue: QueueName, capacity: number, capacityOfAccount: number) {
+    this.queue = queue;
+    this.#capacity = capacity;
+    this.#capacityOfAccount = capacityOfAccount;
+  }
+
+  get load(): QueueLoad {
+    return { name: this.queue, waiting: this.#taken, capacity: this.#capacity };
+  }
+
+  /** Takes a place for the account. Returns false if none is available to it. */
+  take(accountId: string): boolean {
+    const own = this.#takenByAccount.get(accountId) ?? 0;
+    if (this.#taken >= this.#capacity || own >= this.#capacityOfAccount) return false;
+    this.#takenByAccount.set(accountId, own + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  /** Returns true if the refusal of a place is the account's own doing. */
+  isOwnShare(accountId: string): boolean {
+    const own = this.#takenByAccount.get(accountId) ?? 0;
+    return isOwnShare({
+      capacity: this.#capacity,
+      others: this.#taken - own,
+      hasRoomForOthers: this.#taken < this.#capacity,
+    });
+  }
+
+  free(accountId: string): void {
+    const left = (this.#takenByAccount.get(accountId) ?? 0) - 1;
+    if (left > 0) this.#takenByAccount.set(accountId, left);
+    else this.#takenByAccount.delete(accountId);
+    this.#taken -= 1;
+  }
+}

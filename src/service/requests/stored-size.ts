@@ -1,0 +1,49 @@
+/** Bounds the response to a sealed request that the store keeps for retries. */
+import type { SealSuiteName } from '#sealing';
+import type { BatchTooLarge, KeyOrder, KeyRequest, Recipient } from '../../keys/order.ts';
+
+/** Limit of a stored response body, in bytes. */
+const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+
+/** Length of `enc`, as in `SEAL_SUITES`. Its module would load the library of HPKE in every command. */
+const ENC_BYTES: Readonly<Record<SealSuiteName, number>> = {
+  'MLKEM768-X25519': 1_120,
+  'ML-KEM-1024': 1_568,
+};
+
+/**
+ * Bounds in bytes of the parts of one sealed key in the response: names and values of all fields but `enc`, `labels` and
+ * `nist_report`, and a full report. Tests compare them with responses.
+ */
+const FIELDS_BYTES = 2_000;
+const REPORT_BYTES = 24_000;
+
+/**
+ * Returns the refusal of a sealed request whose response would be too large to keep, or undefined. Only requests with an
+ * `Idempotency-Key` are kept.
+ */
+export function tooLargeToStore(
+  { order, count, idempotency }: KeyRequest,
+  recipient: Recipient | null,
+): BatchTooLarge | undefined {
+  if (!idempotency || !recipient) return undefined;
+  return refusal(count, bytesPerKey(order, recipient));
+}
+
+/** Returns the refusal of a rendered body that is too large after all, or undefined. */
+export function bodyTooLarge(body: string, count: number): BatchTooLarge | undefined {
+  return refusal(count, Buffer.byteLength(body) / count);
+}
+
+function refusal(count: number, bytesPerKey: number): BatchTooLarge | undefined {
+  const maxCount = Math.max(1, Math.floor(MAX_BODY_BYTES / bytesPerKey));
+  return count > maxCount
+    ? { kind: 'batch_too_large', maxCount, reason: 'stored_answer' }
+    : undefined;
+}
+
+/** Returns the bound for one key. `enc` is in base64url: four characters for three bytes. */
+function bytesPerKey({ report, labels }: KeyOrder, { suite }: Recipient): number {
+  const always = Math.ceil((ENC_BYTES[suite] * 4) / 3) + FIELDS_BYTES;
+  return always + Buffer.byteLength(labels ?? '') + (report ? REPORT_BYTES : 0);
+}

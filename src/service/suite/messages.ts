@@ -1,0 +1,92 @@
+/** Messages between the main thread and the suite workers. */
+import type { GeneratorStatus } from '../../keys/generator.ts';
+import type { KeyOrder, Recipient, SealedResponseKey } from '../../keys/order.ts';
+import type { EvidenceState } from '../../keys/plain-evidence.ts';
+import type { StreamCounts } from '../../ledger/index.ts';
+import type {
+  EvidenceSample,
+  Failure,
+  FailureOfGate,
+  Requester,
+  SampleVerdict,
+  UnvouchedKeys,
+} from '../threads/messages.ts';
+import type { PackedKeys } from '../threads/packed-keys.ts';
+import type { PackedRows } from '../threads/packed-rows.ts';
+
+/** One piece of work for a suite worker: one key, or some keys of a batch. */
+export interface SuiteJob {
+  readonly id: number;
+  readonly requester: Requester;
+  readonly order: KeyOrder;
+  readonly count: number;
+  /** Null for keys in plaintext. */
+  readonly recipient: Recipient | null;
+}
+
+/**
+ * Messages from the main thread: a job, its end, a sample of the key worker's generator, a probe, a question, the last
+ * sample, or the end.
+ */
+export type SuiteMessage =
+  | SuiteJob
+  | JobSettled
+  | EvidenceSample
+  | 'probe'
+  | 'unvouched'
+  | 'vouch'
+  | 'close';
+
+/** The keys of a job are in the ledger, or have been dropped. */
+export interface JobSettled {
+  readonly settled: number;
+  readonly recorded: boolean;
+}
+
+/** Keys with their rows, in the same order. A request has `keys` or `sealed`. */
+export interface MadeKeys {
+  readonly rows: PackedRows;
+  readonly keys: PackedKeys;
+  readonly sealed: readonly SealedResponseKey[];
+}
+
+export type SuiteResult =
+  | ({ readonly kind: 'made' } & MadeKeys)
+  /** Nothing can be sealed to the recipient's public key. */
+  | { readonly kind: 'invalid_public_key'; readonly problem: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Verdicts of a worker on samples of its own generator of plain keys. */
+export interface OwnVerdicts {
+  /** Verdicts since the last message: true if passed. */
+  readonly samples: readonly boolean[];
+  readonly evidence: EvidenceState;
+}
+
+export interface SuiteReply extends OwnVerdicts {
+  readonly result: SuiteResult;
+  readonly counts: StreamCounts;
+  /** Working time in milliseconds. */
+  readonly ms: number;
+  readonly status: GeneratorStatus;
+}
+
+/** Answer to a probe. */
+interface SuiteProbeReply {
+  readonly probed: GeneratorStatus;
+}
+
+/** Answer to `vouch`: the reason why no sample vouches for the last plain keys; null if one does. */
+interface LastVouched {
+  readonly unvouched: string | null;
+}
+
+/** Messages from a suite worker once it is ready. */
+export type SuiteWorkerMessage =
+  | SuiteReply
+  | { readonly verdicts: OwnVerdicts }
+  | SampleVerdict
+  | FailureOfGate
+  | SuiteProbeReply
+  | UnvouchedKeys
+  | LastVouched;

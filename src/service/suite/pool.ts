@@ -1,0 +1,378 @@
+/**
+ * The suite workers and the bounded queue in front of them. Each worker has one job at a time: a sample, one key, or some
+ * keys of a batch.
+ *
+ * Samples come first. Single keys and parts of batches alternate, so that neither waits long for the other. Accounts take
+ * turns with their oldest batch, so that a large batch does not delay a small one of another account. If a batch would
+ * then be late, the oldest batch comes first.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
+import { monotonicMs } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { type GeneratorStatus, latchedError } from '../../keys/generator.ts';
+import type { Defect, FailedVerdict, Latch } from '../../keys/latch.ts';
+import type { BatchTooLarge } from '../../keys/order.ts';
+import type { KeyObserver, StageListener } from '../observer.ts';
+import type { UnvouchedKeys } from '../threads/messages.ts';
+import {
+  BATCH_LIMIT_MS,
+  batchLateError,
+  SUITE_LIMIT_MS,
+  SuiteLateness,
+  suiteLateError,
+} from './limit.ts';
+import type { OwnVerdicts, SuiteMessage, SuiteReply, SuiteWorkerMessage } from './messages.ts';
+import { SuitePace } from './pace.ts';
+import { JOB_MS, SuiteRoom } from './room.ts';
+import { type KeyWork, type Maker, SuiteWork } from './work.ts';
+
+/** Single keys can take as much of the workers' time as batches. */
+const SINGLES_FACTOR = 2;
+
+/** Time before the limit of a batch at which its last job should end. */
+const SPARE_MS = 1_000;
+
+/** Seconds after which a client should retry when the queue is full. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** A sample of the generator of plain keys. */
+interface WaitingSample {
+  readonly sample: Uint8Array<ArrayBuffer>;
+  readonly resolve: (gate: Gate) => void;
+}
+
+/** A job in a worker. */
+interface Running {
+  readonly work: SuiteWork;
+  readonly jobId: number;
+  readonly keys: number;
+}
+
+interface Member extends Maker {
+  status: GeneratorStatus;
+  current: Running | WaitingSample | undefined;
+  /** Runs while the worker has a job or a sample. */
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface SuitePoolEvents {
+  readonly onFailedVerdict: (verdict: FailedVerdict) => void;
+  /** Called after a latch for each worker with released plain keys that have no later good sample. */
+  readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
+  readonly observer?: KeyObserver | undefined;
+}
+
+export class SuitePool {
+  readonly #latch: Latch;
+  readonly #events: SuitePoolEvents;
+  readonly #lateness: SuiteLateness;
+  readonly #observer: KeyObserver | undefined;
+  readonly #pace = new SuitePace();
+  readonly #members: Member[] = [];
+  readonly #singles: SuiteWork[] = [];
+  readonly #batches: SuiteWork[] = [];
+  readonly #room = new SuiteRoom(this.#singles, this.#batches, this.#pace);
+  readonly #samples: WaitingSample[] = [];
+  readonly #timers = new Map<SuiteWork, NodeJS.Timeout>();
+  #nextJobId = 1;
+  /** Last turn of each account with waiting batches. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
+  /** True if the next job comes from a batch, if one waits. */
+  #isBatchNext = false;
+
+  /** When the latch is set, refuses waiting and later work. Notes workers that do not answer in `lateness`. */
+  constructor(
+    latch: Latch,
+    events: SuitePoolEvents,
+    lateness: SuiteLateness = new SuiteLateness(() => {}),
+  ) {
+    this.#latch = latch;
+    this.#events = events;
+    this.#lateness = lateness;
+    this.#observer = events.observer;
+    void latch.whenSet().then((defect) => this.#refuseWaiting(defect));
+  }
+
+  /** Adds a worker that has reported ready. */
+  add(worker: Worker, status: GeneratorStatus): void {
+    const member: Member = {
+      worker,
+      status,
+      current: undefined,
+      timer: undefined,
+      evidence: { goodAt: null, isFailed: false, failures: 0 },
+    };
+    worker.on('message', (message: SuiteWorkerMessage) => this.#hear(member, message));
+    this.#members.push(member);
+    this.#dispatch();
+  }
+
+  /**
+   * Has keys made. Throws `overloaded` or `entropy_unavailable` if the work is refused. The caller MUST end the work by
+   * `recorded` or `drop`.
+   */
+  submit(request: KeyWork, abandoned: () => boolean, onStage?: StageListener): SuiteWork {
+    const defect = this.#latch.read();
+    if (defect) throw latchedError(defect);
+    if (!this.#admits(request)) {
+      const ownShare = this.#room.isOwnShare(request, this.#able);
+      this.#observer?.refused(request.isBatch ? 'batches' : 'suite', ownShare);
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
+    }
+    const work = new SuiteWork(request, abandoned, onStage);
+    const limitMs = request.isBatch ? BATCH_LIMIT_MS : SUITE_LIMIT_MS;
+    const timer = setTimeout(() => this.#expire(work), limitMs).unref();
+    this.#timers.set(work, timer);
+    (request.isBatch ? this.#batches : this.#singles).push(work);
+    this.#dispatch();
+    return work;
+  }
+
+  /**
+   * Returns the refusal of a validated batch that cannot be done in time, or undefined. Throws `overloaded` if no key
+   * could.
+   */
+  tooLarge(request: KeyWork): BatchTooLarge | undefined {
+    if (!request.order.withEvidence || !request.isBatch || this.#latch.read()) return undefined;
+    this.#dropAbandoned([...this.#singles, ...this.#batches]);
+    const maxCount = this.#room.maxCount(request, this.#able);
+    if (request.count <= maxCount || maxCount < 1) return undefined;
+    return { kind: 'batch_too_large', maxCount, reason: 'validation' };
+  }
+
+  /** Transfers a sample to the next free worker, before all jobs. The worker judges and wipes it. */
+  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
+    return new Promise((resolve) => {
+      this.#samples.push({ sample, resolve });
+      this.#dispatch();
+    });
+  }
+
+  /** Places of waiting single keys, and their number. */
+  get load(): { waiting: number; capacity: number } {
+    return this.#room.load(this.#able);
+  }
+
+  /** Waiting work of batches and its limit, in jobs. */
+  get batchLoad(): { waiting: number; capacity: number } {
+    return this.#room.batchLoad(this.#able);
+  }
+
+  /** Makes idle workers draw from their sources again. They then send their status. */
+  probe(): void {
+    for (const member of this.#members) if (!member.current) post(member, 'probe');
+  }
+
+  /**
+   * Has each worker judge a last sample for its released plain keys. Resolves with the reason why one of them has none, or
+   * null. Rejects with `entropy_unavailable` if a worker does not answer. No work may be submitted afterwards.
+   */
+  async vouchForLast(): Promise<string | null> {
+    const answers = this.#members.map(
+      (member) =>
+        new Promise<string | null>((resolve, reject) => {
+          setTimeout(() => reject(suiteLateError()), SUITE_LIMIT_MS).unref();
+          member.worker.on('message', (message: SuiteWorkerMessage) => {
+            if ('unvouched' in message) resolve(message.unvouched);
+          });
+          post(member, 'vouch');
+        }),
+    );
+    return (await Promise.all(answers)).find((reason) => reason !== null) ?? null;
+  }
+
+  statuses(): GeneratorStatus[] {
+    return this.#members.map(({ status }) => status);
+  }
+
+  #hear(member: Member, message: SuiteWorkerMessage): void {
+    if ('probed' in message) member.status = message.probed;
+    else if ('verdicts' in message) this.#noteVerdicts(member, message.verdicts);
+    else if ('gate' in message) this.#settleSample(member, message.gate);
+    else if ('failedVerdict' in message) this.#events.onFailedVerdict(message.failedVerdict);
+    else if ('unvouchedKeys' in message) this.#noteUnvouched(message);
+    else if ('result' in message) this.#settle(member, message);
+  }
+
+  #noteUnvouched({ unvouchedKeys, lastGoodMs }: UnvouchedKeys): void {
+    if (unvouchedKeys.length > 0) this.#events.onUnvouchedKeys(unvouchedKeys, lastGoodMs);
+  }
+
+  get #able(): number {
+    return this.#latch.read() ? 0 : this.#members.length;
+  }
+
+  /** Looks for abandoned work only if there is no room, because the queue may be long. */
+  #admits(request: KeyWork): boolean {
+    if (this.#room.has(request, this.#able)) return true;
+    this.#dropAbandoned([...this.#singles, ...this.#batches]);
+    return this.#room.has(request, this.#able);
+  }
+
+  #dispatch(): void {
+    for (const member of this.#members) {
+      if (member.current) continue;
+      const waiting = this.#samples.shift();
+      if (waiting) {
+        this.#begin(member, waiting);
+        const { sample } = waiting;
+        member.worker.postMessage({ sample } satisfies SuiteMessage, [sample.buffer]);
+        continue;
+      }
+      const work = this.#nextWork();
+      if (!work) return;
+      this.#send(member, work);
+    }
+  }
+
+  #send(member: Member, work: SuiteWork): void {
+    const { request } = work;
+    const isFirst = work.unsentKeys === request.count;
+    if (isFirst) this.#observer?.waited('suite', monotonicMs() - work.sinceMs);
+    const maxKeys = Math.max(1, Math.floor(JOB_MS / this.#pace.msPerKey(request)));
+    const job = work.takeJob(this.#nextJobId++, maxKeys);
+    this.#begin(member, { work, jobId: job.id, keys: job.count });
+    post(member, job);
+    if (work.unsentKeys > 0) return;
+    this.#remove(work);
+    // A single key has waited for its worker; from now on the job is timed. A batch has its time as a whole.
+    if (!request.isBatch) this.#stopTimer(work);
+  }
+
+  #begin(member: Member, current: Running | WaitingSample): void {
+    member.current = current;
+    member.timer = setTimeout(() => this.#noteHung(member), SUITE_LIMIT_MS).unref();
+  }
+
+  /** Notes the answer of a worker. */
+  #ended(member: Member): void {
+    clearTimeout(member.timer);
+    member.current = undefined;
+    this.#lateness.note(member, false);
+  }
+
+  /** Refuses the request of a job that takes far too long, so that it and its `Idempotency-Key` do not hang with it. */
+  #noteHung(member: Member): void {
+    const { current } = member;
+    this.#lateness.note(member, true);
+    if (current && 'work' in current && !current.work.request.isBatch) {
+      this.#end(current.work, suiteLateError());
+    }
+  }
+
+  #nextWork(): SuiteWork | undefined {
+    this.#dropAbandoned([...this.#batches]);
+    while (this.#singles[0]?.abandoned()) this.#dropAbandoned([this.#singles[0]]);
+    const single = this.#singles[0];
+    const next =
+      single && !(this.#isBatchNext && this.#batches.length > 0) ? single : this.#nextBatch();
+    if (next) this.#isBatchNext = !next.request.isBatch;
+    return next;
+  }
+
+  /** Returns the oldest batch of the account whose turn it is, or the oldest of all if time is short. */
+  #nextBatch(): SuiteWork | undefined {
+    const oldest = new Map<string, SuiteWork>();
+    for (const work of this.#batches) {
+      const { accountId } = work.request.requester;
+      if (!oldest.has(accountId)) oldest.set(accountId, work);
+    }
+    const [first] = oldest.values();
+    if (oldest.size < 2 || this.#isTimeShort()) return first;
+    const turn = [...oldest].reduce((one, other) =>
+      (this.#turns.get(other[0]) ?? 0) < (this.#turns.get(one[0]) ?? 0) ? other : one,
+    );
+    this.#turns.set(turn[0], ++this.#turn);
+    return turn[1];
+  }
+
+  /** Reports whether a batch would be late unless batches are done in order of arrival, beside single keys. */
+  #isTimeShort(): boolean {
+    const nowMs = monotonicMs();
+    let beforeMs = 0;
+    return this.#batches.some((work) => {
+      beforeMs += this.#room.waitingMs([work]);
+      const neededMs = (SINGLES_FACTOR * beforeMs) / this.#members.length;
+      return nowMs + neededMs >= work.sinceMs + BATCH_LIMIT_MS - SPARE_MS;
+    });
+  }
+
+  /** Drops work of disconnected clients, which MUST NOT keep others out. */
+  #dropAbandoned(works: readonly SuiteWork[]): void {
+    for (const work of works) {
+      if (!work.abandoned()) continue;
+      this.#end(work, new AppError('request_timeout', { detail: 'The client has disconnected.' }));
+    }
+  }
+
+  /**
+   * Refuses a single key that has waited ten seconds, and a batch that is not done after twenty. Less work precedes them, so
+   * the workers hang or lack a core.
+   */
+  #expire(work: SuiteWork): void {
+    this.#end(work, work.request.isBatch ? batchLateError() : suiteLateError());
+  }
+
+  #refuseWaiting(defect: Defect): void {
+    for (const work of [...this.#singles, ...this.#batches]) this.#end(work, latchedError(defect));
+    // Asked and answered in order: the workers have heard of all released keys by then.
+    for (const member of this.#members) post(member, 'unvouched');
+  }
+
+  #end(work: SuiteWork, error: AppError): void {
+    this.#remove(work);
+    this.#stopTimer(work);
+    work.fail(error);
+  }
+
+  #remove(work: SuiteWork): void {
+    for (const lane of [this.#singles, this.#batches]) {
+      const place = lane.indexOf(work);
+      if (place !== -1) lane.splice(place, 1);
+    }
+    if (this.#batches.length === 0) this.#turns.clear();
+  }
+
+  #stopTimer(work: SuiteWork): void {
+    clearTimeout(this.#timers.get(work));
+    this.#timers.delete(work);
+  }
+
+  #settle(member: Member, reply: SuiteReply): void {
+    const { current } = member;
+    if (!current || !('work' in current)) throw new Error('a suite worker answered without a job');
+    this.#ended(member);
+    member.status = reply.status;
+    this.#noteVerdicts(member, reply);
+    const { work, jobId, keys } = current;
+    this.#observer?.suiteJobDone(reply.ms, reply.counts);
+    if (reply.result.kind === 'made') this.#pace.note(work.request, keys, reply.ms);
+    work.add(jobId, member, reply);
+    if (work.isOver) {
+      this.#remove(work);
+      this.#stopTimer(work);
+    }
+    this.#dispatch();
+  }
+
+  #noteVerdicts(member: Member, { samples, evidence }: OwnVerdicts): void {
+    member.evidence = evidence;
+    for (const passed of samples) this.#observer?.plainEvidenceGathered(passed);
+  }
+
+  #settleSample(member: Member, gate: Gate): void {
+    const { current } = member;
+    if (!current || !('sample' in current))
+      throw new Error('a suite worker judged without a sample');
+    this.#ended(member);
+    this.#observer?.plainEvidenceGathered(gate.verdict === 'PASS');
+    current.resolve(gate);
+    this.#dispatch();
+  }
+}
+
+function post({ worker }: Member, message: SuiteMessage): void {
+  worker.postMessage(message);
+}

@@ -1,0 +1,426 @@
+/**
+ * Messages between threads. Keys and their openings travel as transferred buffers, never as copies. The receiver owns
+ * and wipes them. `packed-batches.ts` packs the two messages that carry the load.
+ */
+import type { Gate } from '#sp800-22';
+import { AppError, type ErrorCode, stackFrames } from '../../errors.ts';
+import type { GeneratorStatus } from '../../keys/generator.ts';
+import type { FailedVerdict } from '../../keys/latch.ts';
+import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../../keys/order.ts';
+import type { ValidateOutcome, ValidationVerdict } from '../../keys/validate.ts';
+import type {
+  AccountActivity,
+  ApiKeyLimit,
+  ClockReading,
+  FailedRequest,
+  IdempotencyRecord,
+  KeyPage,
+  KeyRecord,
+  PeriodSums,
+  Principal,
+  QuotaExceeded,
+  RevocationOrder,
+  SeriesQuery,
+  SettledRevocation,
+  StoredAnswer,
+  StreamCounts,
+  Usage,
+  WithdrawnAnswer,
+} from '../../ledger/index.ts';
+import type { KeyListQuery } from '../reading/key-list.ts';
+import type { Randomness, RandomnessQuery } from '../reading/randomness.ts';
+import type { PackedRows } from './packed-rows.ts';
+
+/** Account, API key and time of a request, for the counters. */
+export interface Requester {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly atMs: number;
+  /** Absent for an API key without a monthly limit. */
+  readonly apiKeyLimit?: ApiKeyLimit | undefined;
+}
+
+/** The open log, as workers need it to add entries. */
+export interface LogBinding {
+  readonly logId: number;
+  readonly origin: string;
+  /** `softwareName()` of this process, and its number in the database. */
+  readonly software: string;
+  readonly softwareId: number;
+}
+
+/** One piece of work for the key worker. */
+export type KeyTask =
+  /** Generate a key without evidence, and record it. */
+  | {
+      readonly kind: 'generate';
+      readonly requester: Requester;
+      readonly order: KeyOrder;
+      readonly idempotency: Idempotency | null;
+    }
+  /** Record the keys of one request, which suite workers generated: all or none. The keys stay on the main thread. */
+  | {
+      readonly kind: 'record';
+      readonly requester: Requester;
+      /** Rows of each job of the request. */
+      readonly rows: readonly PackedRows[];
+      readonly counts: StreamCounts;
+      readonly idempotency: IdempotencyRecord | null;
+    }
+  /** Read the stored answer to an earlier request with this `Idempotency-Key`, and a registered recipient. */
+  | {
+      readonly kind: 'recall';
+      readonly requester: Requester;
+      readonly idempotency: Idempotency | null;
+      /** Name of the recipient. */
+      readonly recipient: string | null;
+    }
+  /** Validate a key (undefined if its format is invalid), and count the request. */
+  | {
+      readonly kind: 'validate';
+      readonly requester: Requester;
+      readonly key: Uint8Array | undefined;
+      readonly proof: string | undefined;
+    }
+  /** Count a validation whose verdict is known, because its account was locked before. */
+  | {
+      readonly kind: 'conclude';
+      readonly requester: Requester;
+      readonly verdict: ValidationVerdict;
+    }
+  /** Remove the kept answer of a request whose keys must not be released. */
+  | { readonly kind: 'withdraw'; readonly answer: WithdrawnAnswer }
+  /** Revoke a key of an account, for the holder of the API key. */
+  | {
+      readonly kind: 'revoke';
+      readonly order: RevocationOrder;
+      readonly apiKeyId: string;
+    }
+  /**
+   * Gather evidence on the generator of plain keys, after which plain keys may be released. With `isLast` no key follows,
+   * and the evidence is for the keys already released.
+   */
+  | { readonly kind: 'gather_evidence'; readonly isLast: boolean }
+  /** Draw from the sources, so that a recovered source is noticed. */
+  | { readonly kind: 'probe' }
+  /** No work. Its batch counts the pending failures, and it completes after them. */
+  | { readonly kind: 'flush' }
+  | {
+      readonly kind: 'authenticate';
+      readonly keyHashes: readonly Uint8Array[];
+      readonly nowMs: number;
+    }
+  /** Record that API keys were used in an hour since 1970. */
+  | { readonly kind: 'note_uses'; readonly apiKeyIds: readonly string[]; readonly hour: number };
+
+/** A key of the key worker. */
+export interface PlainKeyGenerated extends GeneratedOutcome {
+  /** Failed samples of the key worker's generator before it. */
+  readonly failures: number;
+}
+
+export type KeyTaskResult =
+  | PlainKeyGenerated
+  | QuotaExceeded
+  | ValidateOutcome
+  | { readonly kind: 'recorded'; readonly usage: Usage }
+  | { readonly kind: 'revocation'; readonly outcome: SettledRevocation }
+  /** An earlier request with the same `Idempotency-Key` was committed. The new keys are wiped. */
+  | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
+  | {
+      readonly kind: 'recalled';
+      readonly answer: StoredAnswer | null;
+      /** Null if none was named, and if the account has no recipient of this name. */
+      readonly recipient: Recipient | null;
+    }
+  /** In the order of the hashes. */
+  | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
+  | { readonly kind: 'withdrawn' }
+  | { readonly kind: 'probed' }
+  | { readonly kind: 'flushed' }
+  | { readonly kind: 'uses_noted' }
+  | { readonly kind: 'evidence_gathered' }
+  /** Not done: the task must wait for a verdict on the generator of plain keys. The queue then sends it again. */
+  | { readonly kind: 'evidence_pending' }
+  /**
+   * Not done: another session keeps a row of the account, or of its key, locked. The queue then sends `again`, or the task itself if that is
+   * null.
+   */
+  | { readonly kind: 'account_locked'; readonly again: KeyTask | null }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** An `AppError` as a message. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+  /** What the caller should do, if not what the table of errors says. */
+  readonly remedy?: string;
+  /** Internal reason, for the log. It MUST NOT hold key bytes or request contents. */
+  readonly reason: string;
+}
+
+export interface KeyBatch {
+  readonly id: number;
+  readonly tasks: readonly KeyTask[];
+  readonly failures: readonly FailedRequest[];
+}
+
+export interface KeyBatchReply {
+  readonly id: number;
+  readonly results: readonly KeyTaskResult[];
+  /** False if the batch's failures were not recorded and must be sent again. */
+  readonly failuresRecorded: boolean;
+  /** The batch's transaction; null if there was nothing to commit. */
+  readonly commit: CommitTimes | null;
+  readonly status: GeneratorStatus;
+  /** True if plain keys wait for a verdict. `VerdictNoted` follows then. */
+  readonly awaitsVerdict: boolean;
+}
+
+/** The part of a `generate` task that tasks share: everything but its two times. */
+export interface TaskForm {
+  readonly requester: Omit<Requester, 'atMs'>;
+  readonly order: Omit<KeyOrder, 'acceptedMs'>;
+}
+
+/** A `KeyBatch` as it travels. Only `packed-batches.ts` reads its columns. */
+export interface PackedBatch extends Omit<KeyBatch, 'tasks'> {
+  /** Numbers of all tasks, in order. */
+  readonly columns: Float64Array;
+  readonly forms: readonly TaskForm[];
+  /** Tasks that do not fit into the columns, in order. */
+  readonly others: readonly KeyTask[];
+}
+
+/** A `KeyBatchReply` as it travels. Only `packed-batches.ts` reads its columns. */
+export interface PackedReply extends Omit<KeyBatchReply, 'results'> {
+  /** Numbers of all results, in order. */
+  readonly columns: Float64Array;
+  readonly keyIds: readonly string[];
+  readonly hashProofs: readonly string[];
+  /** Keys and openings. */
+  readonly secrets: ArrayBuffer;
+  /** Results that do not fit into the columns, in order. */
+  readonly others: readonly KeyTaskResult[];
+}
+
+/** Start and end of a transaction on the monotonic clock, which all threads share, and its result. */
+export interface CommitTimes {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Reason of the failure; null if it succeeded. */
+  readonly failure: string | null;
+  /** Number of keys recorded. */
+  readonly keys: number;
+}
+
+/** Counts of a request without judged streams. */
+export const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
+
+/**
+ * Messages from the main thread to the key worker: work, verdicts, checks, pings, and the end of the ledger's use or of
+ * the thread.
+ */
+export type KeyWorkerMessage =
+  | PackedBatch
+  | SampleVerdict
+  | LedgerCondemned
+  | 'check'
+  | 'ping'
+  | 'close';
+
+/** A check found the ledger damaged: the key worker stops reading and writing it. */
+export interface LedgerCondemned {
+  readonly damage: string;
+}
+
+/** Messages from the key worker once it is ready. */
+export type KeyWorkerReply =
+  | PackedReply
+  | LedgerReport
+  | ClockRead
+  | RetirementsRead
+  | DatabaseMoved
+  | EvidenceSample
+  | VerdictNoted
+  | FailureOfGate
+  | UnvouchedKeys
+  | Pong;
+
+/** Answer to a ping: the event loop of the thread runs. */
+export interface Pong {
+  readonly pong: true;
+}
+
+/** Sample of a generator before modulation. It travels by transfer, and the suite worker that judges it wipes it. */
+export interface EvidenceSample {
+  readonly sample: Uint8Array<ArrayBuffer>;
+}
+
+export interface SampleVerdict {
+  readonly gate: Gate;
+}
+
+/** The key worker has processed a verdict. */
+export interface VerdictNoted {
+  readonly verdictNoted: true;
+}
+
+/** A sample failed the gate. */
+export interface FailureOfGate {
+  readonly failedVerdict: FailedVerdict;
+}
+
+/** After a latch: released plain keys without a later good sample of their generator. */
+export interface UnvouchedKeys {
+  readonly unvouchedKeys: readonly string[];
+  /** Time of the last good sample; null before the first. */
+  readonly lastGoodMs: number | null;
+}
+
+/** A version of the master secret that an operator has retired. */
+export interface RetiredVersion {
+  readonly version: number;
+  /** Only rows from before this time count; null: all rows count. */
+  readonly compromisedMs: number | null;
+  /** True if it is the current version of this server. */
+  readonly current: boolean;
+}
+
+/** Changed retirements that a batch read between two checks. */
+export interface RetirementsRead {
+  readonly retiredVersions: readonly RetiredVersion[];
+}
+
+/** Connections lead to another host of the address, because a standby was promoted. */
+export interface DatabaseMoved {
+  readonly databaseHost: string;
+}
+
+/** Answer to a check. */
+export interface LedgerReport {
+  /** Reason why the ledger is unusable; null if it works. */
+  readonly failure: string | null;
+  /** True if the address leads to another ledger than the one of this server. */
+  readonly isForeign: boolean;
+  /** True if another session locks the row of an account whose requests failed recently. */
+  readonly accountLocked: boolean;
+  /** Activated versions of the master secret that the keyring lacks; null if the ledger did not answer. */
+  readonly lackedVersions: readonly number[] | null;
+  /** Retired versions of the master secret; null if the ledger did not answer. */
+  readonly retired: readonly RetiredVersion[] | null;
+  /** True if the operator has issued API keys; false until the ledger has answered. */
+  readonly ownApiKeys: boolean;
+  /** As `LedgerStore.host`. */
+  readonly host: string | null;
+}
+
+/** Sent with a check if the ledger answered. */
+export interface ClockRead {
+  readonly clock: ClockReading;
+}
+
+/** Query for the sums of an account. `sinceMs` is rounded down to a whole minute. */
+export interface ActivityQuery {
+  readonly accountId: string;
+  readonly sinceMs: number;
+}
+
+/** Asks for one key of an account. */
+export interface KeyRecordQuery {
+  readonly accountId: string;
+  readonly keyId: Uint8Array;
+}
+
+/** One query to the statistics worker: about an account, or the size of the database. */
+export type StatisticsTask =
+  | { readonly kind: 'activity'; readonly query: ActivityQuery }
+  | { readonly kind: 'series'; readonly query: SeriesQuery }
+  | { readonly kind: 'randomness'; readonly query: RandomnessQuery }
+  | { readonly kind: 'keys'; readonly query: KeyListQuery }
+  | { readonly kind: 'key'; readonly query: KeyRecordQuery }
+  | { readonly kind: 'size' };
+
+export type StatisticsResult =
+  | { readonly kind: 'activity'; readonly activity: AccountActivity }
+  | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
+  | { readonly kind: 'randomness'; readonly randomness: Randomness }
+  | { readonly kind: 'keys'; readonly page: KeyPage }
+  | { readonly kind: 'key'; readonly record: KeyRecord | null }
+  | { readonly kind: 'size'; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export type StatisticsMessage = { readonly id: number; readonly task: StatisticsTask } | 'close';
+
+export interface StatisticsReply {
+  readonly id: number;
+  readonly result: StatisticsResult;
+}
+
+interface WorkerUnable {
+  readonly kind: 'unable';
+  readonly message: string;
+  /** True if the reason may pass by itself, as in `SetupError`. */
+  readonly mayPass: boolean;
+}
+
+/** First message of the log worker, which has no generator. The statistics worker sends none. */
+export type WorkerUp = { readonly kind: 'ready' } | WorkerUnable;
+
+/** First message of a worker with a generator. */
+export type WorkerReady =
+  | {
+      readonly kind: 'ready';
+      readonly status: GeneratorStatus;
+      /** Failed verdicts on the streams judged at startup. */
+      readonly failedVerdicts: readonly FailedVerdict[];
+    }
+  | WorkerUnable;
+
+/** Converts an error to a message. Known errors keep their code; others become `internal_error`. */
+export function toFailure(error: unknown): Failure {
+  const known = error instanceof AppError ? error : undefined;
+  return {
+    code: known?.code ?? 'internal_error',
+    retryAfterSeconds: known?.details.retryAfterSeconds,
+    ...(known?.details.remedy && { remedy: known.details.remedy }),
+    reason: known ? describeKnown(known) : describeUnknown(error),
+  };
+}
+
+/** Converts a failure of a worker to an error on the main thread. */
+export function toError({ code, reason, retryAfterSeconds, remedy }: Failure): AppError {
+  return new AppError(code, {
+    reason,
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+    ...(remedy && { remedy }),
+  });
+}
+
+/** Seconds after which a client should try another server. On this one an operator must restore a backup. */
+const DAMAGED_RETRY_SECONDS = 5;
+
+/** Returns the refusal of requests that need the ledger after a check found it damaged. */
+export function damagedLedger(damage: string): AppError {
+  return new AppError('ledger_unavailable', {
+    cause: new Error(damage),
+    retryAfterSeconds: DAMAGED_RETRY_SECONDS,
+  });
+}
+
+/** Returns the error for an answer of the wrong kind: the state is unknown. */
+export function unexpected(result: KeyTaskResult | StatisticsResult): Error {
+  return new Error(`a worker answered with an unexpected ${result.kind}`);
+}
+
+function describeKnown({ code, details, cause }: AppError): string {
+  const parts = [details.detail, cause instanceof Error ? cause.message : undefined];
+  return parts.filter((part) => part !== undefined).join(': ') || code;
+}
+
+/** Names class and place of an unexpected error, never its message, which could hold anything. */
+function describeUnknown(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const [frame] = stackFrames(error);
+  return `${error.name}${frame?.slice(3) ?? ''}`;
+}

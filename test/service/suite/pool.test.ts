@@ -1,0 +1,532 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { instantNow, systemClock } from '../../../src/clock.ts';
+import { AppError } from '../../../src/errors.ts';
+import { Latch } from '../../../src/keys/latch.ts';
+import { SuiteLateness } from '../../../src/service/suite/limit.ts';
+import type {
+  SuiteJob,
+  SuiteReply,
+  SuiteWorkerMessage,
+} from '../../../src/service/suite/messages.ts';
+import { SuitePool } from '../../../src/service/suite/pool.ts';
+import type { KeyWork } from '../../../src/service/suite/work.ts';
+import type { SampleVerdict } from '../../../src/service/threads/messages.ts';
+import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
+import { packRows, rowCount } from '../../../src/service/threads/packed-rows.ts';
+import { order, plainKey, plainRow, STAGED, verdict } from '../../support/fakes.ts';
+
+const STATUS = { reseeds: 0, sources: [] };
+const HALF_OF_THE_QUEUE = 128;
+const present = () => false;
+
+/** The evidence of a worker whose last sample passed. */
+const evidence = (failures = 0) => ({
+  goodAt: instantNow(systemClock),
+  isFailed: false,
+  failures,
+});
+
+/** Records messages, and finishes a job on command. */
+class FakeWorker extends EventEmitter {
+  readonly messages: unknown[] = [];
+  readonly jobs: SuiteJob[] = [];
+  #done = 0;
+
+  postMessage(message: unknown): void {
+    this.messages.push(message);
+    if (typeof message === 'object' && message !== null && 'requester' in message) {
+      this.jobs.push(message as SuiteJob);
+    }
+  }
+
+  /** Completes the job in progress and returns its keys. */
+  finish(changes: Partial<SuiteReply> = {}): Uint8Array[] {
+    const job = this.jobs[this.#done++];
+    assert.ok(job, 'a job is in progress');
+    const keys = packKeys(
+      Array.from({ length: job.count }, () => plainKey({ keyId: `job ${job.id}` })),
+    );
+    const reply = {
+      result: {
+        kind: 'made',
+        rows: packRows(Array.from({ length: job.count }, plainRow)),
+        keys,
+        sealed: [],
+      },
+      counts: { streams: job.count, streamsPassed: job.count },
+      samples: [],
+      evidence: evidence(),
+      ms: job.count * (job.order.withEvidence ? 8 : 0.05),
+      status: STATUS,
+      ...changes,
+    };
+    this.emit('message', reply as unknown as SuiteReply);
+    return unpackKeys(keys).map(({ key }) => key);
+  }
+
+  get isBusy(): boolean {
+    return this.#done < this.jobs.length;
+  }
+
+  settled(): unknown[] {
+    return this.messages.filter((one) => typeof one === 'object' && one && 'settled' in one);
+  }
+}
+
+const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
+
+function keyWork(accountId: string, changes: Partial<KeyWork> = {}): KeyWork {
+  const requester = { accountId, apiKeyId: 'k', atMs: 0 };
+  const withEvidence = order({ withEvidence: true });
+  return { requester, order: withEvidence, recipient: null, count: 1, isBatch: false, ...changes };
+}
+
+const plainBatch = (count: number) => ({ count, isBatch: true, order: order() });
+const RECIPIENT = { suite: 'MLKEM768-X25519', publicKey: Buffer.alloc(1_216) } as const;
+const validatedBatch = (count: number) => ({ count, isBatch: true });
+
+function makePool(workers = 1) {
+  const all = Array.from({ length: workers }, () => new FakeWorker());
+  const latch = Latch.forThreads(2);
+  const unvouched: (readonly string[])[] = [];
+  const late: boolean[] = [];
+  const lateness = new SuiteLateness((isLate) => late.push(isLate));
+  const pool = new SuitePool(
+    latch,
+    {
+      onFailedVerdict: ({ test }) => assert.fail(test),
+      onUnvouchedKeys: (keyIds) => unvouched.push(keyIds),
+    },
+    lateness,
+  );
+  for (const worker of all) pool.add(worker as unknown as Worker, STATUS);
+  const submit = (
+    account: string,
+    changes: Partial<KeyWork> = {},
+    abandoned: () => boolean = present,
+  ) => pool.submit(keyWork(account, changes), abandoned);
+  const [worker = new FakeWorker()] = all;
+  return { worker, workers: all, submit, pool, latch, unvouched, late };
+}
+
+const isCode = (code: string) => (error: unknown) =>
+  error instanceof AppError && error.code === code;
+
+describe('suite pool', () => {
+  it('gives a worker one job at a time', async () => {
+    const { worker, submit } = makePool();
+    const [first, second] = [submit('a'), submit('a')];
+    assert.equal(worker.jobs.length, 1);
+    worker.finish();
+    await first.outcome;
+    assert.equal(worker.jobs.length, 2);
+    worker.finish();
+    await second.outcome;
+  });
+
+  it('refuses a key after ten seconds of waiting', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, submit, pool } = makePool();
+    submit('a', plainBatch(1));
+    const refused = assert.rejects(submit('a').outcome, isCode('entropy_unavailable'));
+    test.mock.timers.tick(9_999);
+    assert.equal(pool.load.waiting, 1);
+    test.mock.timers.tick(1);
+    await refused;
+    assert.equal(pool.load.waiting, 0);
+    assert.equal(worker.jobs.length, 1);
+  });
+
+  it('refuses a key whose worker hangs, is late meanwhile, and wipes a late answer', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, submit, late } = makePool();
+    const hung = assert.rejects(submit('a').outcome, isCode('entropy_unavailable'));
+    test.mock.timers.tick(9_999);
+    assert.deepEqual(late, []);
+    test.mock.timers.tick(1);
+    await hung;
+    assert.deepEqual(late, [true]);
+    const later = submit('b');
+    assert.ok(worker.finish().every(isWiped));
+    assert.deepEqual(late, [true, false]);
+    worker.finish();
+    assert.equal((await later.outcome).kind, 'made');
+    test.mock.timers.tick(60_000);
+    assert.deepEqual(late, [true, false], 'an idle worker is not late');
+  });
+
+  it('is late until all workers have answered, also with a job of a batch or a sample', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { workers, submit, pool, late } = makePool(2);
+    submit('a', plainBatch(1));
+    void pool.judge(new Uint8Array(8));
+    test.mock.timers.tick(10_000);
+    assert.deepEqual(late, [true]);
+    workers[0]?.finish();
+    assert.deepEqual(late, [true]);
+    workers[1]?.emit('message', { gate: verdict(true) } satisfies SampleVerdict);
+    assert.deepEqual(late, [true, false]);
+  });
+
+  it('limits an account to half of the places and leaves the rest to others', () => {
+    const { submit } = makePool();
+    for (let i = 0; i < 1 + HALF_OF_THE_QUEUE; i++) submit('a');
+    assert.throws(() => submit('a'), isCode('overloaded'));
+    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) submit('b');
+    assert.throws(() => submit('c'), isCode('overloaded'));
+  });
+
+  it('has four times as many places for sealed keys without validation', () => {
+    const { submit, pool } = makePool();
+    const sealed = { order: order(), recipient: RECIPIENT };
+    for (let i = 0; i < 1 + 4 * HALF_OF_THE_QUEUE; i++) submit('a', sealed);
+    assert.throws(() => submit('a', sealed), isCode('overloaded'));
+    assert.deepEqual(pool.load, { waiting: HALF_OF_THE_QUEUE, capacity: 2 * HALF_OF_THE_QUEUE });
+    for (let i = 0; i < HALF_OF_THE_QUEUE - 1; i++) submit('b');
+    for (let i = 0; i < 4; i++) submit('b', sealed);
+    assert.throws(() => submit('c', sealed), isCode('overloaded'));
+  });
+
+  it('begins no job of a client that has gone, wherever it waits', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    const gone = () => true;
+    const left = [submit('a', {}, gone), submit('a', {}, gone)];
+    const stays = submit('b');
+    const late = submit('a', {}, gone);
+    worker.finish();
+    worker.finish();
+    await stays.outcome;
+    for (const one of [...left, late]) await assert.rejects(one.outcome, isCode('request_timeout'));
+    assert.equal(worker.jobs.length, 2);
+  });
+
+  it('frees the places of clients that have gone', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    let gone = false;
+    const left = Array.from({ length: HALF_OF_THE_QUEUE }, () => submit('a', {}, () => gone));
+    assert.throws(() => submit('a'), isCode('overloaded'));
+    gone = true;
+    const stays = submit('a');
+    for (const one of left) await assert.rejects(one.outcome, isCode('request_timeout'));
+    worker.finish();
+    worker.finish();
+    await stays.outcome;
+    assert.equal(worker.jobs.length, 2, 'a job that no client waits for was begun');
+  });
+
+  it('judges a sample before the waiting jobs, however full the queue is', async () => {
+    const { worker, submit, pool } = makePool();
+    const first = submit('a');
+    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) submit('a');
+    submit('a', validatedBatch(10));
+    const sample = new Uint8Array(8);
+    const judged = pool.judge(sample);
+    assert.equal(pool.load.waiting, HALF_OF_THE_QUEUE, 'it takes no place of a job');
+    worker.finish();
+    await first.outcome;
+    assert.deepEqual(worker.messages.at(-1), { sample });
+    worker.emit('message', { gate: verdict(false) } satisfies SampleVerdict);
+    assert.deepEqual(await judged, verdict(false));
+    assert.equal(worker.jobs.length, 2, 'then the jobs continue');
+  });
+
+  it('judges a sample even after the process latched', async () => {
+    const { worker, pool, latch } = makePool();
+    latch.set(STAGED);
+    const judged = pool.judge(new Uint8Array(8));
+    worker.emit('message', { gate: verdict(true) } satisfies SampleVerdict);
+    assert.equal((await judged).verdict, 'PASS');
+  });
+
+  it('refuses waiting and later jobs after any thread has latched', async () => {
+    const { worker, submit, pool, latch } = makePool();
+    const first = submit('a');
+    const second = submit('a');
+    const batch = submit('a', validatedBatch(10));
+    new Latch(latch.memory).set(STAGED);
+    await assert.rejects(second.outcome, isCode('entropy_unavailable'));
+    await assert.rejects(batch.outcome, isCode('entropy_unavailable'));
+    assert.throws(() => submit('a'), isCode('entropy_unavailable'));
+    assert.deepEqual(pool.load, { waiting: 0, capacity: 0 });
+    assert.deepEqual(pool.batchLoad, { waiting: 0, capacity: 0 });
+    worker.finish();
+    await first.outcome;
+    assert.equal(worker.jobs.length, 1);
+  });
+
+  it('asks the workers for keys in doubt after a latch, behind all that was settled', async () => {
+    const { worker, submit, latch, unvouched } = makePool();
+    const work = submit('a', plainBatch(3));
+    worker.finish();
+    await work.outcome;
+    work.recorded();
+    latch.set(STAGED);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(worker.messages.slice(1), [{ settled: 1, recorded: true }, 'unvouched']);
+    worker.emit('message', { unvouchedKeys: [], lastGoodMs: 1 });
+    worker.emit('message', { unvouchedKeys: ['phm_1'], lastGoodMs: 1 });
+    assert.deepEqual(unvouched, [['phm_1']], 'a worker without such keys is not reported');
+  });
+
+  it('does not start a job whose client has gone', async () => {
+    const { worker, submit } = makePool();
+    submit('a');
+    const left = submit('a', {}, () => worker.jobs.length > 0);
+    worker.finish();
+    await assert.rejects(left.outcome, isCode('request_timeout'));
+    assert.equal(worker.jobs.length, 1);
+  });
+});
+
+describe('suite pool with batches', () => {
+  it('spreads the keys of a batch over all workers, and returns them in order', async () => {
+    const { workers, submit } = makePool(3);
+    const work = submit('a', plainBatch(1_000));
+    assert.deepEqual(
+      workers.map(({ jobs }) => jobs.map(({ count }) => count)),
+      [[100], [100], [100]],
+      'about five milliseconds of work each',
+    );
+    for (let i = 0; i < 4; i++) {
+      for (const worker of workers.toReversed()) {
+        if (worker.jobs.length > i) worker.finish();
+      }
+    }
+    const outcome = await work.outcome;
+    assert.ok(outcome.kind === 'made');
+    assert.deepEqual([rowCount(outcome.rows), outcome.keys.length], [1_000, 1_000]);
+    const jobs = outcome.keys.map(({ keyId }) => Number(keyId.slice('job '.length)));
+    assert.deepEqual(
+      jobs,
+      jobs.toSorted((one, other) => one - other),
+    );
+    assert.deepEqual(work.counts, { streams: 1_000, streamsPassed: 1_000 });
+  });
+
+  it('alternates single keys and parts of batches', () => {
+    const { worker, submit } = makePool();
+    submit('a', validatedBatch(5));
+    for (let i = 0; i < 4; i++) submit('b');
+    for (let i = 0; i < 8; i++) worker.finish();
+    assert.deepEqual(worker.jobs.map(({ requester }) => requester.accountId).join(''), 'ababababa');
+  });
+
+  it('lets accounts take turns, each with its oldest batch', () => {
+    const { worker, submit } = makePool();
+    submit('a', validatedBatch(4));
+    submit('a', { ...validatedBatch(1), order: order({ withEvidence: true, securityLevel: 384 }) });
+    submit('b', validatedBatch(2));
+    submit('c', validatedBatch(1));
+    for (let i = 0; i < 7; i++) worker.finish();
+    const jobs = worker.jobs.map(({ requester }) => requester.accountId);
+    assert.equal(jobs.join(''), 'aabcabaa');
+    assert.equal(worker.jobs.at(-1)?.order.securityLevel, 384);
+  });
+
+  it('does the oldest batch first if it would be late otherwise', (test) => {
+    let nowMs = 0;
+    test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);
+    const { worker, submit } = makePool();
+    submit('a', validatedBatch(500));
+    submit('b', validatedBatch(100));
+    const next = () => {
+      worker.finish();
+      return worker.jobs.at(-1)?.requester.accountId;
+    };
+    assert.deepEqual([next(), next(), next()], ['a', 'b', 'a']);
+    // 497 keys of a need 8 s beside single keys, and 99 of b 1.6 s more.
+    nowMs = 9_500;
+    assert.deepEqual([next(), next(), next()], ['a', 'a', 'a']);
+  });
+
+  it('ends every batch that it admits in time, whatever else arrives (simulation)', async (test) => {
+    let nowMs = 0;
+    test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    let seed = 7;
+    const random = (max: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % max;
+    };
+    const { workers, submit, pool } = makePool(2);
+    const outcomes: Promise<unknown>[] = [];
+    let refused = 0;
+    for (let i = 0; i < 4_000; i++) {
+      // Single keys always wait, and batches of four accounts come whenever they are admitted.
+      while (pool.load.waiting < 8) submit('single');
+      const account = `account ${random(4)}`;
+      const batch = validatedBatch(1 + random(random(4) === 0 ? 1_000 : 50));
+      if (random(20) === 0) {
+        const tooLarge = pool.tooLarge(keyWork(account, batch));
+        try {
+          const work = submit(account, { ...batch, count: tooLarge?.maxCount ?? batch.count });
+          outcomes.push(work.outcome);
+        } catch {
+          refused += 1;
+        }
+      }
+      nowMs += 8;
+      test.mock.timers.tick(8);
+      for (const worker of workers) worker.finish();
+    }
+    for (let i = 0; i < 3_000; i++)
+      for (const worker of workers) if (worker.isBusy) worker.finish();
+    assert.ok(refused > 10 && outcomes.length > 10, `${refused} refused of ${outcomes.length}`);
+    const late = (await Promise.allSettled(outcomes)).filter(({ status }) => status === 'rejected');
+    assert.equal(late.length, 0);
+  });
+
+  it('wipes what is made of a batch, and what comes later, when one job fails', async () => {
+    const { workers, submit, pool } = makePool(2);
+    const work = submit('a', plainBatch(1_000));
+    const [one, other] = workers as [FakeWorker, FakeWorker];
+    const made = one.finish();
+    const failure = {
+      code: 'entropy_unavailable',
+      reason: 'staged',
+      retryAfterSeconds: 5,
+    } as const;
+    other.finish({ result: { kind: 'failed', failure } });
+    const late = one.finish();
+    await assert.rejects(work.outcome, isCode('entropy_unavailable'));
+    assert.ok([...made, ...late].every(isWiped));
+    assert.deepEqual([pool.batchLoad.waiting, one.jobs.length, other.jobs.length], [0, 2, 1]);
+    assert.deepEqual(
+      one.settled().map((message) => (message as { recorded: boolean }).recorded),
+      [false, false],
+    );
+  });
+
+  it('wipes and drops a batch whose client has gone', async () => {
+    const { worker, submit } = makePool();
+    let gone = false;
+    const work = submit('a', plainBatch(300), () => gone);
+    const made = worker.finish();
+    gone = true;
+    const late = worker.finish();
+    await assert.rejects(work.outcome, isCode('request_timeout'));
+    assert.ok([...made, ...late].every(isWiped));
+    assert.equal(worker.jobs.length, 2);
+  });
+
+  it('refuses a batch that is not done after twenty seconds, even if all of it is begun', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { workers, submit } = makePool(2);
+    const work = submit('a', validatedBatch(2));
+    const [one, other] = workers as [FakeWorker, FakeWorker];
+    const made = one.finish();
+    test.mock.timers.tick(20_000);
+    await assert.rejects(work.outcome, isCode('overloaded'));
+    const late = other.finish();
+    assert.ok([...made, ...late].every(isWiped));
+  });
+
+  it('keeps keys that are recorded, and wipes those that are not', async () => {
+    const { worker, submit } = makePool();
+    for (const isRecorded of [true, false]) {
+      const work = submit('a', plainBatch(2));
+      const keys = worker.finish();
+      await work.outcome;
+      if (isRecorded) work.recorded();
+      work.drop();
+      assert.deepEqual(keys.map(isWiped), [!isRecorded, !isRecorded]);
+    }
+    const settled = worker.settled().map((one) => (one as { recorded: boolean }).recorded);
+    assert.deepEqual(settled, [true, false]);
+  });
+
+  it('knows whether the generators behind plain keys are still good', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    worker.finish();
+    await work.outcome;
+    assert.equal(work.mayRelease(), true);
+    submit('a', plainBatch(2));
+    worker.finish({ evidence: { ...evidence(), isFailed: true } });
+    assert.equal(work.mayRelease(), false);
+  });
+
+  it('does not release plain keys before a failed sample, although a second one passed', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    worker.finish();
+    await work.outcome;
+    const later = submit('a', plainBatch(2));
+    worker.finish({ samples: [false, true], evidence: evidence(1) });
+    await later.outcome;
+    assert.deepEqual([work.mayRelease(), later.mayRelease()], [false, true]);
+  });
+
+  it('does not release plain keys after a failed sample between two jobs, nor once they are recorded', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    worker.finish();
+    await work.outcome;
+    work.recorded();
+    assert.equal(work.mayRelease(), true);
+    const verdicts = { samples: [false, true], evidence: evidence(1) };
+    worker.emit('message', { verdicts } satisfies SuiteWorkerMessage);
+    assert.equal(work.mayRelease(), false);
+  });
+
+  it('does not release plain keys whose last good sample is ten minutes old', async () => {
+    const { worker, submit } = makePool();
+    const work = submit('a', plainBatch(2));
+    const now = instantNow(systemClock);
+    const goodAt = { ...now, monotonicMs: now.monotonicMs - 600_000 };
+    worker.finish({ evidence: { ...evidence(), goodAt } });
+    await work.outcome;
+    assert.equal(work.mayRelease(), false);
+  });
+
+  it('names the largest validated batch that can be done in time', () => {
+    const { submit, pool } = makePool(2);
+    const fits = (count: number, account = 'a') =>
+      pool.tooLarge(keyWork(account, validatedBatch(count)));
+    // Two workers, nine seconds each, eight milliseconds a key before the first measurement.
+    assert.deepEqual(fits(1_000), undefined);
+    submit('a', validatedBatch(1_000));
+    assert.deepEqual(fits(1_000), undefined);
+    submit('b', validatedBatch(600));
+    const largest = { kind: 'batch_too_large', maxCount: 652, reason: 'validation' };
+    assert.deepEqual(fits(1_000, 'c'), largest, 'the two keys in the workers do not wait');
+    assert.deepEqual(fits(652, 'c'), undefined);
+    assert.deepEqual(pool.tooLarge(keyWork('c', plainBatch(1_000))), undefined);
+  });
+
+  it('measures the time for a key', () => {
+    const { worker, pool, submit } = makePool();
+    for (let i = 0; i < 1_000; i++) {
+      submit('a');
+      worker.finish({ ms: 16 });
+    }
+    const tooLarge = pool.tooLarge(keyWork('a', validatedBatch(1_000)));
+    assert.ok(tooLarge && Math.abs(tooLarge.maxCount - 562) < 10, `${tooLarge?.maxCount}`);
+  });
+
+  it('refuses batches beyond its capacity, and of one account beyond half of it, but no single key', () => {
+    const { submit } = makePool();
+    submit('a', validatedBatch(600));
+    assert.throws(() => submit('a', validatedBatch(1)), isCode('overloaded'));
+    submit('b', validatedBatch(520));
+    assert.throws(() => submit('c', validatedBatch(100)), isCode('overloaded'));
+    assert.throws(() => submit('c', plainBatch(1_000)), isCode('overloaded'));
+    submit('a');
+    submit('c');
+  });
+
+  it('has every worker vouch for its last plain keys', async () => {
+    const { workers, pool } = makePool(2);
+    const vouched = pool.vouchForLast();
+    for (const [i, worker] of workers.entries()) {
+      assert.deepEqual(worker.messages, ['vouch']);
+      worker.emit('message', { unvouched: i === 1 ? 'staged' : null });
+    }
+    assert.equal(await vouched, 'staged');
+  });
+});
