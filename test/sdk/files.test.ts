@@ -263,6 +263,18 @@ describe('encrypted files', () => {
     assert.deepEqual(readFileSync(at('part')), Buffer.from(CONTENT));
   });
 
+  it('are whole when their source comes in small pieces, as from a pipe', async (t) => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    changeHandles(t, (handle) => ({
+      read: (buffer, offset, length) => handle.read(buffer, offset, Math.min(length, 300)),
+    }));
+    const out = at('piped.phm');
+    await reseal(path, { recipientKey: me, to: other, out });
+    await decryptFile(out, { recipientKey: other });
+    assert.deepEqual(readFileSync(at('piped')), Buffer.from(CONTENT));
+  });
+
   it('leave nothing when the disk is full, or the source cannot be read', async (t) => {
     const { phm } = site();
     const { path } = await phm.encryptFile(source, { to: me });

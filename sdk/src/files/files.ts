@@ -192,15 +192,14 @@ async function writeParts(file: Handle, parts: readonly Uint8Array[]): Promise<v
   }
 }
 
-/** Yields a file, and reads on meanwhile. A chunk is valid until the one after the next is asked for. */
+/**
+ * Yields a file, and reads on meanwhile. A chunk is valid until the one after the next is asked for. Only the last is short,
+ * also from a pipe: `Writer` lets short chunks wait.
+ */
 async function* chunksOfFile(handle: Handle): AsyncGenerator<Uint8Array> {
   // One is read into, one is at the reader, and one may still be written.
   const buffers = [0, 1, 2].map(() => new Uint8Array(CHUNK_BYTES));
-  const read = async (i: number): Promise<Uint8Array> => {
-    const buffer = buffers[i % buffers.length] as Uint8Array;
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length);
-    return buffer.subarray(0, bytesRead);
-  };
+  const read = (i: number) => fill(handle, buffers[i % buffers.length] as Uint8Array);
   let next = read(0);
   for (let i = 1; ; i += 1) {
     const chunk = await next;
@@ -210,6 +209,16 @@ async function* chunksOfFile(handle: Handle): AsyncGenerator<Uint8Array> {
     next.catch(() => undefined);
     yield chunk;
   }
+}
+
+/** Reads until the buffer is full or the file ends. Returns what was read. */
+async function fill(handle: Handle, buffer: Uint8Array): Promise<Uint8Array> {
+  for (let have = 0; have < buffer.length; ) {
+    const { bytesRead } = await handle.read(buffer, have, buffer.length - have);
+    if (bytesRead === 0) return buffer.subarray(0, have);
+    have += bytesRead;
+  }
+  return buffer;
 }
 
 /** Gives a file its name unless another has it. */
