@@ -226,6 +226,14 @@ describe('encrypted files', () => {
     assert.deepEqual(readFileSync(at('there')), Buffer.from(CONTENT));
   });
 
+  it('may have the longest name of the file system', async () => {
+    const { phm } = site();
+    const longest = at('あ'.repeat(83));
+    await phm.encryptFile(source, { to: me, out: `${longest}.phm` });
+    await decryptFile(`${longest}.phm`, { recipientKey: me });
+    assert.deepEqual(readFileSync(longest), Buffer.from(CONTENT));
+  });
+
   it('replace no output that somebody makes meanwhile', async (t) => {
     const { phm } = site();
     const { path } = await phm.encryptFile(source, { to: me });

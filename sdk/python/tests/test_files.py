@@ -295,6 +295,14 @@ def test_replaces_no_output_that_somebody_makes_meanwhile(
     assert names(report.parent) == ["late", "report.txt", "report.txt.phm"]
 
 
+def test_takes_the_longest_name_of_the_file_system(site: Site, report: Path) -> None:
+    own = new_recipient()
+    longest = report.with_name("あ" * 83)
+    written = site.phm.encrypt_file(report, to=own, out=longest.with_name(f"{longest.name}.phm"))
+    decrypt_file(written.path, recipient_key=own)
+    assert longest.read_bytes() == CONTENT
+
+
 def test_goes_through_streams(site: Site) -> None:
     own, other = new_recipient(), new_recipient()
     sealed = site.phm.encrypt_stream(io.BytesIO(CONTENT), to=own)

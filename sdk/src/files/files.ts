@@ -34,6 +34,9 @@ export interface WrittenFile {
 const SUFFIX = '.phm';
 const CHUNK_BYTES = 2 ** 20;
 
+/** A character takes four bytes at most, the rest of the name 42, and file systems allow 255. */
+const MAX_START = 50;
+
 /** Modes of new files. What was decrypted is for its owner. */
 const [FOR_ALL, FOR_OWNER] = [0o666, 0o600];
 
@@ -108,7 +111,7 @@ async function write(
   const source = await files.open(path, 'r');
   try {
     if (!overwrite) await refuseExisting(files, out);
-    const part = `${out}.${crypto.randomUUID()}.part`;
+    const part = partOf(out);
     const target = await files.open(part, 'wx', mode);
     try {
       const header = await writeAll(target, () => work(chunksOfFile(source)), signal);
@@ -121,6 +124,13 @@ async function write(
   } finally {
     await source.close();
   }
+}
+
+/** Returns a name beside the output. It shortens a long one, so that the result stays within the file system's limit. */
+function partOf(out: string): string {
+  const name = (nodeModule('path') as Paths).basename(out);
+  const folder = out.slice(0, out.lastIndexOf(name));
+  return `${folder}${name.slice(0, MAX_START)}.${crypto.randomUUID()}.part`;
 }
 
 /** Writes what `work` makes, and closes the file. */
@@ -272,6 +282,11 @@ interface FileSystem {
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options?: { readonly force: boolean }): Promise<void>;
   lstat(path: string): Promise<unknown>;
+}
+
+/** The part of `node:path` that is used here. */
+interface Paths {
+  basename(path: string): string;
 }
 
 interface Handle {

@@ -22,6 +22,10 @@ PathLike = str | os.PathLike[str]
 
 SUFFIX = ".phm"
 
+# Start of a temporary name. A character takes four bytes at most, the rest of the name 42, and file
+# systems allow 255.
+_MAX_START = 50
+
 # Modes of new files. What was decrypted is for its owner.
 FOR_ALL, FOR_OWNER = 0o666, 0o600
 
@@ -115,7 +119,7 @@ def write_file(
     with open(path, "rb", buffering=0) as source:
         if not overwrite and os.path.lexists(out):
             raise _output_exists(out)
-        part = out.with_name(f"{out.name}.{uuid.uuid4()}.part")
+        part = out.with_name(f"{out.name[:_MAX_START]}.{uuid.uuid4()}.part")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
             with os.fdopen(os.open(part, flags, mode), "wb", buffering=0) as target:
