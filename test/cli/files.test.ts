@@ -69,6 +69,11 @@ describe('phm decrypt and phm reseal', () => {
         /exists: name another with --output, or replace it with --force/,
       ],
       [
+        ['decrypt', at('a.txt.phm'), ...key, '--output', folder, '--force'],
+        1,
+        /is not a regular file, and is not replaced: name another output/,
+      ],
+      [
         ['decrypt', at('other'), ...key],
         2,
         /other does not end with \.phm: name the output with --output/,

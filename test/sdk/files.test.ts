@@ -1,6 +1,17 @@
 /** Encrypted files of the TypeScript client: whom they open for, and what is left of an output that fails. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import * as files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -232,6 +243,26 @@ describe('encrypted files', () => {
     await phm.encryptFile(source, { to: me, out: `${longest}.phm` });
     await decryptFile(`${longest}.phm`, { recipientKey: me });
     assert.deepEqual(readFileSync(longest), Buffer.from(CONTENT));
+  });
+
+  it('replace nothing but files', { skip: process.platform === 'win32' }, async () => {
+    const { phm, orders } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    execFileSync('mkfifo', [at('pipe')]);
+    mkdirSync(at('folder'));
+    symlinkSync('/dev/null', at('device'));
+    for (const name of ['pipe', 'folder', 'device']) {
+      const output = { out: at(name), overwrite: true };
+      const problem = /^\/\S.* is not a regular file, and is not replaced/;
+      await refuses(decryptFile(path, { recipientKey: me, ...output }), 'output_exists', problem);
+      await refuses(phm.encryptFile(source, { to: me, ...output }), 'output_exists', problem);
+    }
+    assert.equal(orders.length, 1);
+    assert.deepEqual(
+      ['pipe', 'folder', 'device'].map((name) => lstatSync(at(name)).isFile()),
+      [false, false, false],
+    );
+    assert.equal(readdirSync(folder).length, 5);
   });
 
   it('replace no output that somebody makes meanwhile', async (t) => {

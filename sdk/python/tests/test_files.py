@@ -282,6 +282,27 @@ def test_replaces_no_output_unless_asked(site: Site, report: Path) -> None:
     assert names(report.parent) == ["report.txt", "report.txt.phm", "there"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such files")
+def test_replaces_nothing_but_files(site: Site, report: Path) -> None:
+    own = new_recipient()
+    path = site.phm.encrypt_file(report, to=own).path
+    pipe, folder, device = (report.with_name(name) for name in ("pipe", "folder", "device"))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    device.symlink_to("/dev/null")
+    for out in (pipe, folder, device):
+        with pytest.raises(EncryptedFileError, match=" is not a regular file, and") as caught:
+            decrypt_file(path, recipient_key=own, out=out, overwrite=True)
+        assert caught.value.code == "output_exists"
+        with pytest.raises(EncryptedFileError, match=" is not a regular file, and"):
+            site.phm.encrypt_file(report, to=own, out=out, overwrite=True)
+    assert len(site.orders) == 1
+    assert pipe.is_fifo()
+    assert folder.is_dir()
+    assert device.is_symlink()
+    assert len(names(report.parent)) == 5
+
+
 def test_replaces_no_output_that_somebody_makes_meanwhile(
     site: Site, report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,7 @@ async function write(
   assertSignal(signal);
   const source = await files.open(path, 'r');
   try {
-    if (!overwrite) await refuseExisting(files, out);
+    await (overwrite ? refuseOther(files, out) : refuseExisting(files, out));
     const part = partOf(out);
     const target = await files.open(part, 'wx', mode);
     try {
@@ -254,6 +254,18 @@ async function refuseExisting(files: FileSystem, out: string): Promise<void> {
   throw outputExists(out);
 }
 
+/** Refuses to replace what is no file: another name in its place would destroy a device, such as /dev/null. */
+async function refuseOther(files: FileSystem, out: string): Promise<void> {
+  const stats = await files.stat(out).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
+  if (stats === undefined || stats.isFile()) return;
+  throw new EncryptedFileError(
+    'output_exists',
+    `${out} is not a regular file, and is not replaced: name another output.`,
+  );
+}
+
 function outputExists(out: string): EncryptedFileError {
   return new EncryptedFileError(
     'output_exists',
@@ -282,6 +294,7 @@ interface FileSystem {
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options?: { readonly force: boolean }): Promise<void>;
   lstat(path: string): Promise<unknown>;
+  stat(path: string): Promise<{ isFile(): boolean }>;
 }
 
 /** The part of `node:path` that is used here. */

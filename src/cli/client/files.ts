@@ -174,13 +174,14 @@ function outputOf(file: string, { output, force = false }: OutputFlags, usual: s
 /** Turns the errors of the client into those of a command. */
 async function explained(
   file: string,
-  { out }: Output,
+  { out, overwrite }: Output,
   work: () => Promise<WrittenFile>,
 ): Promise<WrittenFile> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof EncryptedFileError && error.code === 'output_exists') {
+    const isRefused = error instanceof EncryptedFileError && error.code === 'output_exists';
+    if (isRefused && !overwrite) {
       throw new CommandError(
         `${out} exists: name another with --output, or replace it with --force`,
         1,

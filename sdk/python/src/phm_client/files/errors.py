@@ -27,7 +27,8 @@ class EncryptedFileError(Exception):
     - ``key_does_not_open``: its sealed key was altered, or has another length than 256 bits.
     - ``damaged``: a part was altered, moved, or cut.
     - ``truncated``: its end is missing.
-    - ``output_exists``: the output is there already, and ``overwrite`` was not given.
+    - ``output_exists``: the output is there already, and ``overwrite`` was not given or it is
+      not a regular file.
     """
 
     code: EncryptedFileErrorCode

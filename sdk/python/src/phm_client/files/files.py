@@ -119,6 +119,12 @@ def write_file(
     with open(path, "rb", buffering=0) as source:
         if not overwrite and os.path.lexists(out):
             raise _output_exists(out)
+        # Another name in its place would destroy a device, such as /dev/null.
+        if out.exists() and not out.is_file():
+            raise EncryptedFileError(
+                "output_exists",
+                f"{out} is not a regular file, and is not replaced: name another output.",
+            )
         part = out.with_name(f"{out.name[:_MAX_START]}.{uuid.uuid4()}.part")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
