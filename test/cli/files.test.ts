@@ -1,6 +1,14 @@
 /** `phm decrypt` and `phm reseal`, offline: what they write, and one sentence for each failure. A guide runs `phm encrypt`. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -43,12 +51,14 @@ describe('phm decrypt and phm reseal', () => {
   it('give the file to another recipient', async () => {
     const old = ['--recipient-key', at('old.recipient-key')];
     const to = ['--to', at('new.recipient')];
+    chmodSync(at('a.txt.phm'), 0o664);
     const resealed = await runCommand(['reseal', at('a.txt.phm'), ...old, ...to]);
     assert.equal(resealed.code, 0, resealed.stderr);
     assert.match(
       resealed.stderr,
       /^Sealed the key phm_\d+ of .* to the recipient [\w+/]{43}=, in /,
     );
+    assert.equal(statSync(at('a.txt.phm')).mode & 0o777, 0o664);
     const refused = await decrypt();
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /The file is sealed to the recipient with the thumbprint /);

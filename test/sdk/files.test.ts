@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -51,6 +53,8 @@ interface FileVector {
 const vectors: readonly FileVector[] = JSON.parse(
   readFileSync(new URL('../vectors/files/files.json', import.meta.url), 'utf8'),
 );
+
+const isWindows = process.platform === 'win32';
 
 /** Changes what the client's file handles do. */
 function changeHandles(t: TestContext, change: (handle: FileHandle) => Partial<Calls>) {
@@ -202,6 +206,35 @@ describe('encrypted files', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['copy', 'report.txt', 'report.txt.phm']);
   });
 
+  it('keep permissions, owner and links when they are resealed', { skip: isWindows }, async () => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    const isRoot = process.getuid?.() === 0;
+    // Root gives a file to its owner again; others may not give it away.
+    const [uid, gid] = isRoot ? [4711, 4712] : [statSync(path).uid, statSync(path).gid];
+    chownSync(path, uid, gid);
+    chmodSync(path, 0o464);
+    mkdirSync(at('folder'));
+    symlinkSync('../report.txt.phm', at('folder/link'));
+    const through = await reseal(at('folder/link'), { recipientKey: me, to: other });
+    assert.equal(through.path, at('folder/link'));
+    assert.ok(lstatSync(at('folder/link')).isSymbolicLink());
+    const { mode, uid: owner, gid: group } = lstatSync(path);
+    assert.deepEqual([mode & 0o777, owner, group], [0o464, uid, gid]);
+    await decryptFile(path, { recipientKey: other, out: at('copy') });
+    assert.deepEqual(readFileSync(at('copy')), Buffer.from(CONTENT));
+    const back = { recipientKey: other, to: me, out: path, overwrite: true };
+    await reseal(path, back);
+    assert.equal(statSync(path).mode & 0o777, 0o464);
+    assert.deepEqual(readdirSync(at('folder')), ['link']);
+    assert.deepEqual(readdirSync(folder).sort(), [
+      'copy',
+      'folder',
+      'report.txt',
+      'report.txt.phm',
+    ]);
+  });
+
   it('name both recipients when the key is of the wrong one', async () => {
     const { phm } = site();
     const { path } = await phm.encryptFile(source, { to: me });
@@ -245,7 +278,7 @@ describe('encrypted files', () => {
     assert.deepEqual(readFileSync(longest), Buffer.from(CONTENT));
   });
 
-  it('replace nothing but files', { skip: process.platform === 'win32' }, async () => {
+  it('replace nothing but files', { skip: isWindows }, async () => {
     const { phm, orders } = site();
     const { path } = await phm.encryptFile(source, { to: me });
     execFileSync('mkfifo', [at('pipe')]);
@@ -280,7 +313,7 @@ describe('encrypted files', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['late', 'report.txt', 'report.txt.phm']);
   });
 
-  it('are decrypted for their owner only', { skip: process.platform === 'win32' }, async () => {
+  it('are decrypted for their owner only', { skip: isWindows }, async () => {
     const { phm } = site();
     const { path } = await phm.encryptFile(source, { to: me });
     await decryptFile(path, { recipientKey: me, out: at('copy') });

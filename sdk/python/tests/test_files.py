@@ -260,6 +260,30 @@ def test_is_resealed_without_a_change_of_its_content(site: Site, report: Path) -
     assert names(report.parent) == ["copy", "report.txt", "report.txt.phm"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such permissions")
+def test_keeps_permissions_owner_and_links_when_resealed(site: Site, report: Path) -> None:
+    own, other = new_recipient(), new_recipient()
+    path = site.phm.encrypt_file(report, to=own).path
+    # Root gives a file to its owner again; others may not give it away.
+    owner = (4711, 4712) if os.geteuid() == 0 else (path.stat().st_uid, path.stat().st_gid)
+    os.chown(path, *owner)
+    path.chmod(0o464)
+    link = report.parent / "folder/link"
+    link.parent.mkdir()
+    link.symlink_to("../report.txt.phm")
+    assert reseal(link, recipient_key=own, to=other).path == link
+    assert link.is_symlink()
+    stat = path.lstat()
+    assert (stat.st_mode & 0o777, stat.st_uid, stat.st_gid) == (0o464, *owner)
+    out = report.with_name("copy")
+    decrypt_file(path, recipient_key=other, out=out)
+    assert out.read_bytes() == CONTENT
+    reseal(path, recipient_key=other, to=own, out=str(path), overwrite=True)
+    assert path.stat().st_mode & 0o777 == 0o464
+    assert names(link.parent) == ["link"]
+    assert names(report.parent) == ["copy", "folder", "report.txt", "report.txt.phm"]
+
+
 def test_replaces_no_output_unless_asked(site: Site, report: Path) -> None:
     own = new_recipient()
     there = report.with_name("there")

@@ -70,16 +70,15 @@ export async function decryptFile(
 
 /**
  * Seals the key of an encrypted file to another recipient. Sends nothing. The content is copied as it is, and not decrypted.
- * Without `out` the file is replaced, when the new one is whole.
+ * Without `out` the file is replaced, when the new one is whole. It keeps its permissions, and a link to it stays a link.
  */
 export async function reseal(
   path: string,
   options: ResealOptions & OutputOptions,
 ): Promise<WrittenFile> {
   const { out = checkPath(path), overwrite = options.out === undefined } = options;
-  return write(path, { ...options, out, overwrite, mode: FOR_ALL }, (source) =>
-    resealChunks(source, options),
-  );
+  const output = { ...options, out, overwrite, mode: FOR_ALL, isSameFile: out === path };
+  return write(path, output, (source) => resealChunks(source, options));
 }
 
 /** Reads the sealed key of an encrypted file. Needs no private key. */
@@ -95,12 +94,14 @@ export async function encryptedFileKey(path: string): Promise<EncryptedFileInfo>
 interface Output extends OutputOptions {
   readonly out: string;
   readonly mode: number;
+  /** The output is the file itself, with another beginning. */
+  readonly isSameFile?: boolean;
 }
 
-/** Writes what `work` makes of a file, beside the output, and gives it the name of the output at the end. */
+/** Writes what `work` makes of a file. The output has its name when it is whole. */
 async function write(
   path: string,
-  { out, overwrite = false, mode, signal }: Output,
+  { out, overwrite = false, mode, isSameFile = false, signal }: Output,
   work: (source: AsyncIterable<Uint8Array>) => Promise<FileChunks>,
 ): Promise<WrittenFile> {
   const files = fileSystem();
@@ -111,18 +112,41 @@ async function write(
   const source = await files.open(path, 'r');
   try {
     await (overwrite ? refuseOther(files, out) : refuseExisting(files, out));
-    const part = partOf(out);
-    const target = await files.open(part, 'wx', mode);
-    try {
-      const header = await writeAll(target, () => work(chunksOfFile(source)), signal);
-      await (overwrite ? files.rename(part, out) : giveName(files, part, out));
-      return { path: out, header };
-    } catch (error) {
-      await files.rm(part, { force: true });
-      throw error;
-    }
+    // Otherwise the new file would take the place of a link, and the file that it names would stay as it was.
+    const place = isSameFile ? await files.realpath(out) : out;
+    const begin = async (target: Handle) => {
+      if (isSameFile) await resemble(target, source);
+      return work(chunksOfFile(source));
+    };
+    const header = await make(files, { place, overwrite, mode }, (target) =>
+      writeAll(target, () => begin(target), signal),
+    );
+    return { path: out, header };
   } finally {
     await source.close();
+  }
+}
+
+interface Place extends Pick<Output, 'mode'> {
+  readonly place: string;
+  readonly overwrite: boolean;
+}
+
+/** Makes a file, and gives it its name when `fill` has written and closed it. Leaves nothing if a step fails. */
+async function make<T>(
+  files: FileSystem,
+  { place, overwrite, mode }: Place,
+  fill: (file: Handle) => Promise<T>,
+): Promise<T> {
+  const part = partOf(place);
+  const file = await files.open(part, 'wx', mode);
+  try {
+    const made = await fill(file);
+    await (overwrite ? files.rename(part, place) : giveName(files, part, place));
+    return made;
+  } catch (error) {
+    await files.rm(part, { force: true });
+    throw error;
   }
 }
 
@@ -131,6 +155,18 @@ function partOf(out: string): string {
   const name = (nodeModule('path') as Paths).basename(out);
   const folder = out.slice(0, out.lastIndexOf(name));
   return `${folder}${name.slice(0, MAX_START)}.${crypto.randomUUID()}.part`;
+}
+
+/** Gives a file the permissions of the one that it replaces, and its owner and group as far as this user may. */
+async function resemble(file: Handle, old: Handle): Promise<void> {
+  const [{ mode, uid, gid }, own] = await Promise.all([old.stat(), file.stat()]);
+  if (uid !== own.uid || gid !== own.gid) {
+    // Only root gives files away. Other users may give them to their groups.
+    const group = () => file.chown(own.uid, gid).catch(() => undefined);
+    await file.chown(uid, gid).catch(group);
+  }
+  const permissions = mode & 0o777;
+  if (permissions !== (own.mode & 0o777)) await file.chmod(permissions);
 }
 
 /** Writes what `work` makes, and closes the file. */
@@ -294,6 +330,7 @@ interface FileSystem {
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options?: { readonly force: boolean }): Promise<void>;
   lstat(path: string): Promise<unknown>;
+  realpath(path: string): Promise<string>;
   stat(path: string): Promise<{ isFile(): boolean }>;
 }
 
@@ -306,6 +343,9 @@ interface Handle {
   read(buffer: Uint8Array, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
   write(buffer: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
   writev(buffers: readonly Uint8Array[]): Promise<{ readonly bytesWritten: number }>;
+  stat(): Promise<{ readonly mode: number; readonly uid: number; readonly gid: number }>;
+  chown(uid: number, gid: number): Promise<void>;
+  chmod(mode: number): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }

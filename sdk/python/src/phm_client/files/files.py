@@ -6,8 +6,10 @@ An output appears under its name when it is whole, or not at all.
 from __future__ import annotations
 
 import os
+import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -84,7 +86,8 @@ def reseal(
         path: The encrypted file.
         recipient_key: The private key of its recipient, or the text of its file.
         to: The new recipient, or the text of its file.
-        out: The output. By default the file itself, which is replaced when the new one is whole.
+        out: The output. By default the file itself, which is replaced when the new one is whole. It
+            keeps its permissions, and a link to it stays a link.
         overwrite: Replaces an output that is there. By default only the file itself.
     """
     file = Path(path)
@@ -94,6 +97,7 @@ def reseal(
         lambda source: reseal_stream(source, recipient_key=recipient_key, to=to),
         overwrite=out is None if overwrite is None else overwrite,
         mode=FOR_ALL,
+        is_same_file=out is None or Path(out) == file,
     )
 
 
@@ -113,35 +117,74 @@ def write_file(
     *,
     overwrite: bool,
     mode: int,
+    is_same_file: bool = False,
 ) -> WrittenFile:
-    """Write what ``work`` makes of a file beside ``out``, and give it that name at the end."""
+    """Write what ``work`` makes of a file. The output has its name when it is whole.
+
+    With ``is_same_file`` the output is the file itself, with another beginning.
+    """
     check_bool("overwrite", overwrite)
     with open(path, "rb", buffering=0) as source:
-        if not overwrite and os.path.lexists(out):
-            raise _output_exists(out)
-        # Another name in its place would destroy a device, such as /dev/null.
-        if out.exists() and not out.is_file():
-            raise EncryptedFileError(
-                "output_exists",
-                f"{out} is not a regular file, and is not replaced: name another output.",
-            )
-        part = out.with_name(f"{out.name[:_MAX_START]}.{uuid.uuid4()}.part")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        try:
-            with os.fdopen(os.open(part, flags, mode), "wb", buffering=0) as target:
-                stream = work(source)
-                for chunk in stream:
-                    _write_all(target, chunk)
-                # Otherwise a crash of the machine could leave the name without the content.
-                os.fsync(target.fileno())
-            if overwrite:
-                os.replace(part, out)
-            else:
-                _give_name(part, out)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        _refuse(out, overwrite)
+        # Otherwise the new file would take the place of a link, and the file that it names would
+        # stay as it was.
+        place = out.resolve() if is_same_file else out
+        with _made(place, overwrite=overwrite, mode=mode) as target:
+            if is_same_file:
+                _resemble(target.fileno(), source.fileno())
+            stream = work(source)
+            for chunk in stream:
+                _write_all(target, chunk)
     return WrittenFile(out, stream.header)
+
+
+def _refuse(out: Path, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(out):
+        raise _output_exists(out)
+    # Another name in its place would destroy a device, such as /dev/null.
+    if out.exists() and not out.is_file():
+        raise EncryptedFileError(
+            "output_exists",
+            f"{out} is not a regular file, and is not replaced: name another output.",
+        )
+
+
+@contextmanager
+def _made(place: Path, *, overwrite: bool, mode: int) -> Iterator[BinaryIO]:
+    """Make a file, and give it its name at the end. Leaves nothing if a step fails."""
+    part = place.with_name(f"{place.name[:_MAX_START]}.{uuid.uuid4()}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(part, flags, mode), "wb", buffering=0) as file:
+            yield file
+            # Otherwise a crash of the machine could leave the name without the content.
+            os.fsync(file.fileno())
+        if overwrite:
+            os.replace(part, place)
+        else:
+            _give_name(part, place)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _resemble(file: int, old: int) -> None:
+    """Give a file the permissions of the one that it replaces.
+
+    Also its owner and group as far as this user may.
+    """
+    if sys.platform == "win32":
+        return
+    was, own = os.fstat(old), os.fstat(file)
+    if (was.st_uid, was.st_gid) != (own.st_uid, own.st_gid):
+        try:
+            os.fchown(file, was.st_uid, was.st_gid)
+        except OSError:
+            # Only root gives files away. Other users may give them to their groups.
+            with suppress(OSError):
+                os.fchown(file, own.st_uid, was.st_gid)
+    if (was.st_mode ^ own.st_mode) & 0o777:
+        os.fchmod(file, was.st_mode & 0o777)
 
 
 def _write_all(target: BinaryIO, chunk: bytes) -> None:
