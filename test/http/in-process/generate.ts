@@ -205,7 +205,7 @@ describe('an answer whose text is not of its keys', () => {
 
   const isRefused = ({ status, code, refusals, text }: Awaited<ReturnType<typeof answered>>) => {
     assert.deepEqual([status, code, refusals], [503, 'entropy_unavailable', 1]);
-    assert.ok(!text.includes('a5a5') && !text.includes('"key"'), text);
+    assert.ok(!text.includes('a5'.repeat(8)) && !text.includes('"key"'), text);
     assert.ok(released.every(({ key, opening }) => isWiped(key) && isWiped(opening)));
   };
 
