@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import * as files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -68,6 +69,22 @@ describe('phm decrypt and phm reseal', () => {
     assert.equal(readFileSync(at('a.txt'), 'utf8'), vector.content);
   });
 
+  it('name the output when the disk is full', async (t) => {
+    const { getBuiltinModule } = process;
+    // As Node reports it: of an open file, without a path.
+    const full = { code: 'ENOSPC', syscall: 'writev' };
+    const writev = () =>
+      Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, writev'), full));
+    const open = async (...args: Parameters<typeof files.open>) =>
+      Object.assign(await files.open(...args), { writev });
+    t.mock.method(process, 'getBuiltinModule', (name: string) =>
+      name === 'node:fs/promises' ? { ...files, open } : getBuiltinModule(name),
+    );
+    const { code, stderr } = await decrypt();
+    assert.equal(code, 1);
+    assert.equal(stderr, `phm: ${at('a.txt')} cannot be written: no space left\n`);
+  });
+
   it('say what is wrong, and leave no output', async () => {
     writeFileSync(at('there'), 'mine');
     writeFileSync(at('other'), 'text');
@@ -93,7 +110,7 @@ describe('phm decrypt and phm reseal', () => {
       [
         ['decrypt', at('a.txt.phm'), ...key, '--output', at('no/x')],
         1,
-        /no\/x\S* cannot be written: /,
+        /no\/x cannot be written: there is no such directory/,
       ],
       [
         ['decrypt', at('a.txt.phm'), '--recipient-key', at('new.recipient')],
@@ -106,6 +123,11 @@ describe('phm decrypt and phm reseal', () => {
         /holds a private key/,
       ],
       [['encrypt', at('other'), '--to', at('new.recipient-key')], 1, /holds a private key/],
+      [
+        ['decrypt', folder, ...key, '--output', at('x')],
+        1,
+        /phm files-\S+ cannot be read: it is a directory/,
+      ],
     ];
     const before = readdirSync(folder).sort();
     for (const [command, expected, words] of cases) {

@@ -192,7 +192,8 @@ async function explained(
     }
     const { code, path, syscall } = error as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw error;
-    if (path !== file && path !== undefined) throw unwritable(path, error);
+    // Errors of open files name no path, and the others of an output may name its temporary file.
+    if (path !== file && syscall !== 'read') throw unwritable(out, error);
     throw new CommandError(`${file} cannot be read: ${readFailure(error)}`, 1);
   }
 }
