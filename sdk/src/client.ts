@@ -12,7 +12,7 @@ import {
   revocationBelongs,
 } from './belonging.ts';
 import type { ByteStream } from './files/bytes.ts';
-import { streamOf } from './files/bytes.ts';
+import { chunksOf, streamOf } from './files/bytes.ts';
 import { type EncryptOptions, newFileKey } from './files/file-key.ts';
 import { encryptFile, type OutputOptions, type WrittenFile } from './files/files.ts';
 import { encryptChunks, type FileStream } from './files/streams.ts';
@@ -279,8 +279,9 @@ export class PhmClient {
   /** Encrypts a stream as `encryptFile` does, in Node and in browsers. `decryptStream` opens it. */
   async encryptStream(source: ByteStream, options: EncryptOptions): Promise<FileStream> {
     assertCallOptions(options);
+    const chunks = chunksOf(source);
     const fileKey = await newFileKey(this, options);
-    return { header: fileKey.header, stream: streamOf(encryptChunks(source, fileKey)) };
+    return { header: fileKey.header, stream: streamOf(encryptChunks(chunks, fileKey)) };
   }
 
   /** Validates a key. Every verdict counts against the quota; a lost one may count too. */

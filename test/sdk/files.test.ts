@@ -270,6 +270,16 @@ describe('encrypted files', () => {
     assert.deepEqual(readFileSync(at('there')), Buffer.from(CONTENT));
   });
 
+  it('ask for no key when the source cannot be read', async (t) => {
+    const { phm, orders } = site();
+    mkdirSync(at('folder'));
+    await assert.rejects(phm.encryptFile(at('folder'), { to: me }), { code: 'EISDIR' });
+    changeHandles(t, () => ({ read: async () => Promise.reject(new Error('broken')) }));
+    await assert.rejects(phm.encryptFile(source, { to: me }), /broken/);
+    assert.equal(orders.length, 0);
+    assert.deepEqual(readdirSync(folder).sort(), ['folder', 'report.txt']);
+  });
+
   it('may have the longest name of the file system', async () => {
     const { phm } = site();
     const longest = at('あ'.repeat(83));
@@ -407,6 +417,8 @@ describe('encrypted files', () => {
       assert.match(error.message, message);
       assert.ok(!error.message.includes(secret.slice(-30)));
     }
+    const path: never = source as never;
+    await assert.rejects(phm.encryptStream(path, { to: me }), /^TypeError: the source must be a/);
     assert.equal(orders.length, 0);
     assert.deepEqual(readdirSync(folder), ['report.txt']);
   });

@@ -85,7 +85,7 @@ export async function reseal(
 export async function encryptedFileKey(path: string): Promise<EncryptedFileInfo> {
   const handle = await fileSystem().open(checkPath(path), 'r');
   try {
-    return await readFileKey(chunksOfFile(handle));
+    return await readFileKey(await chunksOfFile(handle));
   } finally {
     await handle.close();
   }
@@ -116,7 +116,7 @@ async function write(
     const place = isSameFile ? await files.realpath(out) : out;
     const begin = async (target: Handle) => {
       if (isSameFile) await resemble(target, source);
-      return work(chunksOfFile(source));
+      return work(await chunksOfFile(source));
     };
     const header = await make(files, { place, overwrite, mode }, (target) =>
       writeAll(target, () => begin(target), signal),
@@ -239,21 +239,28 @@ async function writeParts(file: Handle, parts: readonly Uint8Array[]): Promise<v
 }
 
 /**
- * Yields a file, and reads on meanwhile. A chunk is valid until the one after the next is asked for. Only the last is short,
- * also from a pipe: `Writer` lets short chunks wait.
+ * Resolves with the chunks of a file when the first is there: no key is asked for a folder, or for a disk that fails. Reads on
+ * meanwhile. A chunk is valid until the one after the next is asked for. Only the last is short, also from a pipe: `Writer`
+ * lets short chunks wait.
  */
-async function* chunksOfFile(handle: Handle): AsyncGenerator<Uint8Array> {
+async function chunksOfFile(handle: Handle): Promise<AsyncGenerator<Uint8Array>> {
   // One is read into, one is at the reader, and one may still be written.
   const buffers = [0, 1, 2].map(() => new Uint8Array(CHUNK_BYTES));
   const read = (i: number) => fill(handle, buffers[i % buffers.length] as Uint8Array);
-  let next = read(0);
-  for (let i = 1; ; i += 1) {
-    const chunk = await next;
-    if (chunk.length === 0) return;
-    next = read(i);
+  return readOn(await read(0), read);
+}
+
+async function* readOn(
+  first: Uint8Array,
+  read: (i: number) => Promise<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let chunk = first;
+  for (let i = 1; chunk.length > 0; i += 1) {
+    const next = read(i);
     // Whoever asks for the next chunk gets it.
     next.catch(() => undefined);
     yield chunk;
+    chunk = await next;
   }
 }
 

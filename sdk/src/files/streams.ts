@@ -2,7 +2,7 @@
 import { assertObject } from '../options.ts';
 import type { Recipient, RecipientKey, SealedKey, SealHeader } from '../sealing/formats.ts';
 import { sealHeaderOf } from '../sealing/formats.ts';
-import { type ByteStream, chunksOf, streamOf } from './bytes.ts';
+import { type ByteStream, streamOf } from './bytes.ts';
 import { associatedData, openFileKey, readContainer, writeContainer } from './container.ts';
 import type { FileKey } from './file-key.ts';
 import { readRecipientKey, readTo, sealAgain } from './recipients.ts';
@@ -68,12 +68,12 @@ export async function readFileKey(source: ByteStream): Promise<EncryptedFileInfo
 }
 
 export async function* encryptChunks(
-  source: ByteStream,
+  source: AsyncIterable<Uint8Array>,
   { key, sealedKey, header }: FileKey,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield writeContainer(sealedKey);
-    yield* encryptContent(chunksOf(source), { key, associatedData: associatedData(header) });
+    yield* encryptContent(source, { key, associatedData: associatedData(header) });
   } finally {
     key.fill(0);
   }
