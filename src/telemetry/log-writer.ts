@@ -17,7 +17,7 @@ const LAST_LIMIT_MS = 200;
 const LAST_PAUSE_MS = 10;
 
 /** Time for a write in progress in a process that ends at once. It takes microseconds, but its thread may have to wait for a processor. */
-const IN_PROGRESS_MS = 50;
+const IN_PROGRESS_MS = 200;
 
 /** Time for which lines gather after a write. Under load, one write per request would cost as much as the request. */
 const GATHER_MS = 20;
@@ -69,10 +69,10 @@ export class LogWriter {
     });
   }
 
-  /** Writes all lines before it returns, because the process is about to end. A slow reader may lose them. */
-  writeNow(): void {
+  /** Writes all lines before it returns, because the process is about to end. A slow reader may lose them. `wait` blocks this thread. */
+  writeNow(wait: (ms: number) => void = pause): void {
     // A thread of Node's pool is writing. It cannot be awaited here, and what the process says last must follow.
-    if (this.#busy && this.#refused === EMPTY) pause(IN_PROGRESS_MS);
+    if (this.#busy && this.#refused === EMPTY) wait(IN_PROGRESS_MS);
     const rest = Buffer.concat([this.#refused, Buffer.from(this.#waiting)]);
     this.#refused = EMPTY;
     this.#waiting = '';
