@@ -101,7 +101,7 @@ const PARAMETERS: Readonly<Record<keyof ReadQuery, Parameter>> = {
   expires_before: time,
   revoked: {
     expected: 'must be true or false, given once',
-    read: (text) => ({ true: true, false: false })[text],
+    read: (text) => [true, false].find((one) => String(one) === text),
   },
 };
 

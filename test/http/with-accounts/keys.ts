@@ -388,6 +388,7 @@ describe('the list of keys', () => {
     const cases: [query: string, message: RegExp][] = [
       ['label=Env:x', /"label" must be name:value, .* of a-z, .* got the string "Env:x"/],
       ['created_after=2026-01-01T00:00:00+01:00', /\+ is written as %2B/],
+      ['revoked=constructor', /"revoked" must be true or false, given once; got the string "const/],
       [
         'created_after=2026-01-02T00:00:00Z&created_before=2026-01-01T00:00:00Z',
         /"created_before" must not be earlier than created_after/,
