@@ -206,6 +206,26 @@ describe('encrypted files', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['copy', 'report.txt', 'report.txt.phm']);
   });
 
+  it('are closed before they are replaced: Windows replaces no open file', async (t) => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    const open: FileHandle[] = [];
+    changeHandles(t, (handle) => {
+      open.push(handle);
+      return {};
+    });
+    const { getBuiltinModule } = process;
+    const rename = async (from: string, to: string) => {
+      assert.deepEqual([...open.map(({ fd }) => fd)], [-1, -1]);
+      return files.rename(from, to);
+    };
+    t.mock.method(process, 'getBuiltinModule', (name: string) =>
+      Object.assign({}, getBuiltinModule(name), name === 'node:fs/promises' && { rename }),
+    );
+    await reseal(path, { recipientKey: me, to: other });
+    assert.equal(open.length, 2);
+  });
+
   it('keep permissions, owner and links when they are resealed', { skip: isWindows }, async () => {
     const { phm } = site();
     const { path } = await phm.encryptFile(source, { to: me });

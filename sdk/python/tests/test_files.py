@@ -260,6 +260,29 @@ def test_is_resealed_without_a_change_of_its_content(site: Site, report: Path) -
     assert names(report.parent) == ["copy", "report.txt", "report.txt.phm"]
 
 
+def test_is_closed_before_it_is_replaced(
+    site: Site, report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = new_recipient()
+    path = site.phm.encrypt_file(report, to=own).path
+    opened: list[Any] = []
+    replaced: list[Any] = []
+
+    def noted_open(*args: Any, **kwargs: Any) -> Any:
+        opened.append(open(*args, **kwargs))  # noqa: SIM115
+        return opened[-1]
+
+    def replace(part: Path, place: Path) -> None:
+        # Windows replaces no open file.
+        replaced.extend(file.closed for file in opened)
+        part.rename(place)
+
+    monkeypatch.setattr("phm_client.files.files.open", noted_open, raising=False)
+    monkeypatch.setattr(os, "replace", replace)
+    reseal(path, recipient_key=own, to=own)
+    assert replaced == [True]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such permissions")
 def test_keeps_permissions_owner_and_links_when_resealed(site: Site, report: Path) -> None:
     own, other = new_recipient(), new_recipient()

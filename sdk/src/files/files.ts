@@ -118,9 +118,12 @@ async function write(
       if (isSameFile) await resemble(target, source);
       return work(await chunksOfFile(source));
     };
-    const header = await make(files, { place, overwrite, mode }, (target) =>
-      writeAll(target, () => begin(target), signal),
-    );
+    const header = await make(files, { place, overwrite, mode }, async (target) => {
+      const written = await writeAll(target, () => begin(target), signal);
+      // Windows replaces no file that is open.
+      await source.close();
+      return written;
+    });
     return { path: out, header };
   } finally {
     await source.close();

@@ -135,6 +135,8 @@ def write_file(
             stream = work(source)
             for chunk in stream:
                 _write_all(target, chunk)
+            # Windows replaces no file that is open.
+            source.close()
     return WrittenFile(out, stream.header)
 
 
