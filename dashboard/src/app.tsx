@@ -1,4 +1,5 @@
 /** The frame of the page: brand, navigation, API key, server state and the current view. */
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CustodyProvider } from './generate/custody.tsx';
 import { Explanation } from './generate/explanation.tsx';
@@ -151,7 +152,7 @@ function Shell() {
 
 function View({ route }: { route: Route }) {
   const { title, lead } = TEXTS[route.path];
-  const { ending, generation, isRestoring } = useSession();
+  const { ending, generation } = useSession();
   const heading = useHeadingFocus(title, generation);
   return (
     <>
@@ -162,15 +163,19 @@ function View({ route }: { route: Route }) {
         <p>{lead}</p>
       </div>
       {ending === undefined && !WITHOUT_API_KEY.includes(route.path) ? (
-        <>
-          {isRestoring ? <p class="note">Signing in…</p> : <KeyEntry />}
+        <SignIn>
           {(route.path === 'overview' || route.path === 'generate') && <Explanation />}
-        </>
+        </SignIn>
       ) : (
         <Content key={generation} route={route} />
       )}
     </>
   );
+}
+
+function SignIn({ children }: { children: ComponentChildren }) {
+  const { isRestoring } = useSession();
+  return isRestoring ? <p class="note">Signing in…</p> : <KeyEntry>{children}</KeyEntry>;
 }
 
 function Content({ route }: { route: Route }) {

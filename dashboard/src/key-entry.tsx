@@ -1,5 +1,6 @@
 /** Entry of the API key. Once it is accepted, the page shows only its last characters. */
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { findDemoKey, isSendable, PhmApiError } from './api.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
@@ -12,15 +13,24 @@ import { useSession } from './session.tsx';
 /** Longest time that the form waits for the offer of the demo key, so that both appear together and nothing moves. */
 const LONGEST_WAIT_MS = 1000;
 
-/** Returns the demo key, null if there is none, or undefined while the page waits for the server. */
-function useDemoKey(): string | null | undefined {
+interface Offer {
+  /** Null if there is none, undefined while the page waits for the server. */
+  readonly demoKey: string | null | undefined;
+  /** True if the form was shown without the offer. */
+  readonly isLate: boolean;
+}
+
+function useDemoOffer(): Offer {
   const { data, isLoading } = useLoad(findDemoKey);
   const [isWaiting, setWaiting] = useState(true);
+  const isLate = useRef(false);
   useEffect(() => {
     const timer = setTimeout(() => setWaiting(false), LONGEST_WAIT_MS);
     return () => clearTimeout(timer);
   }, []);
-  return data ?? (isLoading && isWaiting ? undefined : null);
+  if (data === undefined && !isWaiting) isLate.current = true;
+  const demoKey = data ?? (isLoading && isWaiting ? undefined : null);
+  return { demoKey, isLate: isLate.current };
 }
 
 /** Tries one API key at a time with an unmetered call. */
@@ -42,8 +52,13 @@ function useAttempt() {
   return { isTrying, failure, attempt, clearFailure: () => setFailure(undefined) };
 }
 
-export function KeyEntry() {
-  const demoKey = useDemoKey();
+interface KeyEntryProps {
+  /** Stands below, from the moment at which the form is shown. */
+  readonly children: ComponentChildren;
+}
+
+export function KeyEntry({ children }: KeyEntryProps) {
+  const { demoKey, isLate } = useDemoOffer();
   const { isTrying, failure, attempt, clearFailure } = useAttempt();
   const [text, setText] = useState('');
   const [isMisspelt, setMisspelt] = useState(false);
@@ -67,28 +82,14 @@ export function KeyEntry() {
       retry={wanted === '' ? undefined : () => void attempt(wanted, isKept && !isDemo)}
     />
   );
+  const offer = demoKey !== null && (
+    <DemoOffer isTrying={isTrying} isLate={isLate} onUse={() => void attempt(demoKey, false)}>
+      {isDemo && notice}
+    </DemoOffer>
+  );
   return (
     <>
-      {demoKey !== null && (
-        <section class="panel entry" aria-labelledby="demo-title">
-          <h2 id="demo-title">Try the service</h2>
-          <p>
-            This server admits a public demo key from this machine. Use it to explore, never for
-            keys that protect data.
-          </p>
-          <div class="actions">
-            <button
-              type="button"
-              class="primary"
-              aria-disabled={isTrying}
-              onClick={() => void attempt(demoKey, false)}
-            >
-              Use the public demo key
-            </button>
-          </div>
-          {isDemo && notice}
-        </section>
-      )}
+      {!isLate && offer}
       <section class="panel entry" aria-labelledby="entry-title">
         <h2 id="entry-title">Enter an API key</h2>
         <p>
@@ -120,7 +121,7 @@ export function KeyEntry() {
           <div class="actions">
             <button
               type="submit"
-              class={demoKey === null ? 'primary' : undefined}
+              class={demoKey === null || isLate ? 'primary' : undefined}
               disabled={given === ''}
               aria-disabled={isTrying}
             >
@@ -131,7 +132,40 @@ export function KeyEntry() {
         {isMisspelt && <Misspelt />}
         {!isDemo && notice}
       </section>
+      {/* Above, it would push the form away from under the reader. */}
+      {isLate && offer}
+      {children}
     </>
+  );
+}
+
+interface DemoOfferProps {
+  readonly isTrying: boolean;
+  readonly isLate: boolean;
+  readonly children: ComponentChildren;
+  onUse(): void;
+}
+
+function DemoOffer({ isTrying, isLate, children, onUse }: DemoOfferProps) {
+  return (
+    <section class="panel entry" aria-labelledby="demo-title">
+      <h2 id="demo-title">Try the service</h2>
+      <p>
+        This server admits a public demo key from this machine. Use it to explore, never for keys
+        that protect data.
+      </p>
+      <div class="actions">
+        <button
+          type="button"
+          class={isLate ? undefined : 'primary'}
+          aria-disabled={isTrying}
+          onClick={onUse}
+        >
+          Use the public demo key
+        </button>
+      </div>
+      {children}
+    </section>
   );
 }
 

@@ -18,6 +18,13 @@ import { DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
 
 const KEY = /^[0-9a-f]{64}$/;
 
+/** How much of the page has moved since it was loaded (https://web.dev/articles/cls). */
+const SHIFTED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const observer = new PerformanceObserver(() => {});
+  observer.observe({ type: 'layout-shift', buffered: true });
+  done(observer.takeRecords().reduce((sum, { value }) => sum + value, 0));
+})))`;
+
 describe('the dashboard', { skip: NO_CHROMIUM }, () => {
   const open = dashboardSite();
 
@@ -154,6 +161,7 @@ describe('the dashboard', { skip: NO_CHROMIUM }, () => {
       const points = body.series.points.map((point: object) => ({
         ...point,
         ...quiet,
+        failures: 0,
         ...untested,
       }));
       await route.fulfill({ response, json: { ...body, series: { ...body.series, points } } });
@@ -168,6 +176,26 @@ describe('the dashboard', { skip: NO_CHROMIUM }, () => {
     await showView(page, 'Evidence');
     const gate = page.getByRole('region', { name: 'The gate over the last 30 days' });
     assert.match(await gate.locator('dd').innerText(), /^–\s+no stream was tested/);
+  });
+
+  it('moves no form while it loads, even if the offer of the demo key is late', async () => {
+    const page = await open();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/keys/', async (route) => {
+      if (route.request().resourceType() === 'fetch') await released;
+      await route.continue();
+    });
+    await page.reload();
+    const field = page.getByRole('textbox', { name: 'API key' });
+    await field.waitFor();
+    assert.equal(await page.evaluate(SHIFTED), 0);
+    const place = await field.boundingBox();
+    release();
+    const offer = page.getByRole('button', { name: 'Use the public demo key' });
+    await offer.waitFor();
+    assert.deepEqual(await field.boundingBox(), place);
+    await offer.click();
+    await page.getByRole('button', { name: 'Forget API key' }).waitFor();
   });
 
   it('says that an address names no view, and which there are', async () => {
