@@ -10,6 +10,7 @@ import { Status } from '../keys/table.tsx';
 import { endText, labelTexts } from '../keys/words.ts';
 import { useInterval, useLoad, useNow } from '../load.ts';
 import { useSession } from '../session.tsx';
+import { isQuiet } from '../usage/series.tsx';
 import { Bars } from './bars.tsx';
 
 const HOURS = 24;
@@ -65,7 +66,7 @@ export function OverviewView() {
               }
               href="#/keys"
               keys={data.newest.keys}
-              noteOf={(info, now) => age(now - Date.parse(info.created_at))}
+              noteOf={(info, now) => `${age(now - Date.parse(info.created_at))} ago`}
             />
             <Keys
               title="Last revoked keys"
@@ -96,7 +97,6 @@ function Now({ points, errorRate }: NowProps) {
   const now = useNow(SECOND_MS);
   const words = useHealthWords();
   const last = points.findLast(({ latency_ms: latency }) => latency?.p99 != null);
-  const calls = points.some(({ requests, failures }) => requests + failures > 0);
   const tiles: Tile[] = [
     ...(limits ? [quotaTile(limits, now)] : []),
     last?.latency_ms?.p99 != null
@@ -108,7 +108,7 @@ function Now({ points, errorRate }: NowProps) {
       : { label: 'p99 latency', value: '–', note: 'no key in the last 24 hours' },
     {
       label: 'Errors',
-      value: calls ? percent(errorRate) : '–',
+      value: isQuiet(points) ? '–' : percent(errorRate),
       note: '5xx answers to generate, last 24 hours',
     },
   ];

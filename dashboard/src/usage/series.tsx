@@ -59,12 +59,15 @@ export const GATE_CHART: SeriesChart = {
   lines: [(point) => point.nist_compliance_rate],
 };
 
+/** Nothing was generated, and nothing failed. */
+export function isQuiet(points: readonly SeriesPoint[]): boolean {
+  return points.every(({ requests, failures }) => requests === 0 && failures === 0);
+}
+
 export function SeriesCharts({ series, isStale }: { series: Series; isStale: boolean }) {
-  const { points } = series;
-  const isQuiet = points.every(({ requests, failures }) => requests === 0 && failures === 0);
   return (
     <section aria-label="Over time">
-      {isQuiet && (
+      {isQuiet(series.points) && (
         <p class="notice">
           No key was generated in this period. Choose a longer period or generate a key.
         </p>

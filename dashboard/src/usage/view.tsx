@@ -7,7 +7,7 @@ import { count, dateTime, milliseconds, percent, timeOfDay } from '../format.ts'
 import { useInterval, useLoad } from '../load.ts';
 import { useSession } from '../session.tsx';
 import { Quota } from './quota.tsx';
-import { SeriesCharts } from './series.tsx';
+import { isQuiet, SeriesCharts } from './series.tsx';
 
 const PERIODS = [
   { value: 1, label: '1 h', words: 'the last hour' },
@@ -76,7 +76,7 @@ export function UsageView() {
         {data === undefined && isLoading && <p class="note">Loading the totals of the account…</p>}
         {data && (
           <>
-            <Sums metrics={data.metrics} />
+            <Sums metrics={data.metrics} isQuiet={isQuiet(data.series.points)} />
             <p class="note">
               For the account of this API key.
               {at !== undefined && ` As of ${timeOfDay(at)}.`}
@@ -107,9 +107,11 @@ interface SumsProps {
     };
     readonly usage: { readonly api_key_count: number; readonly total_usage: number };
   };
+  /** No call could fail. */
+  readonly isQuiet: boolean;
 }
 
-function Sums({ metrics: { performance, usage } }: SumsProps) {
+function Sums({ metrics: { performance, usage }, isQuiet }: SumsProps) {
   const keys = performance.total_keys_generated;
   return (
     <Tiles
@@ -127,7 +129,7 @@ function Sums({ metrics: { performance, usage } }: SumsProps) {
         },
         {
           label: 'Errors',
-          value: percent(performance.error_rate),
+          value: isQuiet ? '–' : percent(performance.error_rate),
           note: '5xx answers to generate',
         },
         { label: 'Active API keys', value: count(usage.api_key_count), note: 'now' },

@@ -172,6 +172,8 @@ describe('the dashboard', { skip: NO_CHROMIUM }, () => {
     assert.equal(await page.locator('svg.hours').count(), 0);
     await showView(page, 'Usage');
     await page.getByText('Latency: no values in this period.').waitFor();
+    const errors = page.locator('.tiles > div', { has: page.getByText('Errors', { exact: true }) });
+    assert.match(await errors.locator('dd').innerText(), /^–/, 'a share of no calls');
     assert.equal(await page.locator('canvas').count(), 0);
     await showView(page, 'Evidence');
     const gate = page.getByRole('region', { name: 'The gate over the last 30 days' });
