@@ -32,7 +32,7 @@ export function drawPlot(
     width: Math.max(1, host.clientWidth),
     height: HEIGHT,
     legend: { show: false },
-    padding: [8, 20, 0, 0],
+    padding: [8, 26, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, sync: { key: SYNC }, points: { size: 7 } },
     scales: { y: { range: (_plot, low, high) => spec.range(low ?? 0, high ?? 0) } },
     axes: [
