@@ -69,6 +69,7 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   await page.getByRole('heading', { name: 'Keys per hour' }).waitFor();
   await page.getByText('Numbers: keys per hour').click();
   await check('Overview');
+  await checkMenu(page, settings);
   await page.evaluate("location.hash = '#/nothing'");
   await page.getByRole('heading', { name: 'No such view' }).waitFor();
   await check('an unknown view');
@@ -103,6 +104,19 @@ async function checkView(page: Page, what: string, settings: readonly Setting[])
     assert.deepEqual(await findSpilt(page), [], `${where}: text leaves its box`);
     // A dialog keeps the reader from the menu.
     if ((await page.getByRole('dialog').count()) === 0) await checkLinks(page, where);
+  }
+}
+
+/** Checks the open menu of a narrow screen. */
+async function checkMenu(page: Page, settings: readonly Setting[]): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu' });
+  for (const { colorScheme, width } of settings) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    if (!(await menu.isVisible())) continue;
+    await menu.click();
+    assert.deepEqual(await findBarriers(page), [], `the menu, ${colorScheme}, ${width} pixels wide`);
+    await page.keyboard.press('Escape');
   }
 }
 
