@@ -216,30 +216,31 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     await page.getByRole('button', { name: 'Light theme' }).click();
   });
 
+  /** Checks the page that is open. */
+  const checkPage = async (path: string, colorScheme: 'light' | 'dark', width: number) => {
+    const where = `${path} ${colorScheme} ${width}`;
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    assert.deepEqual(await findBarriers(page), [], where);
+    const wider = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    assert.ok((await page.evaluate<number>(wider)) <= 0, where);
+  };
+
   it('is accessible and fits every width in both themes', async () => {
     await page.evaluate('sessionStorage.clear()');
-    for (const path of [
-      '',
-      'reference',
-      'errors',
-      'configuration',
-      'guides/rotate-keys',
-      'evidence',
-    ]) {
+    const pages = ['', 'reference', 'errors', 'configuration', 'guides/rotate-keys', 'evidence'];
+    for (const path of pages) {
       await open(path);
       if (path === 'reference')
         await panel('generate').getByRole('button', { name: 'Send' }).waitFor();
       for (const colorScheme of ['light', 'dark'] as const) {
-        for (const width of [390, 1440]) {
-          const where = `${path} ${colorScheme} ${width}`;
-          await page.setViewportSize({ width, height: 900 });
-          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-          assert.deepEqual(await findBarriers(page), [], where);
-          const wider =
-            'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-          assert.ok((await page.evaluate<number>(wider)) <= 0, where);
-        }
+        for (const width of [390, 1440]) await checkPage(path, colorScheme, width);
       }
+    }
+    for (const path of ['cli', 'sdk/', 'encrypted-files', 'receipts', 'guides/failover']) {
+      await open(path);
+      await checkPage(path, 'light', 390);
+      await checkPage(path, 'dark', 1440);
     }
   });
 
