@@ -80,6 +80,8 @@ interface Calls {
   write(buffer: Uint8Array, offset: number): Promise<unknown>;
   writev(buffers: readonly Uint8Array[]): Promise<unknown>;
   sync(): Promise<void>;
+  chown(uid: number, gid: number): Promise<void>;
+  stat(): Promise<object>;
 }
 
 /** Rejects with an `EncryptedFileError` of this code, in whole sentences. */
@@ -204,6 +206,28 @@ describe('encrypted files', () => {
     const asSealed = openSealedKey(sealedKey, other, { receipt, policy: POLICY, now: NOW });
     await assert.rejects(asSealed, /The receipt names another recipient/);
     assert.deepEqual(readdirSync(folder).sort(), ['copy', 'report.txt', 'report.txt.phm']);
+  });
+
+  it('keep their group when another user may not give them away', async (t) => {
+    const { phm } = site();
+    const { path } = await phm.encryptFile(source, { to: me });
+    const { uid, gid, mode } = statSync(path);
+    const calls: (readonly number[])[] = [];
+    const chown = async (...to: readonly number[]) => {
+      calls.push(to);
+      if (calls.length === 1) throw new Error('EPERM');
+    };
+    let count = 0;
+    changeHandles(t, () => {
+      const isSource = count++ === 0;
+      const owner = isSource ? { uid: 4711, gid: 4712 } : { uid, gid };
+      return { chown, stat: async () => ({ mode, ...owner }) };
+    });
+    await reseal(path, { recipientKey: me, to: other });
+    assert.deepEqual(calls, [
+      [4711, 4712],
+      [uid, 4712],
+    ]);
   });
 
   it('are closed before they are replaced: Windows replaces no open file', async (t) => {

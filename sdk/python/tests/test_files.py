@@ -11,6 +11,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -36,6 +37,7 @@ from phm_client import (
     reseal,
     reseal_stream,
 )
+from phm_client.files.files import _resemble
 from phm_client.files.segments import StreamParameters, decrypt_content, encrypt_content
 from phm_client.sealing.base64url import bytes_of
 from phm_client.sealing.plaintext import SealedContent
@@ -258,6 +260,29 @@ def test_is_resealed_without_a_change_of_its_content(site: Site, report: Path) -
     decrypt_file(path, recipient_key=other, out=out)
     assert out.read_bytes() == CONTENT
     assert names(report.parent) == ["copy", "report.txt", "report.txt.phm"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such owners")
+def test_keeps_its_group_when_another_user_may_not_give_it_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = tmp_path.stat()
+    stats = [
+        SimpleNamespace(st_mode=stat.st_mode, st_uid=uid, st_gid=gid)
+        for uid, gid in ((4711, 4712), (stat.st_uid, stat.st_gid))
+    ]
+    calls: list[tuple[int, int]] = []
+
+    def fchown(_file: int, uid: int, gid: int) -> None:
+        calls.append((uid, gid))
+        if uid == 4711:
+            raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", lambda _: stats.pop(0))
+        patch.setattr(os, "fchown", fchown)
+        _resemble(1, 2)
+    assert calls == [(4711, 4712), (stat.st_uid, 4712)]
 
 
 def test_is_closed_before_it_is_replaced(
