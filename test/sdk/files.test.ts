@@ -438,6 +438,8 @@ describe('encrypted files', () => {
       [() => phm.encryptFile(source, { to: secret }), /^to is text, but not of the file/],
       [() => phm.encryptFile(source, {} as never), /^to must be an object/],
       [() => phm.encryptFile('', { to: me }), /^the path of a file must be a string/],
+      [() => decryptFile(source, undefined as never), /^the options must be an object such as/],
+      [() => reseal(source, undefined as never), /^the options must be an object such as/],
       [() => decryptFile(source, { recipientKey: me }), /^the path does not end with \.phm/],
       [() => decryptFile(source, { recipientKey: secret, out: 'x' }), /^recipientKey is text, but/],
       [

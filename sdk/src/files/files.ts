@@ -1,5 +1,5 @@
 /** Encrypts, decrypts and reseals files, in Node. An output appears under its name when it is whole, or not at all. */
-import { assertBoolean, assertSignal } from '../options.ts';
+import { assertBoolean, assertObject, assertSignal } from '../options.ts';
 import type { SealHeader } from '../sealing/formats.ts';
 import { EncryptedFileError } from './errors.ts';
 import { type EncryptOptions, type KeyService, newFileKey } from './file-key.ts';
@@ -62,6 +62,7 @@ export async function decryptFile(
   path: string,
   options: DecryptOptions & OutputOptions,
 ): Promise<WrittenFile> {
+  assertObject('the options', options, '{ recipientKey }');
   const out = options.out ?? withoutSuffix(checkPath(path));
   return write(path, { ...options, out, mode: FOR_OWNER }, (source) =>
     decryptChunks(source, options),
@@ -76,6 +77,7 @@ export async function reseal(
   path: string,
   options: ResealOptions & OutputOptions,
 ): Promise<WrittenFile> {
+  assertObject('the options', options, '{ recipientKey, to }');
   const { out = checkPath(path), overwrite = options.out === undefined } = options;
   const output = { ...options, out, overwrite, mode: FOR_ALL, isSameFile: out === path };
   return write(path, output, (source) => resealChunks(source, options));
