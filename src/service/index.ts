@@ -21,23 +21,19 @@ export {
   type ReceiptAnswer,
 } from './log/api.ts';
 export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './log/audit-record.ts';
+export { followingEntry } from './log/closed-logs.ts';
 export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';
 export { describeFault } from './log/log-rows.ts';
 export type { LogNotice } from './log/notices.ts';
-export { type LogSetup, NO_LOG_KEYS, prepareLog, readWitnesses } from './log/prepare.ts';
+export { areKeysOf, describeOtherKeys } from './log/own-keys.ts';
+export { NO_LOG_KEYS, prepareLog, readWitnesses } from './log/prepare.ts';
+export { restampStranded } from './log/restamp.ts';
+export type { LogSetup } from './log/setup.ts';
 export { shownPath } from './log/shown-file.ts';
 export type { Halt } from './log/stopped.ts';
-export {
-  areKeysOf,
-  createLogKeys,
-  describeOtherKeys,
-  followingEntry,
-  type NewLog,
-  readLogKeys,
-  restampStranded,
-  startLog,
-} from './log-start.ts';
+export { createLogKeys, readLogKeys } from './log-keys.ts';
+export { type NewLog, startLog } from './log-start.ts';
 export {
   type KeyObserver,
   QUEUE_NAMES,

@@ -6,7 +6,7 @@ import type { ClockReading, Quotas, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { LedgerStatus } from './ledger/watch.ts';
 import type { LogNotice } from './log/notices.ts';
-import type { LogSetup } from './log/prepare.ts';
+import type { LogSetup } from './log/setup.ts';
 import type { KeyObserver } from './observer.ts';
 import type { ServiceSources } from './service-sources.ts';
 import type { WaitingThreads } from './threads/waiting-threads.ts';

@@ -14,7 +14,6 @@ import {
   writeState,
 } from '../../log/index.ts';
 import type { LogMacKey, LogMacKeys } from '../../proof/index.ts';
-import { restampStranded } from '../log-start.ts';
 import { toFailure } from '../threads/messages.ts';
 import type { EntryMaker } from './audit-record.ts';
 import { ClosedLogs } from './closed-logs.ts';
@@ -28,6 +27,7 @@ import type { LogNotice } from './notices.ts';
 import { openCosigning } from './open-cosigning.ts';
 import { Publisher, type StateFile, type StoredHead } from './publisher.ts';
 import { type ProvingLog, Receipts } from './receipts.ts';
+import { restampStranded } from './restamp.ts';
 import { Sequencer } from './sequencer.ts';
 import { ShownCheckpoints } from './shown.ts';
 import { shownFileAt } from './shown-file.ts';

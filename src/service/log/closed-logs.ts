@@ -1,8 +1,7 @@
 /** Closed logs of a database, whose entries still have receipts. */
 import { parseCheckpoint } from '#tlog';
 import type { LogRecord, LogStore } from '../../ledger/index.ts';
-import { leafHash, openCheckpoint, openVerifierKey } from '../../log/index.ts';
-import { followingEntry } from '../log-start.ts';
+import { leafHash, openCheckpoint, openVerifierKey, sha256 } from '../../log/index.ts';
 import { isConsistent } from './consistency.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import type { ProvingLog } from './receipts.ts';
@@ -116,4 +115,12 @@ function openHead({ origin, verifierKeys }: LogRecord, note: string): SignedHead
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns the first entry of a log that follows another: the hash of the other's last checkpoint, without its signatures,
+ * so that later cosignatures do not change it.
+ */
+export function followingEntry(checkpointText: string): Buffer {
+  return sha256(checkpointText);
 }

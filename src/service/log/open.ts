@@ -1,8 +1,8 @@
 /** The main thread's end of the log. */
 import type { Worker } from 'node:worker_threads';
 import type { KeyServiceOptions } from '../options.ts';
-import type { LogSetup } from './prepare.ts';
 import { ServiceLog } from './service-log.ts';
+import type { LogSetup } from './setup.ts';
 
 export function openServiceLog(
   worker: Worker,

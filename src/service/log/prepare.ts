@@ -6,38 +6,13 @@ import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { type LogKeys, openPolicy, policyText, readNote } from '../../log/index.ts';
 import { softwareName } from '../../process/version.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import {
-  areKeysOf,
-  createLogKeys,
-  describeOtherKeys,
-  readLogKeys,
-  startLog,
-} from '../log-start.ts';
-import type { LogBinding } from '../threads/messages.ts';
+import { createLogKeys, readLogKeys } from '../log-keys.ts';
+import { startLog } from '../log-start.ts';
 import { describeFault, firstFault } from './log-rows.ts';
+import { areKeysOf, whyStopped } from './own-keys.ts';
+import type { LogSetup } from './setup.ts';
 import { shownPath } from './shown-file.ts';
 import type { Halt } from './stopped.ts';
-
-/** What a key service needs to run a log. */
-export interface LogSetup {
-  readonly binding: LogBinding;
-  /** The verifier keys of the log, Ed25519 first. */
-  readonly verifierKeys: readonly string[];
-  /** Null if this server lacks them. */
-  readonly keys: LogKeys | null;
-  /** What `/log/policy` answers. */
-  readonly policy: string;
-  readonly stateFile: string;
-  /** Policy with the witnesses as text; null without. */
-  readonly witnesses: string | null;
-  /** Names of these witnesses. */
-  readonly witnessNames: readonly string[];
-  readonly intervalMs: number;
-  /** Why the log is stopped from the start; null if it runs. */
-  readonly stopped: string | null;
-  /** Why no key may leave the server from the start; null if keys may. */
-  readonly halt: Halt | null;
-}
 
 interface LogPreparation {
   readonly store: LedgerStore;
@@ -107,26 +82,6 @@ function startFirstLog(
   keys: LogKeys,
 ): Promise<LogRecord> {
   return startLog(store, { keys, macs, version, nowMs, follows: null });
-}
-
-/** Returns why the log cannot run with these keys, with what to do; null if it can. */
-export function whyStopped(
-  { keys: place }: LogConfig,
-  log: LogRecord,
-  keys: LogKeys | null,
-): string | null {
-  const name = place.kind === 'environment' ? 'PHM_LOG_KEY' : place.path;
-  if (keys === null) {
-    return (
-      `the keys of the log ${log.origin} are missing: restore ${name}, or set PHM_LOG_KEY_FILE. If they are lost, start a ` +
-      'new log: phm log init --rotate'
-    );
-  }
-  if (areKeysOf(keys, log)) return null;
-  return (
-    `the keys in ${name} ${describeOtherKeys(keys, log)}: install its ` +
-    'keys and restart this server, or start a new log: phm log init --rotate'
-  );
 }
 
 /** Returns the policy that names the witnesses. Throws `SetupError` if it cannot be used. */

@@ -11,13 +11,13 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { wipe } from '../../bytes.ts';
 import type { MasterSecretOrigin } from '../../config/index.ts';
-import { AppError, SetupError } from '../../errors.ts';
+import { SetupError } from '../../errors.ts';
 import { writeDurably, writeFailure } from '../../files/durable-file.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { dataDirectoryProblem, requireOwnFile } from '../../files/ownership.ts';
 import { readFailure } from '../../files/read-failure.ts';
 import { decodeText, plainText, readTextFile } from '../../files/text-file.ts';
-import type { AccountStore, AuditRecord, Retirement, SecretCheck } from '../../ledger/index.ts';
+import type { AccountStore, AuditRecord, SecretCheck } from '../../ledger/index.ts';
 import {
   formatMasterSecret,
   Keyring,
@@ -28,9 +28,7 @@ import {
 } from '../../proof/index.ts';
 import { quote } from '../../shell-word.ts';
 import { runSecretCommand, type SecretCommand } from './command.ts';
-
-/** Seconds after which a client should try another server. On this one an operator must correct the address. */
-const FOREIGN_RETRY_SECONDS = 5;
+import { lackedVersions } from './versions.ts';
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */
 export async function loadMasterSecret(origin: MasterSecretOrigin): Promise<MasterSecret> {
@@ -198,13 +196,6 @@ export async function rotateMasterSecret(origin: MasterSecretOrigin): Promise<nu
   }
 }
 
-/** Derives a worker's subkeys and wipes its copy of the secret. */
-export function takeSecret({ versions, currentVersion }: MasterSecret): Keyring {
-  const keyring = new Keyring(versions, currentVersion);
-  wipe(...versions.map(({ secret }) => secret));
-  return keyring;
-}
-
 /**
  * Compares the secret with the database, registers new versions and marks the current one as activated, before any key
  * is generated under it. `auditActivation` returns the record of that action, once the versions are registered. Throws
@@ -227,43 +218,6 @@ export async function checkMasterSecret(
     await store.activateSecret(currentVersion, nowMs, await auditActivation());
   } finally {
     keyring.destroy();
-  }
-}
-
-/** Returns versions under which keys may have been generated and that the keyring lacks. */
-export function lackedVersions(
-  keyring: Keyring,
-  registered: ReadonlyMap<number, SecretCheck>,
-): number[] {
-  return [...registered]
-    .filter(([version, { activated }]) => activated && !keyring.versions.includes(version))
-    .map(([version]) => version);
-}
-
-/** Returns the retired versions among the registered ones. */
-export function retirementsOf(
-  registered: ReadonlyMap<number, SecretCheck>,
-): ReadonlyMap<number, Retirement> {
-  return new Map(
-    [...registered].flatMap(([version, { retirement }]) =>
-      retirement === null ? [] : [[version, retirement]],
-    ),
-  );
-}
-
-/** Throws `AppError('foreign_ledger')` unless each version of the keyring is registered, as it was when this server started. */
-export function requireOwnSecret(
-  keyring: Keyring,
-  registered: ReadonlyMap<number, SecretCheck>,
-): void {
-  for (const version of keyring.versions) {
-    const { checkValue } = registered.get(version) ?? {};
-    if (checkValue && timingSafeEqual(keyring.checkValue(version), checkValue)) continue;
-    const problem = checkValue ? 'has another check value there' : 'is not registered there';
-    throw new AppError('foreign_ledger', {
-      cause: new Error(`version ${version} of the master secret ${problem}`),
-      retryAfterSeconds: FOREIGN_RETRY_SECONDS,
-    });
   }
 }
 

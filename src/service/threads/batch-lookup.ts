@@ -9,7 +9,7 @@ import type {
   StoredAnswer,
 } from '../../ledger/index.ts';
 import type { Commitment, Keyring } from '../../proof/index.ts';
-import { lackedVersions, requireOwnSecret, retirementsOf } from '../secret/master-secret.ts';
+import { lackedVersions, requireOwnSecret, retirementsOf } from '../secret/versions.ts';
 import { Joined } from './joined.ts';
 
 export class BatchLookup {

@@ -14,7 +14,7 @@ import {
   type StoreLocation,
 } from '../../ledger/index.ts';
 import type { MasterSecret } from '../../proof/index.ts';
-import { takeSecret } from '../secret/master-secret.ts';
+import { takeSecret } from '../secret/versions.ts';
 import { KeyWorker } from './key-worker.ts';
 import type {
   ClockRead,

@@ -7,7 +7,7 @@ import { type StoreLocation, shareAmongThreads } from '../../ledger/index.ts';
 import { startThread } from '../../process/worker-thread.ts';
 import { deriveLogMacKeys } from '../../proof/index.ts';
 import type { LogWorkerData } from '../log/assemble.ts';
-import type { LogSetup } from '../log/prepare.ts';
+import type { LogSetup } from '../log/setup.ts';
 import type { KeyServiceOptions } from '../options.ts';
 import { openBackgroundSources } from '../service-sources.ts';
 import type { KeyWorkerData } from './key-thread.ts';

@@ -11,7 +11,7 @@ import { requireSealSelfTest } from '../../keys/seal-self-test.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from '../../keys/self-test.ts';
 import { suiteSelfTest } from '../../keys/suite-self-test.ts';
 import type { MasterSecret } from '../../proof/index.ts';
-import { takeSecret } from '../secret/master-secret.ts';
+import { takeSecret } from '../secret/versions.ts';
 import type { SuiteJob, SuiteMessage, SuiteReply, SuiteWorkerMessage } from '../suite/messages.ts';
 import type { LogBinding, WorkerReady } from './messages.ts';
 import { lowerPriority, PendingAnswers, runThread, threadData } from './run-thread.ts';

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LogRecord } from '../../../src/ledger/index.ts';
 import { leafHash, newLogKeysText, parseLogKeys, signCheckpoint } from '../../../src/log/index.ts';
-import { ClosedLogs } from '../../../src/service/log/closed-logs.ts';
-import { followingEntry } from '../../../src/service/log-start.ts';
+import { ClosedLogs, followingEntry } from '../../../src/service/log/closed-logs.ts';
 
 const CLOSED = parseLogKeys(newLogKeysText('closed.example/log'));
 

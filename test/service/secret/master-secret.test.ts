@@ -20,7 +20,7 @@ import {
   loadMasterSecret,
   rotateMasterSecret,
 } from '../../../src/service/index.ts';
-import { takeSecret } from '../../../src/service/secret/master-secret.ts';
+import { takeSecret } from '../../../src/service/secret/versions.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-secret-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
