@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { monthlyQuotas, type Plans, PUBLISHED_PLANS, readConfig } from '../src/config/index.ts';
-import { unknownPlansProblem } from '../src/service/index.ts';
+import { unknownPlansProblem } from '../src/setup/index.ts';
 import { ROOT } from './support/imports.ts';
 import { runCommand as phm } from './support/run-command.ts';
 

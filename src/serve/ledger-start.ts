@@ -14,13 +14,13 @@ import {
   serverLocation,
 } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
+import type { LogSetup } from '../service/index.ts';
 import {
   forgetMasterSecret,
-  type LogSetup,
   loadMasterSecret,
   readMasterSecret,
   refuseUnknownPlans,
-} from '../service/index.ts';
+} from '../setup/index.ts';
 import { logClock } from './ledger-log.ts';
 import { openSecretAndLog } from './log-start.ts';
 import type { ServerParts } from './parts.ts';

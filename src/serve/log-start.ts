@@ -3,16 +3,14 @@ import { wipe } from '../bytes.ts';
 import { logKeyExposures } from '../files/secret-exposure.ts';
 import type { LedgerStore } from '../ledger/index.ts';
 import { deriveLogMacKeys, LogMacKeys, type MasterSecret } from '../proof/index.ts';
+import { type EntryMaker, type LogSetup, newAudit } from '../service/index.ts';
 import {
   checkMasterSecret,
-  type EntryMaker,
   havePlansChanged,
-  type LogSetup,
   NO_LOG_KEYS,
-  newAudit,
   plansDetails,
   prepareLog,
-} from '../service/index.ts';
+} from '../setup/index.ts';
 import type { ServerParts } from './parts.ts';
 
 /**

@@ -10,12 +10,8 @@ import {
   sourceCreditBits,
 } from '../entropy/index.ts';
 import { serverLocation } from '../ledger/index.ts';
-import {
-  forgetMasterSecret,
-  KeyService,
-  type ServiceSources,
-  type WaitingThreads,
-} from '../service/index.ts';
+import { KeyService, type ServiceSources, type WaitingThreads } from '../service/index.ts';
+import { forgetMasterSecret } from '../setup/index.ts';
 import { logLatch, logLostSuiteWorker, logSuite, logUnvouchedKeys } from './latch-log.ts';
 import { logClock, logLedger } from './ledger-log.ts';
 import type { ReadyLedger } from './ledger-start.ts';

@@ -24,16 +24,13 @@ export { type AuditOrder, type EntryMaker, newAudit, pendingEntryOf } from './lo
 export { followingEntry } from './log/closed-logs.ts';
 export { examineLog, type LogFindings } from './log/examine.ts';
 export { judgeSeal, sealed } from './log/head-seal.ts';
-export { describeFault } from './log/log-rows.ts';
+export { describeFault, firstFault } from './log/log-rows.ts';
 export type { LogNotice } from './log/notices.ts';
-export { areKeysOf, describeOtherKeys } from './log/own-keys.ts';
-export { NO_LOG_KEYS, prepareLog, readWitnesses } from './log/prepare.ts';
+export { areKeysOf, describeOtherKeys, verifierKeysText, whyStopped } from './log/own-keys.ts';
 export { restampStranded } from './log/restamp.ts';
 export type { LogSetup } from './log/setup.ts';
 export { shownPath } from './log/shown-file.ts';
 export type { Halt } from './log/stopped.ts';
-export { createLogKeys, readLogKeys } from './log-keys.ts';
-export { type NewLog, startLog } from './log-start.ts';
 export {
   type KeyObserver,
   QUEUE_NAMES,
@@ -42,25 +39,10 @@ export {
   type StageListener,
 } from './observer.ts';
 export type { KeyServiceOptions, ReleasedKeys } from './options.ts';
-export {
-  havePlansChanged,
-  plansDetails,
-  refuseUnknownPlans,
-  unknownPlansProblem,
-} from './plan-check.ts';
 export type { Readiness } from './readiness.ts';
 export type { KeyFilter } from './reading/key-list.ts';
 export type { Randomness, RandomnessRow } from './reading/randomness.ts';
-export {
-  checkMasterSecret,
-  createMasterSecret,
-  foreignSecretProblem,
-  forgetMasterSecret,
-  loadMasterSecret,
-  readMasterSecret,
-  rotateMasterSecret,
-  unfitSecretProblem,
-} from './secret/master-secret.ts';
+export { lackedVersions } from './secret/versions.ts';
 export { KeyService } from './service.ts';
 export type { ServiceSources } from './service-sources.ts';
 export { type KeyApi, StartingService } from './starting-service.ts';

@@ -24,7 +24,7 @@ import {
   fileProblem,
   linkProblem,
 } from '../../src/files/ownership.ts';
-import { readLogKeys, readMasterSecret } from '../../src/service/index.ts';
+import { readLogKeys, readMasterSecret } from '../../src/setup/index.ts';
 import { LogLedger } from '../support/log-ledger.ts';
 import { type RunResult, runCommand } from '../support/run-command.ts';
 

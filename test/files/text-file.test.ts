@@ -21,8 +21,8 @@ import {
 import { readLines } from '../../src/ledger/move/lines.ts';
 import { clientOptions } from '../../src/ledger/postgres/client-options.ts';
 import { newLogKeysText } from '../../src/log/index.ts';
-import { readLogKeys } from '../../src/service/log-keys.ts';
-import { readMasterSecret } from '../../src/service/secret/master-secret.ts';
+import { readLogKeys } from '../../src/setup/log-keys.ts';
+import { readMasterSecret } from '../../src/setup/master-secret.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { OTHER_ENCODINGS, SAME_TEXT } from '../support/text-forms.ts';
 

@@ -6,12 +6,12 @@ import { monthlyQuotas, PUBLISHED_PLANS } from '../../src/config/index.ts';
 import { type LedgerStore, openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import type { MasterSecret } from '../../src/proof/index.ts';
 import {
-  checkMasterSecret,
   type KeyObserver,
   KeyService,
   type LogNotice,
   type LogSetup,
 } from '../../src/service/index.ts';
+import { checkMasterSecret } from '../../src/setup/index.ts';
 import { OS_ALONE } from './fakes.ts';
 
 interface ServiceOptions {

@@ -6,13 +6,8 @@ import type { LogConfig } from '../../src/config/index.ts';
 import type { LedgerStore, Principal } from '../../src/ledger/index.ts';
 import { entryOf, openCheckpoint, openPolicy, verifyInclusion } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../src/proof/index.ts';
-import {
-  type KeyService,
-  type LogNotice,
-  type LogReceipt,
-  type LogSetup,
-  prepareLog,
-} from '../../src/service/index.ts';
+import type { KeyService, LogNotice, LogReceipt, LogSetup } from '../../src/service/index.ts';
+import { prepareLog } from '../../src/setup/index.ts';
 import { keyRequest, PRESENT } from './fakes.ts';
 import { secretOfTests, startKeyService } from './key-service.ts';
 import { makeDataDir, removeDataDir } from './server.ts';

@@ -4,13 +4,8 @@ import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
 import type { AuditRecord, LedgerStore } from '../../ledger/index.ts';
 import { deriveLogMacKeys, Keyring, LogMacKeys } from '../../proof/index.ts';
-import {
-  type AuditOrder,
-  type EntryMaker,
-  foreignSecretProblem,
-  newAudit,
-  readMasterSecret,
-} from '../../service/index.ts';
+import { type AuditOrder, type EntryMaker, newAudit } from '../../service/index.ts';
+import { foreignSecretProblem, readMasterSecret } from '../../setup/index.ts';
 import { CommandError } from '../command-error.ts';
 
 /** Returns the record of a change. Throws `CommandError` if the ledger has a log and the master secret is missing. */

@@ -5,7 +5,7 @@ import { SetupError } from '../../errors.ts';
 import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
 import { asStarted } from '../../process/launcher.ts';
 import { Keyring } from '../../proof/index.ts';
-import { foreignSecretProblem, readMasterSecret } from '../../service/index.ts';
+import { foreignSecretProblem, readMasterSecret } from '../../setup/index.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 

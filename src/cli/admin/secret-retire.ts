@@ -7,7 +7,7 @@ import { SetupError } from '../../errors.ts';
 import type { LedgerStore, Retirement, SecretCheck } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
 import { MAX_VERSION } from '../../proof/index.ts';
-import { readMasterSecret } from '../../service/index.ts';
+import { readMasterSecret } from '../../setup/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { pastTime } from '../parse-time.ts';

@@ -9,7 +9,7 @@ import {
   foreignSecretProblem,
   readMasterSecret,
   rotateMasterSecret,
-} from '../../service/index.ts';
+} from '../../setup/index.ts';
 import { CommandError } from '../command-error.ts';
 import {
   type CliContext,

@@ -18,7 +18,7 @@ import {
   storeLocation,
 } from '../../ledger/index.ts';
 import { asStarted, commandLine } from '../../process/launcher.ts';
-import { checkMasterSecret, loadMasterSecret } from '../../service/index.ts';
+import { checkMasterSecret, loadMasterSecret } from '../../setup/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';
 import { reasonOf } from '../read-bounded.ts';

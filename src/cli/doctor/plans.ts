@@ -1,5 +1,5 @@
 /** Checks that the configuration has the plan of each account, and the plans of the server that started last. */
-import { havePlansChanged, unknownPlansProblem } from '../../service/index.ts';
+import { havePlansChanged, unknownPlansProblem } from '../../setup/index.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Site } from './site.ts';
 

@@ -1,7 +1,7 @@
 /** Checks the versions of the master secret, as the start of a server does. */
 import { existsSync } from 'node:fs';
 import { wipe } from '../../bytes.ts';
-import { readMasterSecret, unfitSecretProblem } from '../../service/index.ts';
+import { readMasterSecret, unfitSecretProblem } from '../../setup/index.ts';
 import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
 

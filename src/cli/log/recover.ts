@@ -18,9 +18,9 @@ import {
   describeOtherKeys,
   type EntryMaker,
   newAudit,
-  readLogKeys,
   sealed,
 } from '../../service/index.ts';
+import { readLogKeys } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';

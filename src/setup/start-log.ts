@@ -1,11 +1,15 @@
 /** Starts a log in the database, for the first start of a server and for `phm log init`. */
+
 import type { LedgerStore, LogRecord } from '../ledger/index.ts';
 import { EMPTY_ROOT, extendTree, type LogKeys } from '../log/index.ts';
-import { type EntryMaker, newAudit } from './log/audit-record.ts';
-import { followingEntry } from './log/closed-logs.ts';
-import { sealed } from './log/head-seal.ts';
-import { verifierKeysText } from './log/own-keys.ts';
-import { restampStranded } from './log/restamp.ts';
+import {
+  type EntryMaker,
+  followingEntry,
+  newAudit,
+  restampStranded,
+  sealed,
+  verifierKeysText,
+} from '../service/index.ts';
 
 export interface NewLog {
   readonly keys: LogKeys;

@@ -6,18 +6,19 @@
  * have been generated: the server would take such keys for foreign ones. Startup also fails if the current version is
  * retired.
  */
+
 import { timingSafeEqual } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { wipe } from '../../bytes.ts';
-import type { MasterSecretOrigin } from '../../config/index.ts';
-import { SetupError } from '../../errors.ts';
-import { writeDurably, writeFailure } from '../../files/durable-file.ts';
-import { makeDirectory } from '../../files/make-directory.ts';
-import { dataDirectoryProblem, requireOwnFile } from '../../files/ownership.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { decodeText, plainText, readTextFile } from '../../files/text-file.ts';
-import type { AccountStore, AuditRecord, SecretCheck } from '../../ledger/index.ts';
+import { wipe } from '../bytes.ts';
+import type { MasterSecretOrigin } from '../config/index.ts';
+import { SetupError } from '../errors.ts';
+import { writeDurably, writeFailure } from '../files/durable-file.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { dataDirectoryProblem, requireOwnFile } from '../files/ownership.ts';
+import { readFailure } from '../files/read-failure.ts';
+import { decodeText, plainText, readTextFile } from '../files/text-file.ts';
+import type { AccountStore, AuditRecord, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
   Keyring,
@@ -25,10 +26,10 @@ import {
   type MasterSecretVersion,
   newMasterSecret,
   parseMasterSecret,
-} from '../../proof/index.ts';
-import { quote } from '../../shell-word.ts';
-import { runSecretCommand, type SecretCommand } from './command.ts';
-import { lackedVersions } from './versions.ts';
+} from '../proof/index.ts';
+import { lackedVersions } from '../service/index.ts';
+import { quote } from '../shell-word.ts';
+import { runSecretCommand, type SecretCommand } from './secret-command.ts';
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */
 export async function loadMasterSecret(origin: MasterSecretOrigin): Promise<MasterSecret> {

@@ -6,15 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type MasterSecretOrigin, readConfig } from '../../../src/config/index.ts';
-import { SetupError } from '../../../src/errors.ts';
-import {
-  forgetMasterSecret,
-  readMasterSecret,
-  rotateMasterSecret,
-} from '../../../src/service/index.ts';
-import { runSecretCommand, type SecretCommand } from '../../../src/service/secret/command.ts';
-import { isAlive } from '../../support/alive.ts';
+import { type MasterSecretOrigin, readConfig } from '../../src/config/index.ts';
+import { SetupError } from '../../src/errors.ts';
+import { forgetMasterSecret, readMasterSecret, rotateMasterSecret } from '../../src/setup/index.ts';
+import { runSecretCommand, type SecretCommand } from '../../src/setup/secret-command.ts';
+import { isAlive } from '../support/alive.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-command-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { readLogKeys } from '../../../src/service/index.ts';
+import { readLogKeys } from '../../src/setup/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-log-keys-'));
 after(() => rmSync(folder, { recursive: true }));

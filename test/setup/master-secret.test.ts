@@ -13,14 +13,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { openSqliteStore } from '../../../src/ledger/index.ts';
+import { openSqliteStore } from '../../src/ledger/index.ts';
+import { takeSecret } from '../../src/service/secret/versions.ts';
 import {
   checkMasterSecret,
   createMasterSecret,
   loadMasterSecret,
   rotateMasterSecret,
-} from '../../../src/service/index.ts';
-import { takeSecret } from '../../../src/service/secret/versions.ts';
+} from '../../src/setup/index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-secret-'));
 after(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,18 +1,23 @@
 /** Decides at startup which log a server runs: opens the keys, starts the log in the database, or says why it stops. */
-import type { LogConfig } from '../../config/index.ts';
-import { SetupError } from '../../errors.ts';
-import { readTextFile } from '../../files/text-file.ts';
-import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
-import { type LogKeys, openPolicy, policyText, readNote } from '../../log/index.ts';
-import { softwareName } from '../../process/version.ts';
-import type { LogMacKeys } from '../../proof/index.ts';
-import { createLogKeys, readLogKeys } from '../log-keys.ts';
-import { startLog } from '../log-start.ts';
-import { describeFault, firstFault } from './log-rows.ts';
-import { areKeysOf, whyStopped } from './own-keys.ts';
-import type { LogSetup } from './setup.ts';
-import { shownPath } from './shown-file.ts';
-import type { Halt } from './stopped.ts';
+
+import type { LogConfig } from '../config/index.ts';
+import { SetupError } from '../errors.ts';
+import { readTextFile } from '../files/text-file.ts';
+import type { LedgerStore, LogRecord } from '../ledger/index.ts';
+import { type LogKeys, openPolicy, policyText, readNote } from '../log/index.ts';
+import { softwareName } from '../process/version.ts';
+import type { LogMacKeys } from '../proof/index.ts';
+import {
+  areKeysOf,
+  describeFault,
+  firstFault,
+  type Halt,
+  type LogSetup,
+  shownPath,
+  whyStopped,
+} from '../service/index.ts';
+import { createLogKeys, readLogKeys } from './log-keys.ts';
+import { startLog } from './start-log.ts';
 
 interface LogPreparation {
   readonly store: LedgerStore;

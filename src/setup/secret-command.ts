@@ -6,9 +6,9 @@
  * shown: it may hold a credential.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { wipe } from '../../bytes.ts';
-import type { MasterSecretOrigin } from '../../config/index.ts';
-import { SetupError } from '../../errors.ts';
+import { wipe } from '../bytes.ts';
+import type { MasterSecretOrigin } from '../config/index.ts';
+import { SetupError } from '../errors.ts';
 
 export type SecretCommand = Extract<MasterSecretOrigin, { kind: 'command' }>;
 
