@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { runCommand } from '../support/run-command.ts';
+import { fails, ScriptedServer } from '../support/scripted-server.ts';
 
 interface FileVector {
   readonly recipient_key: { readonly private_key: string };
@@ -67,6 +68,20 @@ describe('phm decrypt and phm reseal', () => {
     const opened = await runCommand(['decrypt', at('a.txt.phm'), ...key]);
     assert.equal(opened.code, 0, opened.stderr);
     assert.equal(readFileSync(at('a.txt'), 'utf8'), vector.content);
+  });
+
+  it('say that phm encrypt serves no account that is limited to registered recipients', async (t) => {
+    const server = await ScriptedServer.start(fails('recipient_not_registered'));
+    t.after(() => server.stop());
+    writeFileSync(at('plain'), 'text');
+    const command = ['encrypt', at('plain'), '--to', at('new.recipient'), '--url', server.address];
+    const { code, stderr } = await runCommand(command);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^With phm generate: .*\. phm encrypt cannot encrypt for this account\.$/m,
+    );
+    assert.ok(!readdirSync(folder).some((name) => name.startsWith('plain.')));
   });
 
   it('name the output when the disk is full', async (t) => {

@@ -174,10 +174,13 @@ export class Connection {
   }
 }
 
-/** What the options of the command do about a refusal whose detail names fields and paths, by its code. */
+/** What options do about a refusal whose detail names fields and paths, by its code. */
 const OPTION_FOR: ReadonlyMap<string, string> = new Map([
   ['sealed_only', 'With this command: name the recipient with --seal-to FILE or --recipient NAME.'],
-  ['recipient_not_registered', 'With this command: use --recipient NAME instead of --seal-to.'],
+  [
+    'recipient_not_registered',
+    'With phm generate: use --recipient NAME instead of --seal-to. phm encrypt cannot encrypt for this account.',
+  ],
 ]);
 
 /** Replaces the option names in a message of the SDK with those of the command line. */
