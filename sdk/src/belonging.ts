@@ -219,10 +219,20 @@ export function listBelongs(query: KeyListQuery): Belongs {
       (key) =>
         // In JavaScript a level may be given as text: both are the same in a URL.
         names.some((name) => String(query[name] ?? key[name]) !== String(key[name])) ||
-        given.some(([name, value]) => key.labels[name] !== value),
+        given.some(([name, value]) => key.labels[name] !== value) ||
+        !endsAsAsked(key, query),
     );
     return other === -1 ? undefined : `/keys/${other} does not meet the filters`;
   };
+}
+
+/** Checks the end of a key: a service that does not know these filters ignores them, and lists all keys. */
+function endsAsAsked(key: KeyInfo, { expires_before: before, revoked }: KeyListQuery): boolean {
+  const isRevoked = key.revoked_at !== null;
+  if ((revoked ?? null) !== null && String(revoked) !== String(isRevoked)) return false;
+  if ((before ?? null) === null) return true;
+  // RFC 3339 has forms that `Date` does not read.
+  return key.expires_at !== null && !(Date.parse(key.expires_at) > Date.parse(String(before)));
 }
 
 /** For the receipt of the key with this ID. */

@@ -110,15 +110,24 @@ def of_list(query: Mapping[str, Any], labels: Mapping[str, str]) -> Callable[[Ke
         if query.get(name) is not None
     }
 
+    revoked, before = query.get("revoked"), _moment(query.get("expires_before"))
+
     def fits(key: KeyInfo) -> bool:
         return labels.items() <= key.labels.items() and all(
             getattr(key, name) == value for name, value in wanted.items()
         )
 
+    # A service that does not know these filters ignores them, and lists all keys.
+    def ends_as_asked(key: KeyInfo) -> bool:
+        if revoked is not None and revoked != str(key.revoked_at is not None).lower():
+            return False
+        return before is None or (key.expires_at is not None and key.expires_at <= before)
+
     def check(page: KeyList) -> str | None:
         if not _distinct(key.key_id for key in page.keys):
             return "it has a key_id twice"
-        return None if all(map(fits, page.keys)) else "a key in it does not fit the filter"
+        fit = all(fits(key) and ends_as_asked(key) for key in page.keys)
+        return None if fit else "a key in it does not fit the filter"
 
     return check
 
