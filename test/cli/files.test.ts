@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  lchownSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import * as files from 'node:fs/promises';
@@ -98,6 +100,24 @@ describe('phm decrypt and phm reseal', () => {
     const { code, stderr } = await decrypt();
     assert.equal(code, 1);
     assert.equal(stderr, `phm: ${at('a.txt')} cannot be written: no space left\n`);
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  it('let no link of another user decide where an output goes', { skip: !isRoot }, async () => {
+    symlinkSync(folder, at('theirs'));
+    lchownSync(at('theirs'), 4711, 4711);
+    const key = ['--recipient-key', at('old.recipient-key')];
+    const to = ['--to', at('new.recipient')];
+    for (const command of [
+      ['decrypt', at('a.txt.phm'), ...key, '--output', at('theirs/x')],
+      ['encrypt', at('a.txt.phm'), ...to, '--output', at('theirs/x')],
+      ['reseal', at('theirs/a.txt.phm'), ...key, ...to],
+    ]) {
+      const { code, stderr } = await runCommand(command);
+      assert.equal(code, 1);
+      assert.match(stderr, /theirs is a link of another user \(uid 4711\)/);
+    }
+    assert.ok(!readdirSync(folder).includes('x'));
   });
 
   it('say what is wrong, and leave no output', async () => {

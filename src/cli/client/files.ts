@@ -12,7 +12,7 @@ import {
 import { wipe } from '../../bytes.ts';
 import { readFailure } from '../../files/read-failure.ts';
 import { visible } from '../../visible.ts';
-import { CommandError, unwritable } from '../command-error.ts';
+import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { requirePolicy } from '../log/trust.ts';
@@ -164,11 +164,14 @@ interface Output {
   readonly overwrite: boolean;
 }
 
-/** Returns what the flags say of the output. `usual` is empty if the name of the file gives none. */
+/** Returns what the flags say of the output. `usual` is empty if the name of the file gives none. Throws `CommandError`. */
 function outputOf(file: string, { output, force = false }: OutputFlags, usual: string): Output {
   const out = output ?? usual;
-  if (file !== '' && out !== '') return { out, overwrite: force };
-  throw new CommandError(`${file} does not end with ${SUFFIX}: name the output with --output`, 2);
+  if (file === '' || out === '') {
+    throw new CommandError(`${file} does not end with ${SUFFIX}: name the output with --output`, 2);
+  }
+  refuseForeignLink(out);
+  return { out, overwrite: force };
 }
 
 /** Turns the errors of the client into those of a command. */
