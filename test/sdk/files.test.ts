@@ -437,6 +437,10 @@ describe('encrypted files', () => {
       [() => phm.encryptFile(source, { to: 'me.recipient' }), /^to is text, but not of the file/],
       [() => phm.encryptFile(source, { to: secret }), /^to is text, but not of the file/],
       [() => phm.encryptFile(source, {} as never), /^to must be an object/],
+      [
+        () => phm.encryptFile(source, { to: me, idempotencyKey: 'a' as never }),
+        /^idempotencyKey must be true or false, got string/,
+      ],
       [() => phm.encryptFile('', { to: me }), /^the path of a file must be a string/],
       [() => decryptFile(source, undefined as never), /^the options must be an object such as/],
       [() => reseal(source, undefined as never), /^the options must be an object such as/],

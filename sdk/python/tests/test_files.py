@@ -416,6 +416,8 @@ def test_explains_arguments_of_the_wrong_kind(site: Site, report: Path) -> None:
     assert secret[-30:] not in str(caught.value)
     with pytest.raises(TypeError, match="^to must be a Recipient or the text of its file, got "):
         encrypt(report, to=5)
+    with pytest.raises(TypeError, match="^idempotency_key must be"):
+        encrypt(report, to=own, idempotency_key="a")
     with pytest.raises(ValueError, match="^the path does not end with .phm"):
         decrypt_file(report, recipient_key=own)
     with pytest.raises(ValueError, match="^recipient_key is text, but not of the file"):

@@ -14,6 +14,7 @@ from .files.container import header_of
 from .files.files import FOR_ALL, SUFFIX, PathLike, WrittenFile, write_file
 from .files.recipients import read_to
 from .files.streams import FileStream, encrypted
+from .options import check_bool
 from .sealing.opening import open_sealed_key
 from .sealing.plaintext import SealedContent
 from .sealing.recipient import Recipient, RecipientKey, new_recipient
@@ -37,7 +38,7 @@ class FileCalls(BatchCalls):
         entropy_source: EntropySource | None = None,
         labels: Mapping[str, str] | None = None,
         expires_at: datetime | None = None,
-        idempotency_key: str | bool = True,
+        idempotency_key: bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> WrittenFile:
@@ -60,7 +61,8 @@ class FileCalls(BatchCalls):
             entropy_source: As for ``generate_sealed``.
             labels: As for ``generate``.
             expires_at: As for ``generate``.
-            idempotency_key: As for ``generate_sealed``.
+            idempotency_key: As for ``generate_sealed``, but no text: two files with one would have
+                the same key.
             request_id: See the class.
             timeout: Seconds for the call that generates the key.
         """
@@ -98,7 +100,7 @@ class FileCalls(BatchCalls):
         entropy_source: EntropySource | None = None,
         labels: Mapping[str, str] | None = None,
         expires_at: datetime | None = None,
-        idempotency_key: str | bool = True,
+        idempotency_key: bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> FileStream:
@@ -108,6 +110,7 @@ class FileCalls(BatchCalls):
         """
         # Without the private key of `to` the key is first sealed to a recipient of this call, and
         # then here to `to`: it is in no answer of the service.
+        check_bool("idempotency_key", idempotency_key)
         chunks = chunks_of(source)
         recipient = read_to(to)
         own = recipient if isinstance(recipient, RecipientKey) else new_recipient(recipient.suite)
