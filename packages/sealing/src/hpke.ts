@@ -62,7 +62,10 @@ export function infoOf(headerDigest: Uint8Array): Uint8Array {
   return joined([INFO_LABEL, headerDigest]);
 }
 
-/** Reports whether an error says that the platform lacks an algorithm of the suite. */
+/** Reports whether an error says that the platform lacks an algorithm of the suite, or a format of its keys. */
 export function isUnsupported(error: unknown): boolean {
-  return error instanceof NotSupportedError;
+  if (error instanceof NotSupportedError) return true;
+  // So Firefox refuses a format that it does not know. The library passes the error on, or wraps it as that of a wrong key.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return cause instanceof DOMException && cause.name === 'SyntaxError';
 }

@@ -3,7 +3,14 @@ import { type CipherSuite, DeserializeError, EncapError, type Key, ValidationErr
 import { encodeBase64 } from '../../tlog/src/index.ts';
 import { encodeBase64Url } from './base64url.ts';
 import { SEALED_KEY, type SealHeader, sealHeaderBytes } from './header.ts';
-import { infoOf, type Kems, PLATFORM_KEMS, type Primitives, webCrypto } from './hpke.ts';
+import {
+  infoOf,
+  isUnsupported,
+  type Kems,
+  PLATFORM_KEMS,
+  type Primitives,
+  webCrypto,
+} from './hpke.ts';
 import { type SealedContent, writePlaintext } from './plaintext.ts';
 import { publicKeyProblem } from './public-key.ts';
 import type { Recipient } from './recipient.ts';
@@ -125,7 +132,7 @@ async function refusing<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    if (!isRefusedKey(error)) throw error;
+    if (isUnsupported(error) || !isRefusedKey(error)) throw error;
     throw new SealError('Nothing can be sealed to this public key: the KEM refuses it.', {
       cause: error,
     });

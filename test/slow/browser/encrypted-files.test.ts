@@ -1,6 +1,6 @@
 /**
  * Encrypted files in a web page: the streams of the TypeScript client with the browser's Web Crypto API. What a page encrypts
- * opens in Node and Python, and the reverse. 15 s.
+ * opens in Node and Python, and the reverse. 20 s.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,15 +11,19 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import {
   decryptFile,
+  decryptStream,
   formatRecipient,
   formatRecipientKey,
   newRecipient,
   PhmClient,
+  parseRecipientKey,
+  SEAL_SUITES,
 } from '../../../sdk/src/index.ts';
 import { content, sha256 } from '../../sdk/encrypted-files.ts';
 import { ROOT } from '../../sdk/newcomer.ts';
 import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
 import { ClientPage } from '../../support/client-page.ts';
+import { FirefoxPage, NO_FIREFOX } from '../../support/firefox.ts';
 import { pythonEnvironment } from '../../support/python.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
 
@@ -91,6 +95,22 @@ window.decrypt = async (recipientKey) => {
     return code;
   }
   return sha256(new Blob(parts));
+};
+
+// Firefox takes and gives texts.
+const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+window.newRecipientKey = async (suite) => formatRecipientKey(await newRecipient(suite));
+
+window.encryptText = async ({ service, to, text }) => {
+  const { stream } = await new PhmClient(service).encryptStream(new Blob([text]).stream(), { to });
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(String.fromCharCode(...bytes));
+};
+
+window.decryptText = async ({ file, recipientKey }) => {
+  const { stream } = await decryptStream(new Blob([bytesOf(file)]).stream(), { recipientKey });
+  return new Response(stream).text();
 };
 
 window.aheadOf = async (service) => {
@@ -208,4 +228,45 @@ describe('encrypted files in a web page', { skip: NO_CHROMIUM }, () => {
     assert.ok(Number(encrypt) <= MOST_AHEAD, `${encrypt} bytes were read ahead to encrypt`);
     assert.ok(Number(decrypt) <= MOST_AHEAD, `${decrypt} bytes were read ahead to decrypt`);
   });
+});
+
+describe('encrypted files in a web page of Firefox', { skip: NO_FIREFOX }, () => {
+  const folder = makeDataDir();
+  let site: ClientPage;
+  let server: Server;
+  let page: FirefoxPage;
+
+  before(async () => {
+    site = await ClientPage.start(SCRIPT);
+    const address = site.visit();
+    server = await Server.start(folder, { PHM_CORS_ORIGINS: new URL(address).origin });
+    page = await FirefoxPage.open(folder);
+    await page.goto(address);
+  });
+  after(async () => {
+    await page?.close();
+    await server?.stop();
+    site?.close();
+    removeDataDir(folder);
+  });
+
+  const call = async (name: string, input: unknown) =>
+    String(await page.evaluate(`${name}(${JSON.stringify(input)})`));
+
+  for (const { name: suite } of SEAL_SUITES) {
+    it(`open in Node, and those of Node in the page: ${suite}`, async () => {
+      const service = { baseUrl: server.address, apiKey: DEMO_PROFESSIONAL_KEY };
+      const recipientKey = await call('newRecipientKey', suite);
+      const to = formatRecipient(parseRecipientKey(recipientKey));
+      // The page seals the key again: it has the public key alone.
+      const byPage = await call('encryptText', { service, to, text: 'of the page' });
+      const source = new Blob([Buffer.from(byPage, 'base64')]).stream();
+      const { stream } = await decryptStream(source, { recipientKey });
+      assert.equal(await new Response(stream).text(), 'of the page');
+      const phm = new PhmClient(service);
+      const byNode = await phm.encryptStream(new Blob(['of Node']).stream(), { to });
+      const file = Buffer.from(await new Response(byNode.stream).arrayBuffer()).toString('base64');
+      assert.equal(await call('decryptText', { file, recipientKey }), 'of Node');
+    });
+  }
 });
