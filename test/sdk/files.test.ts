@@ -247,7 +247,29 @@ describe('encrypted files', () => {
       Object.assign({}, getBuiltinModule(name), name === 'node:fs/promises' && { rename }),
     );
     await reseal(path, { recipientKey: me, to: other });
-    assert.equal(open.length, 2);
+    // The third is the folder.
+    assert.equal(open.length, 3);
+  });
+
+  it('have a name that lasts, where a folder can be synced', async (t) => {
+    const { phm } = site();
+    const order: string[] = [];
+    let problem: object | undefined;
+    changeHandles(t, (handle) => ({
+      sync: async () => {
+        const isFolder = (await handle.stat()).isDirectory();
+        order.push(isFolder ? 'folder' : 'file', ...readdirSync(folder).sort());
+        if (isFolder && problem) throw Object.assign(new Error('no sync'), problem);
+      },
+    }));
+    const { path } = await phm.encryptFile(source, { to: me });
+    const [part = ''] = order.filter((name) => name.endsWith('.part'));
+    const before = ['file', 'report.txt', part];
+    assert.deepEqual(order, [...before, 'folder', 'report.txt', 'report.txt.phm']);
+    problem = { code: 'EINVAL' };
+    await decryptFile(path, { recipientKey: me, out: at('copy') });
+    problem = { code: 'EIO' };
+    await assert.rejects(reseal(path, { recipientKey: me, to: other }), { code: 'EIO' });
   });
 
   it('keep permissions, owner and links when they are resealed', { skip: isWindows }, async () => {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import hmac
 import io
 import json
 import os
 import pickle
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -266,10 +268,10 @@ def test_is_resealed_without_a_change_of_its_content(site: Site, report: Path) -
 def test_keeps_its_group_when_another_user_may_not_give_it_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stat = tmp_path.stat()
+    was = tmp_path.stat()
     stats = [
-        SimpleNamespace(st_mode=stat.st_mode, st_uid=uid, st_gid=gid)
-        for uid, gid in ((4711, 4712), (stat.st_uid, stat.st_gid))
+        SimpleNamespace(st_mode=was.st_mode, st_uid=uid, st_gid=gid)
+        for uid, gid in ((4711, 4712), (was.st_uid, was.st_gid))
     ]
     calls: list[tuple[int, int]] = []
 
@@ -282,7 +284,32 @@ def test_keeps_its_group_when_another_user_may_not_give_it_away(
         patch.setattr(os, "fstat", lambda _: stats.pop(0))
         patch.setattr(os, "fchown", fchown)
         _resemble(1, 2)
-    assert calls == [(4711, 4712), (stat.st_uid, 4712)]
+    assert calls == [(4711, 4712), (was.st_uid, 4712)]
+
+
+def test_has_a_name_that_lasts_where_a_folder_can_be_synced(
+    site: Site, report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = new_recipient()
+    order: list[str] = []
+    problem = 0
+
+    def fsync(file: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(file).st_mode)
+        order.append("folder" if is_folder else "file")
+        if is_folder and problem:
+            raise OSError(problem, "no sync")
+        if is_folder:
+            assert names(report.parent) == ["report.txt", "report.txt.phm"]
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = site.phm.encrypt_file(report, to=own).path
+    assert order == ["file", "folder"]
+    problem = errno.EINVAL
+    decrypt_file(path, recipient_key=own, out=report.with_name("copy"))
+    problem = errno.EIO
+    with pytest.raises(OSError, match="no sync"):
+        reseal(path, recipient_key=own, to=own)
 
 
 def test_is_closed_before_it_is_replaced(
@@ -321,8 +348,8 @@ def test_keeps_permissions_owner_and_links_when_resealed(site: Site, report: Pat
     link.symlink_to("../report.txt.phm")
     assert reseal(link, recipient_key=own, to=other).path == link
     assert link.is_symlink()
-    stat = path.lstat()
-    assert (stat.st_mode & 0o777, stat.st_uid, stat.st_gid) == (0o464, *owner)
+    now = path.lstat()
+    assert (now.st_mode & 0o777, now.st_uid, now.st_gid) == (0o464, *owner)
     out = report.with_name("copy")
     decrypt_file(path, recipient_key=other, out=out)
     assert out.read_bytes() == CONTENT

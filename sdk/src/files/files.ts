@@ -148,6 +148,7 @@ async function make<T>(
   try {
     const made = await fill(file);
     await (overwrite ? files.rename(part, place) : giveName(files, part, place));
+    await syncFolder(files, place);
     return made;
   } catch (error) {
     await files.rm(part, { force: true });
@@ -155,9 +156,25 @@ async function make<T>(
   }
 }
 
+/** Errors which mean that a folder cannot be synced at all, not that a sync failed. Windows opens no folder. */
+const CANNOT_SYNC: readonly unknown[] = ['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM', 'EISDIR'];
+
+/** Makes a name durable: the caller may delete the plaintext next, also from another disk. */
+async function syncFolder(files: FileSystem, path: string): Promise<void> {
+  let folder: Handle | undefined;
+  try {
+    folder = await files.open(paths().dirname(path), 'r');
+    await folder.sync();
+  } catch (error) {
+    if (!CANNOT_SYNC.includes(codeOf(error))) throw error;
+  } finally {
+    await folder?.close();
+  }
+}
+
 /** Returns a name beside the output. It shortens a long one, so that the result stays within the file system's limit. */
 function partOf(out: string): string {
-  const name = (nodeModule('path') as Paths).basename(out);
+  const name = paths().basename(out);
   const folder = out.slice(0, out.lastIndexOf(name));
   return `${folder}${name.slice(0, MAX_START)}.${crypto.randomUUID()}.part`;
 }
@@ -349,6 +366,7 @@ interface FileSystem {
 /** The part of `node:path` that is used here. */
 interface Paths {
   basename(path: string): string;
+  dirname(path: string): string;
 }
 
 interface Handle {
@@ -360,6 +378,10 @@ interface Handle {
   chmod(mode: number): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
+}
+
+function paths(): Paths {
+  return nodeModule('path') as Paths;
 }
 
 function fileSystem(): FileSystem {

@@ -5,6 +5,7 @@ An output appears under its name when it is whole, or not at all.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import uuid
@@ -165,6 +166,7 @@ def _made(place: Path, *, overwrite: bool, mode: int) -> Iterator[BinaryIO]:
             os.replace(part, place)
         else:
             _give_name(part, place)
+        _sync_folder(place.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -187,6 +189,22 @@ def _resemble(file: int, old: int) -> None:
                 os.fchown(file, own.st_uid, was.st_gid)
     if (was.st_mode ^ own.st_mode) & 0o777:
         os.fchmod(file, was.st_mode & 0o777)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a name durable: the caller may delete the plaintext next, also from another disk."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        # Windows opens no folder, and a folder may be there to write to alone.
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def _write_all(target: BinaryIO, chunk: bytes) -> None:
