@@ -8,4 +8,10 @@ export { importLedger } from './move/import.ts';
 export { openMovableStore } from './move/open.ts';
 export type { RowCounts } from './move/tables.ts';
 export { requireWritable } from './sqlite/files.ts';
-export { type Finding, type Verification, verifyLedger } from './verify/index.ts';
+export {
+  type Finding,
+  type FindingKind,
+  Findings,
+  type Verification,
+  verifyLedger,
+} from './verify/index.ts';

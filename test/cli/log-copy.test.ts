@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { formatEntries } from '#tlog';
-import { Findings } from '../../src/cli/findings.ts';
 import { LogCopy } from '../../src/cli/log/copy.ts';
+import { Findings } from '../../src/ledger/admin.ts';
 
 const entries = (count: number, fill: number) =>
   Array.from({ length: count }, () => Buffer.alloc(32, fill));

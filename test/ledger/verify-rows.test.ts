@@ -11,7 +11,7 @@ import { makeKeyId } from './contract.ts';
 function found(table: TableName, ...first: RawRow): readonly (string | undefined)[] {
   const findings = new Findings();
   assert.equal(new RowChecks(findings).check(table, first), undefined);
-  const [finding] = findings.list();
+  const [finding] = findings.list;
   return [finding?.problem.replace(/ is not .*/, ''), finding?.examples[0]];
 }
 

@@ -2,12 +2,12 @@
 import { FormatError, parseCheckpoint, parseNote, type VerifierKey } from '#tlog';
 import { formatTimestamp, MINUTE_MS } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
+import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import { faultsOf, type LedgerStore, type LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, openVerifierKey, readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { followingEntry, judgeSeal, shownPath } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type FindingKind, Findings } from '../findings.ts';
 import type { LogStartFacts } from './audits-check.ts';
 import { checkRows, type RowsReport } from './rows-check.ts';
 import { continues, storeSource, storeTiles } from './store-source.ts';

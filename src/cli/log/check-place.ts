@@ -1,9 +1,9 @@
 /** Checks a log that is read from an address or a folder. */
 import { join } from 'node:path';
 import { FormatError, type Policy, parseCheckpoint, parseNote } from '#tlog';
+import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { type FindingKind, Findings } from '../findings.ts';
 import { LogCopy } from './copy.ts';
 import { defaultSeenFile, readIfAny, readSeen, type Seen, writeSeen } from './seen.ts';
 import { type LogSource, openSource } from './source.ts';

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
+import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import type { Extend, LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   extendTree,
@@ -26,7 +27,7 @@ import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { type FindingKind, Findings, tellFindings } from '../findings.ts';
+import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { verifierKeysOf } from './check-database.ts';
 import { saveState, writeStateFile } from './init.ts';

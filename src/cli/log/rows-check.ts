@@ -3,6 +3,7 @@
  * must have the entry that its statement hashes to, and each entry must have its row, unless it was pruned.
  */
 import { formatKeyId, keyEntry } from '../../keys/index.ts';
+import type { FindingKind, Findings } from '../../ledger/admin.ts';
 import type {
   LedgerStore,
   LogEntry,
@@ -11,7 +12,6 @@ import type {
   RecordedRow,
 } from '../../ledger/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import type { FindingKind, Findings } from '../findings.ts';
 import { checkAudits, type EntryRange, type LogStartFacts } from './audits-check.ts';
 import { EntryReader, makes } from './entry-reader.ts';
 import { checkExpiries, checkStates } from './states-check.ts';

@@ -3,9 +3,9 @@
  * both: for the expiry by the digest of the row, for a revocation by the entry of its audit record.
  */
 import { formatKeyId, parseKeyId } from '../../keys/index.ts';
+import type { FindingKind, Findings } from '../../ledger/admin.ts';
 import type { AuditRecord, KeyStateRecord, LedgerStore, RecordedRow } from '../../ledger/index.ts';
 import { detailsOf } from '../../ledger/index.ts';
-import type { FindingKind, Findings } from '../findings.ts';
 
 interface StatesOrder {
   readonly store: LedgerStore;

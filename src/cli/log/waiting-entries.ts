@@ -1,10 +1,10 @@
 /** Judges entries that wait for a turn, as the log is going to. */
 import type { Config } from '../../config/index.ts';
+import type { FindingKind } from '../../ledger/admin.ts';
 import type { LedgerStore, LogRecord, PendingEntry } from '../../ledger/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { CommandError } from '../command-error.ts';
-import type { FindingKind } from '../findings.ts';
 import { makes } from './entry-reader.ts';
 
 /** No log has this ID, so that every waiting entry waits for another one. */

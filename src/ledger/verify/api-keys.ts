@@ -2,11 +2,13 @@
 import { API_KEY_ACTIONS, ApiKeyHistories } from '../api-key-history.ts';
 import { SELECT_API_KEYS, toApiKeyRecord } from '../api-keys.ts';
 import type { AuditAction } from '../log-store.ts';
-import type { Findings } from './findings.ts';
+import { type Findings, unsound } from './findings.ts';
 import type { Ask } from './sums.ts';
 
 const RECORDS = `SELECT at_ms AS "atMs", action, details FROM audit
   WHERE action IN (${API_KEY_ACTIONS.map((action) => `'${action}'`).join(', ')})`;
+
+const DIFFERS = unsound('api_keys: an API key differs from its audit records');
 
 export async function checkApiKeys(ask: Ask, findings: Findings): Promise<void> {
   const histories = new ApiKeyHistories();
@@ -18,7 +20,5 @@ export async function checkApiKeys(ask: Ask, findings: Findings): Promise<void> 
     });
   }
   const apiKeys = (await ask(SELECT_API_KEYS)).map(toApiKeyRecord);
-  for (const apiKeyId of histories.wrong(apiKeys)) {
-    findings.add('api_keys: an API key differs from its audit records', apiKeyId);
-  }
+  for (const apiKeyId of histories.wrong(apiKeys)) findings.add(DIFFERS, apiKeyId);
 }

@@ -1,18 +1,39 @@
-/** The findings of a verification, grouped by check. */
+/** What a check finds: cases of problems, with a few examples of each. */
 
-export interface Finding {
+/** A kind of finding. */
+export interface FindingKind {
   /** What is wrong, as a sentence without the number of cases. */
   readonly problem: string;
-  /** Number of rows or sums concerned. */
-  readonly count: number;
-  /** The first cases. */
-  readonly examples: readonly string[];
+  /** What an operator does about it. */
   readonly remedy: string;
 }
 
+export interface Finding extends FindingKind {
+  /** Number of cases. */
+  readonly count: number;
+  /** The first cases. */
+  readonly examples: readonly string[];
+}
+
+/** Examples kept of each finding. */
 const MAX_EXAMPLES = 5;
 
-/** Remedy for rows and sums that the database itself considers sound. */
+export class Findings {
+  readonly #byProblem = new Map<string, { count: number; examples: string[]; remedy: string }>();
+
+  /** Adds one case of a problem. `example` names it. */
+  add({ problem, remedy }: FindingKind, example: string): void {
+    const found = this.#byProblem.get(problem) ?? { count: 0, examples: [], remedy };
+    found.count++;
+    if (found.examples.length < MAX_EXAMPLES) found.examples.push(example);
+    this.#byProblem.set(problem, found);
+  }
+
+  get list(): Finding[] {
+    return [...this.#byProblem].map(([problem, found]) => ({ problem, ...found }));
+  }
+}
+
 const REMEDY =
   'No program of this service writes this: the disk or memory is faulty, or the database was changed by hand. Compare ' +
   'with a backup (docs/incidents.md, "What verify finds")';
@@ -23,17 +44,7 @@ export const CLOCK_REMEDY =
   'If no clock was wrong, the disk or memory is faulty, or the database was changed by hand: compare with a backup ' +
   '(docs/incidents.md, "What verify finds")';
 
-export class Findings {
-  readonly #found = new Map<string, { count: number; examples: string[]; remedy: string }>();
-
-  add(problem: string, example: string, remedy: string = REMEDY, count = 1): void {
-    const entry = this.#found.get(problem) ?? { count: 0, examples: [], remedy };
-    entry.count += count;
-    if (entry.examples.length < MAX_EXAMPLES) entry.examples.push(example);
-    this.#found.set(problem, entry);
-  }
-
-  list(): Finding[] {
-    return [...this.#found].map(([problem, entry]) => ({ problem, ...entry }));
-  }
+/** Returns the kind of a problem in rows or sums that the database itself considers sound. */
+export function unsound(problem: string): FindingKind {
+  return { problem, remedy: REMEDY };
 }

@@ -20,12 +20,12 @@ import { type RunningCheck, startCheck } from '../sqlite/check.ts';
 import { requireWritable } from '../sqlite/files.ts';
 import { findWalDamage } from '../sqlite/wal.ts';
 import { checkApiKeys } from './api-keys.ts';
-import { type Finding, Findings } from './findings.ts';
+import { type Finding, type FindingKind, Findings } from './findings.ts';
 import { MonthChecks } from './months.ts';
 import { EXTRA_COLUMNS, RowChecks } from './rows.ts';
 import { checkSums } from './sums.ts';
 
-export type { Finding } from './findings.ts';
+export { type Finding, type FindingKind, Findings } from './findings.ts';
 
 export interface Verification {
   readonly rows: RowCounts;
@@ -48,8 +48,17 @@ interface VerifyOptions {
   readonly onProgress: (part: TableName | 'pages' | 'sums', rows: number) => void;
 }
 
-const UNREADABLE = 'part of the database could not be read';
-const DAMAGED = 'restore a backup: docs/incidents.md, "A damaged database"';
+const RESTORE = 'restore a backup: docs/incidents.md, "A damaged database"';
+
+const UNREADABLE: FindingKind = {
+  problem: 'part of the database could not be read',
+  remedy: RESTORE,
+};
+const DAMAGED: FindingKind = { problem: 'the file is damaged', remedy: RESTORE };
+const UNCHECKED: FindingKind = {
+  problem: 'the pages of the file could not be checked',
+  remedy: 'run this as the user of the server, who can write to its directory',
+};
 
 const CREATED_MS = columnsOf('ledger').findIndex(({ name }) => name === 'created_ms');
 
@@ -82,8 +91,8 @@ export async function verifyLedger(
       } catch (error) {
         options.signal.throwIfAborted();
         // A damaged file is read as far as possible.
-        if (location.kind !== 'sqlite' || findings.list().length === 0) throw error;
-        findings.add(UNREADABLE, `${state.part}: ${reasonOf(error)}`, DAMAGED);
+        if (location.kind !== 'sqlite' || findings.list.length === 0) throw error;
+        findings.add(UNREADABLE, `${state.part}: ${reasonOf(error)}`);
         isComplete = false;
       }
     };
@@ -97,7 +106,7 @@ export async function verifyLedger(
     });
   });
   const { rows, oldestRowMs } = state;
-  return { rows, isComplete, findings: findings.list(), oldestRowMs, keysWithoutRow };
+  return { rows, isComplete, findings: findings.list, oldestRowMs, keysWithoutRow };
 }
 
 /** Returns SQLite's message without the words around it. */
@@ -113,18 +122,15 @@ async function checkPages(
 ): Promise<void> {
   onProgress('pages', 0);
   const inLog = findWalDamage(`${path}-wal`);
-  if (inLog !== null) findings.add('the file is damaged', inLog, DAMAGED);
+  if (inLog !== null) findings.add(DAMAGED, inLog);
   const running: RunningCheck = startCheck(path, 'integrity_check');
   const stop = (): void => running.stop();
   signal.addEventListener('abort', stop);
   const { result } = await running.report;
   signal.removeEventListener('abort', stop);
   signal.throwIfAborted();
-  if (result.kind === 'damaged') findings.add('the file is damaged', result.found, DAMAGED);
-  if (result.kind === 'failed') {
-    const remedy = 'run this as the user of the server, who can write to its directory';
-    findings.add('the pages of the file could not be checked', result.reason, remedy);
-  }
+  if (result.kind === 'damaged') findings.add(DAMAGED, result.found);
+  if (result.kind === 'failed') findings.add(UNCHECKED, result.reason);
 }
 
 interface State {

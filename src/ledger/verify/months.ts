@@ -2,7 +2,12 @@
 
 import { HOUR_MS } from '../../clock.ts';
 import type { Value } from '../move/tables.ts';
-import { CLOCK_REMEDY, type Findings } from './findings.ts';
+import { CLOCK_REMEDY, type FindingKind, type Findings } from './findings.ts';
+
+const WRONG_MONTH: FindingKind = {
+  problem: 'usage: the counter of a month does not equal the metered requests of its hours',
+  remedy: CLOCK_REMEDY,
+};
 
 /** The metered requests of one month, from the sums by hour. */
 interface Month {
@@ -55,11 +60,7 @@ export class MonthChecks {
         (this.#months.get(number - 1)?.atEnd ?? 0) +
         (this.#months.get(number + 1)?.atStart ?? 0);
       if (Math.abs((counters.get(number) ?? 0) - metered) <= atEdges) continue;
-      this.#findings.add(
-        'usage: the counter of a month does not equal the metered requests of its hours',
-        `${this.#account} month ${number}`,
-        CLOCK_REMEDY,
-      );
+      this.#findings.add(WRONG_MONTH, `${this.#account} month ${number}`);
     }
     this.#months = new Map();
   }

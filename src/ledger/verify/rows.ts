@@ -13,7 +13,7 @@ import {
   type TableName,
   type Value,
 } from '../move/tables.ts';
-import { CLOCK_REMEDY, type Findings } from './findings.ts';
+import { CLOCK_REMEDY, type Findings, unsound } from './findings.ts';
 
 /** A column that only the verification reads, after all others. */
 export const EXTRA_COLUMNS: Partial<Record<TableName, string>> = {
@@ -51,20 +51,22 @@ export class RowChecks {
     for (const [i, column] of columns.entries()) {
       const value = column.read(column.kind === 'flag' ? asFlag(json[i]) : json[i]);
       if (value === undefined) {
-        this.#findings.add(`${table}: ${column.name} is not ${column.expected}`, name);
+        this.#findings.add(unsound(`${table}: ${column.name} is not ${column.expected}`), name);
         return undefined;
       }
       row.push(value);
     }
     const misfit = (TABLES[table] as Table).misfit?.(row);
-    if (misfit !== undefined) this.#findings.add(`${table}: ${misfit}`, name);
+    if (misfit !== undefined) this.#findings.add(unsound(`${table}: ${misfit}`), name);
     this.#checkBetween(table, row, String(raw[columns.length]), name);
     return row;
   }
 
   #checkBetween(table: TableName, row: readonly Value[], extra: string, name: string): void {
-    const found = (problem: string, remedy?: string): void =>
-      this.#findings.add(`${table}: ${problem}`, name, remedy);
+    const found = (problem: string, remedy?: string): void => {
+      const kind = unsound(`${table}: ${problem}`);
+      this.#findings.add(remedy === undefined ? kind : { ...kind, remedy }, name);
+    };
     const read = (column: string): Value | undefined =>
       row[columnsOf(table).findIndex((one) => one.name === column)];
     if (table === 'accounts') this.#noteAccount(read);
