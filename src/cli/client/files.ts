@@ -15,7 +15,7 @@ import { visible } from '../../visible.ts';
 import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { requirePolicy } from '../log/trust.ts';
+import { requirePolicy } from '../log/policy-file.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { collectLabel, type Labels } from './labels.ts';
 import { readAnswer } from './open-input.ts';

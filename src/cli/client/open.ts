@@ -15,7 +15,7 @@ import { quote } from '../../shell-word.ts';
 import { visible } from '../../visible.ts';
 import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';
 import { type CliContext, jsonLine } from '../context.ts';
-import { requirePolicy } from '../log/trust.ts';
+import { requirePolicy } from '../log/policy-file.ts';
 import { KeyFile } from './key-file.ts';
 import {
   DEFAULT_VARIABLE,

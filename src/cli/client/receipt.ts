@@ -6,7 +6,7 @@ import { TextError } from '../../files/text-file.ts';
 import { visible } from '../../visible.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { readPolicyFile } from '../log/trust.ts';
+import { readPolicyFile } from '../log/policy-file.ts';
 import { decodeKey } from './key-formats.ts';
 import { addReceiptGet } from './receipt-get.ts';
 import {

@@ -1,22 +1,18 @@
 /** Checks the logs of a database, and compares them with its rows. */
-import { FormatError, parseCheckpoint, parseNote, type VerifierKey } from '#tlog';
+import { FormatError, parseCheckpoint, parseNote } from '#tlog';
 import { formatTimestamp, MINUTE_MS } from '../../clock.ts';
-import type { Config } from '../../config/index.ts';
 import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import { faultsOf, type LedgerStore, type LogRecord } from '../../ledger/index.ts';
-import { openCheckpoint, openVerifierKey, readState } from '../../log/index.ts';
+import { openCheckpoint } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import { followingEntry, judgeSeal, shownPath } from '../../service/index.ts';
-import { CommandError } from '../command-error.ts';
+import { followingEntry, judgeSeal } from '../../service/index.ts';
 import type { LogStartFacts } from './audits-check.ts';
 import { checkRows, type RowsReport } from './rows-check.ts';
 import { continues, storeSource, storeTiles } from './store-source.ts';
 import { checkTree, type Mark } from './tree-check.ts';
-import { algorithmOf, describeCheckpoint } from './trust.ts';
-import { findMacs } from './waiting-entries.ts';
+import { algorithmOf, describeCheckpoint, verifierKeysOf } from './trust.ts';
 
 export interface DatabaseReport {
-  readonly logs: readonly LogRecord[];
   readonly rows: RowsReport;
   /** Entries that wait, and entries that were set aside, in all logs. */
   readonly pending: number;
@@ -24,13 +20,25 @@ export interface DatabaseReport {
   readonly findings: Findings;
 }
 
+/** A checkpoint that someone has seen, and where it is from: a signed note, or why there is none. */
+export type KnownCheckpoint = { readonly name: string } & (
+  | { readonly note: string }
+  | { readonly problem: string }
+);
+
 interface DatabaseOrder {
   readonly store: LedgerStore;
-  readonly config: Config;
+  /** All logs of the database. */
+  readonly logs: readonly LogRecord[];
+  /** What the logs must contain. It was read before the logs, which may grow meanwhile. */
+  readonly known: readonly KnownCheckpoint[];
+  /** Keys for seals and MACs; null without the master secret. */
+  readonly macs: LogMacKeys | null;
+  /** Rows without a statement are findings from this time on; null: from the first logged key on. */
   readonly sinceMs: number | null;
   readonly nowMs: number;
-  /** A signed checkpoint that its log must contain; null: none but that of the state file. */
-  readonly seen: Known | null;
+  /** Time between turns of the log. */
+  readonly intervalMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (part: string, count: number) => void;
 }
@@ -91,22 +99,9 @@ const NOT_LINKED: FindingKind = {
 };
 
 export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseReport> {
-  const { store, signal, onProgress } = order;
+  const { logs, macs, signal, onProgress, store, sinceMs } = order;
   const findings = new Findings();
-  // Before the heads: a running server may publish in between, and then the database is the newer one.
-  const { stateFile } = order.config.log;
-  const published = readStateFile(stateFile, findings);
-  const shownFile = shownPath(stateFile);
-  const shown = readStateFile(shownFile, findings);
-  const known = [
-    ...(published === null ? [] : [{ name: stateFile, note: published }]),
-    ...(shown === null ? [] : [{ name: shownFile, note: shown }]),
-    ...(order.seen ? [order.seen] : []),
-  ];
-  const logs = await store.logs();
-  if (logs.length === 0) {
-    throw new CommandError('this ledger has no log. To start one: phm log init', 1);
-  }
+  const known = order.known.filter((one) => isNote(one, findings));
   for (const { name, note } of known) {
     const origin = originOf(note);
     if (logs.some((log) => log.origin === origin)) continue;
@@ -120,24 +115,25 @@ export async function checkDatabase(order: DatabaseOrder): Promise<DatabaseRepor
     const own = known.filter(({ note }) => originOf(note) === log.origin);
     await checkLog(order, log, own, findings);
   }
-  const macs = await findMacs(store, order.config);
-  const { sinceMs } = order;
-  const rows = await checkSeals(store, logs, macs, findings)
-    .then(() => checkRows({ store, logs, findings, sinceMs, macs, signal, onProgress }))
-    .finally(() => macs?.destroy());
+  await checkSeals(order, findings);
+  const rows = await checkRows({ store, logs, findings, sinceMs, macs, signal, onProgress });
   checkStarts(logs, rows.starts, findings);
   await checkLinks(store, logs, rows.follows, findings);
-  const { pending, setAside } = await checkWaiting(order, logs, findings);
-  return { logs, rows, pending, setAside, findings };
+  const { pending, setAside } = await checkWaiting(order, findings);
+  return { rows, pending, setAside, findings };
+}
+
+type Note = Extract<KnownCheckpoint, { readonly note: string }>;
+
+/** Returns false, with a finding, for a file that holds no note. */
+function isNote(known: KnownCheckpoint, findings: Findings): known is Note {
+  if ('note' in known) return true;
+  findings.add(FORKED_STATE, `${known.name}: ${known.problem}`);
+  return false;
 }
 
 /** Checks the seal of each head, with the master secret. A seal under a registered version that it lacks cannot be judged. */
-async function checkSeals(
-  store: LedgerStore,
-  logs: readonly LogRecord[],
-  macs: LogMacKeys | null,
-  findings: Findings,
-): Promise<void> {
+async function checkSeals({ store, logs, macs }: DatabaseOrder, findings: Findings): Promise<void> {
   if (macs === null) return;
   const registered = await store.secretChecks();
   for (const log of logs) {
@@ -146,12 +142,6 @@ async function checkSeals(
     if (verdict === 'unknown_version' && registered.has(log.seal.version)) continue;
     findings.add(UNSEALED, `${log.origin}: ${describeCheckpoint(log)}`);
   }
-}
-
-/** A signed checkpoint that its log must contain, and where it is from. */
-interface Known {
-  readonly name: string;
-  readonly note: string;
 }
 
 /** Returns the origin that a note names; null if it is no checkpoint. */
@@ -167,7 +157,7 @@ function originOf(note: string): string | null {
 async function checkLog(
   { store, signal, onProgress }: DatabaseOrder,
   log: LogRecord,
-  known: readonly Known[],
+  known: readonly Note[],
   findings: Findings,
 ): Promise<void> {
   const marks: Mark[] = [{ checkpoint: log, kind: WRONG_HEAD, example: log.origin }];
@@ -239,13 +229,6 @@ async function endsAt(store: LedgerStore, log: LogRecord, text: string): Promise
   return continues(storeTiles(store, log), checkpoint, log);
 }
 
-export function verifierKeysOf({ verifierKeys }: LogRecord): VerifierKey[] {
-  return verifierKeys
-    .split('\n')
-    .filter((line) => line !== '')
-    .map(openVerifierKey);
-}
-
 /** Returns the mark of a stored checkpoint; null, with a finding, if it is not one of this log. */
 function openStored(log: LogRecord, note: string, findings: Findings): Mark | null {
   try {
@@ -266,19 +249,6 @@ function openStored(log: LogRecord, note: string, findings: Findings): Mark | nu
   return null;
 }
 
-/** Returns the checkpoint in the state file; null if there is none, or only the user of the server may read it. */
-function readStateFile(path: string, findings: Findings): string | null {
-  try {
-    return readState(path)?.note ?? null;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EACCES') return null;
-    if (!(error instanceof FormatError) && code === undefined) throw error;
-    findings.add(FORKED_STATE, `${path}: ${message}`);
-    return null;
-  }
-}
-
 /** Returns the mark of a known checkpoint; null, with a finding, if it is ahead of the log or not of this log. */
 function openKnown(name: string, note: string, log: LogRecord, findings: Findings): Mark | null {
   try {
@@ -294,11 +264,10 @@ function openKnown(name: string, note: string, log: LogRecord, findings: Finding
 }
 
 async function checkWaiting(
-  { store, config, nowMs }: DatabaseOrder,
-  logs: readonly LogRecord[],
+  { store, logs, intervalMs, nowMs }: DatabaseOrder,
   findings: Findings,
 ): Promise<{ pending: number; setAside: number }> {
-  const lateMs = Math.max(MINUTE_MS, 2 * config.log.intervalMs);
+  const lateMs = Math.max(MINUTE_MS, 2 * intervalMs);
   let [pending, setAside] = [0, 0];
   for (const { logId, origin, closedMs } of logs) {
     const counts = await store.logCounts(logId);

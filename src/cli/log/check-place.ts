@@ -1,20 +1,20 @@
 /** Checks a log that is read from an address or a folder. */
 import { join } from 'node:path';
 import { FormatError, type Policy, parseCheckpoint, parseNote } from '#tlog';
-import { type FindingKind, Findings } from '../../ledger/admin.ts';
+import { Findings } from '../../ledger/admin.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { LogCopy } from './copy.ts';
-import { defaultSeenFile, readIfAny, readSeen, type Seen, writeSeen } from './seen.ts';
-import { type LogSource, openSource } from './source.ts';
-import { checkTree, type Mark } from './tree-check.ts';
 import {
-  describeCheckpoint,
-  parseTrustedPolicy,
-  readPolicyFile,
-  requireTrusted,
-  type TrustedCheckpoint,
-} from './trust.ts';
+  checkPublished,
+  type EarlierCheckpoint,
+  trustEarlier,
+  trustNewest,
+} from './check-published.ts';
+import { LogCopy } from './copy.ts';
+import { parseTrustedPolicy, readPolicyFile } from './policy-file.ts';
+import { defaultSeenFile, readIfAny, readSeen, type Seen, writeSeen } from './seen.ts';
+import { openSource, type PublishedLog } from './source.ts';
+import type { TrustedCheckpoint } from './trust.ts';
 
 interface PlaceOrder {
   readonly place: string;
@@ -39,22 +39,6 @@ export interface PlaceReport {
   readonly findings: Findings;
 }
 
-const WRONG_ROOT: FindingKind = {
-  problem: 'the root of the entries is not that of the checkpoint',
-  remedy: 'The log signed another tree than it serves. Keep the checkpoint and ask the operator.',
-};
-const FORK: FindingKind = {
-  problem: 'the log does not contain an earlier checkpoint',
-  remedy:
-    'The log was rewritten or shows you another tree than before. Keep both checkpoints: each is signed by the log, ' +
-    'and together they prove it.',
-};
-const WENT_BACK: FindingKind = {
-  problem: 'the log is smaller than before',
-  remedy:
-    'It lost entries, for example because a backup was restored, or a cache serves an old checkpoint.',
-};
-
 export async function checkPlace(context: CliContext, order: PlaceOrder): Promise<PlaceReport> {
   const { signal, onProgress } = order;
   const source = await openSource(order.place, signal, context);
@@ -63,53 +47,30 @@ export async function checkPlace(context: CliContext, order: PlaceOrder): Promis
   const seen = readSeen(seenFile);
   const policyText = await findPolicy(order, seen, source);
   const policy = parseTrustedPolicy(`the policy of ${source.name}`, policyText);
-  requireListed(source.name, note, policy);
-  const trusted = requireTrusted(`the checkpoint of ${source.name}`, note, policy);
+  const trusted = trustNewest(source.name, note, policy);
   const findings = new Findings();
-  const earlier = earlierCheckpoints(order, policy, seen, seenFile);
-  for (const { trusted: old, example } of earlier) {
-    if (old.checkpoint.size > trusted.checkpoint.size) findings.add(WENT_BACK, example);
-  }
-  const copied = earlier.find(({ isSeen }) => !isSeen)?.trusted.checkpoint.size ?? 0;
-  const copy = order.copy === undefined ? null : new LogCopy(order.copy, copied, findings);
-  await checkTree({
-    source,
-    size: trusted.checkpoint.size,
-    marks: [
-      {
-        checkpoint: trusted.checkpoint,
-        kind: WRONG_ROOT,
-        example: describeCheckpoint(trusted.checkpoint),
-      },
-      ...earlier.map(
-        ({ trusted: { checkpoint }, example }): Mark => ({ checkpoint, kind: FORK, example }),
-      ),
-    ],
-    findings,
-    signal,
-    onProgress: (entries) => onProgress('entries', entries),
-    copy,
-  });
+  const before = seen && trustEarlier(seenFile, seen.checkpoint, policy);
+  const copied = order.copy === undefined ? null : copiedBefore(order.copy, policy);
+  const copiedSize = copied?.trusted.checkpoint.size ?? 0;
+  const copy = order.copy === undefined ? null : new LogCopy(order.copy, copiedSize, findings);
+  const earlier = [before, copied].filter((one) => one !== null);
+  const progress = (entries: number) => onProgress('entries', entries);
+  await checkPublished({ source, trusted, earlier, findings, copy, signal, onProgress: progress });
   // A log with findings is compared with the same checkpoint again.
   if (findings.list.length === 0) {
     copy?.finish(note, policyText);
     writeSeen(seenFile, { policy: policyText, checkpoint: note });
   }
-  const seenSize = earlier.find(({ isSeen }) => isSeen)?.trusted.checkpoint.size ?? null;
+  const seenSize = before?.trusted.checkpoint.size ?? null;
   const isFirst = seen?.policy == null && order.policy === undefined;
   return { name: source.name, trusted, isFirst, seenFile, seenSize, findings };
 }
 
-/** A rotation puts another log at the same address, which the policy of the first one does not list. */
-function requireListed(place: string, note: string, { logs }: Policy): void {
-  const [origin] = note.split('\n', 1);
-  const names = [...new Set(logs.map(({ key }) => key.name))];
-  if (names.length === 0 || names.some((name) => name === origin)) return;
-  throw new CommandError(
-    `${place} has the log ${origin}, but the policy lists ${names.join(', ')}. After a rotation, check the new log ` +
-      'with its own --policy, --state and --copy',
-    1,
-  );
+/** Returns the checkpoint of the copy; null if there is none yet. */
+function copiedBefore(folder: string, policy: Policy): EarlierCheckpoint | null {
+  const path = join(folder, 'checkpoint');
+  const note = readIfAny(path);
+  return note === null ? null : trustEarlier(path, note, policy);
 }
 
 /** Returns the origin that a note claims, before anything is verified. */
@@ -125,7 +86,7 @@ function originOf(name: string, note: string): string {
 async function findPolicy(
   { policy }: PlaceOrder,
   seen: Seen | null,
-  source: LogSource,
+  source: PublishedLog,
 ): Promise<string> {
   if (policy !== undefined) return readPolicyFile(policy);
   const text = seen?.policy ?? (await source.policy());
@@ -134,34 +95,4 @@ async function findPolicy(
     `${source.name} has no policy, so nothing says which keys sign this log: name a file with --policy`,
     1,
   );
-}
-
-/** A checkpoint that was verified before, and its name in findings. */
-interface Earlier {
-  readonly trusted: TrustedCheckpoint;
-  readonly example: string;
-  /** True for the monitor's own, false for that of the copy. */
-  readonly isSeen: boolean;
-}
-
-function earlierCheckpoints(
-  { copy }: PlaceOrder,
-  policy: Policy,
-  seen: Seen | null,
-  seenFile: string,
-): Earlier[] {
-  const earlier: Earlier[] = [];
-  const add = (note: string, name: string, isSeen: boolean): void => {
-    // Witnesses may have joined since: the log's own signature is enough here.
-    const trusted = requireTrusted(name, note, { ...policy, quorum: 'none' });
-    earlier.push({
-      trusted,
-      example: `${describeCheckpoint(trusted.checkpoint)} in ${name}`,
-      isSeen,
-    });
-  };
-  if (seen !== null) add(seen.checkpoint, seenFile, true);
-  const copied = copy === undefined ? null : readIfAny(join(copy, 'checkpoint'));
-  if (copied !== null && copy !== undefined) add(copied, join(copy, 'checkpoint'), false);
-  return earlier;
 }

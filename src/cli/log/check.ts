@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { encodeBase64 } from '#tlog';
 import type { Finding } from '../../ledger/admin.ts';
+import type { LogRecord } from '../../ledger/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
 import { CommandError } from '../command-error.ts';
@@ -11,6 +12,8 @@ import { untilInterrupted } from '../interruption.ts';
 import { pastTime } from '../parse-time.ts';
 import { checkDatabase, type DatabaseReport } from './check-database.ts';
 import { checkPlace, type PlaceReport } from './check-place.ts';
+import { findMacs, readKnown } from './known.ts';
+import { requireLogs } from './open-log.ts';
 import { readSeen, writeSeen } from './seen.ts';
 
 const HELP = `
@@ -91,17 +94,18 @@ async function checkOwn(context: CliContext, options: CheckOptions): Promise<voi
   }
   const seen = state === undefined ? null : readSeen(state);
   const report = await withStoreToRead(context, (store, config) =>
-    withProgress(context, (signal, onProgress) =>
-      checkDatabase({
-        store,
-        config,
-        sinceMs: options.since ?? null,
-        nowMs: Date.now(),
-        seen: seen && state !== undefined ? { name: state, note: seen.checkpoint } : null,
-        signal,
-        onProgress,
-      }),
-    ),
+    withProgress(context, async (signal, onProgress) => {
+      // Before the logs: a running server may publish in between, and then the database is the newer one.
+      const known = readKnown(config);
+      if (seen && state !== undefined) known.push({ name: state, note: seen.checkpoint });
+      const logs = await store.logs();
+      requireLogs(logs);
+      const macs = await findMacs(store, config);
+      const { intervalMs } = config.log;
+      const order = { store, logs, known, macs, intervalMs, nowMs: Date.now(), signal, onProgress };
+      const compared = checkDatabase({ ...order, sinceMs: options.since ?? null });
+      return { logs, ...(await compared.finally(() => macs?.destroy())) };
+    }),
   );
   if (json) writeJson(context, databaseJson(report));
   else tellDatabase(context, report);
@@ -165,7 +169,11 @@ function tellPlace({ err }: CliContext, report: PlaceReport): void {
   err('No problems found.\n');
 }
 
-function databaseJson({ logs, rows, pending, setAside, findings }: DatabaseReport) {
+interface OwnReport extends DatabaseReport {
+  readonly logs: readonly LogRecord[];
+}
+
+function databaseJson({ logs, rows, pending, setAside, findings }: OwnReport) {
   return {
     logs: logs.map(({ origin, size, root, closedMs }) => ({
       origin,
@@ -187,7 +195,7 @@ function databaseJson({ logs, rows, pending, setAside, findings }: DatabaseRepor
   };
 }
 
-function tellDatabase({ err }: CliContext, report: DatabaseReport): void {
+function tellDatabase({ err }: CliContext, report: OwnReport): void {
   const { logs, rows, pending, findings } = report;
   for (const { origin, size, root, closedMs } of logs) {
     const state = closedMs === null ? '' : ' (closed)';

@@ -12,13 +12,12 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { verifierKeysOf } from './check-database.ts';
 import { LogCopy } from './copy.ts';
 import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';
 import { storeSource } from './store-source.ts';
 import { checkTree } from './tree-check.ts';
-import { describeCheckpoint } from './trust.ts';
+import { describeCheckpoint, verifierKeysOf } from './trust.ts';
 
 const HELP = `
 The copy holds every entry under the newest checkpoint that the database or the state file has. Its uses: PHM_DATABASE_URL

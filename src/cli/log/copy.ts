@@ -11,6 +11,7 @@ import { formatEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { writeDurably } from '../../files/durable-file.ts';
 import type { FindingKind, Findings } from '../../ledger/admin.ts';
 import { requireOwnDirectory, unwritable } from '../command-error.ts';
+import type { TreeCopy } from './tree-check.ts';
 
 const DIFFERS: FindingKind = {
   problem: 'files of the copy differ from the log',
@@ -20,7 +21,7 @@ const DIFFERS: FindingKind = {
 
 const HASH_BYTES = 32;
 
-export class LogCopy {
+export class LogCopy implements TreeCopy {
   readonly #folder: string;
   readonly #findings: Findings;
   /** Entries that the checkpoint of the copy covers. */

@@ -25,10 +25,10 @@ import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import { type CliContext, requireReader, writeJson } from '../context.ts';
-import { verifierKeysOf } from './check-database.ts';
 import { requireSoundRows } from './open-log.ts';
 import { continues, storeTiles } from './store-source.ts';
 import { requireSeal } from './stored-seal.ts';
+import { verifierKeysOf } from './trust.ts';
 
 const HELP = `
 NAME is the origin of the log: the address at which it is public, without https://, such as keys.example/log. It cannot be

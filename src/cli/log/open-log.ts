@@ -6,8 +6,13 @@ import { CommandError } from '../command-error.ts';
 /** Returns the open log. Throws `CommandError` if there is none, or if the rows of the logs are not as servers leave them. */
 export function openLogOf<T extends LogRecord>(logs: readonly T[]): T {
   requireSoundRows(logs);
-  const open = logs.at(-1);
-  if (open) return open;
+  requireLogs(logs);
+  return logs[logs.length - 1];
+}
+
+/** Throws `CommandError` if there is no log. */
+export function requireLogs({ length }: readonly LogRecord[]): void {
+  if (length > 0) return;
   throw new CommandError('this ledger has no log. To start one: phm log init', 1);
 }
 

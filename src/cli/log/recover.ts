@@ -1,9 +1,8 @@
 /** `phm log recover`: lets a log continue after a restore of the database, or after its state file was lost. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { type Checkpoint, FormatError } from '#tlog';
+import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
-import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import type { Extend, LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   extendTree,
@@ -29,15 +28,14 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { verifierKeysOf } from './check-database.ts';
+import { checkCopy } from './check-copy.ts';
 import { saveState, writeStateFile } from './init.ts';
 import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';
 import { openSource } from './source.ts';
 import { continues, storeTiles } from './store-source.ts';
 import { requireSeal } from './stored-seal.ts';
-import { checkTree } from './tree-check.ts';
-import { describeCheckpoint } from './trust.ts';
+import { describeCheckpoint, verifierKeysOf } from './trust.ts';
 
 const HELP = `
 A server continues a log only from the last checkpoint that it published, which its state file holds. After a restore the
@@ -246,25 +244,6 @@ async function readOwnState({ store, config, log }: Work): Promise<PublishedStat
   );
 }
 
-const COPY_DIFFERS: FindingKind = {
-  problem: 'the database and the copy disagree',
-  remedy:
-    'One of them was changed, or the log forked. Without a copy that agrees, rotate: phm log init --rotate',
-};
-const WRONG_ROOT: FindingKind = {
-  problem: 'the entries of the copy do not have the root of its checkpoint',
-  remedy: 'The copy is damaged or incomplete: use another.',
-};
-const STATE_DIFFERS: FindingKind = {
-  problem: 'the checkpoint in the state file belongs to another tree',
-  remedy: 'Use another copy, or rotate: phm log init --rotate',
-};
-
-const WRONG_STORED_ROOT: FindingKind = {
-  problem: 'the tiles in the database do not have its root',
-  remedy: 'Restore the database once more, or rotate: phm log init --rotate',
-};
-
 /** Entries in one transaction. */
 const BATCH = 4_096;
 
@@ -281,27 +260,12 @@ async function recoverFrom(work: Work, place: string, signal: AbortSignal): Prom
       1,
     );
   }
-  const findings = new Findings();
-  const lost: Uint8Array[] = [];
   const line = context.status;
-  await checkTree({
-    source,
-    size: checkpoint.size,
-    marks: [
-      { checkpoint, kind: WRONG_ROOT, example: describeCheckpoint(checkpoint) },
-      { checkpoint: log, kind: COPY_DIFFERS, example: describeCheckpoint(log) },
-      ...(state === null
-        ? []
-        : [{ checkpoint: state, kind: STATE_DIFFERS, example: describeCheckpoint(state) }]),
-    ],
-    findings,
-    signal,
-    onEntry: (index, entry) => {
-      if (index >= log.size) lost.push(Buffer.from(entry));
-    },
+  const order = { store, log, source, copied: checkpoint, state, signal };
+  const { findings, lost } = await checkCopy({
+    ...order,
     onProgress: (entries) => line.show(`entries: ${entries.toLocaleString('en')}`),
   }).finally(() => line.clear());
-  await checkStored(work, checkpoint, state, findings);
   tellFindings(context.err, findings.list);
   if (findings.list.length > 0) throw new CommandError('nothing was recovered', 1);
   requireSeal(maker.macs, log);
@@ -345,23 +309,6 @@ function hasGrown(): CommandError {
     'a server added entries meanwhile: stop all servers of this database, restore it once more, and run this again',
     1,
   );
-}
-
-/** Checks that the database has its own root, and contains what the copy does not reach. */
-async function checkStored(
-  { store, log }: Work,
-  copied: Checkpoint,
-  state: Checkpoint | null,
-  findings: Findings,
-): Promise<void> {
-  const tiles = storeTiles(store, log);
-  if (!(await continues(tiles, null, log)))
-    findings.add(WRONG_STORED_ROOT, describeCheckpoint(log));
-  else if (copied.size < log.size && !(await continues(tiles, copied, log))) {
-    findings.add(COPY_DIFFERS, describeCheckpoint(log));
-  } else if (state !== null && state.size > copied.size && !(await continues(tiles, state, log))) {
-    findings.add(STATE_DIFFERS, describeCheckpoint(state));
-  }
 }
 
 /** Writes the audit record first: the monitor accepts entries without a statement only where a record explains them. */

@@ -10,7 +10,7 @@ import { withStoreToRead } from '../admin/with-store.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import type { WriteLines } from '../output.ts';
 import { openLogOf } from './open-log.ts';
-import { parseTrustedPolicy, readPolicyFile } from './trust.ts';
+import { parseTrustedPolicy, readPolicyFile } from './policy-file.ts';
 
 const HELP = `
 The policy is what verifiers of receipts pin (phm receipt verify --policy). With PHM_LOG_WITNESSES it has the witnesses of

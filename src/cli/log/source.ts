@@ -9,19 +9,16 @@ import { decodeText, type TextError } from '../../files/text-file.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readStreamBounded } from '../read-bounded.ts';
+import type { LogSource } from './log-source.ts';
 
-/** A log that can be read. Methods throw `CommandError` if the place cannot be read at all. */
-export interface LogSource {
-  /** The address, the folder or the database. */
+/** A log that is published. Methods throw `CommandError` if the place cannot be read at all. */
+export interface PublishedLog extends LogSource {
+  /** The address or the folder. */
   readonly name: string;
   /** Returns the newest signed checkpoint. */
   checkpoint(): Promise<string>;
   /** Returns the policy that the log publishes, or null. */
   policy(): Promise<string | null>;
-  /** Returns the first `width` hashes of a tile as one string of bytes; null if it is missing or cut. */
-  tile(level: number, index: number, width: number): Promise<Uint8Array | null>;
-  /** Returns the first `width` entries of a bundle; null if it is missing, cut or malformed. */
-  entries(index: number, width: number): Promise<readonly Uint8Array[] | null>;
 }
 
 const HASH_BYTES = 32;
@@ -40,7 +37,7 @@ export async function openSource(
   place: string,
   signal: AbortSignal,
   { env }: Pick<CliContext, 'env'>,
-): Promise<LogSource> {
+): Promise<PublishedLog> {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(place)) return staticLog(place, folderReader(place));
   const prefix = requireAddress(place);
   const problem = cleartextProxyProblem(new URL(prefix), env);
@@ -64,7 +61,7 @@ function requireAddress(text: string): string {
   );
 }
 
-function staticLog(name: string, read: ReadFile): LogSource {
+function staticLog(name: string, read: ReadFile): PublishedLog {
   /** A full tile may have replaced the partial one (c2sp.org/tlog-tiles, Partial Tiles). */
   const readTile = async (level: number | 'entries', index: number, width: number, max: number) =>
     (await read(tilePath(level, index, width), max)) ??

@@ -2,8 +2,7 @@
 import { type Checkpoint, TILE_WIDTH } from '#tlog';
 import type { LogRecord, LogStore } from '../../ledger/index.ts';
 import { leafHash, rootAt, type TileSource } from '../../log/index.ts';
-import { CommandError } from '../command-error.ts';
-import type { LogSource } from './source.ts';
+import type { LogSource } from './log-source.ts';
 
 const HASH_BYTES = 32;
 
@@ -14,12 +13,6 @@ export function storeSource(store: LogStore, log: LogRecord): LogSource {
     return bytes.length < width * HASH_BYTES ? null : splitHashes(bytes);
   };
   return {
-    name: 'the database',
-    async checkpoint() {
-      if (log.checkpoint !== null) return log.checkpoint;
-      throw new CommandError(`the log ${log.origin} has published no checkpoint yet`, 1);
-    },
-    policy: async () => null,
     async tile(level, index, width) {
       // The database stores no partial tile of level 0.
       if (level === 0 && width < TILE_WIDTH) {

@@ -7,9 +7,8 @@
 import { type Checkpoint, TILE_WIDTH, tilePath } from '#tlog';
 import type { FindingKind, Findings } from '../../ledger/admin.ts';
 import { leafHash } from '../../log/index.ts';
-import type { LogCopy } from './copy.ts';
+import type { LogSource } from './log-source.ts';
 import { type FullTile, RunningTree } from './running-tree.ts';
-import type { LogSource } from './source.ts';
 
 /** A checkpoint that the tree must contain, and the finding if it does not. */
 export interface Mark {
@@ -17,6 +16,12 @@ export interface Mark {
   readonly kind: FindingKind;
   /** Names the checkpoint in the finding. */
   readonly example: string;
+}
+
+/** Keeps what is read of a log. */
+export interface TreeCopy {
+  keepEntries(index: number, entries: readonly Uint8Array[]): void;
+  keepTile(level: number, index: number, hashes: Uint8Array): void;
 }
 
 interface TreeOrder {
@@ -29,8 +34,7 @@ interface TreeOrder {
   /** Gets every entry in order. */
   readonly onEntry?: (index: number, entry: Uint8Array) => void;
   readonly onProgress?: (entries: number) => void;
-  /** Keeps what was read. */
-  readonly copy?: LogCopy | null;
+  readonly copy?: TreeCopy | null;
 }
 
 /** Bundles that are fetched at the same time. */

@@ -1,4 +1,4 @@
-/** Verifies a checkpoint by the policy that its reader trusts. */
+/** Verifies a checkpoint by the keys of its log, and by the policy that its reader trusts. */
 import {
   type Checkpoint,
   ED25519,
@@ -7,13 +7,11 @@ import {
   ML_DSA_44_COSIGNATURE,
   meetsQuorum,
   type Policy,
-  parsePolicy,
   type VerifierKey,
 } from '#tlog';
-import { openCheckpoint, openPolicy, verifySignature } from '../../log/index.ts';
-import { counted } from '../admin/row-counts.ts';
-import { CommandError } from '../command-error.ts';
-import { readText } from '../read-bounded.ts';
+import { SetupError } from '../../errors.ts';
+import type { LogRecord } from '../../ledger/index.ts';
+import { openCheckpoint, openVerifierKey, verifySignature } from '../../log/index.ts';
 
 /** A checkpoint whose signatures were verified. */
 export interface TrustedCheckpoint {
@@ -34,18 +32,27 @@ export function algorithmOf({ type }: VerifierKey): string {
   return ALGORITHMS[type] ?? `signature type ${type}`;
 }
 
-/** Describes a checkpoint in a few words. */
-export function describeCheckpoint({ size, root }: Pick<Checkpoint, 'size' | 'root'>): string {
-  return `${counted(size, 'entry', 'entries')} with root ${encodeBase64(root)}`;
+/** Returns the keys in the row of a log. */
+export function verifierKeysOf({ verifierKeys }: LogRecord): VerifierKey[] {
+  return verifierKeys
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(openVerifierKey);
 }
 
-/** Returns the checkpoint of a note. `name` begins the message. Throws `CommandError` on any defect. */
+/** Describes a checkpoint in a few words. */
+export function describeCheckpoint({ size, root }: Pick<Checkpoint, 'size' | 'root'>): string {
+  const entries = `${size.toLocaleString('en')} ${size === 1 ? 'entry' : 'entries'}`;
+  return `${entries} with root ${encodeBase64(root)}`;
+}
+
+/** Returns the checkpoint of a note. `name` begins the message. Throws `SetupError` on any defect. */
 export function requireTrusted(name: string, note: string, policy: Policy): TrustedCheckpoint {
   try {
     return openTrusted(note, policy);
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    throw new CommandError(`${name}: ${error.message}`, 1);
+    throw new SetupError(`${name}: ${error.message}`);
   }
 }
 
@@ -70,30 +77,4 @@ function openTrusted(note: string, policy: Policy): TrustedCheckpoint {
     );
   }
   return { note, checkpoint, signedWith: signedBy.map(algorithmOf), witnesses };
-}
-
-/** Reads a policy. `name` says in messages where it is from. Throws `CommandError`: what is no policy decides on nothing. */
-export function parseTrustedPolicy(name: string, text: string): Policy {
-  return parseAs(name, () => openPolicy(text));
-}
-
-/** Throws `CommandError` unless the text is a policy, of any logs. `name` says in messages where it is from. */
-export function requirePolicy(name: string, text: string): void {
-  parseAs(name, () => parsePolicy(text));
-}
-
-function parseAs(name: string, parse: () => Policy): Policy {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    throw new CommandError(`${name} is not a policy (c2sp.org/tlog-policy): ${error.message}`, 2);
-  }
-}
-
-/** Most bytes of a policy file. */
-const MAX_POLICY_BYTES = 2 ** 20;
-
-export function readPolicyFile(path: string): string {
-  return readText(path, 'the policy', MAX_POLICY_BYTES);
 }

@@ -1,10 +1,7 @@
 /** Judges entries that wait for a turn, as the log is going to. */
-import type { Config } from '../../config/index.ts';
 import type { FindingKind } from '../../ledger/admin.ts';
 import type { LedgerStore, LogRecord, PendingEntry } from '../../ledger/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
-import { openMacs } from '../admin/audit-record.ts';
-import { CommandError } from '../command-error.ts';
 import { makes } from './entry-reader.ts';
 
 /** No log has this ID, so that every waiting entry waits for another one. */
@@ -56,16 +53,6 @@ export class WaitingEntries {
     if (origin === undefined || !makes(entry, () => make(origin))) return 'bad';
     if (!this.#macs?.versions.includes(secretVersion)) return 'unknown';
     return this.#macs.verifies(secretVersion, id, entry, mac) ? 'good' : 'bad';
-  }
-}
-
-/** Returns the keys for MACs of waiting entries, which the caller MUST destroy; null without the master secret. */
-export async function findMacs(store: LedgerStore, config: Config): Promise<LogMacKeys | null> {
-  try {
-    return (await openMacs(store, config)).macs;
-  } catch (error) {
-    if (error instanceof CommandError) return null;
-    throw error;
   }
 }
 
