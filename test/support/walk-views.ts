@@ -115,7 +115,11 @@ async function checkMenu(page: Page, settings: readonly Setting[]): Promise<void
     await page.emulateMedia({ colorScheme });
     if (!(await menu.isVisible())) continue;
     await menu.click();
-    assert.deepEqual(await findBarriers(page), [], `the menu, ${colorScheme}, ${width} pixels wide`);
+    assert.deepEqual(
+      await findBarriers(page),
+      [],
+      `the menu, ${colorScheme}, ${width} pixels wide`,
+    );
     await page.keyboard.press('Escape');
   }
 }

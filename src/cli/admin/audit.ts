@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { formatProof } from '#tlog';
 import { formatTimestamp } from '../../clock.ts';
+import { allAudits } from '../../inspection/accounts-check.ts';
+import { AuditProver, verifyAudits } from '../../inspection/audit-proofs.ts';
 import { auditStatement, formatAuditId } from '../../keys/index.ts';
 import type { AuditRecord } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, jsonLine, writeJson, writeTable } from '../context.ts';
 import { tellFindings } from '../findings.ts';
-import { allAudits } from '../log/accounts-check.ts';
-import { AuditProver, verifyAudits } from '../log/audit-proofs.ts';
 import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';
 

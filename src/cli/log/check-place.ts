@@ -1,20 +1,20 @@
 /** Checks a log that is read from an address or a folder. */
 import { join } from 'node:path';
 import { FormatError, type Policy, parseCheckpoint, parseNote } from '#tlog';
-import { Findings } from '../../ledger/admin.ts';
-import { CommandError } from '../command-error.ts';
-import type { CliContext } from '../context.ts';
 import {
   checkPublished,
   type EarlierCheckpoint,
   trustEarlier,
   trustNewest,
-} from './check-published.ts';
+} from '../../inspection/check-published.ts';
+import type { TrustedCheckpoint } from '../../inspection/trust.ts';
+import { Findings } from '../../ledger/admin.ts';
+import { CommandError } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
 import { LogCopy } from './copy.ts';
 import { parseTrustedPolicy, readPolicyFile } from './policy-file.ts';
 import { defaultSeenFile, readIfAny, readSeen, type Seen, writeSeen } from './seen.ts';
 import { openSource, type PublishedLog } from './source.ts';
-import type { TrustedCheckpoint } from './trust.ts';
 
 interface PlaceOrder {
   readonly place: string;

@@ -1,6 +1,7 @@
 /** `phm log check`: the monitor of a log, from outside or beside its database. */
 import type { Command } from 'commander';
 import { encodeBase64 } from '#tlog';
+import { checkDatabase, type DatabaseReport } from '../../inspection/check-database.ts';
 import type { Finding } from '../../ledger/admin.ts';
 import type { LogRecord } from '../../ledger/index.ts';
 import { counted } from '../admin/row-counts.ts';
@@ -10,7 +11,6 @@ import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { pastTime } from '../parse-time.ts';
-import { checkDatabase, type DatabaseReport } from './check-database.ts';
 import { checkPlace, type PlaceReport } from './check-place.ts';
 import { findMacs, readKnown } from './known.ts';
 import { requireLogs } from './open-log.ts';

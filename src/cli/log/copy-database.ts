@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
+import { storeSource } from '../../inspection/store-source.ts';
+import { checkTree } from '../../inspection/tree-check.ts';
+import { describeCheckpoint, verifierKeysOf } from '../../inspection/trust.ts';
 import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, policyText, readState } from '../../log/index.ts';
@@ -15,9 +18,6 @@ import { untilInterrupted } from '../interruption.ts';
 import { LogCopy } from './copy.ts';
 import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';
-import { storeSource } from './store-source.ts';
-import { checkTree } from './tree-check.ts';
-import { describeCheckpoint, verifierKeysOf } from './trust.ts';
 
 const HELP = `
 The copy holds every entry under the newest checkpoint that the database or the state file has. Its uses: PHM_DATABASE_URL

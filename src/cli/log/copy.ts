@@ -9,9 +9,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { formatEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { writeDurably } from '../../files/durable-file.ts';
+import type { TreeCopy } from '../../inspection/tree-check.ts';
 import type { FindingKind, Findings } from '../../ledger/admin.ts';
 import { requireOwnDirectory, unwritable } from '../command-error.ts';
-import type { TreeCopy } from './tree-check.ts';
 
 const DIFFERS: FindingKind = {
   problem: 'files of the copy differ from the log',

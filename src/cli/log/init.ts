@@ -5,6 +5,9 @@ import { InvalidArgumentError } from 'commander';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
 import type { Config, LogKeyOrigin } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
+import { continues, storeTiles } from '../../inspection/store-source.ts';
+import { requireSeal } from '../../inspection/stored-seal.ts';
+import { verifierKeysOf } from '../../inspection/trust.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   checkOrigin,
@@ -26,9 +29,6 @@ import { withStoreToMake } from '../admin/with-store.ts';
 import { CommandError, unwritable } from '../command-error.ts';
 import { type CliContext, requireReader, writeJson } from '../context.ts';
 import { requireSoundRows } from './open-log.ts';
-import { continues, storeTiles } from './store-source.ts';
-import { requireSeal } from './stored-seal.ts';
-import { verifierKeysOf } from './trust.ts';
 
 const HELP = `
 NAME is the origin of the log: the address at which it is public, without https://, such as keys.example/log. It cannot be

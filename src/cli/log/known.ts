@@ -1,13 +1,13 @@
 /** What this server knows of its log beside the database: checkpoints in its files, and the master secret. */
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
+import type { KnownCheckpoint } from '../../inspection/check-database.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
 import { readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { shownPath } from '../../service/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { CommandError } from '../command-error.ts';
-import type { KnownCheckpoint } from './check-database.ts';
 
 /** Returns the checkpoints that the server published, and that witnesses showed it. */
 export function readKnown({ log: { stateFile } }: Config): KnownCheckpoint[] {

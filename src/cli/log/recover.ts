@@ -3,6 +3,10 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
+import { checkCopy } from '../../inspection/check-copy.ts';
+import { continues, storeTiles } from '../../inspection/store-source.ts';
+import { requireSeal } from '../../inspection/stored-seal.ts';
+import { describeCheckpoint, verifierKeysOf } from '../../inspection/trust.ts';
 import type { Extend, LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   extendTree,
@@ -28,14 +32,10 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { checkCopy } from './check-copy.ts';
 import { saveState, writeStateFile } from './init.ts';
 import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';
 import { openSource } from './source.ts';
-import { continues, storeTiles } from './store-source.ts';
-import { requireSeal } from './stored-seal.ts';
-import { describeCheckpoint, verifierKeysOf } from './trust.ts';
 
 const HELP = `
 A server continues a log only from the last checkpoint that it published, which its state file holds. After a restore the

@@ -6,10 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { FormatError, parseEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { cleartextProxyProblem } from '../../config/index.ts';
 import { decodeText, type TextError } from '../../files/text-file.ts';
+import type { LogSource } from '../../inspection/log-source.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readStreamBounded } from '../read-bounded.ts';
-import type { LogSource } from './log-source.ts';
 
 /** A log that is published. Methods throw `CommandError` if the place cannot be read at all. */
 export interface PublishedLog extends LogSource {

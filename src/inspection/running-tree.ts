@@ -3,7 +3,7 @@
  * compares the result with tiles and checkpoints that it did not compute.
  */
 import { TILE_WIDTH } from '#tlog';
-import { EMPTY_ROOT, leafHash, nodeHash } from '../../log/index.ts';
+import { EMPTY_ROOT, leafHash, nodeHash } from '../log/index.ts';
 
 /** A full tile: 256 hashes of 32 bytes. */
 export interface FullTile {

@@ -2,16 +2,16 @@
  * Compares the rows of the ledger with the entries of its logs, in both directions: each row made since the log began
  * must have the entry that its statement hashes to, and each entry must have its row, unless it was pruned.
  */
-import { formatKeyId, keyEntry } from '../../keys/index.ts';
-import type { FindingKind, Findings } from '../../ledger/admin.ts';
+import { formatKeyId, keyEntry } from '../keys/index.ts';
+import type { FindingKind, Findings } from '../ledger/admin.ts';
 import type {
   LedgerStore,
   LogEntry,
   LogPosition,
   LogRecord,
   RecordedRow,
-} from '../../ledger/index.ts';
-import type { LogMacKeys } from '../../proof/index.ts';
+} from '../ledger/index.ts';
+import type { LogMacKeys } from '../proof/index.ts';
 import { checkAudits, type EntryRange, type LogStartFacts } from './audits-check.ts';
 import { EntryReader, makes } from './entry-reader.ts';
 import { checkExpiries, checkStates } from './states-check.ts';

@@ -5,8 +5,8 @@
  * and one tile per level, at every size of the log.
  */
 import { type Checkpoint, TILE_WIDTH, tilePath } from '#tlog';
-import type { FindingKind, Findings } from '../../ledger/admin.ts';
-import { leafHash } from '../../log/index.ts';
+import type { FindingKind, Findings } from '../ledger/admin.ts';
+import { leafHash } from '../log/index.ts';
 import type { LogSource } from './log-source.ts';
 import { type FullTile, RunningTree } from './running-tree.ts';
 

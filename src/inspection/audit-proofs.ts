@@ -1,11 +1,11 @@
 /** Proves that audit records are entries of the log, under its newest checkpoint. */
 import { FormatError, parseCheckpoint, parseNote, type TlogProof } from '#tlog';
-import { formatTimestamp } from '../../clock.ts';
-import { SetupError } from '../../errors.ts';
-import { auditEntry } from '../../keys/index.ts';
-import { type FindingKind, Findings } from '../../ledger/admin.ts';
-import type { AuditRecord, LedgerStore, LogRecord } from '../../ledger/index.ts';
-import { inclusionProof, openCheckpoint, verifyInclusion } from '../../log/index.ts';
+import { formatTimestamp } from '../clock.ts';
+import { SetupError } from '../errors.ts';
+import { auditEntry } from '../keys/index.ts';
+import { type FindingKind, Findings } from '../ledger/admin.ts';
+import type { AuditRecord, LedgerStore, LogRecord } from '../ledger/index.ts';
+import { inclusionProof, openCheckpoint, verifyInclusion } from '../log/index.ts';
 import { allAudits } from './accounts-check.ts';
 import { storeTiles } from './store-source.ts';
 import { verifierKeysOf } from './trust.ts';

@@ -9,9 +9,9 @@ import {
   type Policy,
   type VerifierKey,
 } from '#tlog';
-import { SetupError } from '../../errors.ts';
-import type { LogRecord } from '../../ledger/index.ts';
-import { openCheckpoint, openVerifierKey, verifySignature } from '../../log/index.ts';
+import { SetupError } from '../errors.ts';
+import type { LogRecord } from '../ledger/index.ts';
+import { openCheckpoint, openVerifierKey, verifySignature } from '../log/index.ts';
 
 /** A checkpoint whose signatures were verified. */
 export interface TrustedCheckpoint {

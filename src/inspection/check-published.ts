@@ -1,7 +1,7 @@
 /** Checks a log from outside: the tree that it serves, and that it contains what was seen of it before. */
 import type { Policy } from '#tlog';
-import { SetupError } from '../../errors.ts';
-import type { FindingKind, Findings } from '../../ledger/admin.ts';
+import { SetupError } from '../errors.ts';
+import type { FindingKind, Findings } from '../ledger/admin.ts';
 import type { LogSource } from './log-source.ts';
 import { checkTree, type Mark, type TreeCopy } from './tree-check.ts';
 import { describeCheckpoint, requireTrusted, type TrustedCheckpoint } from './trust.ts';

@@ -1,5 +1,5 @@
 /** Reads single entries of logs in the database. */
-import type { LedgerStore, LogPosition } from '../../ledger/index.ts';
+import type { LedgerStore, LogPosition } from '../ledger/index.ts';
 
 /** Entries that are read together. */
 const BLOCK = 1_024;

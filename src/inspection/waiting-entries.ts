@@ -1,7 +1,7 @@
 /** Judges entries that wait for a turn, as the log is going to. */
-import type { FindingKind } from '../../ledger/admin.ts';
-import type { LedgerStore, LogRecord, PendingEntry } from '../../ledger/index.ts';
-import type { LogMacKeys } from '../../proof/index.ts';
+import type { FindingKind } from '../ledger/admin.ts';
+import type { LedgerStore, LogRecord, PendingEntry } from '../ledger/index.ts';
+import type { LogMacKeys } from '../proof/index.ts';
 import { makes } from './entry-reader.ts';
 
 /** No log has this ID, so that every waiting entry waits for another one. */

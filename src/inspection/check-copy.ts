@@ -1,7 +1,7 @@
 /** Compares a copy of a log with the database, which a restore may have put back, before its entries are taken. */
 import type { Checkpoint } from '#tlog';
-import { type FindingKind, Findings } from '../../ledger/admin.ts';
-import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
+import { type FindingKind, Findings } from '../ledger/admin.ts';
+import type { LedgerStore, LogRecord } from '../ledger/index.ts';
 import type { LogSource } from './log-source.ts';
 import { continues, storeTiles } from './store-source.ts';
 import { checkTree, type Mark } from './tree-check.ts';

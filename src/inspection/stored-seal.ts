@@ -1,8 +1,8 @@
 /** Refuses a stored head that no server wrote, before a command signs or extends it. */
-import { SetupError } from '../../errors.ts';
-import type { LogRecord } from '../../ledger/index.ts';
-import type { LogMacKeys } from '../../proof/index.ts';
-import { judgeSeal } from '../../service/index.ts';
+import { SetupError } from '../errors.ts';
+import type { LogRecord } from '../ledger/index.ts';
+import type { LogMacKeys } from '../proof/index.ts';
+import { judgeSeal } from '../service/index.ts';
 import { describeCheckpoint } from './trust.ts';
 
 /** Throws `SetupError` unless the head carries a seal under the master secret. */

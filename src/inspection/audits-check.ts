@@ -1,13 +1,8 @@
 /** Compares audit records with their entries, and collects what they say about rows and entries. */
-import { formatTimestamp } from '../../clock.ts';
-import { auditEntry } from '../../keys/index.ts';
-import type { FindingKind, Findings } from '../../ledger/admin.ts';
-import {
-  ApiKeyHistories,
-  detailsOf,
-  type LedgerStore,
-  type LogRecord,
-} from '../../ledger/index.ts';
+import { formatTimestamp } from '../clock.ts';
+import { auditEntry } from '../keys/index.ts';
+import type { FindingKind, Findings } from '../ledger/admin.ts';
+import { ApiKeyHistories, detailsOf, type LedgerStore, type LogRecord } from '../ledger/index.ts';
 import { AccountChains, checkAccounts } from './accounts-check.ts';
 import { checkApiKeys } from './api-keys-check.ts';
 import { type EntryReader, makes } from './entry-reader.ts';

@@ -1,7 +1,7 @@
 /** Reads a log from the database of the service. */
 import { type Checkpoint, TILE_WIDTH } from '#tlog';
-import type { LogRecord, LogStore } from '../../ledger/index.ts';
-import { leafHash, rootAt, type TileSource } from '../../log/index.ts';
+import type { LogRecord, LogStore } from '../ledger/index.ts';
+import { leafHash, rootAt, type TileSource } from '../log/index.ts';
 import type { LogSource } from './log-source.ts';
 
 const HASH_BYTES = 32;

@@ -1,12 +1,12 @@
 /** Checks API keys against the audit records of their issue, rotation and revocation, and of the deletion of their account. */
-import { DEMO_ACCOUNTS } from '../../accounts/index.ts';
-import type { FindingKind, Findings } from '../../ledger/admin.ts';
+import { DEMO_ACCOUNTS } from '../accounts/index.ts';
+import type { FindingKind, Findings } from '../ledger/admin.ts';
 import {
   ApiKeyHistories,
   type ApiKeyRecord,
   type LedgerStore,
   type LogRecord,
-} from '../../ledger/index.ts';
+} from '../ledger/index.ts';
 import { allAudits } from './accounts-check.ts';
 
 interface ApiKeysOrder {
