@@ -1,6 +1,6 @@
 /**
  * Imports run one way: main → serve → http → telemetry → service → keys → accounts → stages → leaves,
- * and main → cli → setup → service. The server's start, serve/, imports setup/ too.
+ * and main → cli → setup, inspection → service. The server's start, serve/, imports setup/ too.
  *
  * Stages never import each other's values; they meet in keys/. A type may come from an earlier stage. Only
  * cli/ imports the client in sdk/, through its door; the client imports nothing from src/, and only the formats of
@@ -35,6 +35,7 @@ const RANKS: Record<string, number> = {
   cli: 6,
   telemetry: 5,
   setup: 5,
+  inspection: 5,
   service: 4,
   keys: 3,
   accounts: 2,
@@ -66,12 +67,13 @@ const STAGES = ['entropy', 'drbg', 'sp800-22', 'modulation', 'proof', 'ledger', 
 const SERVER = ['serve', 'http', 'telemetry'];
 
 /** Further folders with a door. Only the service, which runs the path of a key, imports other files of `keys/`. */
-const BEHIND_DOORS = ['accounts', 'keys', 'service', 'setup'];
+const BEHIND_DOORS = ['accounts', 'inspection', 'keys', 'service', 'setup'];
 
-/** Further doors, and the layers that may import them. */
+/** Doors that only some layers may use, most of them further doors of a folder. */
 const SIDE_DOORS: Record<string, readonly string[]> = {
   '#sp800-90b/health': ['entropy', 'keys'],
-  'ledger/admin.ts': ['cli'],
+  'inspection/index.ts': ['cli'],
+  'ledger/admin.ts': ['cli', 'inspection'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#sp800-22/assess': ['cli'],
   '#sp800-22/report': ['cli'],
@@ -220,6 +222,9 @@ describe('layers', () => {
     const intoKeys = { ...wrong, from: 'http', to: 'keys', target: 'keys/latch.ts' };
     assert.match(complaint(intoKeys) ?? '', /http enters keys by keys\/latch.ts/);
     assert.equal(complaint({ ...intoKeys, from: 'service' }), undefined);
+    const inspection = { ...wrong, from: 'http', to: 'inspection', target: 'inspection/index.ts' };
+    assert.match(complaint(inspection) ?? '', /http imports inspection/);
+    assert.equal(complaint({ ...inspection, from: 'cli' }), undefined);
     const intoCli = { ...wrong, from: 'serve', to: 'cli', target: 'cli/index.ts' };
     assert.match(complaint(intoCli) ?? '', /serve imports cli/);
   });

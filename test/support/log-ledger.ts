@@ -14,7 +14,7 @@ import {
   tilePath,
   tileWidth,
 } from '#tlog';
-import { storeSource, storeTiles } from '../../src/inspection/store-source.ts';
+import { storeSource, storeTiles } from '../../src/inspection/index.ts';
 import { formatKeyId, keyEntry, keyStatement } from '../../src/keys/index.ts';
 import {
   type Edge,

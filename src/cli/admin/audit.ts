@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { formatProof } from '#tlog';
 import { formatTimestamp } from '../../clock.ts';
-import { allAudits } from '../../inspection/accounts-check.ts';
-import { AuditProver, verifyAudits } from '../../inspection/audit-proofs.ts';
+import { AuditProver, allAudits, verifyAudits } from '../../inspection/index.ts';
 import { auditStatement, formatAuditId } from '../../keys/index.ts';
 import type { AuditRecord } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';

@@ -4,10 +4,10 @@ import { FormatError, type Policy, parseCheckpoint, parseNote } from '#tlog';
 import {
   checkPublished,
   type EarlierCheckpoint,
+  type TrustedCheckpoint,
   trustEarlier,
   trustNewest,
-} from '../../inspection/check-published.ts';
-import type { TrustedCheckpoint } from '../../inspection/trust.ts';
+} from '../../inspection/index.ts';
 import { Findings } from '../../ledger/admin.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';

@@ -1,7 +1,7 @@
 /** `phm log check`: the monitor of a log, from outside or beside its database. */
 import type { Command } from 'commander';
 import { encodeBase64 } from '#tlog';
-import { checkDatabase, type DatabaseReport } from '../../inspection/check-database.ts';
+import { checkDatabase, type DatabaseReport } from '../../inspection/index.ts';
 import type { Finding } from '../../ledger/admin.ts';
 import type { LogRecord } from '../../ledger/index.ts';
 import { counted } from '../admin/row-counts.ts';

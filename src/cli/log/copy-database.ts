@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
-import { storeSource } from '../../inspection/store-source.ts';
-import { checkTree } from '../../inspection/tree-check.ts';
-import { describeCheckpoint, verifierKeysOf } from '../../inspection/trust.ts';
+import {
+  checkTree,
+  describeCheckpoint,
+  storeSource,
+  verifierKeysOf,
+} from '../../inspection/index.ts';
 import { type FindingKind, Findings } from '../../ledger/admin.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, policyText, readState } from '../../log/index.ts';

@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { formatEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { writeDurably } from '../../files/durable-file.ts';
-import type { TreeCopy } from '../../inspection/tree-check.ts';
+import type { TreeCopy } from '../../inspection/index.ts';
 import type { FindingKind, Findings } from '../../ledger/admin.ts';
 import { requireOwnDirectory, unwritable } from '../command-error.ts';
 

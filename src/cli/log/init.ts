@@ -5,9 +5,7 @@ import { InvalidArgumentError } from 'commander';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
 import type { Config, LogKeyOrigin } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
-import { continues, storeTiles } from '../../inspection/store-source.ts';
-import { requireSeal } from '../../inspection/stored-seal.ts';
-import { verifierKeysOf } from '../../inspection/trust.ts';
+import { continues, requireSeal, storeTiles, verifierKeysOf } from '../../inspection/index.ts';
 import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   checkOrigin,

@@ -1,7 +1,7 @@
 /** What this server knows of its log beside the database: checkpoints in its files, and the master secret. */
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
-import type { KnownCheckpoint } from '../../inspection/check-database.ts';
+import type { KnownCheckpoint } from '../../inspection/index.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
 import { readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';

@@ -3,10 +3,14 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
-import { checkCopy } from '../../inspection/check-copy.ts';
-import { continues, storeTiles } from '../../inspection/store-source.ts';
-import { requireSeal } from '../../inspection/stored-seal.ts';
-import { describeCheckpoint, verifierKeysOf } from '../../inspection/trust.ts';
+import {
+  checkCopy,
+  continues,
+  describeCheckpoint,
+  requireSeal,
+  storeTiles,
+  verifierKeysOf,
+} from '../../inspection/index.ts';
 import type { Extend, LedgerStore, LogRecord } from '../../ledger/index.ts';
 import {
   extendTree,

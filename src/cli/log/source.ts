@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { FormatError, parseEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { cleartextProxyProblem } from '../../config/index.ts';
 import { decodeText, type TextError } from '../../files/text-file.ts';
-import type { LogSource } from '../../inspection/log-source.ts';
+import type { LogSource } from '../../inspection/index.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readStreamBounded } from '../read-bounded.ts';
