@@ -350,6 +350,24 @@ function keys(): Case[] {
   const wrongOpening = 'The opening has the wrong form: an opening is base64 of exactly 32 bytes.';
   const ofLength = (bytes: number) => Buffer.concat([opener, Buffer.alloc(bytes)]);
   return [
+    {
+      name: 'a file that names another key',
+      receipt: { key_id: 'phm_1', receipt },
+      problems: ['The file has another key_id than its receipt, which says phm_'],
+    },
+    {
+      name: 'an answer with another length and another recipient',
+      receipt: { security_level: 128, sealed_to: randomBytes(32).toString('base64'), receipt },
+      problems: [
+        'The file has another security_level than its receipt, which says 256: ',
+        'The file has another sealed_to than its receipt, which says none: ',
+      ],
+    },
+    {
+      name: 'a file that names its own key',
+      receipt: { key_id: receipt.statement.key_id, security_level: 256, sealed_to: null, receipt },
+      problems: [],
+    },
     { name: 'another key', key: randomBytes(32).toString('hex'), opening, problems: [misfit] },
     { name: 'the opening of another key', key, opening: issue().opening, problems: [misfit] },
     {

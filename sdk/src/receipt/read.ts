@@ -27,7 +27,13 @@ export interface ReceiptFile {
   readonly key?: string;
   readonly opening?: string;
   readonly nistReport?: EvidenceReport;
+  /** What the file itself says of the key, by members of the statement. */
+  readonly said: Readonly<Partial<Record<SaidMember, unknown>>>;
 }
+
+/** Members that a file or an answer has beside its receipt, and that the statement has too. */
+const SAID = ['key_id', 'security_level', 'sealed_to'] as const;
+type SaidMember = (typeof SAID)[number];
 
 /**
  * Returns the parts of a receipt, or of what has one within it: the file of `phm generate --receipt`, the download of the
@@ -37,7 +43,9 @@ export function openReceiptFile(given: unknown): ReceiptFile {
   const value = parsed(NO_RECEIPT, () =>
     typeof given === 'string' ? parseReceiptText(given) : given,
   );
-  if (!isObject(value) || !('receipt' in value) || 'statement' in value) return { receipt: value };
+  if (!isObject(value) || !('receipt' in value) || 'statement' in value) {
+    return { receipt: value, said: {} };
+  }
   const { receipt, key, opening, nist_report: nistReport } = value;
   if (receipt === null) {
     throw new UnreadableError(
@@ -49,6 +57,9 @@ export function openReceiptFile(given: unknown): ReceiptFile {
     ...(typeof key === 'string' && { key }),
     ...(typeof opening === 'string' && { opening }),
     ...(isObject(nistReport) && { nistReport: nistReport as unknown as EvidenceReport }),
+    said: Object.fromEntries(
+      SAID.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])),
+    ),
   };
 }
 

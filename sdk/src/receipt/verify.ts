@@ -47,6 +47,7 @@ export async function verifyReceipt(
   if (isIncluded && isOwnLog && authority.isLogSigned) {
     describeStatement(findings, statement, authority.signedAt);
   }
+  checkSaid(findings, statement, file);
   await checkPossession(findings, statement, key, opening);
   await checkEvidence(findings, statement, nistReport);
   findings.notShown.push(LIMIT);
@@ -120,6 +121,17 @@ function checkOrigin(
     `The statement is of the log "${service}", but the checkpoint is of the log "${checkpoint.origin}".`,
   );
   return false;
+}
+
+/** Readers take the ID of a key from the file, not from the statement inside. */
+function checkSaid({ problems }: Findings, statement: KeyStatement, { said }: ReceiptFile): void {
+  for (const [name, value] of Object.entries(said)) {
+    const stated = statement[name as keyof typeof said];
+    if (value === stated) continue;
+    problems.push(
+      `The file has another ${name} than its receipt, which says ${stated ?? 'none'}: it was altered, or the receipt is for another key.`,
+    );
+  }
 }
 
 function describeStatement(

@@ -1,5 +1,5 @@
 /** Files with receipts, as the commands that verify them read them. */
-import { type EvidenceReport, parseReceiptText } from '../../../sdk/src/index.ts';
+import { parseReceiptText } from '../../../sdk/src/index.ts';
 import { commandLine } from '../../process/launcher.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
@@ -36,13 +36,12 @@ export interface Given {
   readonly receipt: unknown;
   readonly key?: string;
   readonly opening?: string;
-  readonly nistReport?: EvidenceReport;
 }
 
 export function unwrap(context: CliContext, text: string): Given {
   const json = parseObject(text);
   if (json === null || !('receipt' in json)) return { receipt: text };
-  const { receipt, key, opening, nist_report: nistReport } = json;
+  const { receipt, key, opening } = json;
   if (receipt === null) {
     const id = typeof json.key_id === 'string' ? json.key_id : 'KEY_ID';
     throw new CommandError(
@@ -55,7 +54,6 @@ export function unwrap(context: CliContext, text: string): Given {
     receipt,
     ...(typeof key === 'string' && { key }),
     ...(typeof opening === 'string' && { opening }),
-    ...(isObject(nistReport) && { nistReport: nistReport as unknown as EvidenceReport }),
   };
 }
 

@@ -75,8 +75,8 @@ async function verify(
   file: string,
   flags: VerifyFlags,
 ): Promise<ReceiptVerdict> {
-  const inFile = unwrap(context, await readReceiptText(file));
-  const { receipt, nistReport } = inFile;
+  const text = await readReceiptText(file);
+  const inFile = unwrap(context, text);
   const inKeyFile = flags.keyFile === undefined ? {} : readKey(flags.keyFile);
   const key = inKeyFile.key ?? inFile.key;
   const opening = readOpening(flags.opening) ?? inFile.opening ?? inKeyFile.opening;
@@ -84,10 +84,9 @@ async function verify(
     throw new CommandError('--opening needs --key-file: they are checked together', 2);
   }
   const policy = flags.policy === undefined ? undefined : readPolicyFile(flags.policy);
-  const found = await verifyReceipt(receipt, {
+  const found = await verifyReceipt(text, {
     ...(policy !== undefined && { policy }),
     ...(key !== undefined && { key, opening }),
-    ...(nistReport !== undefined && { nistReport }),
   }).catch((error) => {
     if (!(error instanceof UnreadableError)) throw error;
     throw new CommandError(error.message, 2);

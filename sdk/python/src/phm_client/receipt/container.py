@@ -19,6 +19,12 @@ class ReceiptFile:
     key: str | None = field(default=None, repr=False)
     opening: str | None = field(default=None, repr=False)
     nist_report: Mapping[str, Any] | None = None
+    said: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the file itself says of the key, by members of the statement."""
+
+
+_SAID = ("key_id", "security_level", "sealed_to")
+"""Members that a file or an answer has beside its receipt, and that the statement has too."""
 
 
 def open_receipt_file(given: object) -> ReceiptFile:
@@ -41,6 +47,7 @@ def open_receipt_file(given: object) -> ReceiptFile:
         key=_text(members.get("key")),
         opening=_text(members.get("opening")),
         nist_report=cast("dict[str, Any]", report) if isinstance(report, dict) else None,
+        said={name: members[name] for name in _SAID if members.get(name) is not None},
     )
 
 

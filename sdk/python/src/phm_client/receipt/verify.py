@@ -73,6 +73,7 @@ def verify_receipt(
     authority = AuthorityCheck(findings, proof.note, checkpoint, seconds).run(policy)
     if is_included and is_own_log and authority.is_log_signed:
         _describe_statement(findings, statement, authority.signed_at)
+    _check_said(findings, statement, file.said)
     check_possession(findings, statement, key, opening)
     check_evidence(findings, statement, report)
     findings.not_shown.append(_LIMIT)
@@ -168,6 +169,21 @@ def _check_origin(findings: Findings, statement: dict[str, Any], checkpoint: Che
         f'but the checkpoint is of the log "{checkpoint.origin}".'
     )
     return False
+
+
+def _check_said(
+    findings: Findings, statement: dict[str, Any], said: Mapping[str, Any]
+) -> None:
+    """Readers take the ID of a key from the file, not from the statement inside."""
+    for name, value in said.items():
+        stated = statement[name]
+        if value == stated:
+            continue
+        findings.problems.append(
+            f"The file has another {name} than its receipt, which says "
+            f"{'none' if stated is None else stated}: it was altered, "
+            "or the receipt is for another key."
+        )
 
 
 def _describe_statement(
