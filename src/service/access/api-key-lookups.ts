@@ -5,10 +5,9 @@
  * address that sends invented keys delays mainly its own look-ups. One address can fill half of the places, two can fill
  * two thirds, and so on: only thousands of addresses can fill them all.
  */
-import { AppError } from '../../errors.ts';
 import type { Principal } from '../../ledger/index.ts';
 import type { KeyObserver } from '../observer.ts';
-import { isOwnShare } from '../requests/own-share.ts';
+import { isOwnShare, overloaded } from '../requests/own-share.ts';
 
 /** Limit of waiting look-ups, over all addresses, of keys that are not known to be valid. */
 const MAX_WAITING = 8_192;
@@ -64,7 +63,7 @@ export class ApiKeyLookups {
         hasRoomForOthers: this.#unknownCount < MAX_WAITING,
       });
       this.#observer?.refused('lookups', ownShare);
-      throw new AppError('overloaded', { retryAfterSeconds: 1, ownShare });
+      throw overloaded(ownShare, 1);
     }
     this.#unknown.set(address, queue);
     this.#unknownCount += 1;

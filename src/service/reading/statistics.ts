@@ -1,6 +1,6 @@
 /** The main thread's side of the statistics worker, with a limit on queries in progress. */
 import type { Worker } from 'node:worker_threads';
-import { AppError } from '../../errors.ts';
+import type { AppError } from '../../errors.ts';
 import type {
   AccountActivity,
   KeyPage,
@@ -9,7 +9,7 @@ import type {
   SeriesQuery,
 } from '../../ledger/index.ts';
 import type { KeyObserver, QueueLoad, QueueName } from '../observer.ts';
-import { isOwnShare } from '../requests/own-share.ts';
+import { isOwnShare, overloaded } from '../requests/own-share.ts';
 import {
   type ActivityQuery,
   damagedLedger,
@@ -141,7 +141,7 @@ export class Statistics {
     if (!places.take(accountId)) {
       const ownShare = places.isOwnShare(accountId);
       this.#observer?.refused(places.queue, ownShare);
-      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
+      throw overloaded(ownShare, RETRY_AFTER_SECONDS);
     }
     const result = await this.#post(task, () => places.free(accountId));
     if (result.kind === 'failed') throw toError(result.failure);

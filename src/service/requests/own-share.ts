@@ -1,4 +1,17 @@
 /** Tells a caller that asks for too much from a service that has too little. */
+import { AppError } from '../../errors.ts';
+
+const OWN_REMEDY =
+  'You have too many requests in progress at a time. Wait for some of their answers, and try again in {wait}.';
+
+/** Returns the error of a request that a queue refuses. */
+export function overloaded(ownShare: boolean, retryAfterSeconds: number): AppError {
+  return new AppError('overloaded', {
+    retryAfterSeconds,
+    ownShare,
+    ...(ownShare && { remedy: OWN_REMEDY }),
+  });
+}
 
 /** A queue that refuses a caller, in any unit of work. */
 interface RefusingQueue {

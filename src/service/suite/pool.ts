@@ -14,6 +14,7 @@ import { type GeneratorStatus, latchedError } from '../../keys/generator.ts';
 import type { Defect, FailedVerdict, Latch } from '../../keys/latch.ts';
 import type { BatchTooLarge } from '../../keys/order.ts';
 import type { KeyObserver, StageListener } from '../observer.ts';
+import { overloaded } from '../requests/own-share.ts';
 import type { UnvouchedKeys } from '../threads/messages.ts';
 import {
   BATCH_LIMIT_MS,
@@ -119,7 +120,7 @@ export class SuitePool {
     if (!this.#admits(request)) {
       const ownShare = this.#room.isOwnShare(request, this.#able);
       this.#observer?.refused(request.isBatch ? 'batches' : 'suite', ownShare);
-      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS, ownShare });
+      throw overloaded(ownShare, RETRY_AFTER_SECONDS);
     }
     const work = new SuiteWork(request, abandoned, onStage);
     const limitMs = request.isBatch ? BATCH_LIMIT_MS : SUITE_LIMIT_MS;

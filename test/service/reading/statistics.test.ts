@@ -27,15 +27,24 @@ class SlowWorker extends EventEmitter {
 
 const query = { startMs: 0, stepMinutes: 1, steps: 1 };
 
+/** What a caller gets that has too many requests in progress, and one that meets a full service. */
+const overloaded = (ownShare: boolean) => ({
+  code: 'overloaded',
+  details: {
+    retryAfterSeconds: 1,
+    ownShare,
+    ...(ownShare && {
+      remedy:
+        'You have too many requests in progress at a time. Wait for some of their answers, and try again in {wait}.',
+    }),
+  },
+});
+
 describe('queries to the statistics worker', () => {
   it('are limited to eight per account and 64 in total, then refused as overloaded', async () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);
     const ask = (accountId: string) => statistics.series({ ...query, accountId });
-    const overloaded = (ownShare: boolean) => ({
-      code: 'overloaded',
-      details: { retryAfterSeconds: 1, ownShare },
-    });
     const asked: Promise<unknown>[] = [];
     for (let i = 0; i < 8; i++) asked.push(ask('acct_0'));
     await assert.rejects(ask('acct_0'), overloaded(true));
@@ -61,10 +70,7 @@ describe('queries to the statistics worker', () => {
     const ask = () => statistics.activity({ accountId: 'acct', sinceMs: 0 });
     const sums = Array.from({ length: 8_192 }, ask);
     assert.equal(worker.asked.length, 8_192);
-    await assert.rejects(ask(), {
-      code: 'overloaded',
-      details: { retryAfterSeconds: 1, ownShare: true },
-    });
+    await assert.rejects(ask(), overloaded(true));
     const activity = { activeApiKeys: 1 } as AccountActivity;
     while (worker.asked.length > 0) worker.answer({ kind: 'activity', activity });
     assert.deepEqual(new Set(await Promise.all(sums)), new Set([activity]));
