@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { precompress } from '../scripts/precompress.ts';
@@ -7,6 +8,8 @@ const SERVICE = process.env.PHM_DEV_SERVER ?? 'http://127.0.0.1:8080';
 
 const BUILT = fileURLToPath(new URL('../build/dashboard', import.meta.url));
 
+const CLIENT = fileURLToPath(new URL('../sdk/src/client.ts', import.meta.url));
+
 const NO_FILES = '\0no-files';
 
 /** Leaves the encryption of files out: the client of `sdk/` has it, the page does not use it, and it is 100 KB. */
@@ -14,10 +17,16 @@ const withoutFiles: Plugin = {
   name: 'without-files',
   enforce: 'pre',
   resolveId: (source, importer) =>
-    importer?.endsWith('/sdk/src/client.ts') && source.startsWith('./files/') ? NO_FILES : null,
-  load: (id) =>
-    id === NO_FILES ? 'export let streamOf, newFileKey, encryptFile, encryptChunks;' : null,
+    importer === CLIENT && source.startsWith('./files/') ? NO_FILES : null,
+  load: (id) => (id === NO_FILES ? `export let ${namesFromFiles().join(', ')};` : null),
 };
+
+/** Returns the values that the client imports from the files that the page leaves out. */
+function namesFromFiles(): string[] {
+  const imports = readFileSync(CLIENT, 'utf8').matchAll(/^import \{([^}]*)\} from '\.\/files\//gm);
+  const names = [...imports].flatMap(([, list = '']) => list.split(',').map((name) => name.trim()));
+  return names.filter((name) => name !== '' && !name.startsWith('type '));
+}
 
 export default defineConfig({
   root: import.meta.dirname,
