@@ -71,7 +71,8 @@ export async function runFiles(
     isNamed ||= test.includes(name) && !files.includes(test);
   });
   stream.on('test:diagnostic', ({ file, nesting, message }) => {
-    if (file === undefined || nesting === 0) return;
+    // Where a failed test keeps its data is no figure.
+    if (file === undefined || nesting === 0 || message.startsWith('kept: ')) return;
     figures.set(file, [...(figures.get(file) ?? []), message]);
   });
   stream.on('test:summary', ({ file, duration_ms: ms, success, counts }) => {

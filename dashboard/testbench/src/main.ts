@@ -84,7 +84,7 @@ function showFacts({ file }: Opened, sha256: string): void {
   facts.replaceChildren(
     ...pairs([
       ['File', file.name],
-      ['Size', `${grouped(file.size)} bytes`],
+      ['Size', `${grouped(file.size)} ${file.size === 1 ? 'byte' : 'bytes'}`],
       ['SHA-256', sha256],
     ]),
   );

@@ -49,7 +49,8 @@ export class ProgressView {
     const seconds = (performance.now() - this.#startMs) / 1000;
     const rate = (finished * this.#bitsPerSequence) / 1e6 / Math.max(0.001, seconds);
     const speed = this.#bitsPerSequence > 0 ? `, ${rate.toFixed(1)} Mbit/s` : '';
-    this.#text.textContent = `${grouped(finished)}${total} sequences tested${speed}`;
+    const noun = (expected ?? finished) === 1 ? 'sequence' : 'sequences';
+    this.#text.textContent = `${grouped(finished)}${total} ${noun} tested${speed}`;
     for (const test of tests) this.#updateRow(test);
   }
 

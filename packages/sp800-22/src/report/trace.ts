@@ -112,7 +112,7 @@ export function identityRows(
     ['Report', report.id],
     ...fieldRows(report),
     ['Input', name.replace(/\p{Cc}/gu, '\ufffd')],
-    ['Size', size === null ? 'not known' : `${size} bytes`],
+    ['Size', size === null ? 'not known' : `${size} ${size === 1 ? 'byte' : 'bytes'}`],
     ['Bytes read', String(bytes)],
     ['SHA-256 of the bytes read', sha256],
     ['Format', format],
