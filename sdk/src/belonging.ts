@@ -47,7 +47,10 @@ export class RecentKeys {
   }
 }
 
-type Made = Pick<GeneratedKey, 'key_id' | 'labels' | 'expires_at' | 'receipt' | 'receipt_url'> & {
+type Made = Pick<
+  GeneratedKey,
+  'key_id' | 'labels' | 'expires_at' | 'source' | 'receipt' | 'receipt_url'
+> & {
   readonly security_level: number;
   readonly key?: string;
   readonly sealed_key?: GeneratedSealedKey['sealed_key'];
@@ -88,7 +91,10 @@ function madeMismatch(
   for (const [i, one] of made.entries()) {
     const path = at === undefined ? '' : `${at}${i}`;
     const wrong =
-      endMismatch(request, one, isWarned) ?? sealMismatch(one, to) ?? receiptMismatch(one);
+      sourceMismatch(request, one) ??
+      endMismatch(request, one, isWarned) ??
+      sealMismatch(one, to) ??
+      receiptMismatch(one);
     if (wrong !== undefined) return path + wrong;
     const secret = one.key ?? one.sealed_key?.enc ?? '';
     if (ids.has(one.key_id) || secrets.has(secret))
@@ -99,6 +105,15 @@ function madeMismatch(
   }
   for (const id of ids) recent.add(id);
   return undefined;
+}
+
+function sourceMismatch(
+  { entropy_source: asked }: GenerateRequest,
+  made: Made,
+): string | undefined {
+  return asked === undefined || made.source === asked
+    ? undefined
+    : '/source is not that of the request';
 }
 
 /** Checks labels and expiry: the service repeats those of the request. */

@@ -22,14 +22,14 @@ export function readDurations(given: Durations): {
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly maxRetries: number;
-  /** Retries while no connection was made. */
-  readonly maxReconnects: number;
+  /** True if attempts that find no server do not count as retries. */
+  readonly reconnects: boolean;
 } {
   return {
     timeoutMs: whole('timeoutMs', given.timeoutMs ?? 60_000, 1, MAX_MS),
     attemptTimeoutMs: whole('attemptTimeoutMs', given.attemptTimeoutMs ?? 30_000, 1, MAX_MS),
     maxRetries: whole('maxRetries', given.maxRetries ?? 3, 0, MAX_RETRIES),
-    maxReconnects: given.maxRetries ?? Number.POSITIVE_INFINITY,
+    reconnects: given.maxRetries === undefined,
   };
 }
 

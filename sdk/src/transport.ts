@@ -25,8 +25,8 @@ export interface TransportOptions {
   /** Milliseconds for one attempt. */
   readonly attemptTimeoutMs: number;
   readonly maxRetries: number;
-  /** The same while no connection was made. */
-  readonly maxReconnects: number;
+  /** True if attempts that find no server do not count as retries: they go on until the time is over. */
+  readonly reconnects: boolean;
   /** The queue before the API key's rate limit; null sends at once. */
   readonly turns: Turns | null;
   readonly onLimits: (limits: Limits) => void;
@@ -80,6 +80,8 @@ class Sending {
   /** True if that was a refusal by the rate limit: the queue then waits. */
   #isRefused = false;
   #retries = 0;
+  /** Attempts that found no server, if these do not count as retries. */
+  #reconnects = 0;
   /** True if a request of this call may have been executed, although its response was lost. */
   #mayHaveRun = false;
 
@@ -216,19 +218,20 @@ class Sending {
 
   /** Returns the milliseconds until the next attempt; undefined if there is none. */
   #waitBeforeRetry(error: unknown): number | undefined {
-    const { maxRetries, maxReconnects, turns } = this.#options;
+    const { maxRetries, reconnects, turns } = this.#options;
     this.#isRefused = false;
     if (!(error instanceof PhmError) || !mayRetry(error, this.#call.repeatable)) return undefined;
-    const backoffMs = waitMs(error, this.#retries, Math.random);
+    const isReconnect = reconnects && isUnconnected(error);
+    const backoffMs = waitMs(error, isReconnect ? this.#reconnects : this.#retries, Math.random);
     if (maxRetries === 0 || backoffMs === undefined) return undefined;
     const queued = turns !== null && isRateRefusal(error);
-    const most = isUnconnected(error) ? maxReconnects : maxRetries;
-    if (!queued && this.#retries >= most) return undefined;
+    if (!queued && !isReconnect && this.#retries >= maxRetries) return undefined;
     const wait = queued ? turns.pauseMs : backoffMs;
     if (performance.now() + wait >= this.#lastStartMs) return undefined;
     this.#failed = error;
     this.#isRefused = queued;
-    if (!queued) this.#retries += 1;
+    if (isReconnect) this.#reconnects += 1;
+    else if (!queued) this.#retries += 1;
     return wait;
   }
 }

@@ -62,7 +62,11 @@ def send(call: Call[T], options: TransportOptions) -> T:
 
 
 class _TooLarge(Exception):
-    pass
+    """A body is longer than the bound."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
 
 
 # Unlike the functions of `random`, it is the same in no two processes, however a program seeds.
@@ -177,8 +181,13 @@ class _Sending(Generic[T]):
         except UnicodeError:
             # httpx reads the target of a redirect, also when it does not follow it.
             answer = self._lost("its Location is no address", unknown=True)
-        except _TooLarge:
-            answer = self._lost(f"the response has more than {_MAX_BODY_BYTES} bytes", unknown=True)
+        except _TooLarge as error:
+            answer = PhmResponseError(
+                f"the response of {self._address} is longer than {_MAX_BODY_BYTES // 2**20} MiB "
+                f"(status {error.status}): it does not come from the PHM key service",
+                status=error.status,
+                request_id=self._request_id,
+            )
         self._check_process()
         if self._turns and isinstance(answer, PhmError) and is_rate_refusal(answer):
             self._turns.refused(retry_after_of(answer), sent_at=sent_at)
@@ -352,7 +361,7 @@ def _read_body(response: httpx.Response, ends: float) -> bytes:
     for chunk in cast("httpx.SyncByteStream", response.stream):
         body += inflate(chunk, _MAX_BODY_BYTES + 1 - len(body))
         if len(body) > _MAX_BODY_BYTES:
-            raise _TooLarge
+            raise _TooLarge(response.status_code)
         if time.monotonic() > ends:
             raise httpx.ReadTimeout("the response did not end in time")
     return bytes(body)
