@@ -53,6 +53,7 @@ const RANKS: Record<string, number> = {
   config: 0,
   files: 0,
   errors: 0,
+  'error-table': 0,
   bytes: 0,
   clock: 0,
   process: 0,

@@ -1,0 +1,34 @@
+/** The parts of the pages that come from the code are those that `npm run docs` writes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { allParts, readGeneratedFiles } from '../scripts/docs/tables/index.ts';
+import { withPart } from '../scripts/docs/tables/part.ts';
+
+/** More words in a cell make a table that nobody reads. */
+const MAX_WORDS = 39;
+
+describe('the generated parts', () => {
+  for (const { file, found, expected } of readGeneratedFiles()) {
+    it(`of ${file} are up to date`, () => {
+      assert.equal(found, expected, `${file} is stale: run "npm run docs"`);
+    });
+  }
+
+  it('have cells of fewer than 40 words', () => {
+    const cells = allParts()
+      .filter(({ file }) => file.endsWith('.md'))
+      .flatMap(({ text }) => text.split('\n').flatMap((line) => line.split(/(?<!\\)\|/)));
+    assert.ok(cells.length > 100);
+    assert.deepEqual(
+      cells.filter((cell) => cell.trim().split(/\s+/).length > MAX_WORDS),
+      [],
+    );
+  });
+
+  it('replace what is between their marks, and nothing else', () => {
+    const part = { file: 'page.md', after: ['two', '<'], before: '>', text: 'new' };
+    assert.equal(withPart('one <1> two <2> <3>', part), 'one <1> two <new> <3>');
+    assert.throws(() => withPart('one <1>', part), /page\.md lacks "two"/);
+    assert.throws(() => withPart('two <1', part), /page\.md lacks ">"/);
+  });
+});
