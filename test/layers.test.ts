@@ -25,6 +25,7 @@ import {
 const SRC = join(ROOT, 'src');
 const PACKAGES = join(ROOT, 'packages');
 const SDK = join(ROOT, 'sdk/src');
+const DASHBOARD = join(ROOT, 'dashboard');
 const HTTP_TESTS = join(ROOT, 'test/http');
 
 /** Rank of each layer: an import goes to a lower rank or stays within its folder. */
@@ -45,6 +46,7 @@ const RANKS: Record<string, number> = {
   'ais-20-31': 0,
   'sp800-22': 1,
   'sp800-90b': 0,
+  lab: 2,
   sealing: 0,
   tlog: 0,
   proof: 1,
@@ -77,7 +79,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'ledger/admin.ts': ['cli', 'inspection'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#sp800-22/assess': ['cli'],
-  '#sp800-22/report': ['cli'],
+  '#sp800-22/report': ['cli', 'lab'],
   '#sp800-22/wasm': ['modulation', 'cli'],
   '#sp800-22/worker': ['cli'],
 };
@@ -86,6 +88,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
 const BEYOND_PACKAGES: Record<string, readonly string[]> = {
   'sp800-90b': ['../../sp800-22/src/elementary.ts', '../../../sp800-22/src/elementary.ts'],
   sealing: ['../../tlog/src/index.ts', 'hpke'],
+  lab: ['#sp800-22', '#sp800-22/report', '#sp800-90b'],
 };
 
 /** Packages for browsers too, each with the only file that may import modules of Node, behind a condition. */
@@ -294,7 +297,7 @@ describe('layers', () => {
     assert.deepEqual(awaiting, ['main.ts']);
   });
 
-  it('allows packages to import only Node from outside, and sealing also the formats of the log and hpke', () => {
+  it('allows packages to import only Node from outside, sealing also the formats of the log and hpke, and the lab the tests', () => {
     const entries = readdirSync(PACKAGES, { withFileTypes: true });
     for (const { name } of entries.filter((entry) => entry.isDirectory())) {
       const folder = join(PACKAGES, name, 'src');
@@ -312,6 +315,23 @@ describe('layers', () => {
         }
       }
     }
+  });
+
+  it('lets the pages in dashboard/ import the client and packages, and nothing of src/', () => {
+    const files = readdirSync(DASHBOARD, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => /\.tsx?$/.test(file) && !/(^|\/)node_modules\//.test(file),
+    );
+    const imports = files.flatMap((file) => {
+      const text = readFileSync(join(DASHBOARD, file), 'utf8');
+      return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
+        ([, specifier = '']) => relative(ROOT, resolve(DASHBOARD, dirname(file), specifier)),
+      );
+    });
+    assert.ok(imports.some((path) => path.startsWith('packages/lab/')));
+    assert.deepEqual(
+      imports.filter((path) => path.startsWith('src/')),
+      [],
+    );
   });
 
   it('allows the client in sdk/ only the formats of the log and of sealed keys from outside, and one package later', () => {

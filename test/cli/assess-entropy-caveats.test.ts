@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { claimText } from '../../src/cli/assess/entropy-claim.ts';
-import { fewPairsWarning } from '../../src/cli/assess/iid-report.ts';
+import { claimText } from '../../packages/lab/src/entropy/claim.ts';
+import { fewPairsWarning } from '../../packages/lab/src/entropy/iid-report.ts';
 import { aesBits, aesBytes } from '../sp800-90b/ea-non-iid.ts';
 import { entropyFiles } from '../support/entropy-files.ts';
 

@@ -1,8 +1,8 @@
 /** What `phm assess-entropy` refuses and warns of before it assesses. */
+import { fewPairsWarning, formWarning, tooFewWarning } from '#lab';
 import type { ReportFields } from '#sp800-22/report';
 import { bitsOfGreatest } from '#sp800-90b';
 import { CommandError } from '../command-error.ts';
-import { tooFewWarning } from './entropy-report.ts';
 import type { EntropyRunFlags } from './entropy-run.ts';
 import {
   assertMatrix,
@@ -11,8 +11,6 @@ import {
   type ReadSamples,
   type SampleFlags,
 } from './entropy-samples.ts';
-import { formWarning } from './form-warning.ts';
-import { fewPairsWarning } from './iid-report.ts';
 
 export interface EntropyFlags extends SampleFlags, Omit<EntropyRunFlags, 'seed'>, ReportFields {
   /** Drawn if it is not given. */

@@ -1,7 +1,9 @@
 /** `phm assess-entropy`: runs either track of SP 800-90B, or its restart tests, on a file of samples. */
+
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type EntropyTrace, entropyForms, entropyTrace } from '#lab';
 import { checkFields } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
 import { softwareName } from '../../process/version.ts';
@@ -14,7 +16,6 @@ import {
   type EntropyFlags,
   sampleWarnings,
 } from './entropy-checks.ts';
-import { entropyForms } from './entropy-forms.ts';
 import { assessSamples, drawSeed } from './entropy-run.ts';
 import {
   MAX_BITS_PER_SYMBOL,
@@ -22,7 +23,6 @@ import {
   type ReadSamples,
   readSamples,
 } from './entropy-samples.ts';
-import { type EntropyTrace, entropyTrace } from './entropy-trace.ts';
 import { inputName, itemName } from './input-name.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';

@@ -1,5 +1,24 @@
 /** Runs the assessment that the options of `phm assess-entropy` ask for. */
+
 import { randomBytes } from 'node:crypto';
+import {
+  conditionedJson,
+  conditionedPage,
+  type EntropyClaim,
+  type EntropyResult,
+  formatConditionedText,
+  formatIidRestartText,
+  formatIidText,
+  formatRestartText,
+  iidJson,
+  iidPage,
+  iidRestartJson,
+  iidRestartPage,
+  initialClaim,
+  nonIidResult,
+  restartJson,
+  restartPage,
+} from '#lab';
 import { grouped } from '#sp800-22/report';
 import {
   assessConditioned,
@@ -12,16 +31,6 @@ import {
   STATISTIC_NAMES,
 } from '#sp800-90b';
 import type { StatusLine } from '../status-line.ts';
-import { type EntropyClaim, initialClaim } from './entropy-claim.ts';
-import { type EntropyResult, nonIidResult } from './entropy-forms.ts';
-import { conditionedPage, iidPage, iidRestartPage, restartPage } from './entropy-page-parts.ts';
-import {
-  conditionedJson,
-  formatConditionedText,
-  formatRestartText,
-  restartJson,
-} from './entropy-report.ts';
-import { formatIidRestartText, formatIidText, iidJson, iidRestartJson } from './iid-report.ts';
 import { PermutationPool } from './permutation-pool.ts';
 
 export interface EntropyRunFlags {

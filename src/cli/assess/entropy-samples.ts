@@ -1,12 +1,13 @@
 /** Reads the samples of `phm assess-entropy`: one a byte, or packed bits; all of them, or a subset. */
+
 import { InvalidArgumentError } from 'commander';
+import { bitsText } from '#lab';
 import { type RecognisedForm, recogniseForm } from '#sp800-22';
 import { type SequenceReader, skipBits } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
 import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
-import { bitsText } from './entropy-report.ts';
 import { openInput } from './input.ts';
 import { inputName } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';

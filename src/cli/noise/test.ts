@@ -1,4 +1,5 @@
 /** `phm sources test`: runs health tests and estimators on new samples. */
+import { entropyJson, formatEntropyText } from '#lab';
 import { grouped } from '#sp800-22/report';
 import {
   ASSESSMENT_SAMPLES,
@@ -10,7 +11,6 @@ import {
 } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { collectSamples, isRemote, type NoiseReader } from '../../entropy/index.ts';
-import { entropyJson, formatEntropyText } from '../assess/entropy-report.ts';
 import { estimatorText } from '../assess/entropy-run.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';

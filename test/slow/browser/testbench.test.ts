@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
-import { type EntropyInput, entropyTrace } from '../../../src/cli/assess/entropy-trace.ts';
+import { type EntropyInput, entropyTrace } from '../../../packages/lab/src/entropy/trace.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { drop, openBench, run, save } from '../../support/bench-page.ts';
 import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';

@@ -1,6 +1,14 @@
 /** Estimates the min-entropy of a file's samples, as `phm assess-entropy` does, and writes the same report. */
 
 import {
+  entropyForms,
+  nonIidResult,
+  warningSentence,
+} from '../../../../packages/lab/src/entropy/forms.ts';
+import { tooFewWarning } from '../../../../packages/lab/src/entropy/report.ts';
+import { type EntropyInput, entropyTrace } from '../../../../packages/lab/src/entropy/trace.ts';
+import { formWarning } from '../../../../packages/lab/src/form-warning.ts';
+import {
   type ConsumedInput,
   type InputSequence,
   openReader,
@@ -12,14 +20,6 @@ import { recogniseForm } from '../../../../packages/sp800-22/src/index.ts';
 import { createdText } from '../../../../packages/sp800-22/src/report/index.ts';
 import { Sha256 } from '../../../../packages/sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../packages/sp800-90b/src/index.ts';
-import {
-  entropyForms,
-  nonIidResult,
-  warningSentence,
-} from '../../../../src/cli/assess/entropy-forms.ts';
-import { tooFewWarning } from '../../../../src/cli/assess/entropy-report.ts';
-import { type EntropyInput, entropyTrace } from '../../../../src/cli/assess/entropy-trace.ts';
-import { formWarning } from '../../../../src/cli/assess/form-warning.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
 import {
   type EntropyRequest,

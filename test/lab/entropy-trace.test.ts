@@ -11,7 +11,7 @@ import {
   type EntropyOptions,
   entropyTrace,
   type TracedRun,
-} from '../../src/cli/assess/entropy-trace.ts';
+} from '../../packages/lab/src/entropy/trace.ts';
 import { PROJECT_VERSION } from '../../src/process/version.ts';
 import { aesBits, aesBytes } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand } from '../support/run-command.ts';

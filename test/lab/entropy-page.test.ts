@@ -13,17 +13,17 @@ import {
   type RestartAssessment,
   STATISTIC_NAMES,
 } from '#sp800-90b';
-import type { EntropyClaim } from '../../src/cli/assess/entropy-claim.ts';
-import { bitstringPart, coverageRows } from '../../src/cli/assess/entropy-coverage.ts';
-import { formatEntropyPage } from '../../src/cli/assess/entropy-page.ts';
+import type { EntropyClaim } from '../../packages/lab/src/entropy/claim.ts';
+import { bitstringPart, coverageRows } from '../../packages/lab/src/entropy/coverage.ts';
+import { formatEntropyPage } from '../../packages/lab/src/entropy/page.ts';
 import {
   conditionedPage,
   type EntropyPageParts,
   iidPage,
   iidRestartPage,
   restartPage,
-} from '../../src/cli/assess/entropy-page-parts.ts';
-import { entropyTrace } from '../../src/cli/assess/entropy-trace.ts';
+} from '../../packages/lab/src/entropy/page-parts.ts';
+import { entropyTrace } from '../../packages/lab/src/entropy/trace.ts';
 import { aesBits, aesBytes } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';

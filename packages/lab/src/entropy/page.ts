@@ -13,12 +13,12 @@ import {
   STYLE,
   traceSection,
 } from '#sp800-22/report';
-import { type EntropyClaim, initialFormula } from './entropy-claim.ts';
-import { coverageRows } from './entropy-coverage.ts';
-import type { EntropyPageParts } from './entropy-page-parts.ts';
-import { figure } from './entropy-report.ts';
-import { DIGITS_NOTE, ESTIMATOR_NOTE } from './entropy-rules.ts';
-import { type EntropyTrace, entropyTraceRows } from './entropy-trace.ts';
+import { type EntropyClaim, initialFormula } from './claim.ts';
+import { coverageRows } from './coverage.ts';
+import type { EntropyPageParts } from './page-parts.ts';
+import { figure } from './report.ts';
+import { DIGITS_NOTE, ESTIMATOR_NOTE } from './rules.ts';
+import { type EntropyTrace, entropyTraceRows } from './trace.ts';
 
 /** Forbids the page to load, run or send anything: its text and styles are all in it. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";

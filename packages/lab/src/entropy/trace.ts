@@ -3,7 +3,7 @@
  * `phm testbench` writes them too, so that both write the same bytes.
  */
 import { alignColumns, grouped, identityRows, type ReportFields, reportId } from '#sp800-22/report';
-import { type BitstringPart, coverageRows } from './entropy-coverage.ts';
+import { type BitstringPart, coverageRows } from './coverage.ts';
 
 /** Says which samples were assessed, of which bytes. The members have the names of the JSON. */
 export interface EntropyInput {

@@ -11,19 +11,8 @@ import {
   type RestartAssessment,
   type RestartAward,
 } from '#sp800-90b';
-import type { InitialFigures } from './entropy-claim.ts';
-import { type BitstringPart, bitstringPart } from './entropy-coverage.ts';
-import {
-  absenceReasons,
-  bitsText,
-  CAVEAT,
-  estimatorRows,
-  figure,
-  perBitName,
-  RESTART_CAVEAT,
-  valuesText,
-} from './entropy-report.ts';
-import { iidRule, restartRule } from './entropy-rules.ts';
+import type { InitialFigures } from './claim.ts';
+import { type BitstringPart, bitstringPart } from './coverage.ts';
 import {
   bitStringText,
   hPrimeOf,
@@ -35,6 +24,17 @@ import {
   restartMostCommonRows,
   testRows,
 } from './iid-report.ts';
+import {
+  absenceReasons,
+  bitsText,
+  CAVEAT,
+  estimatorRows,
+  figure,
+  perBitName,
+  RESTART_CAVEAT,
+  valuesText,
+} from './report.ts';
+import { iidRule, restartRule } from './rules.ts';
 
 export interface EntropyPageParts {
   readonly title: string;

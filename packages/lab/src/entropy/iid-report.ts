@@ -10,15 +10,8 @@ import {
   STATISTIC_NAMES,
   type StatisticName,
 } from '#sp800-90b';
-import {
-  awardText,
-  bitsText,
-  estimateText,
-  figure,
-  snakeCase,
-  valuesText,
-} from './entropy-report.ts';
-import { IID_TESTS, iidRule } from './entropy-rules.ts';
+import { awardText, bitsText, estimateText, figure, snakeCase, valuesText } from './report.ts';
+import { IID_TESTS, iidRule } from './rules.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<StatisticName, string>> = {

@@ -3,11 +3,11 @@
  * that both write the same bytes.
  */
 import type { NonIidAssessment } from '#sp800-90b';
-import { claimJson, claimText, type EntropyClaim, initialClaim } from './entropy-claim.ts';
-import { formatEntropyPage } from './entropy-page.ts';
-import { type EntropyPageParts, nonIidPage } from './entropy-page-parts.ts';
-import { entropyJson, formatEntropyText } from './entropy-report.ts';
-import { type EntropyTrace, traceText } from './entropy-trace.ts';
+import { claimJson, claimText, type EntropyClaim, initialClaim } from './claim.ts';
+import { formatEntropyPage } from './page.ts';
+import { type EntropyPageParts, nonIidPage } from './page-parts.ts';
+import { entropyJson, formatEntropyText } from './report.ts';
+import { type EntropyTrace, traceText } from './trace.ts';
 
 /** What an assessment contributes to each form. */
 export interface EntropyResult {
