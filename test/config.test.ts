@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Row } from '../src/config/environment.ts';
 import { type Config, ENVIRONMENT, readClientConfig, readConfig } from '../src/config/index.ts';
+import type { Row, Setting } from '../src/config/setting.ts';
 import { SOURCE_NAMES } from '../src/entropy/index.ts';
 
 const CONTEXT = { cores: 4, knownSources: SOURCE_NAMES, serves: true };
@@ -24,10 +24,27 @@ function problems(env: Record<string, string>): string {
 const KINDS: Record<string, string> = { path: '/srv/phm', command: 'cat secret', text: 'value' };
 
 describe('configuration', () => {
-  it('has each variable in docs/configuration.md', () => {
-    const page = readFileSync(join(import.meta.dirname, '../docs/configuration.md'), 'utf8');
-    const missing = Object.keys(ENVIRONMENT).filter((name) => !page.includes(`\`${name}\``));
-    assert.deepEqual(missing, [], `docs/configuration.md does not name ${missing.join(', ')}`);
+  it('enforces the bounds and the choices of each row, which the documentation shows', () => {
+    for (const [name, { bounds, choices }] of Object.entries<Setting>(ENVIRONMENT)) {
+      if (bounds) {
+        const [min, max] = bounds;
+        const refusal = `use a whole number from ${min} to ${max}`;
+        for (const inside of [min, max]) {
+          assert.doesNotMatch(problems({ [name]: `${inside}` }), new RegExp(refusal), name);
+        }
+        for (const outside of [min - 1, max + 1]) {
+          assert.match(problems({ [name]: `${outside}` }), new RegExp(`${name} .*${refusal}`));
+        }
+      }
+      if (choices) {
+        const refusal = `use one of ${choices.join(', ')}`;
+        assert.match(
+          problems({ [name]: 'neither' }),
+          new RegExp(`${name} is "neither": ${refusal}`),
+        );
+        for (const one of choices) assert.ok(!problems({ [name]: one }).includes(refusal), name);
+      }
+    }
   });
 
   it('refuses quotes around any value, and says which', () => {

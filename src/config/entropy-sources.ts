@@ -1,5 +1,6 @@
 /** Reads the variables of the entropy sources. */
 import { resolve } from 'node:path';
+import { ENTROPY_SETTINGS } from './entropy-settings.ts';
 import { type Credential, printable, type Reader } from './reader.ts';
 
 /** Names of the sources in use. */
@@ -12,7 +13,7 @@ export interface EnabledSources {
   readonly entropyMix: readonly string[];
 }
 
-export const QRNG_PROFILES = ['open-api', 'anu', 'outshift'] as const;
+export const QRNG_PROFILES = ENTROPY_SETTINGS.PHM_QRNG_PROFILE.choices;
 export type QrngProfileName = (typeof QRNG_PROFILES)[number];
 
 /** Settings with which the entropy sources are opened; null for a source that is not set up. */
@@ -44,7 +45,7 @@ interface QrngConfig {
 }
 
 export function readSources(reader: Reader, known: readonly string[]): EnabledSources {
-  const entropySource = reader.choice('PHM_ENTROPY_SOURCE', known);
+  const entropySource = reader.oneOf('PHM_ENTROPY_SOURCE', known);
   const named = reader.list('PHM_ENTROPY_SOURCES', known);
   return {
     entropySource,
@@ -63,23 +64,18 @@ export function readSourceSettings(reader: Reader): SourceSettings {
   };
 }
 
-// The minimum is enough for the startup tests and a draw; the maximum is what processors usually accept.
-const MIN_IBM_SHOTS = 256;
-const MAX_IBM_SHOTS = 100_000;
-
-/** Bits per byte. Below this, no cutoff of the health tests would spare a sound source. */
-const MIN_DEVICE_ENTROPY = 0.125;
+const [MIN_DEVICE_ENTROPY, MAX_DEVICE_ENTROPY] = ENTROPY_SETTINGS.PHM_DEVICE_MIN_ENTROPY.range;
 
 function readDevice(reader: Reader): SourceSettings['device'] {
   const path = reader.text('PHM_DEVICE_PATH');
   if (!path) return null;
   const text = reader.text('PHM_DEVICE_MIN_ENTROPY');
   const minEntropyPerByte = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
-  if (!(minEntropyPerByte >= MIN_DEVICE_ENTROPY && minEntropyPerByte <= 8)) {
+  if (!(minEntropyPerByte >= MIN_DEVICE_ENTROPY && minEntropyPerByte <= MAX_DEVICE_ENTROPY)) {
     const found = text ? `is "${printable(text)}"` : 'is missing';
     reader.problems.push(
-      `PHM_DEVICE_MIN_ENTROPY ${found}: set the min-entropy that you claim per byte of the device, 0.125 to 8 bits. ` +
-        'To estimate it: phm sources test device',
+      `PHM_DEVICE_MIN_ENTROPY ${found}: set the min-entropy that you claim per byte of the device, ` +
+        `${MIN_DEVICE_ENTROPY} to ${MAX_DEVICE_ENTROPY} bits. To estimate it: phm sources test device`,
     );
   }
   return { path: resolve(path), minEntropyPerByte };
@@ -92,7 +88,7 @@ function readIbmQuantum(reader: Reader): IbmQuantumConfig | null {
   const url = reader.url('PHM_IBM_URL');
   const iamUrl = reader.url('PHM_IBM_IAM_URL');
   const apiVersion = reader.text('PHM_IBM_API_VERSION');
-  const shots = reader.integer('PHM_IBM_SHOTS', MIN_IBM_SHOTS, MAX_IBM_SHOTS);
+  const shots = reader.integer('PHM_IBM_SHOTS');
   if (shots % 2 !== 0) reader.problems.push(`PHM_IBM_SHOTS is ${shots}: use an even number`);
   if (apiVersion && !/^\d{4}-\d{2}-\d{2}$/.test(apiVersion)) {
     reader.problems.push('PHM_IBM_API_VERSION is not a date: write it in the form 2026-04-15');
@@ -137,7 +133,7 @@ function readQrng(reader: Reader): QrngConfig | null {
     }
     return null;
   }
-  const profile = reader.choice('PHM_QRNG_PROFILE', QRNG_PROFILES);
+  const profile = reader.choice('PHM_QRNG_PROFILE');
   const isNamed = reader.text('PHM_QRNG_PROFILE') === profile;
   if (isNamed && profile === 'open-api' && !url) {
     reader.problems.push('PHM_QRNG_URL is missing: the profile open-api has no public address');

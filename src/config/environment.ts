@@ -1,107 +1,160 @@
-/** Environment variables of the service. To add one, add a row. */
-import type { ValueKind } from './value-form.ts';
-
-/** A variable: its default, and its line in the help. */
-export interface Row {
-  readonly default: string;
-  readonly help: string;
-  /** What the value is; `text` if left out. */
-  readonly kind?: ValueKind;
-}
+/**
+ * Environment variables of the service, in the order of `phm help environment`. To add one, add a row here, in
+ * `data-settings.ts` or in `entropy-settings.ts`, and run `npm run docs`.
+ */
+import { DATA_SETTINGS } from './data-settings.ts';
+import { ENTROPY_SETTINGS } from './entropy-settings.ts';
+import { type Row, type Setting, SWITCH } from './setting.ts';
 
 export const ENVIRONMENT = {
-  PHM_HOST: { default: '127.0.0.1', help: 'address to listen on' },
-  PHM_PORT: { default: '8080', help: 'port to listen on; 0 takes a free one' },
-  PHM_DATA_DIR: {
-    default: './data',
-    help: 'directory of the database and the master secret',
-    kind: 'path',
+  PHM_HOST: {
+    section: 'network',
+    default: '127.0.0.1',
+    value: 'address',
+    help: 'address to listen on',
+    meaning:
+      'Address to listen on. Beyond loopback it needs a certificate or `PHM_ALLOW_CLEARTEXT=on`',
   },
-  PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host,…/db; default: SQLite' },
-  PHM_DATABASE_URL_FILE: { default: '', help: 'file that holds this address', kind: 'path' },
-  PHM_MIGRATE: { default: 'off', help: 'auto: migrate the PostgreSQL schema at startup' },
-  PHM_START_WAIT_SECONDS: {
-    default: '300',
-    help: 'seconds to wait for the database at startup; 0: do not wait',
+  PHM_PORT: {
+    section: 'network',
+    default: '8080',
+    bounds: [0, 65_535],
+    help: 'port to listen on; 0 takes a free one',
+    meaning:
+      'Port to listen on. 0 takes a free one, shown in the banner or log and by `serve --json`',
   },
-  PHM_MAX_CLOCK_SKEW_SECONDS: {
-    default: '60',
-    help: 'largest clock difference from PostgreSQL, in seconds',
-  },
-  PHM_RETENTION_DAYS: { default: '', help: 'days to keep ledger rows; default: for ever' },
-  PHM_MASTER_KEY: { default: '', help: 'master secret: 64 hex digits, or a "version:hex" list' },
-  PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret', kind: 'path' },
-  PHM_MASTER_KEY_COMMAND: {
-    default: '',
-    help: 'shell command that writes the master secret',
-    kind: 'command',
-  },
-  PHM_MASTER_KEY_VERSION: { default: '', help: 'current version; default: the highest' },
-  PHM_TRANSPARENCY_LOG: { default: 'auto', help: 'auto or off: log keys, for receipts' },
-  PHM_LOG_KEY: { default: '', help: 'signing keys of the log, two lines; PostgreSQL needs them' },
-  PHM_LOG_KEY_FILE: { default: '', help: 'file that holds these keys', kind: 'path' },
-  PHM_LOG_STATE_FILE: {
-    default: '',
-    help: 'last published checkpoint; default: beside the data directory',
-    kind: 'path',
-  },
-  PHM_LOG_WITNESSES: {
-    default: '',
-    help: 'file with the policy that names the witnesses',
-    kind: 'path',
-  },
-  PHM_LOG_INTERVAL_MS: { default: '1000', help: 'milliseconds between two heads of the log' },
-  PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
-  PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources that a request may name' },
-  PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },
-  PHM_JITTER_CREDIT: { default: 'off', help: 'on: credit timing noise; assess your machine first' },
-  PHM_DEVICE_PATH: {
-    default: '',
-    help: 'source "device": character device or pipe to read',
-    kind: 'path',
-  },
-  PHM_DEVICE_MIN_ENTROPY: { default: '', help: 'source "device": min-entropy claimed per byte' },
-  PHM_REMOTE_CREDIT: { default: 'off', help: 'on: credit ibm-quantum and qrng with entropy' },
-  PHM_IBM_API_KEY: { default: '', help: 'source "ibm-quantum": IBM Cloud API key' },
-  PHM_IBM_API_KEY_FILE: { default: '', help: 'file that holds this API key', kind: 'path' },
-  PHM_IBM_SERVICE_CRN: { default: '', help: 'source "ibm-quantum": CRN of the instance' },
-  PHM_IBM_BACKEND: { default: '', help: 'source "ibm-quantum": name of the processor' },
-  PHM_IBM_URL: { default: '', help: 'address of the Runtime API; default: the public one' },
-  PHM_IBM_IAM_URL: { default: '', help: 'address of the token service; default: the public one' },
-  PHM_IBM_API_VERSION: { default: '', help: 'date of the API version; default: the newest known' },
-  PHM_IBM_SHOTS: { default: '4096', help: 'shots per job, an even number' },
-  PHM_QRNG_PROFILE: { default: '', help: 'source "qrng": open-api, anu or outshift' },
-  PHM_QRNG_URL: { default: '', help: 'address of the service; required for open-api' },
-  PHM_QRNG_API_KEY: {
-    default: '',
-    help: 'source "qrng": API key, if the service requires one',
-  },
-  PHM_QRNG_API_KEY_FILE: { default: '', help: 'file that holds this API key', kind: 'path' },
+  ...DATA_SETTINGS,
+  ...ENTROPY_SETTINGS,
   PHM_TLS_CERT_FILE: {
+    section: 'network',
     default: '',
-    help: 'PEM certificate chain; turns on TLS 1.3',
     kind: 'path',
+    help: 'PEM certificate chain; turns on TLS 1.3',
+    meaning: 'PEM certificate chain; turns on [TLS 1.3](#tls)',
   },
-  PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of this certificate', kind: 'path' },
-  PHM_TLS_REQUIRE_HYBRID: { default: 'off', help: 'on: refuse clients without post-quantum TLS' },
-  PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
-  PHM_BASE_PATH: { default: '', help: 'path in front of every address, such as /phm' },
-  PHM_CORS_ORIGINS: {
+  PHM_TLS_KEY_FILE: {
+    section: 'network',
     default: '',
-    help: 'origins whose web pages may call the API; default: none',
+    kind: 'path',
+    help: 'PEM private key of this certificate',
+    meaning: 'PEM private key of this certificate',
   },
-  PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off: admit the public demo keys' },
-  PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is trusted' },
-  PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM until the listener closes' },
-  PHM_MAX_CONNECTIONS: { default: '2000', help: 'most connections at a time; 503 beyond' },
-  PHM_RATE_LIMITS: { default: 'on', help: 'on or off: enforce the rate limits' },
-  PHM_PLANS_FILE: { default: '', help: 'JSON file that changes and adds plans', kind: 'path' },
-  PHM_WORKERS: { default: '', help: 'suite workers; default: cores' },
-  PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; default: none' },
-  PHM_METRICS_HOST: { default: '127.0.0.1', help: 'address on which /metrics listens' },
-  PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
-  PHM_LOG_FORMAT: { default: 'auto', help: 'json, pretty, or auto: pretty on a terminal' },
-} as const satisfies Record<string, Row>;
+  PHM_TLS_REQUIRE_HYBRID: {
+    section: 'network',
+    default: 'off',
+    choices: SWITCH,
+    help: 'on: refuse clients without post-quantum TLS',
+    meaning:
+      '[Refuses clients](#requiring-post-quantum-key-exchange) without a post-quantum group. Needs a certificate',
+  },
+  PHM_ALLOW_CLEARTEXT: {
+    section: 'network',
+    default: 'off',
+    choices: SWITCH,
+    help: 'on: listen without TLS beyond loopback',
+    meaning:
+      'Allows a listener beyond loopback without TLS. Set it only if something else encrypts',
+  },
+  PHM_BASE_PATH: {
+    section: 'network',
+    default: '',
+    value: 'path such as `/phm`',
+    help: 'path in front of every address, such as /phm',
+    meaning: 'Path [in front of every address](#beneath-a-path)',
+  },
+  PHM_CORS_ORIGINS: {
+    section: 'network',
+    default: '',
+    value: 'list',
+    help: 'origins whose web pages may call the API; default: none',
+    meaning: 'Origins whose [web pages](#other-web-pages) may call the API',
+  },
+  PHM_DEMO_KEYS: {
+    section: 'callers and load',
+    default: 'auto',
+    choices: ['auto', 'on', 'off'],
+    help: 'auto, on or off: admit the public demo keys',
+    meaning: 'Whether [demo keys](#demo-keys) work. Set `off` in production',
+  },
+  PHM_TRUST_PROXY: {
+    section: 'network',
+    default: '',
+    value: 'list',
+    help: 'proxies whose X-Forwarded-For is trusted',
+    meaning:
+      '[Proxies](#behind-a-proxy) whose `X-Forwarded-For` is trusted: addresses, ranges, `loopback`, `linklocal`, `uniquelocal`, such as `loopback,10.0.0.0/8`',
+  },
+  PHM_DRAIN_SECONDS: {
+    section: 'network',
+    default: '2',
+    bounds: [0, 300],
+    help: 'seconds from SIGTERM until the listener closes',
+    meaning:
+      'Time from SIGTERM to the end of listening, in which `/readyz` fails and requests are served. Set it by your [health checks](operations.md#restart-and-upgrade)',
+  },
+  PHM_MAX_CONNECTIONS: {
+    section: 'network',
+    default: '2000',
+    bounds: [1, 1_000_000],
+    help: 'most connections at a time; 503 beyond',
+    meaning:
+      '[Connections](operations.md#connections) served at once. A new connection takes the place of an idle one; if none is idle, its request gets 503 `overloaded` and it is closed. Probes are still answered',
+  },
+  PHM_RATE_LIMITS: {
+    section: 'callers and load',
+    default: 'on',
+    choices: SWITCH,
+    help: 'on or off: enforce the rate limits',
+    meaning:
+      '`off` lifts the [rate limits](api.md#limits) of all plans and of requests without a valid API key. Monthly quotas stay',
+  },
+  PHM_PLANS_FILE: {
+    section: 'callers and load',
+    default: '',
+    kind: 'path',
+    help: 'JSON file that changes and adds plans',
+    meaning: 'JSON file that changes and adds [plans](#plans)',
+  },
+  PHM_WORKERS: {
+    section: 'callers and load',
+    default: '',
+    bounds: [1, 64],
+    unset: 'number of cores',
+    help: 'suite workers; default: cores',
+    meaning:
+      'Suite workers: about 50 MB each, on Linux of low priority. They make validated keys, sealed keys and batches. Raise it if those wait. See below',
+  },
+  PHM_METRICS_PORT: {
+    section: 'metrics and logs',
+    default: '',
+    bounds: [0, 65_535],
+    help: 'port of /metrics; 0 takes a free one; default: none',
+    meaning:
+      'Port of a separate listener for [`/metrics`](monitoring.md#metrics); unset: none. 0 takes a free one, as above',
+  },
+  PHM_METRICS_HOST: {
+    section: 'metrics and logs',
+    default: '127.0.0.1',
+    value: 'address',
+    help: 'address on which /metrics listens',
+    meaning: 'Address of this listener, which has no TLS: let only Prometheus reach it',
+  },
+  PHM_LOG_LEVEL: {
+    section: 'metrics and logs',
+    default: 'info',
+    choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    help: 'fatal, error, warn, info, debug, trace or silent',
+    meaning: 'Least severe lines to write',
+  },
+  PHM_LOG_FORMAT: {
+    section: 'metrics and logs',
+    default: 'auto',
+    choices: ['auto', 'json', 'pretty'],
+    help: 'json, pretty, or auto: pretty on a terminal',
+    meaning:
+      '`auto` is `pretty` if stderr is a terminal, otherwise `json` ([Logs](monitoring.md#logs))',
+  },
+} as const satisfies Record<string, Setting>;
 
 /** Variables of the client commands: `generate`, `validate` and `metrics`. */
 export const CLIENT_ENVIRONMENT = {
@@ -113,4 +166,15 @@ export const CLIENT_ENVIRONMENT = {
   PHM_API_KEY_FILE: { default: '', help: 'file that holds the API key', kind: 'path' },
 } as const satisfies Record<string, Row>;
 
-export type Variable = keyof typeof ENVIRONMENT | keyof typeof CLIENT_ENVIRONMENT;
+export const VARIABLES = { ...ENVIRONMENT, ...CLIENT_ENVIRONMENT };
+
+export type Variable = keyof typeof VARIABLES;
+
+/** The variables whose row has a member. */
+export type VariableWith<Member extends string> = {
+  [Name in Variable]: (typeof VARIABLES)[Name] extends Record<Member, unknown> ? Name : never;
+}[Variable];
+
+/** The values that a variable may have. */
+export type ChoiceOf<Name extends VariableWith<'choices'>> =
+  (typeof VARIABLES)[Name]['choices'][number];

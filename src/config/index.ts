@@ -13,7 +13,7 @@ import {
   requireSettings,
   type SourceSettings,
 } from './entropy-sources.ts';
-import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
+import { type ChoiceOf, CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 import { type LogConfig, readLogConfig } from './log.ts';
 import { type Plans, readPlans } from './plans.ts';
 import { AddressError, parsePostgresAddress } from './postgres-address.ts';
@@ -41,13 +41,6 @@ export {
 } from './plans.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export { formProblem } from './value-form.ts';
-
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** `auto` is `pretty` if stderr is a terminal, otherwise `json`. */
-const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
  * Origin of the master secret; `managed` is the file in the data directory. Without `currentVersion`, the
@@ -108,8 +101,9 @@ export interface Config extends EnabledSources {
   readonly suiteWorkers: number;
   /** The listener for Prometheus, or null for none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
+  readonly logLevel: ChoiceOf<'PHM_LOG_LEVEL'>;
+  /** `auto` is `pretty` if stderr is a terminal, otherwise `json`. */
+  readonly logFormat: ChoiceOf<'PHM_LOG_FORMAT'>;
 }
 
 /** Facts of the machine and the stages that no variable sets. */
@@ -128,20 +122,13 @@ export type ConfigResult = { readonly warnings: readonly string[] } & (
   | { readonly ok: false; readonly problems: readonly string[] }
 );
 
-const MAX_WORKERS = 64;
-const MAX_DRAIN_SECONDS = 300;
-const MAX_CONNECTIONS = 1_000_000;
-const MAX_START_WAIT_SECONDS = 86_400;
-const MAX_SECRET_VERSION = 65_535;
+const [, MAX_WORKERS] = ENVIRONMENT.PHM_WORKERS.bounds;
+
+/** Also bounds `phm ledger prune --older-than`. */
+export const [, MAX_RETENTION_DAYS] = ENVIRONMENT.PHM_RETENTION_DAYS.bounds;
 
 /** Variables of which one names the master secret. */
 const SECRET_ORIGINS = ['PHM_MASTER_KEY', 'PHM_MASTER_KEY_FILE', 'PHM_MASTER_KEY_COMMAND'] as const;
-
-/** One day. A larger bound would reveal a wrong clock only after it has done harm. */
-const MAX_CLOCK_SKEW_SECONDS = 86_400;
-
-/** A hundred years. */
-export const MAX_RETENTION_DAYS = 36_500;
 
 /** Reads the configuration from an environment. Returns problems instead of throwing; the caller prints them. */
 export function readConfig(
@@ -175,14 +162,12 @@ export function readConfig(
   requireSettings(reader, [...sources.entropySources, ...sources.entropyMix], sourceSettings);
   const config: Config = {
     host,
-    port: reader.integer('PHM_PORT', 0, 65_535),
+    port: reader.integer('PHM_PORT'),
     dataDir,
     databaseUrl,
-    migrate: reader.choice('PHM_MIGRATE', ['auto', 'off']),
-    maxClockSkewSeconds: reader.integer('PHM_MAX_CLOCK_SKEW_SECONDS', 1, MAX_CLOCK_SKEW_SECONDS),
-    retentionDays: reader.text('PHM_RETENTION_DAYS')
-      ? reader.integer('PHM_RETENTION_DAYS', 1, MAX_RETENTION_DAYS)
-      : null,
+    migrate: reader.choice('PHM_MIGRATE'),
+    maxClockSkewSeconds: reader.integer('PHM_MAX_CLOCK_SKEW_SECONDS'),
+    retentionDays: reader.text('PHM_RETENTION_DAYS') ? reader.integer('PHM_RETENTION_DAYS') : null,
     masterSecret,
     log: readLogConfig(reader, dataDir),
     ...sources,
@@ -191,18 +176,18 @@ export function readConfig(
     basePath: readBasePath(reader),
     corsOrigins: readCorsOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
-    startWaitSeconds: reader.integer('PHM_START_WAIT_SECONDS', 0, MAX_START_WAIT_SECONDS),
-    drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
-    maxConnections: reader.integer('PHM_MAX_CONNECTIONS', 1, MAX_CONNECTIONS),
-    demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
+    startWaitSeconds: reader.integer('PHM_START_WAIT_SECONDS'),
+    drainSeconds: reader.integer('PHM_DRAIN_SECONDS'),
+    maxConnections: reader.integer('PHM_MAX_CONNECTIONS'),
+    demoKeys: reader.choice('PHM_DEMO_KEYS'),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     plans: readPlans(reader),
     suiteWorkers: reader.text('PHM_WORKERS')
-      ? reader.integer('PHM_WORKERS', 1, MAX_WORKERS)
+      ? reader.integer('PHM_WORKERS')
       : Math.min(MAX_WORKERS, context.cores),
     metrics: readMetrics(reader),
-    logLevel: reader.choice('PHM_LOG_LEVEL', LOG_LEVELS),
-    logFormat: reader.choice('PHM_LOG_FORMAT', LOG_FORMATS),
+    logLevel: reader.choice('PHM_LOG_LEVEL'),
+    logFormat: reader.choice('PHM_LOG_FORMAT'),
   };
   problems.push(...misnamedVariables(env));
   const warnings = [...unknownVariables(env), ...emptyDirectory(env)];
@@ -212,7 +197,7 @@ export function readConfig(
 function readMetrics(reader: Reader): Config['metrics'] {
   if (!reader.text('PHM_METRICS_PORT')) return null;
   const host = reader.text('PHM_METRICS_HOST').replace(/^\[|\]$/g, '');
-  return { host, port: reader.integer('PHM_METRICS_PORT', 0, 65_535) };
+  return { host, port: reader.integer('PHM_METRICS_PORT') };
 }
 
 function readTls(reader: Reader, { serves }: ConfigContext): Config['tls'] {
@@ -280,7 +265,7 @@ function readMasterSecretOrigin(
     reader.problems.push(`${given.join(' and ')} are ${all} set: keep one of them`);
   }
   const version = reader.text('PHM_MASTER_KEY_VERSION')
-    ? { currentVersion: reader.integer('PHM_MASTER_KEY_VERSION', 1, MAX_SECRET_VERSION) }
+    ? { currentVersion: reader.integer('PHM_MASTER_KEY_VERSION') }
     : {};
   if (text) return { ...version, kind: 'environment', text };
   if (path) return { ...version, kind: 'file', path: resolve(path) };

@@ -20,20 +20,14 @@ export interface LogConfig {
   readonly intervalMs: number;
 }
 
-/** Four turns a second by default, at most ten. */
-const MIN_INTERVAL_MS = 100;
-
-/** One day: a long interval hides from readers of the log how many keys are generated, and when. */
-const MAX_INTERVAL_MS = 86_400_000;
-
 export function readLogConfig(reader: Reader, dataDir: string): LogConfig {
   const witnesses = reader.text('PHM_LOG_WITNESSES');
   return {
-    mode: reader.choice('PHM_TRANSPARENCY_LOG', ['auto', 'off']),
+    mode: reader.choice('PHM_TRANSPARENCY_LOG'),
     keys: readLogKeyOrigin(reader, dataDir),
     stateFile: readStateFile(reader, dataDir),
     witnessesFile: witnesses ? resolve(witnesses) : null,
-    intervalMs: reader.integer('PHM_LOG_INTERVAL_MS', MIN_INTERVAL_MS, MAX_INTERVAL_MS),
+    intervalMs: reader.integer('PHM_LOG_INTERVAL_MS'),
   };
 }
 

@@ -4,10 +4,9 @@ import { resolve } from 'node:path';
 import { fileProblem } from '../files/ownership.ts';
 import { readFailure } from '../files/read-failure.ts';
 import { readTextFile } from '../files/text-file.ts';
-import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Row, type Variable } from './environment.ts';
+import { type ChoiceOf, VARIABLES, type Variable, type VariableWith } from './environment.ts';
+import type { Row } from './setting.ts';
 import { formProblem } from './value-form.ts';
-
-const VARIABLES = { ...ENVIRONMENT, ...CLIENT_ENVIRONMENT };
 
 /** A credential, or the path of the file that holds it. */
 export type Credential = { readonly text: string } | { readonly file: string };
@@ -45,7 +44,9 @@ export class Reader {
     return byDefault;
   }
 
-  integer(name: Variable, min: number, max: number): number {
+  /** Reads a whole number within the bounds of the variable's row. */
+  integer(name: VariableWith<'bounds'>): number {
+    const [min, max] = VARIABLES[name].bounds;
     const text = this.text(name);
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
@@ -53,7 +54,12 @@ export class Reader {
     return min;
   }
 
-  choice<T extends string>(name: Variable, allowed: readonly T[]): T {
+  /** Reads one of the values that the variable's row allows. */
+  choice<Name extends VariableWith<'choices'>>(name: Name): ChoiceOf<Name> {
+    return this.oneOf<ChoiceOf<Name>>(name, VARIABLES[name].choices);
+  }
+
+  oneOf<T extends string>(name: Variable, allowed: readonly T[]): T {
     const text = this.text(name);
     const value = allowed.find((one) => one === text);
     if (value !== undefined) return value;
@@ -115,8 +121,8 @@ export class Reader {
   }
 
   /** Reads `on` or `off`. Any other value counts as off, so that it causes no second problem. */
-  flag(name: Variable): boolean {
-    this.choice(name, ['on', 'off']);
+  flag(name: VariableWith<'choices'>): boolean {
+    this.choice(name);
     return this.text(name) === 'on';
   }
 }

@@ -1,6 +1,7 @@
 /** Which settings of a server depend on its working directory. */
 import { isAbsolute } from 'node:path';
-import { ENVIRONMENT, type Row } from './environment.ts';
+import { ENVIRONMENT } from './environment.ts';
+import type { Row } from './setting.ts';
 
 /** Returns the variables whose path, given or by default, starts at the working directory. */
 export function relativePaths(env: Readonly<Record<string, string | undefined>>): string[] {

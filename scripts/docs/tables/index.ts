@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ROOT } from '../pages.ts';
 import { errorParts } from './errors.ts';
 import { type Part, withPart } from './part.ts';
+import { settingParts } from './settings.ts';
 
 /** A file as it is, and as the code says that it should be. */
 interface GeneratedFile {
@@ -13,7 +14,7 @@ interface GeneratedFile {
 }
 
 export function allParts(): Part[] {
-  return errorParts();
+  return [...errorParts(), ...settingParts()];
 }
 
 /** Reads each file that has generated parts. */

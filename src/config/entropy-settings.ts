@@ -1,0 +1,147 @@
+/** Settings of the entropy sources. */
+import { type Setting, SWITCH } from './setting.ts';
+
+export const ENTROPY_SETTINGS = {
+  PHM_ENTROPY_SOURCE: {
+    section: 'entropy sources',
+    default: 'os',
+    value: 'source',
+    help: 'source of keys whose request names none',
+    meaning: 'Source of keys whose request names none',
+  },
+  PHM_ENTROPY_SOURCES: {
+    section: 'entropy sources',
+    default: 'os,quantum-simulator',
+    value: 'list',
+    help: 'sources that a request may name',
+    meaning: 'Sources that a request may name. Always includes the one above',
+  },
+  PHM_ENTROPY_MIX: {
+    section: 'entropy sources',
+    default: '',
+    value: 'list',
+    help: 'sources mixed into every key while they deliver',
+    meaning: 'Sources mixed into every key while they deliver',
+  },
+  PHM_JITTER_CREDIT: {
+    section: 'entropy sources',
+    default: 'off',
+    choices: SWITCH,
+    help: 'on: credit timing noise; assess your machine first',
+    meaning:
+      'Credits `jitter` with 192 bits per draw, on your word. [Assess your machine](jitter-assessment.md) first. The credit is [never added](random-bit-generation.md#which-credits-are-added) to that of `os`',
+  },
+  PHM_DEVICE_PATH: {
+    section: 'entropy sources',
+    default: '',
+    kind: 'path',
+    help: 'source "device": character device or pipe to read',
+    meaning: '`device`: character device or pipe that delivers raw noise, such as `/dev/hwrng`',
+  },
+  PHM_DEVICE_MIN_ENTROPY: {
+    section: 'entropy sources',
+    default: '',
+    // Bits per byte. Below the minimum, no cutoff of the health tests would spare a sound source.
+    range: [0.125, 8],
+    unset: 'required with the path',
+    help: 'source "device": min-entropy claimed per byte',
+    meaning:
+      "Bits of min-entropy that you claim per byte: the basis of health tests and credit. You also claim that the noise does not come from this machine's generators. The credit of `/dev/hwrng` is [not added](random-bit-generation.md#which-credits-are-added) to that of `os`",
+  },
+  PHM_REMOTE_CREDIT: {
+    section: 'entropy sources',
+    default: 'off',
+    choices: SWITCH,
+    help: 'on: credit ibm-quantum and qrng with entropy',
+    meaning: "Credits `ibm-quantum` and `qrng` with 192 bits per draw, on the provider's word",
+  },
+  PHM_IBM_API_KEY: {
+    section: 'entropy sources',
+    default: '',
+    value: 'text',
+    help: 'source "ibm-quantum": IBM Cloud API key',
+    meaning: '`ibm-quantum`: IBM Cloud API key',
+  },
+  PHM_IBM_API_KEY_FILE: {
+    section: 'entropy sources',
+    default: '',
+    kind: 'path',
+    help: 'file that holds this API key',
+    meaning: 'File that holds this API key',
+  },
+  PHM_IBM_SERVICE_CRN: {
+    section: 'entropy sources',
+    default: '',
+    value: 'text',
+    help: 'source "ibm-quantum": CRN of the instance',
+    meaning: 'CRN of the instance; required with the API key',
+  },
+  PHM_IBM_BACKEND: {
+    section: 'entropy sources',
+    default: '',
+    value: 'text',
+    help: 'source "ibm-quantum": name of the processor',
+    meaning: 'Processor, such as `ibm_kingston`; required with the API key',
+  },
+  PHM_IBM_URL: {
+    section: 'entropy sources',
+    default: '',
+    value: 'address',
+    unset: 'the public one',
+    help: 'address of the Runtime API; default: the public one',
+    meaning: 'Runtime API. Set it for another region',
+  },
+  PHM_IBM_IAM_URL: {
+    section: 'entropy sources',
+    default: '',
+    value: 'address',
+    unset: 'the public one',
+    help: 'address of the token service; default: the public one',
+    meaning: 'Token service. Set it for another region',
+  },
+  PHM_IBM_API_VERSION: {
+    section: 'entropy sources',
+    default: '',
+    value: '`YYYY-MM-DD`',
+    unset: 'the newest known',
+    help: 'date of the API version; default: the newest known',
+    meaning: 'Date sent as `IBM-API-Version`',
+  },
+  PHM_IBM_SHOTS: {
+    section: 'entropy sources',
+    default: '4096',
+    // The minimum is enough for the startup tests and a draw; the maximum is what processors usually accept.
+    bounds: [256, 100_000],
+    help: 'shots per job, an even number',
+    meaning: 'Shots per job, an even number',
+  },
+  PHM_QRNG_PROFILE: {
+    section: 'entropy sources',
+    default: '',
+    choices: ['open-api', 'anu', 'outshift'],
+    help: 'source "qrng": open-api, anu or outshift',
+    meaning: '`qrng`: protocol of the service',
+  },
+  PHM_QRNG_URL: {
+    section: 'entropy sources',
+    default: '',
+    value: 'address',
+    unset: "the profile's",
+    help: 'address of the service; required for open-api',
+    meaning: 'Address of the service; required with `open-api`',
+  },
+  PHM_QRNG_API_KEY: {
+    section: 'entropy sources',
+    default: '',
+    value: 'text',
+    help: 'source "qrng": API key, if the service requires one',
+    meaning: 'API key of the service; required with `anu` and `outshift`',
+  },
+  PHM_QRNG_API_KEY_FILE: {
+    section: 'entropy sources',
+    default: '',
+    kind: 'path',
+    help: 'file that holds this API key',
+    meaning: 'File that holds this API key',
+  },
+} as const satisfies Record<string, Setting>;
