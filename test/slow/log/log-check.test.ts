@@ -11,7 +11,8 @@ import { defaultSeenFile } from '../../../src/cli/log/seen.ts';
 import { auditEntry } from '../../../src/keys/index.ts';
 import { FolderServer } from '../../support/folder-server.ts';
 import { killAtCommit } from '../../support/kill-at-commit.ts';
-import { type HeldKey, LogLedger, ORIGIN } from '../../support/log-ledger.ts';
+import { LogLedger } from '../../support/log-ledger.ts';
+import { type HeldKey, ORIGIN } from '../../support/log-writer.ts';
 import { runPhm } from '../../support/server.ts';
 
 /** More than one full tile. */

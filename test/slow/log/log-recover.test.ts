@@ -12,7 +12,8 @@ import {
   openPolicy,
   parseLogKeys,
 } from '../../../src/log/index.ts';
-import { LogLedger, ORIGIN } from '../../support/log-ledger.ts';
+import { LogLedger } from '../../support/log-ledger.ts';
+import { ORIGIN } from '../../support/log-writer.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../../support/server.ts';
 
