@@ -1,4 +1,4 @@
-/** API keys beside what audit records say of them; `phm log check` compares each column (test/slow/log/log-check.test.ts). */
+/** API keys beside what audit records say of them; `phm log check` compares each column (test/inspection/records.test.ts). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiKeyHistories } from '../../src/ledger/api-key-history.ts';
