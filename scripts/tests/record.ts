@@ -60,7 +60,7 @@ function tableOf(records: readonly CampaignRecord[]): string {
 
 function resultOf(passed: boolean, tests: number, skipped: number): string {
   const left = skipped > 0 ? `, ${skipped} skipped` : '';
-  return `${passed ? 'passed' : '**failed**'}: ${tests} tests${left}`;
+  return `${passed ? 'passed' : '**failed**'}: ${tests} ${tests === 1 ? 'test' : 'tests'}${left}`;
 }
 
 function commitNow(): string {
