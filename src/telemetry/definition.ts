@@ -1,14 +1,23 @@
-/** Metrics that are read at each scrape. */
+/** What the code says about a metric, and the metrics that are read at each scrape. */
 import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 
 /** One value of a metric, with its labels. */
 export type Sample = readonly [labels: Record<string, string>, value: number];
 
-export interface Definition {
-  readonly type: 'gauge' | 'counter';
+/** Returns one value without labels. */
+export const one = (value: number | boolean): readonly Sample[] => [[{}, Number(value)]];
+
+/** What users know of a metric. `npm run docs` writes it into `docs/monitoring.md`. */
+export interface MetricTexts {
   readonly name: string;
   readonly help: string;
+  /** What it means, in Markdown; `help` if left out. */
+  readonly meaning?: string;
   readonly labelNames?: readonly string[];
+}
+
+export interface Definition extends MetricTexts {
+  readonly type: 'gauge' | 'counter';
   readonly read: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
 

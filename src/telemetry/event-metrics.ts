@@ -3,6 +3,7 @@
  * Metrics of state are in `scrape-metrics.ts`.
  */
 import { Counter, Histogram, type Registry } from '@prometheus-io/client';
+import type { MetricTexts } from './definition.ts';
 
 /** Bounds in seconds, from a single plain key on an idle server to the longest time that a request may take. */
 const REQUEST_BUCKETS = [
@@ -19,136 +20,183 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /** Numbers of keys, up to the largest batch that a request may ask for. */
 const BATCH_REQUEST_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/** Registers one metric for each kind of event. */
-export function defineEventMetrics(registry: Registry) {
-  const registers = [registry];
-  return {
-    requests: new Histogram({
-      registers,
-      name: 'phm_http_request_duration_seconds',
-      help: 'Time from the headers of a request to the end of its answer',
-      // `own_share` only on refusals of a caller that fills its own share of a queue: series that hardly any server has.
-      labelNames: ['method', 'route', 'status', 'own_share'],
-      buckets: REQUEST_BUCKETS,
-    }),
-    plainKeys: new Histogram({
-      registers,
-      name: 'phm_plain_key_duration_seconds',
-      help: 'Time of a request whose answer is one plain key, without validation and without a receipt',
-      buckets: REQUEST_BUCKETS,
-    }),
-    problems: new Counter({
-      registers,
-      name: 'phm_problems_total',
-      help: 'Problem answers, by code',
-      labelNames: ['code'],
-    }),
-    keys: new Counter({
-      registers,
-      name: 'phm_keys_generated_total',
-      help: 'Keys recorded and released',
-      labelNames: ['security_level', 'source', 'modulation', 'validated'],
-    }),
-    sealedKeys: new Counter({
-      registers,
-      name: 'phm_keys_sealed_total',
-      help: 'Keys recorded and released that were sealed to a recipient, by suite',
-      labelNames: ['suite'],
-    }),
-    batchRequests: new Histogram({
-      registers,
-      name: 'phm_batch_request_keys',
-      help: 'Keys of a batch that a request asked for and got',
-      buckets: BATCH_REQUEST_BUCKETS,
-    }),
-    replays: new Counter({
-      registers,
-      name: 'phm_idempotent_replays_total',
-      help: 'Requests whose Idempotency-Key had an answer, so that they made no key',
-    }),
-    validations: new Counter({
-      registers,
-      name: 'phm_validations_total',
-      help: 'Validated keys, by verdict',
-      labelNames: ['verdict'],
-    }),
-    streams: new Counter({
-      registers,
-      name: 'phm_streams_judged_total',
-      help: 'Streams judged by the statistical suite',
-      labelNames: ['result'],
-    }),
-    refusals: new Counter({
-      registers,
-      name: 'phm_queue_refusals_total',
-      help: 'Requests answered "overloaded" because a queue, or the own share of an account or address, was full',
-      labelNames: ['queue', 'own_share'],
-    }),
-    waits: new Histogram({
-      registers,
-      name: 'phm_queue_wait_seconds',
-      help: 'Time that work waited in a queue before a worker started it',
-      labelNames: ['queue'],
-      buckets: WAIT_BUCKETS,
-    }),
-    batches: new Histogram({
-      registers,
-      name: 'phm_batch_tasks',
-      help: 'Tasks sent to the key worker together',
-      buckets: BATCH_BUCKETS,
-    }),
-    commits: new Histogram({
-      registers,
-      name: 'phm_commit_duration_seconds',
-      help: 'Duration of a ledger transaction, measured in the key worker',
-      labelNames: ['result'],
-      buckets: COMMIT_BUCKETS,
-    }),
-    suiteJobs: new Histogram({
-      registers,
-      name: 'phm_suite_job_duration_seconds',
-      help: 'Time of a suite worker for one job: a key, or some keys of a batch',
-      buckets: SUITE_BUCKETS,
-    }),
-    plainEvidence: new Counter({
-      registers,
-      name: 'phm_plain_generator_judgements_total',
-      help: 'Samples of the generator of plain keys judged by the whole suite',
-      labelNames: ['result'],
-    }),
-    sourceEvents: new Counter({
-      registers,
-      name: 'phm_entropy_source_events_total',
-      help: 'Changes of state of sources that are read in the background',
-      labelNames: ['source', 'kind'],
-    }),
-    upkeepFailures: new Counter({
-      registers,
-      name: 'phm_ledger_upkeep_failures_total',
-      help: 'Failures of the daily upkeep of the ledger',
-    }),
-    damageFound: new Counter({
-      registers,
-      name: 'phm_ledger_damage_found_total',
-      help: 'Checks by the running server that found its SQLite database damaged',
-    }),
-    addressRefusals: new Counter({
-      registers,
-      name: 'phm_address_refusals_total',
-      help: 'Requests without a valid API key answered 429 because of their address',
-    }),
-    handshakeFailures: new Counter({
-      registers,
-      name: 'phm_tls_handshake_failures_total',
-      help: 'Failed TLS handshakes, by reason',
-      labelNames: ['reason'],
-    }),
-    logLinesLeftOut: new Counter({
-      registers,
-      name: 'phm_log_lines_left_out_total',
-      help: 'Log lines counted instead of written: of requests without a valid API key, and of failed handshakes',
-    }),
-  };
-}
+/** One metric for each kind of event. */
+export const EVENT_METRICS = {
+  requests: {
+    type: 'histogram',
+    name: 'phm_http_request_duration_seconds',
+    help: 'Time from the headers of a request to the end of its answer',
+    meaning:
+      'Headers to end of answer; `status` is a class such as `2xx`. `own_share` is `yes` on 503 to a caller that fills its [own share](#service-levels) of a queue, and absent on all other answers',
+    // `own_share` only on refusals of a caller that fills its own share of a queue: series that hardly any server has.
+    labelNames: ['method', 'route', 'status', 'own_share'],
+    buckets: REQUEST_BUCKETS,
+  },
+  plainKeys: {
+    type: 'histogram',
+    name: 'phm_plain_key_duration_seconds',
+    help: 'Time of a request whose answer is one plain key, without validation and without a receipt',
+    buckets: REQUEST_BUCKETS,
+  },
+  problems: {
+    type: 'counter',
+    name: 'phm_problems_total',
+    help: 'Problem answers, by code',
+    meaning: 'Problem answers, by [code](errors.md)',
+    labelNames: ['code'],
+  },
+  keys: {
+    type: 'counter',
+    name: 'phm_keys_generated_total',
+    help: 'Keys recorded and released',
+    labelNames: ['security_level', 'source', 'modulation', 'validated'],
+  },
+  sealedKeys: {
+    type: 'counter',
+    name: 'phm_keys_sealed_total',
+    help: 'Keys recorded and released that were sealed to a recipient, by suite',
+    meaning: 'Keys recorded and released that were [sealed](sealing.md)',
+    labelNames: ['suite'],
+  },
+  batchRequests: {
+    type: 'histogram',
+    name: 'phm_batch_request_keys',
+    help: 'Keys of a batch that a request asked for and got',
+    meaning: 'Keys of the [batches](api.md#batches) that requests got',
+    buckets: BATCH_REQUEST_BUCKETS,
+  },
+  replays: {
+    type: 'counter',
+    name: 'phm_idempotent_replays_total',
+    help: 'Requests whose Idempotency-Key had an answer, so that they made no key',
+    meaning: '[Retries](api.md#safe-retry) that made no second key',
+  },
+  validations: {
+    type: 'counter',
+    name: 'phm_validations_total',
+    help: 'Validated keys, by verdict',
+    meaning:
+      '`valid`, `malformed`, `not_random` (failed an exact test), `not_recognised`, `unconfirmed` ([retired version](operations.md#the-master-secret-leaked)), `deactivated`, `compromised` ([states of keys](ledger.md#states-of-keys))',
+    labelNames: ['verdict'],
+  },
+  streams: {
+    type: 'counter',
+    name: 'phm_streams_judged_total',
+    help: 'Streams judged by the statistical suite',
+    meaning: 'Streams of validated keys: `passed`, `failed`',
+    labelNames: ['result'],
+  },
+  refusals: {
+    type: 'counter',
+    name: 'phm_queue_refusals_total',
+    help: 'Requests answered "overloaded" because a queue, or the own share of an account or address, was full',
+    meaning:
+      '`overloaded`: the queue is full (`no`), or the [share](#service-levels) of this caller (`yes`)',
+    labelNames: ['queue', 'own_share'],
+  },
+  waits: {
+    type: 'histogram',
+    name: 'phm_queue_wait_seconds',
+    help: 'Time that work waited in a queue before a worker started it',
+    meaning: 'Time in `keys` or `suite` before a worker began',
+    labelNames: ['queue'],
+    buckets: WAIT_BUCKETS,
+  },
+  batches: {
+    type: 'histogram',
+    name: 'phm_batch_tasks',
+    help: 'Tasks sent to the key worker together',
+    buckets: BATCH_BUCKETS,
+  },
+  commits: {
+    type: 'histogram',
+    name: 'phm_commit_duration_seconds',
+    help: 'Duration of a ledger transaction, measured in the key worker',
+    meaning: 'Ledger transactions, `ok` or `failed`, measured in the key worker',
+    labelNames: ['result'],
+    buckets: COMMIT_BUCKETS,
+  },
+  suiteJobs: {
+    type: 'histogram',
+    name: 'phm_suite_job_duration_seconds',
+    help: 'Time of a suite worker for one job: a key, or some keys of a batch',
+    buckets: SUITE_BUCKETS,
+  },
+  plainEvidence: {
+    type: 'counter',
+    name: 'phm_plain_generator_judgements_total',
+    help: 'Samples of the generator of plain keys judged by the whole suite',
+    meaning: 'Samples of the generator of plain keys: `passed`, `failed`',
+    labelNames: ['result'],
+  },
+  sourceEvents: {
+    type: 'counter',
+    name: 'phm_entropy_source_events_total',
+    help: 'Changes of state of sources that are read in the background',
+    meaning: '`entropy source: …` log lines',
+    labelNames: ['source', 'kind'],
+  },
+  upkeepFailures: {
+    type: 'counter',
+    name: 'phm_ledger_upkeep_failures_total',
+    help: 'Failures of the daily upkeep of the ledger',
+  },
+  damageFound: {
+    type: 'counter',
+    name: 'phm_ledger_damage_found_total',
+    help: 'Checks by the running server that found its SQLite database damaged',
+    meaning: 'Checks by the running server that found [damage](incidents.md#a-damaged-database)',
+  },
+  addressRefusals: {
+    type: 'counter',
+    name: 'phm_address_refusals_total',
+    help: 'Requests without a valid API key answered 429 because of their address',
+    meaning: '429 for [an address](api.md#limits) without a valid API key',
+  },
+  handshakeFailures: {
+    type: 'counter',
+    name: 'phm_tls_handshake_failures_total',
+    help: 'Failed TLS handshakes, by reason',
+    meaning:
+      'Failed TLS handshakes, by [reason](incidents.md#tls-handshakes-that-fail), and `incomplete`',
+    labelNames: ['reason'],
+  },
+  logLinesLeftOut: {
+    type: 'counter',
+    name: 'phm_log_lines_left_out_total',
+    help: 'Log lines counted instead of written: of requests without a valid API key, and of failed handshakes',
+    meaning: 'Log lines [counted instead of written](#logs)',
+  },
+} as const satisfies Record<string, EventMetric>;
 
-export type EventMetrics = ReturnType<typeof defineEventMetrics>;
+type EventMetric = MetricTexts &
+  (
+    | { readonly type: 'counter' }
+    | { readonly type: 'histogram'; readonly buckets: readonly number[] }
+  );
+
+type LabelsOf<Row> = Row extends { labelNames: readonly (infer Label extends string)[] }
+  ? Label
+  : never;
+
+type MetricOf<Row> = Row extends { type: 'histogram' }
+  ? Histogram<LabelsOf<Row>>
+  : Counter<LabelsOf<Row>>;
+
+export type EventMetrics = {
+  readonly [Event in keyof typeof EVENT_METRICS]: MetricOf<(typeof EVENT_METRICS)[Event]>;
+};
+
+/** Registers the metrics of events. */
+export function defineEventMetrics(registry: Registry): EventMetrics {
+  const metrics = Object.entries<EventMetric>(EVENT_METRICS).map(([event, row]) => {
+    const { name, help, labelNames = [] } = row;
+    const common = { registers: [registry], name, help, labelNames };
+    const metric =
+      row.type === 'counter'
+        ? new Counter(common)
+        : new Histogram({ ...common, buckets: [...row.buckets] });
+    return [event, metric];
+  });
+  return Object.fromEntries(metrics) as EventMetrics;
+}

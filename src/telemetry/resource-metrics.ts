@@ -33,18 +33,23 @@ export function resourceMetrics(resources: Resources): Definition[] {
       type: 'gauge',
       name: 'phm_tls_certificate_expiry_timestamp_seconds',
       help: 'When the loaded certificate, or the first one of its chain, expires: Unix time. Absent without TLS',
+      meaning:
+        'When the loaded certificate expires, or the first one of its chain. The service reads the file at startup only. Absent without TLS',
       read: () => (certificateEndMs === null ? [] : [[{}, certificateEndMs / SECOND_MS]]),
     },
     {
       type: 'gauge',
       name: 'phm_clock_timestamp_seconds',
       help: "This machine's clock when the page was made: Unix time",
+      meaning: "The server's clock, for comparison with Prometheus'",
       read: () => [[{}, clock.nowMs() / SECOND_MS]],
     },
     {
       type: 'gauge',
       name: 'phm_database_size_bytes',
       help: 'Size of the database: with SQLite of its files, with PostgreSQL of the whole database. Absent if unknown',
+      meaning:
+        'SQLite: the file and its write-ahead log. PostgreSQL: the whole database, asked once a minute. Absent if unknown',
       read: async () => {
         const bytes = await databaseBytes.value();
         return bytes === null ? [] : [[{}, bytes]];
@@ -54,6 +59,8 @@ export function resourceMetrics(resources: Resources): Definition[] {
       type: 'gauge',
       name: 'phm_disk_free_bytes',
       help: 'Space that the service may still use on the disk of a folder. Absent if unknown',
+      meaning:
+        "Space that the service may still use. `data`: folder of the SQLite database; `log_state`: of the log's state file. Absent if unknown",
       labelNames: ['dir'],
       read: () => spaceOf(({ freeBytes }) => freeBytes),
     },

@@ -4,8 +4,9 @@ import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
-import type { Halt, LogStatus, Readiness, ServiceLoad } from '../service/index.ts';
-import { addDefinitions, type Definition, type Sample } from './definition.ts';
+import type { LogStatus, Readiness, ServiceLoad } from '../service/index.ts';
+import { addDefinitions, type Definition, one, type Sample } from './definition.ts';
+import { logMetrics } from './log-metrics.ts';
 import { type Resources, resourceMetrics } from './resource-metrics.ts';
 
 /** Readers of the server's state. Each is called at every scrape. */
@@ -39,24 +40,23 @@ export interface ConnectionCounts {
   readonly displaced: number;
 }
 
-const one = (value: number | boolean): readonly Sample[] => [[{}, Number(value)]];
-
 /** Returns no series while the value is unknown. */
 const optional = <T>(known: T | null, valueIn: (known: T) => number | boolean) =>
   known === null ? [] : one(valueIn(known));
 
 /** Registers the metrics. */
 export function addScrapeMetrics(registry: Registry, state: ServerState): void {
-  addDefinitions(registry, definitions(state));
+  addDefinitions(registry, scrapeMetrics(state));
 }
 
-function definitions(state: ServerState): Definition[] {
+export function scrapeMetrics(state: ServerState): Definition[] {
   const { load, readiness, clock, isDraining, connections, lostLogLines } = state;
   return [
     {
       type: 'gauge',
       name: 'phm_ready',
       help: '1 while /readyz answers 200',
+      meaning: '1 while `/readyz` answers 200',
       read: () => one(readiness().ready && !isDraining()),
     },
     {
@@ -75,12 +75,16 @@ function definitions(state: ServerState): Definition[] {
       type: 'gauge',
       name: 'phm_ledger_foreign',
       help: '1 while the address of the database leads to another ledger than the one that this server started with',
+      meaning:
+        '1 while the address of the database leads to [another ledger](ledger.md#one-ledger)',
       read: () => one(!readiness().ownLedger),
     },
     {
       type: 'gauge',
       name: 'phm_database_host',
       help: '1 for the host of PostgreSQL in use, 0 for the others of its address. With SQLite it has no series',
+      meaning:
+        '1 for the host of [PostgreSQL](ledger.md#several-hosts) in use, 0 for the others of its address; changes within two seconds. Absent with SQLite',
       labelNames: ['host'],
       read: () => {
         const used = state.databaseHost();
@@ -91,12 +95,16 @@ function definitions(state: ServerState): Definition[] {
       type: 'gauge',
       name: 'phm_clock_skew_seconds',
       help: "Seconds that this machine's clock is ahead of the database's clock (SQLite, while in doubt: of the newest row)",
+      meaning:
+        "Server clock ahead of the database's; SQLite: 0, or the distance while in doubt. Absent until compared",
       read: () => optional(clock(), ({ skewMs }) => skewMs / SECOND_MS),
     },
     {
       type: 'gauge',
       name: 'phm_clock_believed',
       help: "0 while this machine's clock is in doubt. With SQLite and no retention, 1 if it is only ahead of the newest row",
+      meaning:
+        '0 while the clock is in [doubt](incidents.md#a-wrong-clock); on SQLite without retention only if it is behind. Absent until compared',
       read: () => optional(clock(), (reading) => !isUrgent(reading, state.retentionDays)),
     },
     {
@@ -115,10 +123,11 @@ function definitions(state: ServerState): Definition[] {
       type: 'gauge',
       name: 'phm_entropy_ready',
       help: '1 while the required sources deliver and the generators are in service',
+      meaning: 'Check `entropy` of `/readyz`',
       read: () => one(readiness().entropy),
     },
     ...resourceMetrics(state.resources),
-    ...transparencyMetrics(state.log),
+    ...logMetrics(state.log),
     ...connectionMetrics(connections),
     ...loadMetrics(load),
     ...latchMetrics(load, readiness),
@@ -132,102 +141,14 @@ function definitions(state: ServerState): Definition[] {
   ];
 }
 
-/** What a log can be doing. `delayed`: it runs, but its turns fail. */
-const LOG_STATES = ['off', 'starting', 'running', 'delayed', 'stopped'] as const;
-
-function logStateOf({ state, isDelayed }: LogStatus): (typeof LOG_STATES)[number] {
-  return state === 'running' && isDelayed ? 'delayed' : state;
-}
-
-/** The transparency log. Without one, only `phm_log_state`, `phm_log_stopped`, `phm_log_halted` and `phm_log_delayed` have series. */
-const HALTS = ['forked', 'altered'] as const satisfies readonly Halt[];
-
-function transparencyMetrics(log: () => LogStatus): Definition[] {
-  const whileOn = (valueIn: (status: LogStatus) => number | null): readonly Sample[] => {
-    const status = log();
-    const value = status.state === 'off' ? null : valueIn(status);
-    return value === null ? [] : one(value);
-  };
-  return [
-    {
-      type: 'gauge',
-      name: 'phm_log_state',
-      help: '1 for what the transparency log does, 0 for the rest',
-      labelNames: ['state'],
-      read: () => {
-        const current = logStateOf(log());
-        return LOG_STATES.map((state): Sample => [{ state }, Number(state === current)]);
-      },
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_stopped',
-      help: '1 while the transparency log is stopped: nothing is added, served or proved',
-      read: () => one(log().state === 'stopped'),
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_halted',
-      help: '1 for why the transparency log lets no key leave this server, 0 for the rest',
-      labelNames: ['cause'],
-      read: () => HALTS.map((cause): Sample => [{ cause }, Number(log().halt === cause)]),
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_delayed',
-      help: '1 while turns of the transparency log fail: entries wait, and are tried again each second',
-      read: () => one(log().isDelayed),
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_tree_size',
-      help: 'Entries in the published tree of the transparency log',
-      read: () => whileOn(({ size }) => size),
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_head_age_seconds',
-      help: 'Time since the served head was published; it grows while nothing is added',
-      read: () => whileOn(({ headMs }) => (headMs === null ? null : secondsSince(headMs))),
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_pending',
-      help: 'Entries in the database that wait for the transparency log',
-      read: () => whileOn(({ pending }) => pending),
-    },
-    {
-      type: 'counter',
-      name: 'phm_log_set_aside_total',
-      help: 'Entries in the database that were set aside, because the log did not make them',
-      read: () => whileOn(({ setAside }) => setAside),
-    },
-    {
-      type: 'gauge',
-      name: 'phm_log_witnessed_size',
-      help: 'Entries in the newest tree with enough cosignatures of witnesses',
-      read: () => whileOn(({ witnessedSize }) => witnessedSize),
-    },
-    {
-      type: 'counter',
-      name: 'phm_log_witness_failures_total',
-      help: 'Submissions to a witness that gave no cosignature',
-      labelNames: ['witness'],
-      read: () => [...log().witnessFailures].map(([witness, n]): Sample => [{ witness }, n]),
-    },
-  ];
-}
-
-function secondsSince(ms: number): number {
-  return Math.max(0, Date.now() - ms) / SECOND_MS;
-}
-
 function connectionMetrics(counts: () => ConnectionCounts): Definition[] {
   return [
     {
       type: 'gauge',
       name: 'phm_http_connections',
       help: 'Open connections: active and idle ones have a place, waiting ones have none',
+      meaning:
+        '[Connections](operations.md#connections): `active`, `idle`, `waiting` without a place',
       labelNames: ['state'],
       read: () => {
         const { active, idle, waiting } = counts();
@@ -238,12 +159,16 @@ function connectionMetrics(counts: () => ConnectionCounts): Definition[] {
       type: 'gauge',
       name: 'phm_http_connections_max',
       help: 'Places for connections: PHM_MAX_CONNECTIONS, or fewer if the limit of open files is too low',
+      meaning:
+        'Places for connections: [`PHM_MAX_CONNECTIONS`](operations.md#connections), or fewer if the limit of open files is too low',
       read: () => one(counts().max),
     },
     {
       type: 'counter',
       name: 'phm_http_connections_refused_total',
       help: 'Connections without a place: answered with 503, or dropped before their first request',
+      meaning:
+        'Connections without a place: `answered` with 503, or `dropped` before their first request',
       labelNames: ['how'],
       read: () => {
         const { answered, dropped } = counts();
@@ -265,6 +190,8 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
       type: 'gauge',
       name: 'phm_queue_waiting',
       help: 'Work waiting in a queue',
+      meaning:
+        'Work in `keys`, `suite` (single keys; four sealed ones without validation count as one), `batches` (in jobs of 5 ms), `lookups` (unknown API keys), `activity`, `statistics`, `log`',
       labelNames: ['queue'],
       read: () => load().queues.map(({ name, waiting }) => [{ queue: name }, waiting]),
     },
@@ -272,6 +199,8 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
       type: 'gauge',
       name: 'phm_queue_capacity',
       help: 'Work that a queue accepts before requests are answered "overloaded"',
+      meaning:
+        'Work that a queue accepts before requests get `overloaded`; 0 for `suite` and `batches` when latched',
       labelNames: ['queue'],
       read: () => load().queues.map(({ name, capacity }) => [{ queue: name }, capacity]),
     },
@@ -279,6 +208,7 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
       type: 'gauge',
       name: 'phm_generators',
       help: 'Random bit generators: one in the key worker, one in each suite worker',
+      meaning: 'Key worker plus suite workers that have passed their self-tests',
       read: () => one(load().generators),
     },
     {
@@ -328,6 +258,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
       type: 'gauge',
       name: 'phm_entropy_source_healthy',
       help: '1 while a source can serve requests',
+      meaning: 'Check `entropy:<source>` of `/readyz`',
       labelNames: ['source'],
       read: () => sources().map(({ name, healthy }) => [{ source: name }, Number(healthy)]),
     },
@@ -335,6 +266,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
       type: 'gauge',
       name: 'phm_entropy_source_state',
       help: '1 for the current state of a source, 0 for the others',
+      meaning: '1 for `starting`, `delivering`, `failing`, `latched` or `closed`',
       labelNames: ['source', 'state'],
       read: () =>
         sources().flatMap((source) =>
@@ -361,6 +293,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
       type: 'gauge',
       name: 'phm_entropy_pool_draws',
       help: 'Draws waiting in the pool of a source',
+      meaning: 'Draws in the pool of a background source; absent for others',
       labelNames: ['source'],
       read: () => pools().map(({ source, waiting }) => [{ source }, waiting]),
     },

@@ -21,6 +21,7 @@ import type { StreamCounts } from '../ledger/index.ts';
 import { MODULATION_TYPES } from '../modulation/index.ts';
 import { PROJECT_VERSION } from '../process/version.ts';
 import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
+import type { MetricTexts } from './definition.ts';
 import { defineEventMetrics, type EventMetrics } from './event-metrics.ts';
 import { METHODS } from './methods.ts';
 import { addScrapeMetrics, type ServerState } from './scrape-metrics.ts';
@@ -38,6 +39,22 @@ const HANDSHAKE_FAILURES = [
   'other',
 ] as const;
 export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
+
+/** Gauges that are always 1: their labels hold the information. */
+export const INFO_METRICS = {
+  build: {
+    name: 'phm_build_info',
+    help: 'The release and what it runs on',
+    meaning: '1; the labels name the release and its Node',
+    labelNames: ['version', 'node'],
+  },
+  ledger: {
+    name: 'phm_ledger_info',
+    help: 'Where the ledger is',
+    meaning: '1; the label says where the ledger is: `sqlite` or `postgresql`',
+    labelNames: ['backend'],
+  },
+} as const satisfies Record<string, MetricTexts>;
 
 /** Metrics of the library that break the naming rules: gauges that end in `_total`, names that end in their type. */
 const MISNAMED = [
@@ -80,11 +97,8 @@ export class ServiceMetrics implements KeyObserver {
     });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
     this.#events = defineEventMetrics(this.#registry);
-    this.#addInfo('phm_build_info', 'The release and what it runs on', {
-      version: PROJECT_VERSION,
-      node: process.version,
-    });
-    this.#addInfo('phm_ledger_info', 'Where the ledger is', { backend: ledgerBackend });
+    this.#addInfo(INFO_METRICS.build, { version: PROJECT_VERSION, node: process.version });
+    this.#addInfo(INFO_METRICS.ledger, { backend: ledgerBackend });
     this.#startAtZero(sources);
   }
 
@@ -205,8 +219,7 @@ export class ServiceMetrics implements KeyObserver {
   }
 
   /** Adds a constant 1 whose labels hold the information. */
-  #addInfo(name: string, help: string, labels: Record<string, string>): void {
-    const labelNames = Object.keys(labels);
+  #addInfo({ name, help, labelNames = [] }: MetricTexts, labels: Record<string, string>): void {
     new Gauge({ registers: [this.#registry], name, help, labelNames }).set(labels, 1);
   }
 

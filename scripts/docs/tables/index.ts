@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../pages.ts';
 import { errorParts } from './errors.ts';
+import { metricParts } from './metrics.ts';
 import { type Part, withPart } from './part.ts';
 import { settingParts } from './settings.ts';
 
@@ -14,7 +15,7 @@ interface GeneratedFile {
 }
 
 export function allParts(): Part[] {
-  return [...errorParts(), ...settingParts()];
+  return [...errorParts(), ...settingParts(), ...metricParts()];
 }
 
 /** Reads each file that has generated parts. */
