@@ -1,7 +1,7 @@
 /**
  * Runs the tiers again and again on a machine that is kept busy, to find tests that fail because it is slow:
  *
- *   node scripts/repeat-tests.ts
+ *   node scripts/repeat-tests.ts [fast|slow]
  *
  * `npm test` ten times and `npm run test:slow` three times with one core kept busy, and each once with two. Each run is saved
  * in docs/evidence/repeated-runs.json when it ends. Started again, the script goes on with what is left: a run that failed is
@@ -50,7 +50,8 @@ function rounds(tier: Run['tier'], busy: number, count: number): Run[] {
 mkdirSync(OUTPUTS, { recursive: true });
 const commit = headCommit();
 const saved: SavedRun[] = existsSync(SAVED) ? JSON.parse(readFileSync(SAVED, 'utf8')) : [];
-for (const run of PLAN) {
+const [, , only] = process.argv;
+for (const run of PLAN.filter(({ tier }) => only === undefined || tier === only)) {
   if (saved.some((one) => nameOf(one) === nameOf(run) && isDone(one))) continue;
   const done = await execute(run);
   saved.push(done);
