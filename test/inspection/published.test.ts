@@ -242,12 +242,15 @@ describe('a copy that gives back what a database lost', () => {
 
   const headOf = (text: string) => parseCheckpoint(parseNote(text).text);
 
-  /** Compares the copy with the database of an earlier time. */
-  async function compare(state: string | null, of = source) {
-    const now = await logged.openLog();
+  /** Compares the copy with the database, which has 10 entries if nothing else is said. */
+  async function compare(
+    state: string | null,
+    { of = source, database = older, copied = note } = {},
+  ): Promise<{ found: string[]; lost: readonly Uint8Array[] }> {
+    const log = { ...(await logged.openLog()), ...headOf(database) };
     const { findings, lost } = await checkCopy({
-      ...{ store: logged.store, log: { ...now, ...headOf(older) }, source: of },
-      ...{ copied: headOf(note), state: state === null ? null : headOf(state) },
+      ...{ store: logged.store, log, source: of, copied: headOf(copied) },
+      state: state === null ? null : headOf(state),
       signal: new AbortController().signal,
       onProgress: () => {},
     });
@@ -262,7 +265,7 @@ describe('a copy that gives back what a database lost', () => {
   });
 
   it('is found if it differs from its checkpoint, the database or the state file', async () => {
-    const { found } = await compare(note, changed('entries', '0', flipped));
+    const { found } = await compare(note, { of: changed('entries', '0', flipped) });
     assertFound(found, [
       'entries of the log do not match their tile: entry 0',
       'the database and the copy disagree: 10 entries with root …',
@@ -276,10 +279,23 @@ describe('a copy that gives back what a database lost', () => {
     ]);
   });
 
+  it('is found if it ends earlier, and the database has another tree, or lacks that of the state file', async () => {
+    const fork = (size: number) => signCheckpoint(logged.keys, { size, root: UNKNOWN }, 1);
+    const longer = { database: note };
+    assertFound((await compare(null, { ...longer, copied: fork(10) })).found, [
+      'the entries of the copy do not have the root of its checkpoint: 10 entries with root …',
+      `the database and the copy disagree: ${SIZE} entries with root …`,
+    ]);
+    assertFound((await compare(fork(20), { ...longer, copied: older })).found, [
+      'the checkpoint in the state file belongs to another tree: 20 entries with root …',
+    ]);
+    assert.deepEqual((await compare(note, { ...longer, copied: older })).found, []);
+  });
+
   it('is not used for a database whose tiles do not have its root', async () => {
     const of = await kept();
     await logged.execute('UPDATE log_entries SET entry = ? WHERE entry_index = 3', UNKNOWN);
-    const { found } = await compare(null, of);
+    const { found } = await compare(null, { of });
     assertFound(found, ['the tiles in the database do not have its root: 10 entries with root …']);
   });
 });

@@ -1,6 +1,6 @@
 /** `phm log`, `phm receipt` and `phm audit` beside running servers, and `phm log copy`, on both stores. 60 s. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { LogSite } from '../../support/log-site.ts';
@@ -140,15 +140,6 @@ function stories(kind: 'sqlite' | 'postgres'): void {
 describe('the commands of the log on SQLite', () => stories('sqlite'));
 describe('the commands of the log on PostgreSQL', { skip: noPostgres }, () => stories('postgres'));
 
-/** Returns the content of each file below a folder. */
-function filesOf(folder: string): Record<string, string> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  const files = names.filter((name) => statSync(join(folder, name)).isFile());
-  return Object.fromEntries(
-    files.map((name) => [name, readFileSync(join(folder, name)).toString('hex')]),
-  );
-}
-
 /** The tests run in order, on the database of a stopped server. */
 function copies(kind: 'sqlite' | 'postgres'): void {
   let site: LogSite;
@@ -196,45 +187,6 @@ function copies(kind: 'sqlite' | 'postgres'): void {
     const before = await copied();
     await addKeys();
     assert.ok((await copied()) >= before + 3);
-  });
-
-  for (const [change, isLonger] of [
-    ['changed', false],
-    ['changed and continued', true],
-  ] as const) {
-    it(`leaves an earlier copy as it is if an entry was ${change}`, async () => {
-      if (isLonger) await addKeys();
-      const earlier = filesOf(folder);
-      const entry = kind === 'sqlite' ? 'hex(entry)' : "encode(entry, 'hex')";
-      const where = 'WHERE entry_index = 1';
-      const [row] = await site.execute(`SELECT ${entry} AS entry FROM log_entries ${where}`);
-      const write = (hex: unknown) => {
-        const bytes = kind === 'sqlite' ? `x'${hex}'` : `'\\x${hex}'::bytea`;
-        return site.execute(`UPDATE log_entries SET entry = ${bytes} ${where}`);
-      };
-      await write('5a'.repeat(32));
-      const { code, stderr } = await site.phm(['log', 'copy', folder]);
-      await write(row?.entry);
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, /the entries of the database do not have the root of a checkpoint/);
-      assert.match(stderr, /the copy was not completed/);
-      const later = filesOf(folder);
-      for (const [name, content] of Object.entries(earlier)) assert.equal(later[name], content);
-      await copied();
-    });
-  }
-
-  it('refuses a folder with a larger copy', async () => {
-    await site.backUp();
-    const size = await copied();
-    await addKeys();
-    const larger = await copied();
-    await site.restore();
-    const earlier = filesOf(folder);
-    const { code, stderr } = await site.phm(['log', 'copy', folder]);
-    assert.equal(code, 1, stderr);
-    assert.match(stderr, new RegExp(`has ${larger} entries already, and this database ${size}: `));
-    assert.deepEqual(filesOf(folder), earlier);
   });
 }
 
