@@ -1,3 +1,4 @@
+/** `phm ledger verify` on SQLite, and what it can read of a damaged file. `verify-contract.ts` holds what it finds. */
 import assert from 'node:assert/strict';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,11 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { verifyLedger } from '../../src/ledger/admin.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
+import { runCommand } from '../support/run-command.ts';
 import { DAY_MS } from './clock-contract.ts';
 import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';
 import { verifyContract } from './verify-contract.ts';
-import { runPhm } from '../support/server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-verify-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -18,6 +19,9 @@ after(() => rmSync(folder, { recursive: true }));
 const path = join(folder, 'phm.db');
 const location = { kind: 'sqlite', path } as const;
 type Row = Record<string, number>;
+
+const phm = (...args: string[]) => runCommand(args, { PHM_DATA_DIR: folder });
+
 const verify = () =>
   verifyLedger(location, {
     nowMs: NOW,
@@ -29,7 +33,7 @@ describe('verification of a ledger in SQLite', () => {
   it('finds no problem in a sound ledger, beside a server, before and after retention', async () => {
     const store = openSqliteStore({ path, quotas: QUOTAS });
     await fillStore(store);
-    const text = await runPhm(['ledger', 'verify'], folder);
+    const text = await phm('ledger', 'verify');
     assert.equal(text.code, 0, text.stderr);
     assert.match(
       text.stderr,
@@ -40,7 +44,7 @@ describe('verification of a ledger in SQLite', () => {
     const pruned = await verify();
     assert.deepEqual(pruned.findings, []);
     assert.ok(pruned.keysWithoutRow > 100 && pruned.rows.ledger > 100);
-    const { stderr } = await runPhm(['ledger', 'verify'], folder);
+    const { stderr } = await phm('ledger', 'verify');
     const missing =
       / keys in the sums have no row, perhaps because retention removed the oldest rows\. The oldest /;
     assert.match(stderr, missing);
@@ -71,7 +75,7 @@ describe('verification of a ledger in SQLite', () => {
     database.exec(`PRAGMA user_version = 99; DELETE FROM schema_version;
       INSERT INTO schema_version (version, oldest_program) VALUES (99, ${own})`);
     assert.deepEqual((await verify()).findings, before);
-    const exported = await runPhm(['export', join(folder, 'out')], folder);
+    const exported = await phm('export', join(folder, 'out'));
     assert.match(exported.stderr, /an export by this program could leave out/);
     database.exec(`UPDATE schema_version SET oldest_program = 98`);
     await assert.rejects(verify(), /needs programs of version 98; start the newer release/);
@@ -86,7 +90,7 @@ describe('verification of a ledger in SQLite', () => {
     const database = new DatabaseSync(path);
     await verifyContract(location, (sql) => database.exec(sql));
     database.close();
-    const { code, stdout, stderr } = await runPhm(['ledger', 'verify', '--json'], folder);
+    const { code, stdout, stderr } = await phm('ledger', 'verify', '--json');
     assert.equal(code, 1);
     assert.match(stderr, /phm: the ledger is inconsistent: \d+ findings\n$/);
     const { findings, rows } = JSON.parse(stdout);
@@ -107,7 +111,7 @@ describe('verification of a ledger in SQLite', () => {
     const { examples } = findings.find(({ problem }) => /could not be read/.test(problem)) ?? {};
     assert.match(examples?.[0] ?? '', /^[a-z_]+: database disk image is malformed$/);
     assert.equal(new Set(examples).size, examples?.length);
-    const { stderr } = await runPhm(['ledger', 'verify'], folder);
+    const { stderr } = await phm('ledger', 'verify');
     assert.match(stderr, /Part of the ledger could not be read\. Checked \d+ accounts/);
     assert.match(findings[0]?.problem ?? '', /^the file is damaged/);
     assert.match(findings[0]?.remedy ?? '', /restore a backup/);
