@@ -28,7 +28,7 @@ const INTERFACES = [
   // They hold the text of files that they write, with its exports.
   'scripts/build-testbench.ts',
   'scripts/kernel-digests.ts',
-  'scripts/second-level/table.ts',
+  'packages/lab/studies/second-level/table.ts',
 ];
 
 function readAll(): Map<string, string> {

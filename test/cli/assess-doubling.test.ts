@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { DOUBLING_ALPHA, levelAlpha } from '../../src/cli/assess/doubling.ts';
+import { DOUBLING_ALPHA, levelAlpha } from '../../packages/lab/src/doubling.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 import { commandJson, runCommand, runCommandOn } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';

@@ -2,6 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  linearComplexityProbabilities,
+  longestRunProbabilities,
+  overlappingTemplateApproximation,
+  overlappingTemplateProbabilities,
+  universalMoments,
+} from '../../packages/lab/studies/sts-constants.ts';
+import {
   DFT_T2_OVER_N,
   LINEAR_COMPLEXITY_PI,
   LONGEST_RUN_ROWS,
@@ -10,13 +17,6 @@ import {
 } from '../../packages/sp800-22/src/constants.ts';
 import { visitProbabilities } from '../../packages/sp800-22/src/tests/random-excursions.ts';
 import { rankProbabilities } from '../../packages/sp800-22/src/tests/rank.ts';
-import {
-  linearComplexityProbabilities,
-  longestRunProbabilities,
-  overlappingTemplateApproximation,
-  overlappingTemplateProbabilities,
-  universalMoments,
-} from '../../scripts/sts-constants.ts';
 
 function assertClose(actual: readonly number[], expected: readonly number[], bound: number): void {
   assert.equal(actual.length, expected.length);

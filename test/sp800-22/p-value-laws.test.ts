@@ -14,10 +14,10 @@ import {
   type TestResult,
   uniformityPValue,
 } from '#sp800-22';
+import type { LengthCounts } from '../../packages/lab/studies/second-level/counts.ts';
+import { distance } from '../../packages/lab/studies/second-level/limits.ts';
 import { classOf, type PValueLaw, pValueLaw } from '../../packages/sp800-22/src/p-value-laws.ts';
 import { judgeRank, rankProbabilities } from '../../packages/sp800-22/src/tests/rank.ts';
-import type { LengthCounts } from '../../scripts/second-level/counts.ts';
-import { distance } from '../../scripts/second-level/limits.ts';
 
 const COUNTS = new URL('../../docs/evidence/second-level/counts.json', import.meta.url);
 const saved: Record<string, LengthCounts> = JSON.parse(readFileSync(COUNTS, 'utf8'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { judgeSecondLevel, PValueTally, runPackedSuite, type TestName } from '#sp800-22';
-import { soundSequence } from '../../scripts/second-level/classes.ts';
+import { soundSequence } from '../../packages/lab/studies/second-level/classes.ts';
 
 /** Returns the verdict on the first `m` sequences of `n` bits. */
 function judgeSound(n: number, m: number, tests: readonly TestName[]) {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as sts from '#sp800-22';
+import { overlappingTemplateProbabilities } from '../../packages/lab/studies/sts-constants.ts';
 import {
   BerlekampMassey,
   deviation,
   expectedComplexity,
 } from '../../packages/sp800-22/src/tests/linear-complexity.ts';
-import { overlappingTemplateProbabilities } from '../../scripts/sts-constants.ts';
 import { assertPValues, assertStatistics } from './figures.ts';
 import { expansion } from './sequences.ts';
 

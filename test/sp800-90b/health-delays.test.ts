@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ALPHA_LOG2 } from '../../packages/sp800-90b/src/health/levels.ts';
-import { NoiseTests } from '../../packages/sp800-90b/src/health/noise-tests.ts';
 import {
   cutoffsOf,
   type Delays,
@@ -10,7 +8,9 @@ import {
   measureDelays,
   type Source,
   windowFailure,
-} from '../../scripts/health-delays.ts';
+} from '../../packages/lab/studies/health-delays.ts';
+import { ALPHA_LOG2 } from '../../packages/sp800-90b/src/health/levels.ts';
+import { NoiseTests } from '../../packages/sp800-90b/src/health/noise-tests.ts';
 
 const LEVELS = ['intermittent', 'permanent'] as const;
 const COIN: Source = { bitsPerSample: 1, H: 1 };

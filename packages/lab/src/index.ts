@@ -1,8 +1,9 @@
 /**
- * What a laboratory does with files: the reports of SP 800-90B assessments, as text, JSON and page. The command line and the
- * page of the test bench write the same ones.
+ * What a laboratory does with files: the reports of SP 800-90B assessments, as text, JSON and page, and the law of doubling. The
+ * command line and the page of the test bench write the same ones.
  */
 
+export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling.ts';
 export { type EntropyClaim, initialClaim } from './entropy/claim.ts';
 export { type EntropyResult, entropyForms, nonIidResult } from './entropy/forms.ts';
 export {

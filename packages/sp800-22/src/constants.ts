@@ -2,7 +2,7 @@
  * Class probabilities and moments of SP 800-22 Rev. 1a, in two sets.
  *
  * `exact` is the true value, to the precision of a double. `nist` is the value of the NIST program (STS
- * 2.1.2), for comparison with it. A single value belongs to both sets. `scripts/sts-constants.ts`
+ * 2.1.2), for comparison with it. A single value belongs to both sets. `packages/lab/studies/sts-constants.ts`
  * recomputes every `exact` figure from first principles, and `test/sp800-22/constants.test.ts` compares
  * this file with the results.
  */

@@ -1,7 +1,7 @@
 /**
  * Most sequences that the second level may judge, by test. An entry holds from its length up to the next one, the
  * first also below.
- * Written by `node scripts/second-level.ts table` from docs/evidence/second-level/counts.json.
+ * Written by `node packages/lab/studies/second-level.ts table` from docs/evidence/second-level/counts.json.
  */
 type LimitTable = Readonly<
   Record<string, readonly (readonly [bits: number, proportion: number, uniformity: number])[]>

@@ -9,7 +9,7 @@ import type { ApplicableOutcome, SuiteReport, TestName, TestOutcome } from './su
 
 /**
  * A gate value below this is a FAIL. About 2.5 sound samples in a million fall below it with 17 tests, and
- * 2.2 with 13, because the far tails of the asymptotic laws are too light (`scripts/sts-gate-tails.ts`).
+ * 2.2 with 13, because the far tails of the asymptotic laws are too light (`packages/lab/studies/sts-gate-tails.ts`).
  */
 export const GATE_ALPHA = 1e-6;
 

@@ -1,4 +1,5 @@
 /** The output of `phm assess --doubling`: a line for each level and a verdict, or JSON. */
+import { DOUBLING_ALPHA, type Finding, type Level } from '#lab';
 import {
   alignColumns,
   type Finished,
@@ -7,7 +8,6 @@ import {
   traceJson,
   traceRows,
 } from '#sp800-22/report';
-import { DOUBLING_ALPHA, type Finding, type Level } from './doubling.ts';
 import type { DoublingOptions, DoublingResult } from './doubling-run.ts';
 
 const WIDTHS = [16, 10, 9, 10, 10];

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { minimumBits, NIST_PARAMETERS, resolveParameters, TEST_NAMES } from '#sp800-22';
-import { readClasses, saveClasses } from '../../../scripts/second-level/classes.ts';
-import { judgeFiles } from '../../../scripts/second-level/files.ts';
-import { formatTable } from '../../../scripts/second-level/table.ts';
+import { readClasses, saveClasses } from '../../../packages/lab/studies/second-level/classes.ts';
+import { judgeFiles } from '../../../packages/lab/studies/second-level/files.ts';
+import { formatTable } from '../../../packages/lab/studies/second-level/table.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
@@ -35,7 +35,7 @@ describe('sound files', () => {
 
 describe('sound sources', () => {
   it('fail as often as it is published, with the default parameters', () => {
-    const script = ['scripts/sound-source-rates.ts', '1000', '55', '128'];
+    const script = ['packages/lab/studies/sound-source-rates.ts', '1000', '55', '128'];
     const line = execFileSync(process.execPath, script, { cwd: ROOT, encoding: 'utf8' });
     const published = read('docs/evidence/second-level/sources.txt').split('\n');
     assert.ok(published.includes(line.trim()), line);

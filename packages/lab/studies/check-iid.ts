@@ -1,7 +1,7 @@
 /**
  * Compares the IID track with NIST's program ea_iid, value by value and verdict by verdict.
  *
- *   node scripts/check-iid.ts EA_IID FILE…
+ *   node packages/lab/studies/check-iid.ts EA_IID FILE…
  *
  * EA_IID is the program, built from https://github.com/usnistgov/SP800-90B_EntropyAssessment; a file holds one
  * sample per byte. Each verdict on the permutations is random: a statistic near the limit may pass here and fail
@@ -101,7 +101,7 @@ async function compare(program: string, file: string): Promise<number> {
 
 const [program, ...files] = process.argv.slice(2).filter((argument) => argument !== '--json');
 if (program === undefined || files.length === 0) {
-  process.stderr.write('usage: node scripts/check-iid.ts EA_IID FILE… [--json]\n');
+  process.stderr.write('usage: node packages/lab/studies/check-iid.ts EA_IID FILE… [--json]\n');
   process.exit(2);
 }
 if (process.argv.includes('--json')) {

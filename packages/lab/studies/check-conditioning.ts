@@ -1,7 +1,7 @@
 /**
  * Compares `assessConditioning` with NIST's program ea_conditioning over a grid of arguments.
  *
- *   node scripts/check-conditioning.ts EA_CONDITIONING
+ *   node packages/lab/studies/check-conditioning.ts EA_CONDITIONING
  *
  * EA_CONDITIONING is the program, built from https://github.com/usnistgov/SP800-90B_EntropyAssessment. The output is
  * docs/evidence/sp800-90b/conditioning.txt.
@@ -71,7 +71,7 @@ function compare(program: string, input: ConditioningInput, hPrime: number | und
 
 const [program] = process.argv.slice(2);
 if (program === undefined) {
-  process.stderr.write('usage: node scripts/check-conditioning.ts EA_CONDITIONING\n');
+  process.stderr.write('usage: node packages/lab/studies/check-conditioning.ts EA_CONDITIONING\n');
   process.exit(2);
 }
 const comparison = new Comparison();

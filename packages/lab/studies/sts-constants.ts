@@ -1,7 +1,7 @@
 /**
  * Computes the constants of `packages/sp800-22/src/constants.ts` from first principles and prints them as JSON.
  *
- *     node scripts/sts-constants.ts
+ *     node packages/lab/studies/sts-constants.ts
  *
  * Class probabilities are exact counts: the strings of a class among all 2^M strings, divided once at the
  * end. Only the moments of the universal test and the approximation of the overlapping template test, as in

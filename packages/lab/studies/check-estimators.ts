@@ -2,7 +2,7 @@
  * Compares the estimators of SP 800-90B §6.3 with NIST's program ea_non_iid, value by value, on the files of
  * a folder.
  *
- *   node scripts/check-estimators.ts DIR
+ *   node packages/lab/studies/check-estimators.ts DIR
  *
  * DIR/reference.json maps the name of a file in DIR to `literal`, `bitstring`, `bits_per_symbol_argument`,
  * `H_original`, `H_bitstring` and `Assessed min entropy`. `literal` and `bitstring` map estimators to the values
@@ -111,7 +111,7 @@ function samplesOf(directory: string, name: string): Uint8Array {
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) {
-  process.stderr.write('usage: node scripts/check-estimators.ts DIR\n');
+  process.stderr.write('usage: node packages/lab/studies/check-estimators.ts DIR\n');
   process.exit(2);
 }
 const references = JSON.parse(readFileSync(join(directory, 'reference.json'), 'utf8'));

@@ -1,7 +1,7 @@
 /**
  * Measures the p-values of the supplements on sound sequences: counts per class, and below 0.01, 0.001 and 0.0001.
  *
- *     node scripts/supplement-rates.ts BITS SEQUENCES [first seed]
+ *     node packages/lab/studies/supplement-rates.ts BITS SEQUENCES [first seed]
  *
  * The sequences are AES-256 in counter mode under the keys 1, 2, 3, … (the last four bytes hold the length in bits), so all figures
  * are the same in every run. docs/evidence/supplements.txt has the results.
@@ -14,7 +14,7 @@ import {
   type SupplementName,
   supplementMinimumBits,
 } from '#sp800-22';
-import { binomialLower, binomialUpper } from '../packages/sp800-22/src/binomial.ts';
+import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
 
 const CLASSES = 10;
 const LEVELS = [1e-2, 1e-3, 1e-4];

@@ -1,10 +1,10 @@
 /**
  * Compares the restart tests of SP 800-90B §3.1.4 with NIST's program ea_restart.
  *
- *   node scripts/check-restarts.ts EA_RESTART FOLDER CASE…
+ *   node packages/lab/studies/check-restarts.ts EA_RESTART FOLDER CASE…
  *
  * EA_RESTART is the program, built from https://github.com/usnistgov/SP800-90B_EntropyAssessment, and FOLDER has the
- * files of `scripts/noise-files.ts`. A case is `FILE:H_I` (such as `biased-4:2.1`), or `FILE:H_I:iid` for the IID track.
+ * files of `packages/lab/studies/noise-files.ts`. A case is `FILE:H_I` (such as `biased-4:2.1`), or `FILE:H_I:iid` for the IID track.
  * The output is a row of docs/evidence/sp800-90b/restarts.txt for each case.
  *
  * The program ends at the first check that fails, so it prints no H_r and H_c then. It simulates the cutoff, which may
@@ -169,7 +169,9 @@ function iidCell(theirs: Figures, ours: Figures): string {
 
 const [program, folder, ...cases] = process.argv.slice(2);
 if (program === undefined || folder === undefined || cases.length === 0) {
-  process.stderr.write('usage: node scripts/check-restarts.ts EA_RESTART FOLDER FILE:H_I[:iid]…\n');
+  process.stderr.write(
+    'usage: node packages/lab/studies/check-restarts.ts EA_RESTART FOLDER FILE:H_I[:iid]…\n',
+  );
   process.exit(2);
 }
 process.stdout.write(

@@ -1,7 +1,7 @@
 /**
  * Writes files of samples, one per byte, for comparisons with NIST's programs for SP 800-90B.
  *
- *   node scripts/noise-files.ts FOLDER [SAMPLES]
+ *   node packages/lab/studies/noise-files.ts FOLDER [SAMPLES]
  *
  * A name is KIND-BITS.bin, such as `biased-4.bin`; the default is 1,000,000 samples. Samples come from AES-256-CTR
  * under a key for each file, so every file can be repeated byte by byte.
@@ -74,7 +74,7 @@ function samplesOf(rule: (place: Place) => number, seed: number, bits: number, l
 
 const [folder, samples = '1000000'] = process.argv.slice(2);
 if (folder === undefined || !/^[1-9]\d{0,8}$/.test(samples)) {
-  process.stderr.write('usage: node scripts/noise-files.ts FOLDER [SAMPLES]\n');
+  process.stderr.write('usage: node packages/lab/studies/noise-files.ts FOLDER [SAMPLES]\n');
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });

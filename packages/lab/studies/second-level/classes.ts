@@ -17,7 +17,7 @@ import {
   TEST_NAMES,
   type TestName,
 } from '#sp800-22';
-import { classOf } from '../../packages/sp800-22/src/p-value-laws.ts';
+import { classOf } from '../../../sp800-22/src/p-value-laws.ts';
 
 export const BELOW_ALPHA = 10;
 export const INAPPLICABLE = 255;

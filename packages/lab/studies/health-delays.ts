@@ -2,19 +2,19 @@
  * Mutation check of the health tests (SP 800-90B §4.4): it breaks sources at a known sample and prints, as a
  * table in Markdown, how many samples later the tests fail.
  *
- *     node scripts/health-delays.ts
+ *     node packages/lab/studies/health-delays.ts
  *
  * A sound source is as bad as its claim allows: independent samples, symbol 0 with probability 2^-H, the other
  * symbols equally likely. It runs for one to two windows, so that the fault begins anywhere in a window.
  */
-import { binomialUpper } from '../packages/sp800-22/src/binomial.ts';
+import { binomialUpper } from '../../sp800-22/src/binomial.ts';
 import {
   adaptiveProportionCutoff,
   adaptiveProportionWindow,
   repetitionCountCutoff,
-} from '../packages/sp800-90b/src/health/cutoffs.ts';
-import { ALPHA_LOG2, type AlarmLevel } from '../packages/sp800-90b/src/health/levels.ts';
-import { NoiseTests } from '../packages/sp800-90b/src/health/noise-tests.ts';
+} from '../../sp800-90b/src/health/cutoffs.ts';
+import { ALPHA_LOG2, type AlarmLevel } from '../../sp800-90b/src/health/levels.ts';
+import { NoiseTests } from '../../sp800-90b/src/health/noise-tests.ts';
 
 export interface Source {
   readonly bitsPerSample: number;

@@ -1,7 +1,7 @@
 /**
  * Compares saved outputs of the non-IID track, value by value: for files that are too long to be assessed often.
  *
- *   node scripts/compare-estimators.ts OURS THEIRS
+ *   node packages/lab/studies/compare-estimators.ts OURS THEIRS
  *
  * OURS is the output of `phm assess-entropy FILE --json`, THEIRS that of NIST's `ea_non_iid -vv FILE`.
  */
@@ -48,7 +48,7 @@ const FIGURES: Readonly<Record<string, string>> = {
 
 const [oursPath, theirsPath] = process.argv.slice(2);
 if (oursPath === undefined || theirsPath === undefined) {
-  process.stderr.write('usage: node scripts/compare-estimators.ts OURS THEIRS\n');
+  process.stderr.write('usage: node packages/lab/studies/compare-estimators.ts OURS THEIRS\n');
   process.exit(2);
 }
 const ours = JSON.parse(readFileSync(oursPath, 'utf8'));

@@ -2,7 +2,7 @@
  * Computes how often a sound sample of 2^20 bits fails the gate: the exact tail of each test, relative to the
  * nominal one, and the sum.
  *
- *   node scripts/sts-gate-tails.ts
+ *   node packages/lab/studies/sts-gate-tails.ts
  *
  * P-values come from asymptotic distributions. If a class expects few counts, the far tail of the distribution is
  * too light, and a sound sample fails the gate more often than the level says. The sum over the tests is an
@@ -13,7 +13,7 @@ import {
   LINEAR_COMPLEXITY_PI,
   LONGEST_RUN_ROWS,
   OVERLAPPING_TEMPLATE_PI,
-} from '../packages/sp800-22/src/constants.ts';
+} from '../../sp800-22/src/constants.ts';
 import { blockFrequencyTail, templateTail } from './gate-tails/blocks.ts';
 import { classCountTail, criticalValue } from './gate-tails/class-counts.ts';
 import { cumulativeSumsTail, frequencyTail, runsTail } from './gate-tails/walks.ts';

@@ -1,7 +1,7 @@
 /** Counts of the p-values of sound sequences, by length and by entry of the table of limits. */
 import { TEST_NAMES, type TestName } from '#sp800-22';
-import { CLASSES } from '../../packages/sp800-22/src/p-value-laws.ts';
-import { limitKey } from '../../packages/sp800-22/src/second-level-limits.ts';
+import { CLASSES } from '../../../sp800-22/src/p-value-laws.ts';
+import { limitKey } from '../../../sp800-22/src/second-level-limits.ts';
 import { BELOW_ALPHA, INAPPLICABLE, labelsOf } from './classes.ts';
 
 /** P-values of one entry; rows with the same law are added up. */

@@ -1,14 +1,14 @@
 /**
  * Counts the sound sources that `phm assess --fail` fails.
  *
- *   npx node scripts/sound-source-rates.ts SOURCES SEQUENCES BITS [TEST…]
+ *   npx node packages/lab/studies/sound-source-rates.ts SOURCES SEQUENCES BITS [TEST…]
  *
  * Each source is an AES-256-CTR stream under a key of its own, so the same arguments give the same counts. Without tests
  * it takes all of them.
  */
 import { runPackedSuite, TEST_NAMES } from '#sp800-22';
 import { hasFailed, RunCounts } from '#sp800-22/report';
-import { soundSource } from './rates/sound-source.ts';
+import { soundSource } from './sound-source.ts';
 
 const [sources = 1000, sequences = 10, bits = 1000] = process.argv.slice(2, 5).map(Number);
 const named = process.argv.slice(5);

@@ -1,7 +1,7 @@
 /** Computes the table of limits from counts. */
 import { FAMILY_ALPHA } from '#sp800-22';
-import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
-import type { PValueLaw } from '../../packages/sp800-22/src/p-value-laws.ts';
+import { binomialLower, binomialUpper } from '../../../sp800-22/src/binomial.ts';
+import type { PValueLaw } from '../../../sp800-22/src/p-value-laws.ts';
 import type { LawCounts } from './counts.ts';
 
 /** Level of one check with 188 rows. */

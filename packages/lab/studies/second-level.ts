@@ -1,12 +1,12 @@
 /**
  * Measures the p-values of sound sequences, and how often the second level fails sound files.
  *
- *   node scripts/second-level.ts measure FOLDER BITS SEQUENCES [TEST…]
- *   node scripts/second-level.ts count FOLDER
- *   node scripts/second-level.ts table
- *   node scripts/second-level.ts distances
- *   node scripts/second-level.ts files FOLDER
- *   node scripts/second-level.ts defects
+ *   node packages/lab/studies/second-level.ts measure FOLDER BITS SEQUENCES [TEST…]
+ *   node packages/lab/studies/second-level.ts count FOLDER
+ *   node packages/lab/studies/second-level.ts table
+ *   node packages/lab/studies/second-level.ts distances
+ *   node packages/lab/studies/second-level.ts files FOLDER
+ *   node packages/lab/studies/second-level.ts defects
  *
  * `measure` tests sequences of AES-256-CTR under fixed keys until FOLDER has SEQUENCES of them, for all tests or
  * those named. It saves as it goes, so you can stop and continue at any time. `count` adds the classes of their
@@ -24,14 +24,14 @@ import {
   TEST_NAMES,
   type TestName,
 } from '#sp800-22';
-import { binomialLower, binomialUpper } from '../packages/sp800-22/src/binomial.ts';
+import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
 import { labelsOf, readClasses, saveClasses } from './second-level/classes.ts';
 import { addRow, addSavedRows, countRows, type LengthCounts } from './second-level/counts.ts';
 import { BROKEN, judgeDefect } from './second-level/defects.ts';
 import { type FileCounts, judgeFiles } from './second-level/files.ts';
 import { distanceLines, formatTable } from './second-level/table.ts';
 
-const ROOT = new URL('../', import.meta.url);
+const ROOT = new URL('../../../', import.meta.url);
 const COUNTS = new URL('docs/evidence/second-level/counts.json', ROOT);
 const TABLE = new URL('packages/sp800-22/src/second-level-table.ts', ROOT);
 const RATES = new URL('docs/evidence/rates/', ROOT);

@@ -1,10 +1,6 @@
 /** Counts as the table of limits, a TypeScript file, and as Markdown. */
 import { NIST_PARAMETERS, resolveParameters } from '#sp800-22';
-import {
-  type PValueLaw,
-  pValueLaw,
-  UNIFORM_LAW,
-} from '../../packages/sp800-22/src/p-value-laws.ts';
+import { type PValueLaw, pValueLaw, UNIFORM_LAW } from '../../../sp800-22/src/p-value-laws.ts';
 import type { LawCounts, LengthCounts } from './counts.ts';
 import { distance, proportionLimit, uniformityLimit } from './limits.ts';
 
@@ -71,7 +67,7 @@ function rising(rows: readonly Limits[]): Limits[] {
 const HEAD = `/**
  * Most sequences that the second level may judge, by test. An entry holds from its length up to the next one, the
  * first also below.
- * Written by \`node scripts/second-level.ts table\` from docs/evidence/second-level/counts.json.
+ * Written by \`node packages/lab/studies/second-level.ts table\` from docs/evidence/second-level/counts.json.
  */
 type LimitTable = Readonly<
   Record<string, readonly (readonly [bits: number, proportion: number, uniformity: number])[]>

@@ -1,13 +1,13 @@
 /**
  * Counts the sound sources that `phm assess --doubling` fails, by level.
  *
- *   npx node scripts/doubling-rates.ts [SOURCES [LEVELS [BITS]]]
+ *   npx node packages/lab/studies/doubling-rates.ts [SOURCES [LEVELS [BITS]]]
  *
  * Each source is an AES-256-CTR stream under a key of its own, so the same arguments give the same counts.
  */
 import { runPackedSuite, TEST_NAMES } from '#sp800-22';
-import { Doubling, levelAlpha } from '../src/cli/assess/doubling.ts';
-import { soundSource } from './rates/sound-source.ts';
+import { Doubling, levelAlpha } from '../src/doubling.ts';
+import { soundSource } from './sound-source.ts';
 
 const [sources = 1000, levels = 7, bits = 2 ** 20] = process.argv.slice(2).map(Number);
 
