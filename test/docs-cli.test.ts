@@ -1,4 +1,4 @@
-/** What docs/cli.md promises: it names each command of `phm`, and `phm COMMAND --help` lists the options. */
+/** What docs/cli.md promises: `phm COMMAND --help` lists the options, also those that its prose names. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,18 +39,13 @@ before(async () => {
 });
 
 describe('docs/cli.md', () => {
-  it('names every command of phm', () => {
-    const commands = [...helps.keys()].filter((words) => /^[a-z-]+$/.test(words));
-    assert.ok(commands.length > 12, `${commands.length} commands`);
-    const missing = commands.filter((command) => !PAGE.includes(`\`${command}\``));
-    assert.deepEqual(missing, [], `docs/cli.md does not name ${missing.join(', ')}`);
-  });
-
   it('names only options that a command has', () => {
-    const known = new Set([...helps.values()].flatMap(optionsOf).map(({ name }) => name));
+    // Some helps list a part of the options under a heading of its own.
+    const listed = [...helps.values()].flatMap((help) => [...help.matchAll(/^ .*?(--[a-z-]+)/gm)]);
+    const known = new Set(listed.map(([, name]) => name));
     const named = [...PAGE.matchAll(/`[^`\n]*?(--[a-z][a-z-]+)[^`\n]*`/g)].map(([, name]) => name);
     assert.ok(named.length > 10, `${named.length} options`);
-    const gone = named.filter((name) => !known.has(name ?? ''));
+    const gone = named.filter((name) => !known.has(name));
     assert.deepEqual(gone, [], `docs/cli.md names ${gone.join(', ')}, which no command has`);
   });
 });

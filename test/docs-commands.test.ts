@@ -88,8 +88,8 @@ function phmFault(args: readonly string[]): string | undefined {
   let path = '';
   for (const word of args) {
     const isGroup = helpEntries(helps.get(path) ?? '', 'Commands').length > 0;
-    // COMMAND stands for any command.
-    if (!isGroup || word.startsWith('-') || word === 'COMMAND') break;
+    // COMMAND stands for any command, and brackets hold an option or argument that may be left out.
+    if (!isGroup || /^[-[]/.test(word) || word === 'COMMAND') break;
     path = `${path} ${word}`.trimStart();
     if (!helps.has(path)) return `phm ${path}: no such command`;
   }

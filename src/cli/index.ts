@@ -61,7 +61,7 @@ function withPresentName(args: readonly string[], { err }: CliContext): readonly
 }
 
 /** Returns the program with one command: `serve`. */
-function buildProgram(context: CliContext, onExitCode: (exitCode: number) => void): Command {
+export function buildProgram(context: CliContext, onExitCode: (exitCode: number) => void): Command {
   const program = new Command('phm')
     .description('generate symmetric keys, manage the key service and assess random bits')
     .version(PROJECT_VERSION, '--version', 'print the version')

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../pages.ts';
+import { commandParts } from './commands.ts';
 import { errorParts } from './errors.ts';
 import { metricParts } from './metrics.ts';
 import { type Part, withPart } from './part.ts';
@@ -15,7 +16,7 @@ interface GeneratedFile {
 }
 
 export function allParts(): Part[] {
-  return [...errorParts(), ...settingParts(), ...metricParts()];
+  return [...errorParts(), ...settingParts(), ...metricParts(), ...commandParts()];
 }
 
 /** Reads each file that has generated parts. */
