@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DEMO_ACCOUNTS } from '../../src/accounts/index.ts';
 import { checkDatabase } from '../../src/inspection/index.ts';
+import type { LedgerStore } from '../../src/ledger/index.ts';
 import { LogLedger } from '../support/log-ledger.ts';
 import { linesOf } from './logged-store.ts';
 import { UNKNOWN } from './tamperings.ts';
@@ -13,8 +14,8 @@ before(async () => {
 });
 after(() => ledger.remove());
 
-async function findings(): Promise<string[]> {
-  const { store, macs } = ledger;
+async function findings(store: LedgerStore = ledger.store): Promise<string[]> {
+  const { macs } = ledger;
   const logs = await store.logs();
   const report = await checkDatabase({
     ...{ store, logs, macs, known: [], sinceMs: null, nowMs: logs[0]?.startedMs ?? 0 },
@@ -33,6 +34,24 @@ const phm = async (...args: string[]) => {
 
 const create = async () =>
   String((await phm('account', 'create', '--name', 'n', '--plan', 'research')).account_id);
+
+/** Returns the store, which does `work` before it answers one method for the first time. */
+function interrupted(method: 'listAccounts' | 'listApiKeys', work: () => Promise<unknown>) {
+  let isDone = false;
+  return new Proxy(ledger.store, {
+    get(store, name) {
+      const found = Reflect.get(store, name);
+      if (typeof found !== 'function') return found;
+      return async (...args: unknown[]) => {
+        if (name === method && !isDone) {
+          isDone = true;
+          await work();
+        }
+        return found.apply(store, args);
+      };
+    },
+  });
+}
 
 /** Keeps a table as it is now. */
 const save = (table: string) => ledger.execute(`CREATE TABLE saved AS SELECT * FROM ${table}`);
@@ -113,6 +132,13 @@ describe('the states of accounts', () => {
       assert.deepEqual(found, [`${CHANGED}: ${ids[which]}`]);
     });
   }
+
+  it('have no finding if a command changes one after its records were read', async () => {
+    const id = await create();
+    const suspend = () => phm('account', 'suspend', id, '--reason', 'a test');
+    assert.deepEqual(await findings(interrupted('listAccounts', suspend)), []);
+    assert.deepEqual(await findings(), []);
+  });
 
   it('are found with a removed account', async () => {
     ledger.execute('DELETE FROM accounts WHERE account_id = ?', ids.suspended);
@@ -198,6 +224,13 @@ describe('API keys', () => {
       assert.deepEqual(found, [`${CHANGED}: ${ids[which]}`]);
     });
   }
+
+  it('have no finding if a command changes one after its records were read', async () => {
+    const id = await issue(await create());
+    const revoke = () => phm('api-key', 'revoke', id);
+    assert.deepEqual(await findings(interrupted('listApiKeys', revoke)), []);
+    assert.deepEqual(await findings(), []);
+  });
 
   it('from before the log, and those of the demo, need no record', async () => {
     const { accountId, apiKeyId } = DEMO_ACCOUNTS[0];
