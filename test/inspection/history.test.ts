@@ -31,6 +31,31 @@ async function record(action: AuditAction, details: JsonObject, atMs = NOW): Pro
   await logged.store.addAudit(newAudit(maker, { atMs, action, details }));
 }
 
+describe('a log that grows', () => {
+  it('has no finding while it is checked', async () => {
+    await logged.addKeys(3, NOW);
+    await logged.publish();
+    const logs = await logged.store.logs();
+    await logged.addKeys(3, NOW);
+    await logged.publish();
+    assert.deepEqual(await logged.findings({ logs }), []);
+  });
+
+  it('is compared to its end, also beyond a page of rows and entries', async () => {
+    await logged.addKeys(1_050, NOW - 1);
+    const [last] = await logged.addKeys(1, NOW);
+    await logged.publish();
+    const { rows, findings } = await logged.check();
+    assert.deepEqual([rows.logged, findings.list], [1_051, []]);
+    await logged.execute("UPDATE ledger SET source = 'qrng' WHERE created_ms = ?", NOW);
+    assert.deepEqual(await logged.findings(), [
+      `rows that differ from their entry in the log: ${last?.keyId}`,
+    ]);
+    await logged.execute('DELETE FROM ledger WHERE created_ms = ?', NOW);
+    assert.deepEqual(await logged.findings(), [`entries without their row: ${last?.keyId}`]);
+  });
+});
+
 describe('a known checkpoint', () => {
   const FORKED = 'a known checkpoint does not fit the database';
 

@@ -11,7 +11,7 @@ import {
   type KnownCheckpoint,
 } from '../../src/inspection/index.ts';
 import type { Finding } from '../../src/ledger/admin.ts';
-import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { type LedgerStore, type LogRecord, openSqliteStore } from '../../src/ledger/index.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { newLogKeysText, parseLogKeys } from '../../src/log/index.ts';
 import { deriveLogMacKeys, LogMacKeys } from '../../src/proof/index.ts';
@@ -43,6 +43,8 @@ const TABLES = [
 
 export interface CheckOptions {
   readonly known?: readonly KnownCheckpoint[];
+  /** The logs as they were read; by default they are read now. */
+  readonly logs?: readonly LogRecord[];
   readonly sinceMs?: number;
   readonly nowMs?: number;
   /** Keys for MACs; null without the master secret. */
@@ -112,8 +114,9 @@ export class LoggedStore extends LogWriter {
   async check(options: CheckOptions = {}): Promise<DatabaseReport> {
     const { known = [], sinceMs = null, nowMs = NOW, macs = this.macs } = options;
     const { store } = this;
+    const logs = options.logs ?? (await store.logs());
     return await checkDatabase({
-      ...{ store, logs: await store.logs(), known, macs, sinceMs, nowMs, intervalMs: 100 },
+      ...{ store, logs, known, macs, sinceMs, nowMs, intervalMs: 100 },
       signal: new AbortController().signal,
       onProgress: () => {},
     });
