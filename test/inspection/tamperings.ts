@@ -198,6 +198,21 @@ const WAITING: readonly Tampering[] = [
     found: () => [`rows without an entry in the log: ${LAST}`],
   },
   {
+    name: 'a waiting entry that was moved to a key whose own was deleted',
+    async change(logged, { id }) {
+      await addRow(logged);
+      await logged.execute('DELETE FROM log_entries WHERE entry_id = ?', id);
+      await logged.execute('UPDATE log_pending SET entry_id = ?', id);
+      return undefined;
+    },
+    found: ({ keyId }) => [
+      'entries of the log cannot be read: entry 0 and those after it',
+      `${REFUSED}: ${keyId}`,
+      `${DIFFERS}: …`,
+      `rows without an entry in the log: ${LAST}`,
+    ],
+  },
+  {
     name: 'no sound entry that waits, with or without the master secret',
     async change(logged) {
       await addRow(logged);

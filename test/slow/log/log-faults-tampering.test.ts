@@ -46,25 +46,10 @@ function tamperings(kind: 'sqlite' | 'postgres'): void {
   });
 
   describe('an entry that waits', () => {
-    it('is named when it was deleted', async () => {
-      const keyId = await killedWithOneWaiting(site, watch);
-      await site.execute('DELETE FROM log_pending');
-      await assertNamed(site, keyId);
-    });
-
     it('is set aside and named when it was changed', async () => {
       const keyId = await killedWithOneWaiting(site, watch);
       await site.execute(`UPDATE log_pending SET entry = ${DIALECTS[kind].flipped('entry')}`);
       await assertSetAside(site);
-      await assertNamed(site, keyId);
-    });
-
-    it('is set aside when it was moved to another key', async () => {
-      const keyId = await killedWithOneWaiting(site, watch);
-      const id = idOf(watch.kept[5]?.keyId ?? '');
-      const { bytes } = DIALECTS[kind];
-      await site.execute(`DELETE FROM log_entries WHERE entry_id = ${bytes(id)}`);
-      await site.execute(`UPDATE log_pending SET entry_id = ${bytes(id)}`);
       await assertNamed(site, keyId);
     });
 
