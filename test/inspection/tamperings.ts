@@ -1,6 +1,7 @@
 /** Changes of a database with a log, in SQL that both databases understand, and what the check says about each. */
 import { formatKeyId } from '../../src/keys/index.ts';
 import { keyIdMs } from '../../src/ledger/key-time.ts';
+import { signCheckpoint } from '../../src/log/index.ts';
 import { makeKeyId, NOW } from '../ledger/contract.ts';
 import { type HeldKey, ORIGIN } from '../support/log-writer.ts';
 import type { CheckOptions, LoggedStore, Value } from './logged-store.ts';
@@ -341,6 +342,32 @@ const HEADS: readonly Tampering[] = [
     },
     found: () => [
       `checkpoints without a valid signature of the log: ${ORIGIN}: no signature with ML-DSA-44`,
+    ],
+  },
+  {
+    name: 'a checkpoint of more entries than the log has, though the log signed it',
+    async change(logged) {
+      const note = signCheckpoint(logged.keys, { size: SIZE + 1, root: UNKNOWN }, 1);
+      await logged.execute('UPDATE log_checkpoints SET note = ?', note);
+      return undefined;
+    },
+    found: () => [
+      `stored checkpoints that the log does not have: ${ORIGIN}: ${SIZE + 1} entries with root …`,
+    ],
+  },
+  {
+    name: 'a cosigned checkpoint of another tree',
+    async change(logged) {
+      const note = signCheckpoint(logged.keys, { size: 9, root: UNKNOWN }, 1);
+      const witnessed = "VALUES (1, 'witnessed', 9, ?)";
+      await logged.execute(
+        `INSERT INTO log_checkpoints (log_id, kind, size, note) ${witnessed}`,
+        note,
+      );
+      return undefined;
+    },
+    found: () => [
+      `stored checkpoints that the log does not have: ${ORIGIN}: 9 entries with root …`,
     ],
   },
   {
