@@ -24,7 +24,7 @@ import { LogWriter, ORIGIN } from '../support/log-writer.ts';
 const MINUTE_MS = 60_000;
 
 /** When the log began: before all keys. */
-export const STARTED = NOW - 100 * MINUTE_MS;
+const STARTED = NOW - 100 * MINUTE_MS;
 
 export type Value = string | number | bigint | Uint8Array;
 

@@ -12,7 +12,7 @@ export const UNKNOWN = Buffer.alloc(32, 7);
 export const KEYS = 260;
 const SIZE = KEYS + 1;
 
-export interface Tampering {
+interface Tampering {
   readonly name: string;
   /** Changes the database, and returns how the check is done. */
   readonly change: (logged: LoggedStore, key: HeldKey) => Promise<CheckOptions | undefined>;
