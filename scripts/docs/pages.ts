@@ -99,7 +99,6 @@ const TITLES: Readonly<Record<string, string>> = {
   'README.md': 'README',
   'sdk/README.md': 'TypeScript client',
   'sdk/python/README.md': 'Python client',
-  'docs/clients.md': 'Other clients',
 };
 
 function readSourcePage(source: string, group: Group): SourcePage {
