@@ -15,7 +15,7 @@ PROJECT = Path(__file__).parents[1]
 @pytest.mark.parametrize(
     "tool",
     [
-        ["mypy", "--cache-dir=/dev/null", "tests"],
+        ["mypy", "--cache-dir=/dev/null", "src", "tests"],
         ["ruff", "check", "--no-cache", "src", "tests"],
         ["ruff", "format", "--no-cache", "--check", "src", "tests"],
     ],

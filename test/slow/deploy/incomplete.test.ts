@@ -17,6 +17,7 @@ for (const part of [
   'packages/sp800-90b/src',
   'packages/tlog/src',
   'packages/sealing/src',
+  'packages/lab/src',
   'docs/examples',
   'package.json',
 ]) {

@@ -171,9 +171,7 @@ def _check_origin(findings: Findings, statement: dict[str, Any], checkpoint: Che
     return False
 
 
-def _check_said(
-    findings: Findings, statement: dict[str, Any], said: Mapping[str, Any]
-) -> None:
+def _check_said(findings: Findings, statement: dict[str, Any], said: Mapping[str, Any]) -> None:
     """Readers take the ID of a key from the file, not from the statement inside."""
     for name, value in said.items():
         stated = statement[name]

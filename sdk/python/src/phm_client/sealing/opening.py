@@ -174,9 +174,10 @@ def _response_of(sealed: object) -> dict[str, Any]:
         except FormatError as error:
             raise SealedKeyError(f"This is not a sealed key: {error}.") from None
     if isinstance(value, Mapping):
-        value = dict(cast("Mapping[str, Any]", value))
-        if "sealed_key" in value:
-            return value
+        members = dict(cast("Mapping[str, Any]", value))
+        if "sealed_key" in members:
+            return members
+        value = members
     return {"sealed_key": value}
 
 

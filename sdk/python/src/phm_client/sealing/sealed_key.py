@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ..receipt.canonical import canonical_json
 from ..receipt.format_error import FormatError
@@ -70,7 +70,7 @@ def _parse_header(content: bytes) -> Mapping[str, Any]:
         raise FormatError(
             "the header: expected canonical JSON (RFC 8785), got another form of JSON"
         )
-    return value
+    return cast("dict[str, Any]", value)
 
 
 def _text(name: str, value: Any) -> None:
