@@ -91,6 +91,7 @@ async function execute(run: Run): Promise<SavedRun> {
   }
   const text = readFileSync(output, 'utf8');
   const [, tests] = /^ℹ tests (\d+)$/m.exec(text) ?? [];
+  if (code === null || code > 128) throw new Error('a signal ended the run, which counts as none');
   if (tests === undefined) throw new Error(`the run did not end: see ${relative(ROOT, output)}`);
   const seconds = Math.round((Date.now() - beginMs) / 1000);
   const ended = new Date().toISOString();
