@@ -29,7 +29,8 @@ function run(...args: string[]): string {
 function assertPublished(file: string): void {
   const text = readFileSync(join(ROOT, 'docs/evidence', file), 'utf8');
   const [command, ...rest] = text.split('\n');
-  const [, ...args] = /^\$ node (scripts\/.*)$/.exec(command) ?? assert.fail(command);
+  const [, ...args] =
+    /^\$ node ((?:scripts|packages\/lab\/studies)\/.*)$/.exec(command) ?? assert.fail(command);
   assert.equal(run(...args[0].split(' ')), rest.slice(1).join('\n'));
 }
 
