@@ -122,11 +122,13 @@ function startChild(path: string, check: CheckKind, readOnly: boolean): ChildPro
   });
 }
 
-function resultOf(child: ChildProcess): Promise<CheckResult> {
+/** Returns what the process of a check sends, or that it ended without. */
+export function resultOf(child: Pick<ChildProcess, 'once'>): Promise<CheckResult> {
   return new Promise((resolve) => {
     child.once('message', (message) => resolve(message as CheckResult));
     child.once('error', ({ message }) => resolve({ kind: 'failed', reason: message }));
-    child.once('exit', (code, signal) =>
+    // Not `exit`, which a busy machine can notice first: the channel closes after what was sent is read.
+    child.once('close', (code, signal) =>
       resolve({ kind: 'failed', reason: `the check ended with ${signal ?? `code ${code}`}` }),
     );
   });
