@@ -25,7 +25,6 @@ import {
 const SRC = join(ROOT, 'src');
 const PACKAGES = join(ROOT, 'packages');
 const SDK = join(ROOT, 'sdk/src');
-const DASHBOARD = join(ROOT, 'dashboard');
 const HTTP_TESTS = join(ROOT, 'test/http');
 
 /** Rank of each layer: an import goes to a lower rank or stays within its folder. */
@@ -318,15 +317,9 @@ describe('layers', () => {
   });
 
   it('lets the pages in dashboard/ import the client and packages, and nothing of src/', () => {
-    const files = readdirSync(DASHBOARD, { recursive: true, encoding: 'utf8' }).filter(
-      (file) => /\.tsx?$/.test(file) && !/(^|\/)node_modules\//.test(file),
+    const imports = [...readSources('dashboard')].flatMap(([path, text]) =>
+      importsOf(path, text).map(({ target }) => relative(ROOT, target)),
     );
-    const imports = files.flatMap((file) => {
-      const text = readFileSync(join(DASHBOARD, file), 'utf8');
-      return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
-        ([, specifier = '']) => relative(ROOT, resolve(DASHBOARD, dirname(file), specifier)),
-      );
-    });
     assert.ok(imports.some((path) => path.startsWith('packages/lab/')));
     assert.deepEqual(
       imports.filter((path) => path.startsWith('src/')),
