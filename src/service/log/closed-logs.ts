@@ -1,9 +1,10 @@
 /** Closed logs of a database, whose entries still have receipts. */
 import { parseCheckpoint } from '#tlog';
 import type { LogRecord, LogStore } from '../../ledger/index.ts';
-import { leafHash, openCheckpoint, openVerifierKey, sha256 } from '../../log/index.ts';
+import { leafHash, openCheckpoint, sha256 } from '../../log/index.ts';
 import { isConsistent } from './consistency.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
+import { openVerifierKeys } from './own-keys.ts';
 import type { ProvingLog } from './receipts.ts';
 import { StoredTiles } from './tile-source.ts';
 
@@ -108,7 +109,7 @@ function followsOf(details = '{}'): string | null {
 
 function openHead({ origin, verifierKeys }: LogRecord, note: string): SignedHead | null {
   try {
-    const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
+    const keys = openVerifierKeys(verifierKeys);
     const { checkpoint } = openCheckpoint(note, keys);
     const { size, root } = checkpoint;
     return checkpoint.origin === origin ? { size, root, note } : null;

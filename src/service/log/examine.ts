@@ -2,12 +2,12 @@
 import { systemClock } from '../../clock.ts';
 import type { LogConfig } from '../../config/index.ts';
 import type { LedgerStore, LogCounts, LogRecord } from '../../ledger/index.ts';
-import { type LogKeys, openVerifierKey, readState } from '../../log/index.ts';
+import { type LogKeys, readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import { HeadSeals } from './head-seal.ts';
 import { describeFault, firstFault } from './log-rows.ts';
-import { areKeysOf, whyStopped } from './own-keys.ts';
+import { areKeysOf, openVerifierKeys, whyStopped } from './own-keys.ts';
 import { Publisher } from './publisher.ts';
 import { ShownCheckpoints } from './shown.ts';
 import { shownFileAt } from './shown-file.ts';
@@ -65,7 +65,7 @@ function publisherOf({ store, config, record, macs, version }: LogExamination): 
   const refuse = (): never => {
     throw new TypeError('an examination signs and writes nothing');
   };
-  const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
+  const keys = openVerifierKeys(verifierKeys);
   const tiles = new StoredTiles(store, logId);
   const closedLogs = new ClosedLogs(store);
   const registered = async () => new Set((await store.secretChecks()).keys());

@@ -1,5 +1,5 @@
 /** Compares the keys of a server with those of the open log. */
-import { FormatError } from '#tlog';
+import { FormatError, type VerifierKey } from '#tlog';
 import type { LogConfig } from '../../config/index.ts';
 import type { LogRecord } from '../../ledger/index.ts';
 import { type LogKeys, openVerifierKey } from '../../log/index.ts';
@@ -7,6 +7,11 @@ import { type LogKeys, openVerifierKey } from '../../log/index.ts';
 /** Returns the verifier keys as the database stores them: two lines, Ed25519 first. */
 export function verifierKeysText({ verifierKeys }: LogKeys): string {
   return `${verifierKeys.ed25519}\n${verifierKeys.mlDsa44}\n`;
+}
+
+/** Opens verifier keys as the database stores them. Throws `FormatError`: a row that no server wrote can hold any text. */
+export function openVerifierKeys(text: string): VerifierKey[] {
+  return text.trim().split('\n').map(openVerifierKey);
 }
 
 /** Returns true if these are the keys of the log. Logs of other databases can have the same origin. */
@@ -23,10 +28,9 @@ export function describeOtherKeys(keys: LogKeys, { origin, verifierKeys }: LogRe
 
 function keyIds(verifierKeys: string): string {
   try {
-    const keys = verifierKeys.trim().split('\n').map(openVerifierKey);
+    const keys = openVerifierKeys(verifierKeys);
     return keys.map(({ keyId }) => keyId.toString(16).padStart(8, '0')).join(' and ');
   } catch (error) {
-    // A row that no server wrote can hold any text.
     if (!(error instanceof FormatError)) throw error;
     return 'unreadable';
   }
