@@ -2,14 +2,15 @@
  * The program: one command line. It is the only reader of the process environment. It loads the server only for the
  * command that starts it; without it, the other commands take a third of the time.
  */
+
 import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { visibleLines } from '#platform/terminal';
+import { isWorkingDirectoryGone } from '#platform/threads';
 import { SetupError, stackFrames } from './errors.ts';
 import { dropWebCryptoWarnings } from './process/experimental-warnings.ts';
 import { isJsonLog, jsonLines, logWarnings } from './process/process-log.ts';
-import { isWorkingDirectoryGone } from './process/working-directory.ts';
-import { visibleLines } from './visible.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 const umask = process.umask(0o077);
@@ -145,7 +146,7 @@ const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./process/launcher.ts');
 // No command has written before, so none can have failed to.
-const { writeFailure } = await import('./files/durable-file.ts');
+const { writeFailure } = await import('#platform/files');
 const launcher = findLauncher(env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
   env,

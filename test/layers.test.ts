@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { COMPILE_CACHE_ENVIRONMENT } from '../src/process/compile-cache.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
 import {
   DOORS,
   everyNameIsType,
@@ -57,9 +57,8 @@ const RANKS: Record<string, number> = {
   'error-table': 0,
   bytes: 0,
   clock: 0,
+  platform: 0,
   process: 0,
-  'shell-word': 0,
-  visible: 0,
 };
 
 /** Stages 1 to 7 in the order of the data path; the third is a package. */
@@ -87,6 +86,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
 const BEYOND_PACKAGES: Record<string, readonly string[]> = {
   'sp800-90b': ['../../sp800-22/src/elementary.ts', '../../../sp800-22/src/elementary.ts'],
   sealing: ['../../tlog/src/index.ts', 'hpke'],
+  platform: ['commander'],
   lab: ['#sp800-22', '#sp800-22/report', '#sp800-90b'],
 };
 
@@ -123,6 +123,13 @@ function readArrows(): Arrow[] {
       typesOnly,
     })),
   );
+}
+
+/** Returns the files of the program in src/ and in its packages, with their texts. */
+function programFiles(): [file: string, text: string][] {
+  return [...readSources('src'), ...readSources('packages')]
+    .map(([path, text]): [string, string] => [relative(ROOT, path), text])
+    .filter(([file]) => /^(src|packages\/[^/]+\/src)\//.test(file));
 }
 
 /** Returns the packages that a file loads, directly and through imports, without `import()` and types. */
@@ -256,18 +263,18 @@ describe('layers', () => {
   });
 
   it('allows only main.ts to read the process environment', () => {
-    const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .filter((file) => readFileSync(join(SRC, file), 'utf8').includes('process.env'));
-    assert.deepEqual(readers, ['main.ts']);
+    const readers = programFiles().filter(([, text]) => text.includes('process.env'));
+    assert.deepEqual(
+      readers.map(([file]) => file),
+      ['src/main.ts'],
+    );
   });
 
   it('hides the environment from every thread and process that the program starts, but the one of phm doctor', () => {
-    const calls = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      // It examines the environment.
-      .filter((file) => file.endsWith('.ts') && file !== 'cli/doctor/examination.ts')
-      .flatMap((file) => {
-        const text = readFileSync(join(SRC, file), 'utf8');
+    const calls = programFiles()
+      // The first examines the environment; the second is for programs of others.
+      .filter(([file]) => !/^(src.cli.doctor.examination|packages.sp800-22.src.node).ts$/.test(file))
+      .flatMap(([file, text]) => {
         const starts =
           text.match(/\bnew Worker\(|\bfork\(|\b(?:spawn|execFile)(?:Sync)?\($/gm) ?? [];
         const hidden = text.match(/\benv: COMPILE_CACHE_ENVIRONMENT\b/g) ?? [];
@@ -275,9 +282,9 @@ describe('layers', () => {
       });
     const files = calls.map(({ file }) => file).sort();
     assert.deepEqual(files, [
-      'entropy/restarted-source.ts',
-      'ledger/sqlite/check.ts',
-      'process/worker-thread.ts',
+      'packages/platform/src/threads/worker-thread.ts',
+      'src/entropy/restarted-source.ts',
+      'src/ledger/sqlite/check.ts',
     ]);
     for (const { file, starts, hidden } of calls) assert.equal(hidden, starts, file);
     assert.deepEqual(Object.keys(COMPILE_CACHE_ENVIRONMENT), ['NODE_COMPILE_CACHE']);
@@ -287,13 +294,14 @@ describe('layers', () => {
   });
 
   it('allows only main.ts to use await at the top level', () => {
-    const awaiting = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .filter((file) =>
-        /^(?![ /]|.*\basync\b).*\bawait\b/m.test(readFileSync(join(SRC, file), 'utf8')),
-      );
+    const awaiting = programFiles().filter(([, text]) =>
+      /^(?![ /]|.*\basync\b).*\bawait\b/m.test(text),
+    );
     // V8 aborts the process if a thread is terminated while its modules load.
-    assert.deepEqual(awaiting, ['main.ts']);
+    assert.deepEqual(
+      awaiting.map(([file]) => file),
+      ['src/main.ts'],
+    );
   });
 
   it('allows packages to import only Node from outside, sealing also the formats of the log and hpke, and the lab the tests', () => {

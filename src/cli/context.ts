@@ -1,11 +1,12 @@
 /** The context of a command: its outputs and, on request, the configuration. */
+
 import { availableParallelism } from 'node:os';
+import { CommandError, type Output, safeOutput, type Write } from '#platform/commands';
+import { visible } from '#platform/terminal';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
 import type { ProcessLog } from '../process/process-log.ts';
-import { visible } from '../visible.ts';
-import { CommandError, ConfigurationError } from './command-error.ts';
-import { type Output, safeOutput, type Write } from './output.ts';
+import { ConfigurationError } from './configuration-error.ts';
 
 /** What the process gives a command line. */
 export interface CliProcess {

@@ -1,6 +1,6 @@
 /** Describes the findings of a check. */
+import type { WriteLines } from '#platform/commands';
 import type { Finding } from '../ledger/admin.ts';
-import type { WriteLines } from './output.ts';
 
 /** Writes each finding with its examples and its remedy. */
 export function tellFindings(err: WriteLines, findings: readonly Finding[]): void {

@@ -1,7 +1,8 @@
 /** `phm help`: the help of a command, and the table of variables, which would bury the commands in `phm --help`. */
+
 import { type Command, Help } from 'commander';
+import { CommandError } from '#platform/commands';
 import { ENVIRONMENT } from '../config/index.ts';
-import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
 
 /** The end of `phm --help`. */

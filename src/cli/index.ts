@@ -5,14 +5,16 @@
  * running service, `assess/` judges bits, `noise/` examines entropy sources, `doctor/` checks an installation,
  * `selftest/` runs known-answer tests.
  */
+
 import { Command, CommanderError } from 'commander';
+import { CommandError } from '#platform/commands';
+import { writeFailure } from '#platform/files';
 import { KernelsError } from '#sp800-22/wasm';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
-import { writeFailure } from '../files/durable-file.ts';
 import { asStarted } from '../process/launcher.ts';
 import { PROJECT_VERSION } from '../process/version.ts';
-import { CommandError, ConfigurationError } from './command-error.ts';
+import { ConfigurationError } from './configuration-error.ts';
 import {
   type CliContext,
   type CliProcess,

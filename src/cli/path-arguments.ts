@@ -1,7 +1,8 @@
 /** Refuses file names that a shell should have changed, as in `--output=~/key`: a new folder `~` would get the key. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
 import { formProblem } from '../config/index.ts';
-import { CommandError } from './command-error.ts';
 
 /** Placeholders of options and names of arguments that stand for files. */
 const FILES: readonly string[] = ['file', 'dir', 'folder', 'place'];

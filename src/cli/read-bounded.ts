@@ -1,12 +1,10 @@
 /** Reads input of users in full, up to a limit. */
 
-import { readFailure } from '../files/read-failure.ts';
-import { readTextFile, readTextStream } from '../files/text-file.ts';
-import { visible } from '../visible.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '#platform/commands';
+import { readFailure, readTextFile, readTextStream } from '#platform/files';
+import { visible } from '#platform/terminal';
 
-export { readFailure as reasonOf } from '../files/read-failure.ts';
-export { readBounded, readStreamBounded } from '../files/text-file.ts';
+export { readBounded, readFailure as reasonOf, readStreamBounded } from '#platform/files';
 
 /**
  * Returns the text of a file that the command line names. `what` says in the message what it should be. Throws

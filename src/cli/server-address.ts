@@ -1,6 +1,6 @@
 /** The address at which callers on this machine reach the server that an environment describes. */
+import { quote } from '#platform/terminal';
 import { CLIENT_ENVIRONMENT, type Config } from '../config/index.ts';
-import { quote } from '../shell-word.ts';
 
 /** A listener on one of these has every address of the machine. */
 const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];

@@ -1,13 +1,12 @@
 /** `phm stream`: writes the generator's output, as the service's suite judges it, for assessment elsewhere. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, parseCount, untilInterrupted, untilStopped } from '#platform/commands';
 import { wipe } from '../bytes.ts';
 import { Generator, requireSelfTests, SAMPLE_BITS, sampleStream } from '../keys/index.ts';
 import { MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
-import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
-import { untilInterrupted, untilStopped } from './interruption.ts';
-import { parseCount } from './parse-count.ts';
 
 const HELP = `
 Without --bits the stream ends when its reader closes the pipe, or with Ctrl-C or SIGTERM. The exit code is then 0.

@@ -1,14 +1,14 @@
 /** `phm testbench`: serves the page that tests a file in the browser on loopback, or writes it to a file. */
+
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, untilStopped } from '#platform/commands';
 import { claimFile, replaceFile } from './assess/page-file.ts';
-import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
-import { untilStopped } from './interruption.ts';
 
 /** Built from `dashboard/testbench/` by `npm run build`. */
 const PAGE = fileURLToPath(new URL('../../build/testbench/index.html', import.meta.url));

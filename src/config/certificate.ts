@@ -1,9 +1,9 @@
 /** The server's certificate and its key, read and checked as a pair. The server reads them at startup only. */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { readFailure, readTextFile } from '#platform/files';
 import { SetupError } from '../errors.ts';
-import { readFailure } from '../files/read-failure.ts';
-import { readTextFile } from '../files/text-file.ts';
 
 interface CertificateFiles {
   readonly certFile: string;

@@ -1,9 +1,8 @@
 /** Reads single variables and adds what is invalid to a list of problems. */
+
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
-import { fileProblem } from '../files/ownership.ts';
-import { readFailure } from '../files/read-failure.ts';
-import { readTextFile } from '../files/text-file.ts';
+import { fileProblem, readFailure, readTextFile } from '#platform/files';
 import { type ChoiceOf, VARIABLES, type Variable, type VariableWith } from './environment.ts';
 import type { Row } from './setting.ts';
 import { formProblem } from './value-form.ts';

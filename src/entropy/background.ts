@@ -1,7 +1,8 @@
 /** A background source as seen by the main thread: its thread and its pool. */
+
 import type { Worker } from 'node:worker_threads';
+import { endThread, hasEnded, startThread } from '#platform/threads';
 import type { SourceSettings } from '../config/index.ts';
-import { endThread, hasEnded, startThread } from '../process/worker-thread.ts';
 import { latchedEvent, type SourceEvent } from './noise-pump.ts';
 import type { NoiseWorkerData } from './noise-worker.ts';
 import { allocatePool, type Pool, PooledSource, PoolFiller } from './pool.ts';

@@ -1,8 +1,7 @@
 /** Credentials of remote sources: from the environment, or from a file that is read at startup. */
+import { readFailure, readTextFile } from '#platform/files';
 import type { Credential } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
-import { readFailure } from '../files/read-failure.ts';
-import { readTextFile } from '../files/text-file.ts';
 
 const MAX_LENGTH = 4_096;
 

@@ -5,11 +5,12 @@
  * This file is also the program of that process. It reads its task from standard input, because
  * settings may hold credentials, and writes the samples to standard output.
  */
+
 import { execFile } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
+import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
 import { wipe } from '../bytes.ts';
 import type { SourceSettings } from '../config/index.ts';
-import { COMPILE_CACHE_ENVIRONMENT } from '../process/compile-cache.ts';
 import { NoiseFailure } from './noise.ts';
 import { collectSamples, openPrepared, prepareRawReader, type RawReaderTask } from './raw.ts';
 import type { SourceName } from './source.ts';

@@ -1,8 +1,9 @@
 /** Finds other users who can read or replace files with secrets. */
+
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { quote } from '#platform/terminal';
 import type { LogKeyOrigin, MasterSecretOrigin } from '../config/index.ts';
-import { quote } from '../shell-word.ts';
 
 const GROUP_READS = 0o040;
 const GROUP_WRITES = 0o020;

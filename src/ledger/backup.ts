@@ -4,11 +4,12 @@
  * The copy is made page by page within one read transaction. In WAL mode that blocks no writer. Without the
  * transaction, each commit of another process would restart the copy.
  */
+
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
-import { writeNewFile } from '../files/durable-file.ts';
-import { requireOwnFile } from '../files/ownership.ts';
+import { writeNewFile } from '../files/new-file.ts';
+import { requireOwnFile } from '../files/own-file.ts';
 import { readMigrations, refuseBeforeBaseline } from './migrations.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';

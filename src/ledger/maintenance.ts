@@ -4,8 +4,8 @@
  */
 
 import type { Worker } from 'node:worker_threads';
+import { endThread, startThread } from '#platform/threads';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
-import { endThread, startThread } from '../process/worker-thread.ts';
 import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
 

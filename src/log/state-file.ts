@@ -4,14 +4,14 @@
  * It lies outside the database and its backups. A server that finds an older tree in its database therefore
  * sees that the database was restored, and signs no fork.
  */
+
 import { closeSync, lchownSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DurableFile, syncDirectory } from '#platform/files';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#tlog';
 import { SetupError } from '../errors.ts';
-import { DurableFile } from '../files/durable-file.ts';
-import { requireOwnFile } from '../files/ownership.ts';
-import { syncDirectory } from '../files/sync.ts';
+import { requireOwnFile } from '../files/own-file.ts';
 
 export interface PublishedState {
   /** The signed checkpoint, verbatim. The caller verifies its signatures. */

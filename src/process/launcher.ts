@@ -1,6 +1,7 @@
 /** Finds out how this program was started, so that commands in its messages work as printed. */
+
 import { relative } from 'node:path';
-import { quote } from '../shell-word.ts';
+import { quote } from '#platform/terminal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

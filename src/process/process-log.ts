@@ -1,6 +1,7 @@
 /** Log lines of a server's process without its logger: before its configuration is read, at its end, and in its threads. */
+
 import { getEnvironmentData, setEnvironmentData, threadName } from 'node:worker_threads';
-import { visible } from '../visible.ts';
+import { visible } from '#platform/terminal';
 
 /** Writes one line. */
 export type ProcessLog = (level: keyof typeof LEVELS, fields: object, msg: string) => void;

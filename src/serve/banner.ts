@@ -1,8 +1,9 @@
 /** What a server says when it is ready: where it is and, on a terminal, how to try it. */
+
 import { styleText } from 'node:util';
 import type { Logger } from 'pino';
+import { visible } from '#platform/terminal';
 import { PROJECT_VERSION } from '../process/version.ts';
-import { visible } from '../visible.ts';
 
 export interface Announcement {
   /** Address of the service, with its base path. */

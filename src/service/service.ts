@@ -4,7 +4,9 @@
  * It runs on the main thread and delegates all work: single plain keys, validations and every write go to the key worker,
  * all other keys to suite workers first.
  */
+
 import type { Worker } from 'node:worker_threads';
+import { endThread } from '#platform/threads';
 import type { JsonObject } from '#tlog';
 import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
@@ -22,7 +24,6 @@ import type {
   SeriesQuery,
   Usage,
 } from '../ledger/index.ts';
-import { endThread } from '../process/worker-thread.ts';
 import { ApiKeyCache, type Found } from './access/api-key-cache.ts';
 import { ApiKeyUses } from './access/api-key-uses.ts';
 import { ClockWatch } from './ledger/clock-watch.ts';

@@ -1,14 +1,13 @@
 /** Reads and creates the signing keys of the transparency log. */
+
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { plainText, readFailure, readTextFile, writeDurably, writeFailure } from '#platform/files';
 import { FormatError } from '#tlog';
 import type { LogKeyOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
-import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { requireOwnFile } from '../files/ownership.ts';
-import { readFailure } from '../files/read-failure.ts';
-import { plainText, readTextFile } from '../files/text-file.ts';
+import { requireOwnFile } from '../files/own-file.ts';
 import { type LogKeys, newLogKeysText, newOrigin, parseLogKeys } from '../log/index.ts';
 
 /** Reads the log's keys; null if the managed file does not exist. Throws `SetupError`. */

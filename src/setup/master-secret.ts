@@ -10,14 +10,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import {
+  decodeText,
+  plainText,
+  readFailure,
+  readTextFile,
+  writeDurably,
+  writeFailure,
+} from '#platform/files';
+import { quote } from '#platform/terminal';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
-import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { dataDirectoryProblem, requireOwnFile } from '../files/ownership.ts';
-import { readFailure } from '../files/read-failure.ts';
-import { decodeText, plainText, readTextFile } from '../files/text-file.ts';
+import { dataDirectoryProblem, requireOwnFile } from '../files/own-file.ts';
 import type { AccountStore, AuditRecord, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
@@ -28,7 +34,6 @@ import {
   parseMasterSecret,
 } from '../proof/index.ts';
 import { lackedVersions } from '../service/index.ts';
-import { quote } from '../shell-word.ts';
 import { runSecretCommand, type SecretCommand } from './secret-command.ts';
 
 /** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */

@@ -1,8 +1,8 @@
 /** Decides at startup which log a server runs: opens the keys, starts the log in the database, or says why it stops. */
 
+import { readTextFile } from '#platform/files';
 import type { LogConfig } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
-import { readTextFile } from '../files/text-file.ts';
 import type { LedgerStore, LogRecord } from '../ledger/index.ts';
 import { type LogKeys, openPolicy, policyText, readNote } from '../log/index.ts';
 import { softwareName } from '../process/version.ts';

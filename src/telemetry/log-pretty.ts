@@ -2,7 +2,8 @@
  * Renders a JSON log line for a terminal. Values may come from clients, so every character that could move the
  * cursor, change a colour or reverse the writing direction is escaped.
  */
-import { visible } from '../visible.ts';
+
+import { visible } from '#platform/terminal';
 
 interface PrettyOptions {
   readonly color: boolean;

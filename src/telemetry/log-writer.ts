@@ -3,9 +3,10 @@
  * full, reader gone), and lines beyond a limit while a slow reader keeps the descriptor busy. When writing works
  * again, it logs how many were dropped.
  */
+
 import { write, writeSync } from 'node:fs';
+import { visibleLine } from '#platform/terminal';
 import { monotonicMs } from '../clock.ts';
-import { visibleLine } from '../visible.ts';
 
 const MAX_WAITING_BYTES = 2 ** 20;
 

@@ -10,8 +10,8 @@ import type { SuiteReport } from '#sp800-22';
 import { SuitePool } from '#sp800-22/assess';
 import type { AssessOutput, AssessSummary } from '#sp800-22/report';
 import { suiteWorkerOf } from '#sp800-22/wasm';
+import { CommandError } from '../../packages/platform/src/commands/command-error.ts';
 import { assess } from '../../src/cli/assess/assess.ts';
-import { CommandError } from '../../src/cli/command-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-pool-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StatusLine } from '../../packages/platform/src/commands/status-line.ts';
 import { ProgressBar, progressLine } from '../../src/cli/assess/progress.ts';
-import { StatusLine } from '../../src/cli/status-line.ts';
 
 test('the progress line shows the share done, the rate in sequences and bits, and the time left', () => {
   assert.equal(

@@ -7,9 +7,9 @@ import { after, test } from 'node:test';
 import { runPackedSuite, TEST_NAMES, unpackBits } from '#sp800-22';
 import type { AssessReport } from '#sp800-22/report';
 import { makeOutput, type OutputKind } from '#sp800-22/report';
+import { CommandError } from '../../packages/platform/src/commands/command-error.ts';
 import { assess } from '../../src/cli/assess/assess.ts';
 import type { AssessOptions, InputRead } from '../../src/cli/assess/run.ts';
-import { CommandError } from '../../src/cli/command-error.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 import { runCommand } from '../support/run-command.ts';
 

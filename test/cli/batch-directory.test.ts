@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { CommandError } from '../../packages/platform/src/commands/command-error.ts';
 import { digestOf, KeyDirectory } from '../../src/cli/client/batch/directory.ts';
-import { CommandError } from '../../src/cli/command-error.ts';
 
 const KEYS = ['phm_1', 'phm_2'].map((keyId) => ({ keyId, content: Buffer.from(`${keyId}\n`) }));
 const LISTED = KEYS.map(({ keyId, content }) => ({ keyId, digest: digestOf(content) }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StatusLine } from '../../packages/platform/src/commands/status-line.ts';
 import { BatchProgress, progressText } from '../../src/cli/client/batch/progress.ts';
-import { StatusLine } from '../../src/cli/status-line.ts';
 
 test('the progress of many keys shows the share done, and rate and time left of this run', () => {
   assert.equal(progressText(0, 1000, 0, 0), '[........................] 0 of 1,000 keys');

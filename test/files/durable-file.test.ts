@@ -1,4 +1,5 @@
 /** Files are complete or absent, whichever step of writing them fails. */
+
 import assert from 'node:assert/strict';
 import fs, {
   existsSync,
@@ -21,8 +22,8 @@ import {
   removeLeftovers,
   writeDurably,
   writeFailure,
-  writeNewFile,
-} from '../../src/files/durable-file.ts';
+} from '../../packages/platform/src/files/durable-file.ts';
+import { writeNewFile } from '../../src/files/new-file.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'phm-durable-'));
 after(() => rmSync(root, { recursive: true }));

@@ -2,6 +2,7 @@
  * What another user planted, or may change, is not the state of this user. The cases need files of other users, so they
  * run as root.
  */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -17,13 +18,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { formatState, newState } from '../../src/cli/client/batch/state.ts';
 import {
-  dataDirectoryProblem,
   directoryProblem,
   fileProblem,
   linkProblem,
-} from '../../src/files/ownership.ts';
+} from '../../packages/platform/src/files/ownership.ts';
+import { formatState, newState } from '../../src/cli/client/batch/state.ts';
+import { dataDirectoryProblem } from '../../src/files/own-file.ts';
 import { readLogKeys, readMasterSecret } from '../../src/setup/index.ts';
 import { LogLedger } from '../support/log-ledger.ts';
 import { type RunResult, runCommand } from '../support/run-command.ts';

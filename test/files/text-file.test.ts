@@ -7,9 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parsePolicy } from '#tlog';
-import { readCertificate } from '../../src/config/certificate.ts';
-import { Reader } from '../../src/config/reader.ts';
-import { readCredential } from '../../src/entropy/credential.ts';
 import {
   decodeText,
   plainText,
@@ -17,7 +14,10 @@ import {
   readTextFile,
   readTextStream,
   TextError,
-} from '../../src/files/text-file.ts';
+} from '../../packages/platform/src/files/text-file.ts';
+import { readCertificate } from '../../src/config/certificate.ts';
+import { Reader } from '../../src/config/reader.ts';
+import { readCredential } from '../../src/entropy/credential.ts';
 import { readLines } from '../../src/ledger/move/lines.ts';
 import { clientOptions } from '../../src/ledger/postgres/client-options.ts';
 import { newLogKeysText } from '../../src/log/index.ts';

@@ -7,7 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { endThread, hasEnded, startThread } from '../../src/process/worker-thread.ts';
+import {
+  endThread,
+  hasEnded,
+  startThread,
+} from '../../packages/platform/src/threads/worker-thread.ts';
 
 /** Starts a thread that runs `body`, and waits until it reports that it is ready. */
 async function threadOf(body: string): Promise<Worker> {
@@ -38,7 +42,8 @@ describe('a worker thread', () => {
 
   it('starts in a process whose working directory was removed, also if its name is taken again', () => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-cwd-'));
-    const module = new URL('../../src/process/worker-thread.ts', import.meta.url).href;
+    const module = new URL('../../packages/platform/src/threads/worker-thread.ts', import.meta.url)
+      .href;
     const program = `
       import { mkdirSync, rmdirSync } from 'node:fs';
       import { startThread } from '${module}';

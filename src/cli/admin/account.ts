@@ -1,6 +1,8 @@
 /** `phm account`: manages accounts. Requests count against their quota. */
+
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
+import { CommandError } from '#platform/commands';
 import { formatTimestamp } from '../../clock.ts';
 import { readPlanNames } from '../../config/index.ts';
 import {
@@ -11,7 +13,6 @@ import {
   type SealedOnly,
 } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { addAccountStateCommands, stateJson } from './account-state.ts';
 import { auditOf } from './audit-record.ts';

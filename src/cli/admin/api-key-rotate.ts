@@ -1,10 +1,11 @@
 /** `phm api-key rotate`: replaces an API key by a new one with the same settings. */
+
 import { type Command, Option } from 'commander';
+import { CommandError } from '#platform/commands';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireReader } from '../context.ts';
 import { parseDuration } from '../parse-duration.ts';
 import { addExpiryOptions, apiKeyRow, type ExpiryFlags, expiryOf } from './api-key-settings.ts';

@@ -1,5 +1,8 @@
 /** The settings of an API key on the command line, in tables, in JSON and in audit records. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, parseCount } from '#platform/commands';
+import { visible } from '#platform/terminal';
 import type { JsonObject } from '#tlog';
 import { formatTimestamp, HOUR_MS } from '../../clock.ts';
 import { type Config, isFirstAddress, type Plan, parseAddressRange } from '../../config/index.ts';
@@ -12,10 +15,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../ledger/index.ts';
-import { visible } from '../../visible.ts';
-import { CommandError } from '../command-error.ts';
 import { once } from '../once.ts';
-import { parseCount } from '../parse-count.ts';
 import { parseDuration } from '../parse-duration.ts';
 import { futureTime } from '../parse-time.ts';
 

@@ -1,6 +1,8 @@
 /** `phm api-key`: manages the API keys of accounts. An API key is shown only when it is issued or replaces another. */
+
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
 import {
   apiKeyHint,
   DEMO_ACCOUNTS,
@@ -12,7 +14,6 @@ import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireReader, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
 import { addRotateCommand } from './api-key-rotate.ts';

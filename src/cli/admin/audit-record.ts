@@ -1,4 +1,5 @@
 /** Builds the audit record of a command, with its entry in the log if the ledger has one. */
+import { CommandError } from '#platform/commands';
 import { wipe } from '../../bytes.ts';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
@@ -6,7 +7,6 @@ import type { AuditRecord, LedgerStore } from '../../ledger/index.ts';
 import { deriveLogMacKeys, Keyring, LogMacKeys } from '../../proof/index.ts';
 import { type AuditOrder, type EntryMaker, newAudit } from '../../service/index.ts';
 import { foreignSecretProblem, readMasterSecret } from '../../setup/index.ts';
-import { CommandError } from '../command-error.ts';
 
 /** Returns the record of a change. Throws `CommandError` if the ledger has a log and the master secret is missing. */
 export async function auditOf(

@@ -1,7 +1,8 @@
 /** A new API key: its ID, and the only line that shows it. */
+
 import { randomUUID } from 'node:crypto';
-import { visible } from '../../visible.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '#platform/commands';
+import { visible } from '#platform/terminal';
 import type { CliContext } from '../context.ts';
 
 export function newApiKeyId(): string {

@@ -1,6 +1,6 @@
 /** The refusals of account IDs that the ledger does not have, or that are deleted. */
+import { CommandError } from '#platform/commands';
 import type { LedgerStore } from '../../ledger/index.ts';
-import { CommandError } from '../command-error.ts';
 
 /** Throws `CommandError` if the ledger has no such account. Without an ID it does nothing. */
 export async function requireAccount(

@@ -1,13 +1,13 @@
 /** `phm ledger backup` and `phm ledger restore`: copy the SQLite database. */
+
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { CommandError, untilInterrupted } from '#platform/commands';
 import type { Config } from '../../config/index.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { type CopyReport, copyDatabase } from '../../ledger/admin.ts';
 import { storeLocation } from '../../ledger/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { requireFittingSecret } from './restored-secret.ts';
 import { describeRows } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';

@@ -1,13 +1,13 @@
 /** `phm ledger verify`: checks that the contents of the ledger agree with each other. */
+
 import type { Command } from 'commander';
+import { CommandError, untilInterrupted } from '#platform/commands';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { type Verification, verifyLedger } from '../../ledger/admin.ts';
 import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { counted, describeRows } from './row-counts.ts';
 import { requireLedger, tellStore } from './with-store.ts';
 

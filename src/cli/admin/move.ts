@@ -1,12 +1,14 @@
 /** `phm export` and `phm import`: move the contents of one store to another. */
+
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { writeNewFile } from '../../files/durable-file.ts';
-import { requireOwnFile } from '../../files/ownership.ts';
+import { CommandError, untilInterrupted } from '#platform/commands';
+import { writeNewFile } from '../../files/new-file.ts';
+import { requireOwnFile } from '../../files/own-file.ts';
 import {
   exportLedger,
   importLedger,
@@ -19,9 +21,7 @@ import {
   refuseLostDatabase,
   storeLocation,
 } from '../../ledger/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { describeContents } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';
 

@@ -1,12 +1,13 @@
 /** Compares a restored ledger with the configured master secret. */
+
 import { existsSync } from 'node:fs';
+import { CommandError } from '#platform/commands';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
 import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
 import { asStarted } from '../../process/launcher.ts';
 import { Keyring } from '../../proof/index.ts';
 import { foreignSecretProblem, readMasterSecret } from '../../setup/index.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 
 /**

@@ -1,5 +1,7 @@
 /** `phm secret retire` and `reinstate`: distrust a leaked version of the master secret, and undo that. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
@@ -8,7 +10,6 @@ import type { LedgerStore, Retirement, SecretCheck } from '../../ledger/index.ts
 import { commandLine } from '../../process/launcher.ts';
 import { MAX_VERSION } from '../../proof/index.ts';
 import { readMasterSecret } from '../../setup/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { pastTime } from '../parse-time.ts';
 import { auditOf } from './audit-record.ts';

@@ -1,5 +1,7 @@
 /** `phm secret`: manages the master secret, from which the keys of commitments and proofs are derived. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { MasterSecretOrigin } from '../../config/index.ts';
@@ -10,7 +12,6 @@ import {
   readMasterSecret,
   rotateMasterSecret,
 } from '../../setup/index.ts';
-import { CommandError } from '../command-error.ts';
 import {
   type CliContext,
   requireConfig,

@@ -3,8 +3,10 @@
  * `phm migrate` changes the schema. A data directory without a server is refused, because no server would see the
  * changes.
  */
+
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { CommandError } from '#platform/commands';
 import { wipe } from '../../bytes.ts';
 import type { Config } from '../../config/index.ts';
 import { AppError, SetupError } from '../../errors.ts';
@@ -19,7 +21,6 @@ import {
 } from '../../ledger/index.ts';
 import { asStarted, commandLine } from '../../process/launcher.ts';
 import { checkMasterSecret, loadMasterSecret } from '../../setup/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';
 import { reasonOf } from '../read-bounded.ts';
 import { describeOtherServer } from './other-server.ts';

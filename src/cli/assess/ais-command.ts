@@ -2,12 +2,11 @@
 
 import { type Command, Option } from 'commander';
 import { MAXIMUM_WIDTH, type Procedure, procedureA, procedureABits, procedureB } from '#ais-20-31';
+import { CommandError, parseCountTo } from '#platform/commands';
 import { type InputFormat, type InputSequence, MAXIMUM_BITS } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { parseCountTo } from '../parse-count.ts';
 import { aisJson, formatAisText } from './ais-report.ts';
 import { FORMAT_HELP, INPUT_FORMATS, openInput } from './input.ts';
 import { inputName, itemName } from './input-name.ts';

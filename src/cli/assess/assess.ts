@@ -5,10 +5,10 @@
  *
  * Reports describe sequences. NIST certifies nothing by SP 800-22.
  */
+import { CommandError } from '#platform/commands';
 import { TEST_NAMES } from '#sp800-22';
 import { MAXIMUM_BITS } from '#sp800-22/assess';
 import { type AssessOutput, type AssessSummary, countText, RunCounts } from '#sp800-22/report';
-import { CommandError } from '../command-error.ts';
 import { type AssessControl, type AssessOptions, openRun } from './run.ts';
 
 /**

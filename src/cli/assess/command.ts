@@ -1,6 +1,14 @@
 /** `phm assess`: the options of the command. */
+
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  CommandError,
+  OUTPUT_GONE,
+  parseCount,
+  parseCountAs,
+  untilInterrupted,
+} from '#platform/commands';
 import {
   type Constants,
   type RowName,
@@ -19,10 +27,7 @@ import {
   makeOutput,
   type OutputKind,
 } from '#sp800-22/report';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
-import { parseCount, parseCountAs } from '../parse-count.ts';
 import { assess } from './assess.ts';
 import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
 import { FORMAT_HELP, INPUT_FORMATS } from './input.ts';

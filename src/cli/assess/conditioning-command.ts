@@ -1,11 +1,11 @@
 /** `phm assess-conditioning`: the entropy of conditioned output by SP 800-90B. */
+
 import { type Command, InvalidArgumentError } from 'commander';
+import { CommandError, parseCountTo } from '#platform/commands';
 import { alignColumns } from '#sp800-22/report';
 import { assessConditioning, type Conditioning, type ConditioningInput } from '#sp800-90b';
 import { softwareName } from '../../process/version.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { parseCountTo } from '../parse-count.ts';
 import { creationTime, PROGRAM } from './trace.ts';
 
 interface ConditioningFlags {

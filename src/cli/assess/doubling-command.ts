@@ -1,11 +1,10 @@
 /** `phm assess --doubling`: its options, and the run with its output. */
+
 import { type Command, Option } from 'commander';
+import { CommandError, OUTPUT_GONE, parseCount, untilInterrupted } from '#platform/commands';
 import { isOfGate, minimumBits, resolveParameters, TEST_NAMES } from '#sp800-22';
 import { checkFields, type ReportFields } from '#sp800-22/report';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { OUTPUT_GONE, untilInterrupted } from '../interruption.ts';
-import { parseCount } from '../parse-count.ts';
 import { doublingEnd, doublingHead, doublingJson, levelLines } from './doubling-report.ts';
 import { type DoublingResult, runDoubling } from './doubling-run.ts';
 import { itemName } from './input-name.ts';

@@ -1,7 +1,8 @@
 /** One run of `phm assess --doubling`. */
+
 import { Doubling, type Level } from '#lab';
+import { CommandError } from '#platform/commands';
 import { type SuiteReport, TEST_NAMES } from '#sp800-22';
-import { CommandError } from '../command-error.ts';
 import { type AssessControl, type AssessOptions, type InputRead, openRun } from './run.ts';
 
 /** Why a run ended: a level failed, the limit was reached, the input ended, or an error or Ctrl-C. */

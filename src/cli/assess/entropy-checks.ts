@@ -1,8 +1,9 @@
 /** What `phm assess-entropy` refuses and warns of before it assesses. */
+
 import { fewPairsWarning, formWarning, tooFewWarning } from '#lab';
+import { CommandError } from '#platform/commands';
 import type { ReportFields } from '#sp800-22/report';
 import { bitsOfGreatest } from '#sp800-90b';
-import { CommandError } from '../command-error.ts';
 import type { EntropyRunFlags } from './entropy-run.ts';
 import {
   assertMatrix,

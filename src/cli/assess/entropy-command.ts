@@ -4,12 +4,11 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type EntropyTrace, entropyForms, entropyTrace } from '#lab';
+import { CommandError, parseCountTo } from '#platform/commands';
 import { checkFields } from '#sp800-22/report';
 import { wipe } from '../../bytes.ts';
 import { softwareName } from '../../process/version.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { parseCountTo } from '../parse-count.ts';
 import {
   assertOptionsFit,
   assertSamplesFit,

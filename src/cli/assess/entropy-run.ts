@@ -19,6 +19,7 @@ import {
   restartJson,
   restartPage,
 } from '#lab';
+import type { StatusLine } from '#platform/commands';
 import { grouped } from '#sp800-22/report';
 import {
   assessConditioned,
@@ -30,7 +31,6 @@ import {
   type IidProgress,
   STATISTIC_NAMES,
 } from '#sp800-90b';
-import type { StatusLine } from '../status-line.ts';
 import { PermutationPool } from './permutation-pool.ts';
 
 export interface EntropyRunFlags {

@@ -2,12 +2,12 @@
 
 import { InvalidArgumentError } from 'commander';
 import { bitsText } from '#lab';
+import { CommandError } from '#platform/commands';
 import { type RecognisedForm, recogniseForm } from '#sp800-22';
 import { type SequenceReader, skipBits } from '#sp800-22/assess';
 import { grouped } from '#sp800-22/report';
 import { firstTooWide, IID_MINIMUM_SAMPLES, MAX_ASSESSED_BITS, RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
-import { CommandError } from '../command-error.ts';
 import { openInput } from './input.ts';
 import { inputName } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';

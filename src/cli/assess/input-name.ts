@@ -1,6 +1,7 @@
 /** The names of an input in messages and reports. */
+
 import { basename } from 'node:path';
-import { visible } from '../../visible.ts';
+import { visible } from '#platform/terminal';
 
 /** The file name that means standard input. */
 export const STANDARD_INPUT = '-';

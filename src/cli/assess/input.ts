@@ -1,5 +1,7 @@
 /** The input of the commands that assess: a file or standard input, read by the package. */
+
 import { type FileHandle, open } from 'node:fs/promises';
+import { CommandError } from '#platform/commands';
 import {
   AssessError,
   type ByteSource,
@@ -11,7 +13,6 @@ import {
   type SequenceReader,
 } from '#sp800-22/assess';
 import { wipe } from '../../bytes.ts';
-import { CommandError } from '../command-error.ts';
 import { reasonOf } from '../read-bounded.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';

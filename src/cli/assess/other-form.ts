@@ -1,7 +1,8 @@
 /** What the commands that assess say of an input that holds its bits in another form. */
+
+import { CommandError } from '#platform/commands';
+import { quote } from '#platform/terminal';
 import type { RecognisedForm, Remedy } from '#sp800-22';
-import { quote } from '../../shell-word.ts';
-import { CommandError } from '../command-error.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 
 /** The command that reads the input. */

@@ -2,6 +2,7 @@
  * Files that a command writes for people, such as that of `phm assess --html`. Foreseeable problems are reported before the run. After the run the page
  * replaces an older one in one step, so that no incomplete page is ever visible.
  */
+
 import {
   accessSync,
   type BigIntStats,
@@ -11,8 +12,8 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { writeDurably } from '../../files/durable-file.ts';
-import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
+import { CommandError, refuseForeignLink, unwritable } from '#platform/commands';
+import { writeDurably } from '#platform/files';
 import { STANDARD_INPUT } from './input-name.ts';
 
 const STDIN = 0;

@@ -1,5 +1,7 @@
 /** The options of `phm assess` for the parameters that SP 800-22 leaves open. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, parseCount, parseCountAs } from '#platform/commands';
 import {
   type BlockLength,
   PARAMETER_TESTS,
@@ -7,8 +9,6 @@ import {
   type TestName,
   type TestParameters,
 } from '#sp800-22';
-import { CommandError } from '../command-error.ts';
-import { parseCount, parseCountAs } from '../parse-count.ts';
 
 /** The options as commander names them. */
 export interface ParameterFlags {

@@ -1,7 +1,8 @@
 /** Worker threads that make permutations for the IID track. */
+
 import type { Worker } from 'node:worker_threads';
+import { endThread, startThread } from '#platform/threads';
 import type { PermutationJob, PermutationRunner } from '#sp800-90b';
-import { endThread, startThread } from '../../process/worker-thread.ts';
 
 /** A thread finishes its job first. Without early stop, a job takes about 40 ms. */
 const CLOSE_LIMIT_MS = 2_000;

@@ -1,6 +1,6 @@
 /** The progress bar of `phm assess`, shown only on a terminal. */
+import { barOf, REDRAW_MS, type StatusLine, timeText } from '#platform/commands';
 import { grouped } from '#sp800-22/report';
-import { barOf, REDRAW_MS, type StatusLine, timeText } from '../status-line.ts';
 import type { AssessProgress } from './run.ts';
 
 /** Returns the progress as one line: the rate and, if the number of sequences is known, a bar and the time left. */

@@ -1,4 +1,7 @@
 /** One run of `phm assess`: reads, tests and reports sequences concurrently. */
+
+import { CommandError } from '#platform/commands';
+import { startThread } from '#platform/threads';
 import {
   type Constants,
   type SuiteReport,
@@ -22,8 +25,6 @@ import {
 } from '#sp800-22/assess';
 import { countText, grouped } from '#sp800-22/report';
 import { suiteWorkerOf } from '#sp800-22/wasm';
-import { startThread } from '../../process/worker-thread.ts';
-import { CommandError } from '../command-error.ts';
 import { openInput } from './input.ts';
 import { inputName } from './input-name.ts';
 import { otherFormError } from './other-form.ts';

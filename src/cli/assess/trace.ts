@@ -1,8 +1,8 @@
 /** The facts by which a report of `phm assess` can be traced to its input, options and program. */
+import { CommandError } from '#platform/commands';
 import { KERNELS_SHA256, TEST_NAMES } from '#sp800-22';
 import { createdText, type RunTrace } from '#sp800-22/report';
 import { PROJECT_VERSION, softwareName } from '../../process/version.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { itemName } from './input-name.ts';
 import type { AssessOptions, InputRead } from './run.ts';

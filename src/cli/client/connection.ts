@@ -1,6 +1,9 @@
 /** The connection of the client commands to a service, and their error messages. */
+
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
+import { CommandError, untilInterrupted } from '#platform/commands';
+import { readFailure, readTextFile } from '#platform/files';
 import {
   PhmApiError,
   PhmClient,
@@ -17,11 +20,7 @@ import {
   readConfig,
 } from '../../config/index.ts';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { readTextFile } from '../../files/text-file.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { localAddress } from '../server-address.ts';
 
 export interface ConnectionFlags {

@@ -1,5 +1,9 @@
 /** `phm encrypt`, `phm decrypt` and `phm reseal`: files under keys of their own. */
+
 import type { Command } from 'commander';
+import { CommandError, refuseForeignLink, untilInterrupted, unwritable } from '#platform/commands';
+import { readFailure } from '#platform/files';
+import { visible } from '#platform/terminal';
 import {
   type DecryptOptions,
   decryptFile,
@@ -10,11 +14,7 @@ import {
   type WrittenFile,
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { visible } from '../../visible.ts';
-import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { requirePolicy } from '../log/policy-file.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { collectLabel, type Labels } from './labels.ts';

@@ -1,10 +1,11 @@
 /** `phm generate`: gets keys from a running service. */
+
 import { type Command, Option } from 'commander';
+import { parseCountTo } from '#platform/commands';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
 import { SECURITY_LEVELS } from '../../keys/index.ts';
 import { DEFAULT_MODULATION, MODULATION_TYPES } from '../../modulation/index.ts';
 import type { CliContext } from '../context.ts';
-import { parseCountTo } from '../parse-count.ts';
 import { parseDuration } from '../parse-duration.ts';
 import { futureTime } from '../parse-time.ts';
 import { generateBatch } from './batch/command.ts';

@@ -2,9 +2,10 @@
  * The file for a new key. An empty file claims the name before the key is generated, so that no key is
  * generated for a file that cannot be written. Without a key the empty file is removed.
  */
+
 import { lstatSync, rmSync, type Stats } from 'node:fs';
-import { DurableFile, makeEmptyFile } from '../../files/durable-file.ts';
-import { CommandError, refuseForeignLink, unwritable } from '../command-error.ts';
+import { CommandError, refuseForeignLink, unwritable } from '#platform/commands';
+import { DurableFile, makeEmptyFile } from '#platform/files';
 
 export class KeyFile {
   readonly path: string;

@@ -1,8 +1,9 @@
 /** The formats of keys that `phm generate` writes and `phm validate` reads. */
+
 import { InvalidArgumentError } from 'commander';
+import { decodeText } from '#platform/files';
+import { visible } from '#platform/terminal';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
-import { decodeText } from '../../files/text-file.ts';
-import { visible } from '../../visible.ts';
 
 export const KEY_FORMATS = ['hex', 'base64', 'raw', 'jwk', 'env'] as const;
 export type KeyFormat = (typeof KEY_FORMATS)[number];

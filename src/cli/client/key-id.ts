@@ -1,5 +1,5 @@
 /** The key ID of a command. */
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '#platform/commands';
 import { isKeyId } from './batch/state.ts';
 
 /** Throws `CommandError` for a text that is no key ID. It is not quoted: it may be a key. */

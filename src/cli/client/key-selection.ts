@@ -1,7 +1,8 @@
 /** Options that select keys by their records, for `phm keys list` and `phm keys revoke`. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
 import type { KeyListQuery } from '../../../sdk/src/index.ts';
-import { CommandError } from '../command-error.ts';
 import { anyTime } from '../parse-time.ts';
 import { collectLabel, type Labels } from './labels.ts';
 

@@ -1,6 +1,8 @@
 /** `phm keys revoke`: revokes one key, or many in one call of the command. */
+
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
+import { CommandError } from '#platform/commands';
 import {
   type KeyInfo,
   PhmApiError,
@@ -8,7 +10,6 @@ import {
   type RevocationReason,
 } from '../../../sdk/src/index.ts';
 import { REVOCATION_REASONS } from '../../ledger/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { MAX_KEY_IDS, parseKeyIds, readKeyIdText } from '../key-id-list.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';

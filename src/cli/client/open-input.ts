@@ -1,6 +1,6 @@
 /** The files that `phm open` reads: answers of the service with sealed keys, and receipts. */
+import { CommandError } from '#platform/commands';
 import { type EvidenceReport, parseReceiptText } from '../../../sdk/src/index.ts';
-import { CommandError } from '../command-error.ts';
 import { readInputText, readText } from '../read-bounded.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,11 @@
 /** `phm open`: opens sealed keys with the recipient's private key. */
+
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { CommandError, requireOwnDirectory, unwritable } from '#platform/commands';
+import { writeFailure } from '#platform/files';
+import { quote, visible } from '#platform/terminal';
 import {
   type OpenedSealedKey,
   openSealedKey,
@@ -9,11 +13,7 @@ import {
   SealedKeyError,
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
-import { writeFailure } from '../../files/durable-file.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { quote } from '../../shell-word.ts';
-import { visible } from '../../visible.ts';
-import { CommandError, requireOwnDirectory, unwritable } from '../command-error.ts';
 import { type CliContext, jsonLine } from '../context.ts';
 import { requirePolicy } from '../log/policy-file.ts';
 import { KeyFile } from './key-file.ts';

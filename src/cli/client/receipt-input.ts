@@ -1,7 +1,7 @@
 /** Files with receipts, as the commands that verify them read them. */
+import { CommandError } from '#platform/commands';
 import { parseReceiptText } from '../../../sdk/src/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readBounded, readInputText, readText, reasonOf } from '../read-bounded.ts';
 

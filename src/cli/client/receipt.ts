@@ -1,10 +1,11 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
+import { TextError } from '#platform/files';
+import { visible } from '#platform/terminal';
 import { NOT_YET_COSIGNED } from '#tlog';
 import { type ReceiptVerdict, UnreadableError, verifyReceipt } from '../../../sdk/src/index.ts';
-import { TextError } from '../../files/text-file.ts';
-import { visible } from '../../visible.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { readPolicyFile } from '../log/policy-file.ts';
 import { decodeKey } from './key-formats.ts';

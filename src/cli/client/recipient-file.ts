@@ -1,4 +1,7 @@
 /** The files of `phm recipient new`: the public one that keys are sealed to, and the secret one that opens them. */
+
+import { CommandError } from '#platform/commands';
+import { fileProblem } from '#platform/files';
 import {
   parseRecipient,
   parseRecipientKey,
@@ -7,8 +10,6 @@ import {
   thumbprintOf,
 } from '#sealing';
 import { FormatError } from '#tlog';
-import { fileProblem } from '../../files/ownership.ts';
-import { CommandError } from '../command-error.ts';
 import { readText } from '../read-bounded.ts';
 
 export const PUBLIC_ENDING = '.recipient';

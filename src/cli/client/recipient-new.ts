@@ -1,5 +1,7 @@
 /** `phm recipient new`: generates the key pair of a recipient. */
+
 import { type Command, Option } from 'commander';
+import { CommandError } from '#platform/commands';
 import {
   DEFAULT_SUITE,
   formatRecipient,
@@ -8,7 +10,6 @@ import {
   SEAL_SUITES,
   type SealSuiteName,
 } from '#sealing';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { KeyFile } from './key-file.ts';
 import { PUBLIC_ENDING, SECRET_ENDING, thumbprintText } from './recipient-file.ts';

@@ -1,8 +1,8 @@
 /** The recipient of `phm generate --seal-to` and `--recipient`, and the check of what the service sealed to it. */
+import { CommandError } from '#platform/commands';
 import { decodeBase64Url, parseSealedKey, parseSealHeader, type SealHeader } from '#sealing';
 import { FormatError } from '#tlog';
 import { type GenerateSealedRequest, sealTo } from '../../../sdk/src/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { readRecipient, thumbprintText } from './recipient-file.ts';
 

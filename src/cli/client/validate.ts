@@ -1,8 +1,9 @@
 /** `phm validate`: asks a running service whether it generated a key. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
+import { readBounded, readStreamBounded, TextError } from '#platform/files';
 import type { ValidationResult } from '../../../sdk/src/index.ts';
-import { readBounded, readStreamBounded, TextError } from '../../files/text-file.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { reasonOf } from '../read-bounded.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';

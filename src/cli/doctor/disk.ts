@@ -1,7 +1,8 @@
 /** Checks the free space for the database and for the state file of the log. */
+
 import { dirname } from 'node:path';
+import { temporaryFiles } from '#platform/files';
 import { diskSpace } from '../../files/disk-space.ts';
-import { temporaryFiles } from '../../files/durable-file.ts';
 import { type Finding, failed, ok, Skipped, skipped, warning } from './finding.ts';
 import type { Site } from './site.ts';
 

@@ -2,8 +2,9 @@
  * Runs the checks in a child process. A file system that does not answer, such as NFS without its server, blocks every
  * process that asks it. This process asks nothing: it reports the check, and goes on with the next one in another child.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
-import { COMPILE_CACHE_ENVIRONMENT } from '../../process/compile-cache.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
 import { withPage } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { type Finding, failed, skipped } from './finding.ts';

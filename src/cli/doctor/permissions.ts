@@ -1,6 +1,8 @@
 /** Checks who can read and change the files of the server, and whether this user can use them. */
+
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { quote } from '#platform/terminal';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
 import {
@@ -9,7 +11,6 @@ import {
   secretExposures,
 } from '../../files/secret-exposure.ts';
 import { requireWritable } from '../../ledger/admin.ts';
-import { quote } from '../../shell-word.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Site } from './site.ts';
 

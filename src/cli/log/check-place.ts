@@ -1,5 +1,7 @@
 /** Checks a log that is read from an address or a folder. */
+
 import { join } from 'node:path';
+import { CommandError } from '#platform/commands';
 import { FormatError, type Policy, parseCheckpoint, parseNote } from '#tlog';
 import {
   checkPublished,
@@ -9,7 +11,6 @@ import {
   trustNewest,
 } from '../../inspection/index.ts';
 import { Findings } from '../../ledger/admin.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { LogCopy } from './copy.ts';
 import { parseTrustedPolicy, readPolicyFile } from './policy-file.ts';

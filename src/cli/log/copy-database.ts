@@ -1,6 +1,8 @@
 /** `phm log copy`: copies the open log of a database to a folder, from which `phm log recover` takes entries. */
+
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { CommandError, untilInterrupted } from '#platform/commands';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import {
@@ -14,10 +16,8 @@ import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, policyText, readState } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { LogCopy } from './copy.ts';
 import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';

@@ -5,13 +5,14 @@
  * Tiles are written while they are read, the checkpoint last. What the copy's checkpoint covers is never replaced: a
  * log that was rewritten cannot overwrite the evidence.
  */
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { requireOwnDirectory, unwritable } from '#platform/commands';
+import { writeDurably } from '#platform/files';
 import { formatEntries, TILE_WIDTH, tilePath } from '#tlog';
-import { writeDurably } from '../../files/durable-file.ts';
 import type { TreeCopy } from '../../inspection/index.ts';
 import type { FindingKind, Findings } from '../../ledger/admin.ts';
-import { requireOwnDirectory, unwritable } from '../command-error.ts';
 
 const DIFFERS: FindingKind = {
   problem: 'files of the copy differ from the log',

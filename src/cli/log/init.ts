@@ -1,7 +1,9 @@
 /** `phm log init`: generates the keys of the log and starts it, or rotates to a new one. */
+
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { CommandError, unwritable } from '#platform/commands';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
 import type { Config, LogKeyOrigin } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
@@ -24,7 +26,6 @@ import { areKeysOf, describeOtherKeys, judgeSeal } from '../../service/index.ts'
 import { createLogKeys, type NewLog, readLogKeys, startLog } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';
-import { CommandError, unwritable } from '../command-error.ts';
 import { type CliContext, requireReader, writeJson } from '../context.ts';
 import { requireSoundRows } from './open-log.ts';
 

@@ -1,4 +1,5 @@
 /** What this server knows of its log beside the database: checkpoints in its files, and the master secret. */
+import { CommandError } from '#platform/commands';
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import type { KnownCheckpoint } from '../../inspection/index.ts';
@@ -7,7 +8,6 @@ import { readState } from '../../log/index.ts';
 import type { LogMacKeys } from '../../proof/index.ts';
 import { shownPath } from '../../service/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
-import { CommandError } from '../command-error.ts';
 
 /** Returns the checkpoints that the server published, and that witnesses showed it. */
 export function readKnown({ log: { stateFile } }: Config): KnownCheckpoint[] {

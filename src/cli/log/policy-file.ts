@@ -1,7 +1,7 @@
 /** Reads policies, which say what the reader of a log trusts. */
+import { CommandError } from '#platform/commands';
 import { FormatError, type Policy, parsePolicy } from '#tlog';
 import { openPolicy } from '../../log/index.ts';
-import { CommandError } from '../command-error.ts';
 import { readText } from '../read-bounded.ts';
 
 /** Reads a policy. `name` says in messages where it is from. Throws `CommandError`: what is no policy decides on nothing. */

@@ -1,6 +1,8 @@
 /** `phm log recover`: lets a log continue after a restore of the database, or after its state file was lost. */
+
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { CommandError, untilInterrupted } from '#platform/commands';
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import {
@@ -32,10 +34,8 @@ import { readLogKeys } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { tellFindings } from '../findings.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { saveState, writeStateFile } from './init.ts';
 import { openLogOf } from './open-log.ts';
 import { readIfAny } from './seen.ts';

@@ -2,16 +2,14 @@
  * What a monitor remembers of a log: the last checkpoint that it verified, as the log signed it, and beside it in
  * `FILE.policy` the policy that it trusts.
  */
+
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { writeDurably } from '../../files/durable-file.ts';
+import { CommandError, unwritable } from '#platform/commands';
+import { fileProblem, readFailure, readTextFile, replaceable, writeDurably } from '#platform/files';
+import { visible } from '#platform/terminal';
 import { makeDirectory } from '../../files/make-directory.ts';
-import { fileProblem, replaceable } from '../../files/ownership.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { readTextFile } from '../../files/text-file.ts';
-import { visible } from '../../visible.ts';
-import { CommandError, unwritable } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 
 /** Most bytes of a checkpoint or a policy. */

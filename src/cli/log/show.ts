@@ -1,5 +1,7 @@
 /** `phm log show`: shows the logs of the database and the state of this server. */
+
 import type { Command } from 'commander';
+import type { WriteLines } from '#platform/commands';
 import { FormatError, type Policy } from '#tlog';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
@@ -8,7 +10,6 @@ import { policyText, readState } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import type { WriteLines } from '../output.ts';
 import { openLogOf } from './open-log.ts';
 import { parseTrustedPolicy, readPolicyFile } from './policy-file.ts';
 

@@ -1,13 +1,14 @@
 /** Reads a log from an address or a folder in the form of c2sp.org/tlog-tiles. Every input is bounded. */
+
 import { constants, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { CommandError } from '#platform/commands';
+import { decodeText, type TextError } from '#platform/files';
 import { FormatError, parseEntries, TILE_WIDTH, tilePath } from '#tlog';
 import { cleartextProxyProblem } from '../../config/index.ts';
-import { decodeText, type TextError } from '../../files/text-file.ts';
 import type { LogSource } from '../../inspection/index.ts';
-import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { readStreamBounded } from '../read-bounded.ts';
 

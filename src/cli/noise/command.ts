@@ -1,5 +1,7 @@
 /** `phm sources`: lists and tests entropy sources, and writes their raw noise. */
+
 import { type Command, Option } from 'commander';
+import { parseCount, untilInterrupted } from '#platform/commands';
 import type { Config } from '../../config/index.ts';
 import {
   SOURCE_NAMES,
@@ -9,8 +11,6 @@ import {
   sourceKind,
 } from '../../entropy/index.ts';
 import { type CliContext, requireConfig, writeJson, writeTable } from '../context.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { parseCount } from '../parse-count.ts';
 import { openByName } from './open.ts';
 import { probeSource } from './probe.ts';
 import { writeRaw, writeRestarts } from './raw.ts';

@@ -1,4 +1,5 @@
 /** Opens a source by the name on the command line. */
+import { CommandError } from '#platform/commands';
 import { missingSettings } from '../../config/index.ts';
 import {
   givesRawNoise,
@@ -8,7 +9,6 @@ import {
   SOURCE_NAMES,
   type SourceName,
 } from '../../entropy/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';
 
 export interface OpenedSource {

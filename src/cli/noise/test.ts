@@ -1,5 +1,7 @@
 /** `phm sources test`: runs health tests and estimators on new samples. */
+
 import { entropyJson, formatEntropyText } from '#lab';
+import { CommandError, untilInterrupted } from '#platform/commands';
 import { grouped } from '#sp800-22/report';
 import {
   ASSESSMENT_SAMPLES,
@@ -12,9 +14,7 @@ import {
 import { wipe } from '../../bytes.ts';
 import { collectSamples, isRemote, type NoiseReader } from '../../entropy/index.ts';
 import { estimatorText } from '../assess/entropy-run.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { untilInterrupted } from '../interruption.ts';
 import type { OpenedSource } from './open.ts';
 
 /** One job of 4,096 shots of eight qubits: samples of a remote source may cost money. */

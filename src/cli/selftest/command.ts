@@ -1,7 +1,8 @@
 /** `phm selftest`: runs the built-in known-answer tests, or the vectors of a file that NIST publishes. */
+
 import type { Command } from 'commander';
+import { CommandError } from '#platform/commands';
 import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
-import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { readText } from '../read-bounded.ts';
 import { runCavpFile } from './cavp.ts';

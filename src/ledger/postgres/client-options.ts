@@ -1,11 +1,12 @@
 /** The driver's options for a connection to one host of an address. */
+
 import type pg from 'pg';
+import { readTextFile } from '#platform/files';
 import type {
   PostgresAddress,
   PostgresHost,
   TlsParameters,
 } from '../../config/postgres-address.ts';
-import { readTextFile } from '../../files/text-file.ts';
 
 /** Returns the options. TLS verifies the name of this host. Throws if a certificate file cannot be read. */
 export function clientOptions(

@@ -5,9 +5,10 @@
  * The threads of a process share it. A file beside the state file of the log keeps it, so that a server that starts while
  * only the old primary answers does not use that one.
  */
+
 import { readFileSync } from 'node:fs';
+import { writeDurably } from '#platform/files';
 import { SetupError } from '../../errors.ts';
-import { writeDurably } from '../../files/durable-file.ts';
 
 /** Where a process keeps what it has seen. */
 export interface TimelineMemory {

@@ -3,11 +3,12 @@
  * is checked in a child process, which can be killed. A check reads one snapshot and blocks no writer; the
  * log grows in the meantime.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { COMPILE_CACHE_ENVIRONMENT } from '../../process/compile-cache.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
 import { findUnlisted } from './account-keys.ts';
 import { isDamage } from './damage.ts';
 import { findUnindexed } from './fingerprint-check.ts';

@@ -1,4 +1,5 @@
 /** Checks the files of the embedded database before SQLite opens them. */
+
 import {
   accessSync,
   closeSync,
@@ -10,9 +11,9 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { quote } from '#platform/terminal';
 import { SetupError } from '../../errors.ts';
-import { dataDirectoryProblem, requireOwnFile } from '../../files/ownership.ts';
-import { quote } from '../../shell-word.ts';
+import { dataDirectoryProblem, requireOwnFile } from '../../files/own-file.ts';
 import { SIDE_FILES, wayBack } from './damage.ts';
 
 /** The files that the first server on a directory leaves there: its ID and its master secret. */

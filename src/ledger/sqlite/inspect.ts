@@ -1,7 +1,8 @@
 /** Inspects the embedded database beside a running server, without any change to its folder. */
+
 import { existsSync, statSync } from 'node:fs';
+import { readFailure } from '#platform/files';
 import { SetupError } from '../../errors.ts';
-import { readFailure } from '../../files/read-failure.ts';
 import type { DatabaseFault, Inspection } from '../inspection.ts';
 import { baselineVersion, newestVersion, readMigrations, type SchemaState } from '../migrations.ts';
 import { type CheckResult, startCheck } from './check.ts';

@@ -1,7 +1,8 @@
 /** Puts the parts of the log together on a store, for the log worker. */
+
 import { dirname } from 'node:path';
+import { removeLeftovers, writeFailure } from '#platform/files';
 import { systemClock } from '../../clock.ts';
-import { removeLeftovers, writeFailure } from '../../files/durable-file.ts';
 import type { LedgerStore, LogRecord, StoreLocation } from '../../ledger/index.ts';
 import {
   type LogKeys,

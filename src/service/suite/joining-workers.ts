@@ -3,9 +3,10 @@
  * generator. It has no work before, so that every key comes from a tested thread. One that hangs is ended: the service
  * goes on with those that it has.
  */
+
 import type { Worker } from 'node:worker_threads';
+import { endThread } from '#platform/threads';
 import { MINUTE_MS } from '../../clock.ts';
-import { endThread } from '../../process/worker-thread.ts';
 import type { WorkerReady } from '../threads/messages.ts';
 import { type ReadyWorker, readyWorker } from '../threads/ready-worker.ts';
 import type { WaitingThread } from '../threads/waiting-threads.ts';

@@ -1,10 +1,11 @@
 /** Starts the threads of a key service: the key worker, a suite worker, the log worker, and readers of sources. */
+
 import type { Worker } from 'node:worker_threads';
+import { startThread } from '#platform/threads';
 import { wipe } from '../../bytes.ts';
 import type { BackgroundSource } from '../../entropy/index.ts';
 import { Latch } from '../../keys/latch.ts';
 import { type StoreLocation, shareAmongThreads } from '../../ledger/index.ts';
-import { startThread } from '../../process/worker-thread.ts';
 import { deriveLogMacKeys } from '../../proof/index.ts';
 import type { LogWorkerData } from '../log/assemble.ts';
 import type { LogSetup } from '../log/setup.ts';

@@ -2,8 +2,9 @@
  * Threads that start before the service knows its ledger. They load their modules and run their known-answer tests beside
  * the main thread, which takes as long for its own modules, and wait there for the data that they work with.
  */
+
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
-import { startThread } from '../../process/worker-thread.ts';
+import { startThread } from '#platform/threads';
 import type { WorkerReady, WorkerUp } from './messages.ts';
 import { whenUp } from './ready-worker.ts';
 

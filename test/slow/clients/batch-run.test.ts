@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
+import { CommandError } from '../../../packages/platform/src/commands/command-error.ts';
 import { KeyDirectory } from '../../../src/cli/client/batch/directory.ts';
 import { BatchRun, type BatchWork, type CallOutcome } from '../../../src/cli/client/batch/run.ts';
 import {
@@ -18,7 +19,6 @@ import {
   type PendingCall,
   parseState,
 } from '../../../src/cli/client/batch/state.ts';
-import { CommandError } from '../../../src/cli/command-error.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'batch-'));
 after(() => rmSync(FOLDER, { recursive: true, force: true }));

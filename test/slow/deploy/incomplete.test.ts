@@ -18,6 +18,7 @@ for (const part of [
   'packages/tlog/src',
   'packages/sealing/src',
   'packages/lab/src',
+  'packages/platform/src',
   'docs/examples',
   'package.json',
 ]) {

@@ -1,6 +1,6 @@
 /** The calls of a run: what they ask the service for, and what its answers mean. */
+import { CommandError } from '#platform/commands';
 import { PhmApiError, PhmError, PhmKeyLostError } from '../../../../sdk/src/index.ts';
-import { CommandError } from '../../command-error.ts';
 import { jsonLine } from '../../context.ts';
 import type { Connection } from '../connection.ts';
 import { type GenerateFlags, toRequest } from '../generate-flags.ts';

@@ -1,7 +1,6 @@
 /** `phm generate --count N --output-dir DIR`: the options of a run, its calls and its messages. */
-import { CommandError } from '../../command-error.ts';
+import { CommandError, untilInterrupted } from '#platform/commands';
 import type { CliContext } from '../../context.ts';
-import { untilInterrupted } from '../../interruption.ts';
 import { formatDuration } from '../../parse-duration.ts';
 import type { Connection } from '../connection.ts';
 import type { GenerateFlags } from '../generate-flags.ts';

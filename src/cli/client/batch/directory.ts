@@ -1,4 +1,5 @@
 /** The directory of `phm generate --output-dir`: one file for each key, the state file, and a lock. */
+
 import { hash } from 'node:crypto';
 import {
   closeSync,
@@ -17,9 +18,8 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DurableFile, writeDurably } from '../../../files/durable-file.ts';
-import { syncDirectory } from '../../../files/sync.ts';
-import { CommandError, requireOwnDirectory, unwritable } from '../../command-error.ts';
+import { CommandError, requireOwnDirectory, unwritable } from '#platform/commands';
+import { DurableFile, syncDirectory, writeDurably } from '#platform/files';
 import { readBounded, reasonOf } from '../../read-bounded.ts';
 import { type BatchState, formatState, parseState, STATE_FILE } from './state.ts';
 
@@ -54,7 +54,7 @@ const MAX_LIST = 2 ** 28;
 const APPEND =
   constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0);
 
-/** Names of the temporary files that a killed process leaves (src/files/durable-file.ts). They may hold keys. */
+/** Names of the temporary files that a killed process leaves (`DurableFile`). They may hold keys. */
 const TEMPORARY = /^(?:phm_[0-9]+\.[a-z]+|batch\.json)\.[0-9a-f]{16}\.new$/;
 
 /** A directory that this process alone fills until `close`. Methods throw `CommandError` if the file system refuses. */

@@ -8,9 +8,10 @@
  * | without key IDs        | repeats it with its Idempotency-Key: the answer, or the IDs of the lost keys  |
  * | with key IDs           | sealed keys: repeats it for the missing files; plain keys: counts them as lost |
  */
+
 import { randomUUID } from 'node:crypto';
+import { CommandError } from '#platform/commands';
 import { wipe } from '../../../bytes.ts';
-import { CommandError } from '../../command-error.ts';
 import { digestOf, type KeyContent, type KeyDirectory, type ListedKey } from './directory.ts';
 import { type BatchState, isStale, type PendingCall } from './state.ts';
 

@@ -8,7 +8,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -21,9 +20,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { MINUTE_MS } from '../clock.ts';
-import { SetupError } from '../errors.ts';
-import { linkProblem } from './ownership.ts';
 import { syncDirectory } from './sync.ts';
 
 /** Only the owner may read these files: any of them may hold key material. */
@@ -138,42 +134,6 @@ export function writeDurably(
   }
 }
 
-/**
- * Creates a file at `path` with the content that `write` puts into the temporary file. Returns what `write`
- * returns. Throws what `write` throws, and `SetupError` if the file exists or cannot be created.
- */
-export async function writeNewFile<T>(
-  path: string,
-  write: (temporary: string) => Promise<T>,
-): Promise<T> {
-  // Checked before the work, because copying a large database takes seconds.
-  if (existsSync(path)) throw exists(path);
-  const problem = linkProblem(path);
-  if (problem !== null) throw new SetupError(problem);
-  let file: DurableFile | undefined;
-  try {
-    file = new DurableFile(path);
-    const result = await write(file.temporary);
-    file.putInPlace({ replace: false });
-    return result;
-  } catch (error) {
-    throw setupError(path, error);
-  } finally {
-    file?.discard();
-  }
-}
-
-function setupError(path: string, error: unknown): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall === undefined) return error;
-  if (code === 'EEXIST') return exists(path);
-  return new SetupError(`cannot write ${path}: ${writeFailure(error)}`);
-}
-
-function exists(path: string): SetupError {
-  return new SetupError(`${path} exists and is never replaced: move it away, or name another file`);
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such directory',
   ENOTDIR: 'there is no such directory',
@@ -201,7 +161,7 @@ export function writeFailure(error: unknown): string {
 }
 
 /** A younger temporary file may belong to another process that is writing it. */
-const LEFTOVER_MS = MINUTE_MS;
+const LEFTOVER_MS = 60_000;
 
 /** What follows the start of a temporary name. */
 const TEMPORARY_END = /^[0-9a-f]{16}\.new$/;

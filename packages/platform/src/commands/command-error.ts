@@ -17,16 +17,6 @@ export class CommandError extends Error {
   }
 }
 
-/** A configuration that cannot be used. */
-export class ConfigurationError extends CommandError {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(['the configuration is invalid:', ...problems.map((one) => `  ${one}`)], 2);
-    this.problems = problems;
-  }
-}
-
 /** Returns the error for an output file that the file system refuses. */
 export function unwritable(path: string, error: unknown): CommandError {
   return new CommandError(`${path} cannot be written: ${writeFailure(error)}`, 1);

@@ -7,7 +7,6 @@
  */
 import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { SetupError } from '../errors.ts';
 
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
@@ -17,12 +16,6 @@ const ROOT = 0;
 
 /** Linux follows as many links (path_resolution(7)). */
 const MAX_LINKS = 40;
-
-/** Throws `SetupError` unless this process may believe the file. A missing file is nobody's. */
-export function requireOwnFile(path: string): void {
-  const problem = fileProblem(path);
-  if (problem !== null) throw new SetupError(problem);
-}
 
 /** Returns why this process must not believe a file, with what to do; null if it may, or if there is none. */
 export function fileProblem(path: string): string | null {
@@ -40,15 +33,13 @@ export function fileProblem(path: string): string | null {
 }
 
 /**
- * Returns why this process must not keep the data of a server in a directory, with what to do; null if it may, or if there
- * is none. Others may write to it, as to some volumes: then each file there is examined alone.
+ * Returns the other user whose directory it is, unless only root could have placed it; null if none. Others may write to the
+ * directory, as to some volumes: then each file there is examined alone.
  */
-export function dataDirectoryProblem(path: string): string | null {
+export function otherOwner(path: string): number | null {
   const stats = look(path);
-  const link = linkProblem(path);
   const isFromRoot = parents(realPath(path)).every((parent) => isRoots(look(parent)));
-  if (link !== null || stats === null || isBelieved(stats.uid) || isFromRoot) return link;
-  return `the data directory ${path} belongs to another user (uid ${stats.uid}): run this as that user, or name another in PHM_DATA_DIR`;
+  return stats === null || isBelieved(stats.uid) || isFromRoot ? null : stats.uid;
 }
 
 /**

@@ -4,7 +4,7 @@
  * escaped here, so no command has to remember it. Only colours and the status line, which hold no such text, are raw.
  */
 import { styleText } from 'node:util';
-import { visible, visibleLine, visibleLines } from '../visible.ts';
+import { visible, visibleLine, visibleLines } from '../terminal/visible.ts';
 import { StatusLine } from './status-line.ts';
 
 /** Writes text as it is. */

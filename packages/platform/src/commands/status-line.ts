@@ -1,5 +1,5 @@
 /** A progress line on a terminal, removed at the end. */
-import { visible } from '../visible.ts';
+import { visible } from '../terminal/visible.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
 

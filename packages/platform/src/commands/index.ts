@@ -1,0 +1,11 @@
+/** What every command has: safe outputs, exit codes, counts as options, a progress line, an end by Ctrl-C. */
+export {
+  CommandError,
+  refuseForeignLink,
+  requireOwnDirectory,
+  unwritable,
+} from './command-error.ts';
+export { OUTPUT_GONE, untilInterrupted, untilStopped } from './interruption.ts';
+export { type Output, safeOutput, type Write, type WriteLines } from './output.ts';
+export { parseCount, parseCountAs, parseCountTo } from './parse-count.ts';
+export { barOf, REDRAW_MS, StatusLine, timeText } from './status-line.ts';

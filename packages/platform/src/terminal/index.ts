@@ -1,0 +1,3 @@
+/** Text for people: characters that act on a terminal or a shell are escaped. */
+export { quote } from './shell-word.ts';
+export { visible, visibleLine, visibleLines } from './visible.ts';
