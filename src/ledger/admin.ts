@@ -6,8 +6,8 @@ export { isBeforeBaseline, toBaseline } from './migrations.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';
 export { openMovableStore } from './move/open.ts';
-export type { RowCounts } from './move/tables.ts';
 export { requireWritable } from './sqlite/files.ts';
+export type { RowCounts } from './tables.ts';
 export {
   type Finding,
   type FindingKind,

@@ -12,7 +12,6 @@ import { writeNewFile } from '../files/new-file.ts';
 import { requireOwnFile } from '../files/own-file.ts';
 import { readMigrations, refuseBeforeBaseline } from './migrations.ts';
 import { countRows } from './move/sqlite.ts';
-import type { RowCounts } from './move/tables.ts';
 import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite/damage.ts';
 import { requireWritable } from './sqlite/files.ts';
 import {
@@ -22,6 +21,7 @@ import {
   readSchema,
   refuseForeign,
 } from './sqlite/schema.ts';
+import type { RowCounts } from './tables.ts';
 
 export interface CopyReport {
   readonly bytes: number;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeContents } from '../../src/cli/admin/row-counts.ts';
-import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
+import { TABLE_NAMES } from '../../src/ledger/tables.ts';
 
 const rows = (given: object) =>
   describeContents({

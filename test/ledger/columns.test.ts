@@ -15,7 +15,7 @@ import {
   openStore,
   type StoreLocation,
 } from '../../src/ledger/index.ts';
-import { columnsOf, TABLE_NAMES } from '../../src/ledger/move/tables.ts';
+import { columnsOf, TABLE_NAMES } from '../../src/ledger/tables.ts';
 import type { Databases } from '../support/databases.ts';
 import { noPostgres } from '../support/postgres.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
@@ -194,7 +194,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       assertNone(
         forgotten.map(
           (column) =>
-            `${column} is not exported: add it to TABLES (src/ledger/move/tables.ts), or to UNMOVED here with the reason`,
+            `${column} is not exported: add it to TABLES (src/ledger/tables.ts), or to UNMOVED here with the reason`,
         ),
       );
     });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { RawRow } from '../../src/ledger/move/movable-store.ts';
-import type { TableName } from '../../src/ledger/move/tables.ts';
+import type { TableName } from '../../src/ledger/tables.ts';
 import { Findings } from '../../src/ledger/verify/findings.ts';
 import { RowChecks } from '../../src/ledger/verify/rows.ts';
 import { makeKeyId } from './contract.ts';

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { formatTimestamp } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
+import { columnsOf, type RowCounts, TABLE_NAMES, type TableName } from '../tables.ts';
 import {
   FORMAT,
   FORMAT_VERSION,
@@ -16,7 +17,6 @@ import {
 } from './format.ts';
 import type { MovableStore } from './movable-store.ts';
 import { Section } from './section.ts';
-import { columnsOf, type RowCounts, TABLE_NAMES, type TableName } from './tables.ts';
 
 export interface MoveReport {
   readonly rows: RowCounts;

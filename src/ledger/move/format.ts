@@ -12,7 +12,7 @@
  * `sha256` covers all lines before the trailer. It detects damage; it is not a signature. Bytes are
  * lower-case hexadecimal.
  */
-import { type RowCounts, TABLE_NAMES, type Value } from './tables.ts';
+import { type RowCounts, TABLE_NAMES, type Value } from '../tables.ts';
 
 export const FORMAT = 'phm-ledger';
 export const FORMAT_VERSION = 5;

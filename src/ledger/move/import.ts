@@ -5,11 +5,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { SetupError } from '../../errors.ts';
-import type { MoveReport } from './export.ts';
-import { FORMAT, FORMAT_VERSION, noRows, OLDEST_VERSION, sameCounts } from './format.ts';
-import { readLines } from './lines.ts';
-import type { EmptyStore, MovableStore } from './movable-store.ts';
-import { Section } from './section.ts';
 import {
   accountOf,
   batchRows,
@@ -18,7 +13,12 @@ import {
   TABLE_NAMES,
   type TableName,
   type Value,
-} from './tables.ts';
+} from '../tables.ts';
+import type { MoveReport } from './export.ts';
+import { FORMAT, FORMAT_VERSION, noRows, OLDEST_VERSION, sameCounts } from './format.ts';
+import { readLines } from './lines.ts';
+import type { EmptyStore, MovableStore } from './movable-store.ts';
+import { Section } from './section.ts';
 import { Tally } from './tally.ts';
 
 const BATCH_ROWS = 5_000;

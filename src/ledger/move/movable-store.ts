@@ -2,7 +2,7 @@
  * The interface of a store that can be moved: one consistent snapshot to read, or one transaction to fill
  * it. Rejects with `SetupError` if the database cannot do its part.
  */
-import type { RowCounts, TableName, Value } from './tables.ts';
+import type { RowCounts, TableName, Value } from '../tables.ts';
 
 /** Rows in the order of `TABLES[table].columns`. */
 export type Rows = readonly (readonly Value[])[];

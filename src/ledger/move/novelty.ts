@@ -1,5 +1,5 @@
 /** What rows of a move need of the programs that work with them afterwards. */
-import { columnsOf, type TableName, type Value } from './tables.ts';
+import { columnsOf, type TableName, type Value } from '../tables.ts';
 
 /** What only later programs know, in the order of their schemas. */
 export type Novelty = 'sealing' | 'records' | 'api_keys' | 'accounts';

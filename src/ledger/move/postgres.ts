@@ -26,9 +26,6 @@ import { readSchema } from '../postgres/schema.ts';
 import type { TimelineMemory } from '../postgres/seen-timeline.ts';
 import { NOTE_CLUSTER } from '../postgres/session-check.ts';
 import { admitLedger, LEAVE_PATH, readLedger } from '../postgres/session-ledger.ts';
-import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
-import { type Novelty, noveltyOf } from './novelty.ts';
-import { fingerprintOf, hasFingerprint, madeDay } from './row-values.ts';
 import {
   accountColumn,
   batchRows,
@@ -39,7 +36,10 @@ import {
   TABLE_NAMES,
   type TableName,
   type Value,
-} from './tables.ts';
+} from '../tables.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
+import { type Novelty, noveltyOf } from './novelty.ts';
+import { fingerprintOf, hasFingerprint, madeDay } from './row-values.ts';
 import { refuseFilled } from './tally.ts';
 
 const BATCH_ROWS = 5_000;

@@ -7,7 +7,7 @@ import {
   type Table,
   type TableName,
   type Value,
-} from './tables.ts';
+} from '../tables.ts';
 import { Tally } from './tally.ts';
 
 /** Reads the rows of one table, and checks each. An export checks its own rows in this way, too. */

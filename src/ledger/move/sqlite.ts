@@ -10,16 +10,6 @@ import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import { SchemaGuard } from '../sqlite/schema-guard.ts';
-import type {
-  EmptyStore,
-  MovableStore,
-  RawRow,
-  Rows,
-  Snapshot,
-  SnapshotUse,
-} from './movable-store.ts';
-import { type Novelty, noveltyOf } from './novelty.ts';
-import { fingerprintOf, hasFingerprint } from './row-values.ts';
 import {
   accountColumn,
   batchRows,
@@ -30,7 +20,17 @@ import {
   TABLE_NAMES,
   type TableName,
   type Value,
-} from './tables.ts';
+} from '../tables.ts';
+import type {
+  EmptyStore,
+  MovableStore,
+  RawRow,
+  Rows,
+  Snapshot,
+  SnapshotUse,
+} from './movable-store.ts';
+import { type Novelty, noveltyOf } from './novelty.ts';
+import { fingerprintOf, hasFingerprint } from './row-values.ts';
 import { refuseFilled } from './tally.ts';
 
 const BATCH_ROWS = 1_000;

@@ -1,6 +1,6 @@
 /** Rows and sums by account, to compare both ends of a move. */
 import { SetupError } from '../../errors.ts';
-import { accountColumn, columnsOf, type RowCounts, type TableName, type Value } from './tables.ts';
+import { accountColumn, columnsOf, type RowCounts, type TableName, type Value } from '../tables.ts';
 
 /** The contents of one table: for each account, the number of rows and the sums of the summed columns. */
 export class Tally {

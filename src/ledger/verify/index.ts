@@ -9,16 +9,10 @@ import type { StoreLocation } from '../location.ts';
 import { noRows } from '../move/format.ts';
 import type { Snapshot } from '../move/movable-store.ts';
 import { openMovableStore } from '../move/open.ts';
-import {
-  columnsOf,
-  type RowCounts,
-  TABLE_NAMES,
-  type TableName,
-  type Value,
-} from '../move/tables.ts';
 import { type RunningCheck, startCheck } from '../sqlite/check.ts';
 import { requireWritable } from '../sqlite/files.ts';
 import { findWalDamage } from '../sqlite/wal.ts';
+import { columnsOf, type RowCounts, TABLE_NAMES, type TableName, type Value } from '../tables.ts';
 import { checkApiKeys } from './api-keys.ts';
 import { type Finding, type FindingKind, Findings } from './findings.ts';
 import { MonthChecks } from './months.ts';

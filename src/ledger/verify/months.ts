@@ -1,7 +1,7 @@
 /** Compares each account's monthly counters with its sums by hour, which arrive account by account. */
 
 import { HOUR_MS } from '../../clock.ts';
-import type { Value } from '../move/tables.ts';
+import type { Value } from '../tables.ts';
 import { CLOCK_REMEDY, type FindingKind, type Findings } from './findings.ts';
 
 const WRONG_MONTH: FindingKind = {

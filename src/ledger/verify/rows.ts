@@ -12,7 +12,7 @@ import {
   type Table,
   type TableName,
   type Value,
-} from '../move/tables.ts';
+} from '../tables.ts';
 import { CLOCK_REMEDY, type Findings, unsound } from './findings.ts';
 
 /** A column that only the verification reads, after all others. */

@@ -16,7 +16,7 @@ import {
   oldestProgram as oldestProgramOf,
   readMigrations,
 } from '../../../src/ledger/migrations.ts';
-import { TABLE_NAMES } from '../../../src/ledger/move/tables.ts';
+import { TABLE_NAMES } from '../../../src/ledger/tables.ts';
 import { keyRequest, NOW, QUOTAS } from '../../ledger/contract.ts';
 import {
   assertSameRecords,

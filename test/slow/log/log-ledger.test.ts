@@ -18,8 +18,8 @@ import {
   openSqliteStore,
   type StoreLocation,
 } from '../../../src/ledger/index.ts';
-import { TABLE_NAMES } from '../../../src/ledger/move/tables.ts';
 import { openPostgresStore } from '../../../src/ledger/postgres/store.ts';
+import { TABLE_NAMES } from '../../../src/ledger/tables.ts';
 import { keyRequest, makeKeyId, NOW, QUOTAS } from '../../ledger/contract.ts';
 import {
   ACCOUNT,

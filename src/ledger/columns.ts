@@ -1,6 +1,6 @@
 /** The columns of a move, with the check of each value that comes from outside. */
-import { keyIdMs } from '../key-time.ts';
-import { LATENCY_BUCKETS } from '../latency.ts';
+import { keyIdMs } from './key-time.ts';
+import { LATENCY_BUCKETS } from './latency.ts';
 
 export type Value = string | number | boolean | Uint8Array | null;
 

@@ -3,10 +3,8 @@
  * value for rows from older files.
  */
 
-import { ERASED_NAME } from '../account-states.ts';
-import { isRangeList, isScopeList, MAX_API_KEY_NAME } from '../api-keys.ts';
-import { REVOCATION_REASONS, REVOKED_STATES } from '../key-records.ts';
-import { SEALED_ONLY } from '../store.ts';
+import { ERASED_NAME } from './account-states.ts';
+import { isRangeList, isScopeList, MAX_API_KEY_NAME } from './api-keys.ts';
 import {
   bytes,
   bytesUpTo,
@@ -32,6 +30,8 @@ import {
   token,
   type Value,
 } from './columns.ts';
+import { REVOCATION_REASONS, REVOKED_STATES } from './key-records.ts';
+import { SEALED_ONLY } from './store.ts';
 
 export type { Column, Value } from './columns.ts';
 
