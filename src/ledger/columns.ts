@@ -4,14 +4,21 @@ import { LATENCY_BUCKETS } from './latency.ts';
 
 export type Value = string | number | boolean | Uint8Array | null;
 
+/** What only later programs know, in the order of their schemas. */
+export const NOVELTIES = ['sealing', 'records', 'api_keys', 'accounts'] as const;
+export type Novelty = (typeof NOVELTIES)[number];
+
 export interface Column {
   readonly name: string;
-  readonly kind: 'text' | 'integer' | 'real' | 'flag' | 'bytes';
+  /** `int64`: an integer that a number cannot hold. */
+  readonly kind: 'text' | 'integer' | 'real' | 'flag' | 'bytes' | 'int64';
   /** Converts a JSON value; returns undefined if it is not what `expected` describes. */
   readonly read: (json: unknown) => Value | undefined;
   readonly expected: string;
   /** The value of rows from files older than the column. A column without it must be in every file. */
   readonly absent?: Value;
+  /** What a program must know to work with a row whose value differs from `absent`. */
+  readonly needs?: Novelty;
   /** True if the sums of the column are compared after a move. */
   readonly summed?: true;
 }
@@ -168,6 +175,11 @@ export function nullable(column: Column, absent: Value = null): Column {
     read: (json) => (json === null ? null : column.read(json)),
     expected: `${column.expected}, or null`,
   };
+}
+
+/** A nullable column that means something to programs that know `needs`, and only to them. */
+export function known(needs: Novelty, column: Column): Column {
+  return { ...nullable(column), needs };
 }
 
 export function readBytes(json: unknown, length: number): Buffer | undefined {

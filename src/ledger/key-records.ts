@@ -8,9 +8,17 @@
 import type { Commitment } from '../proof/index.ts';
 import { matches } from './commitments.ts';
 import { keyIdMs } from './key-time.ts';
-import type { RecordedEvidence } from './ledger-row.ts';
+import type { RecordedEvidence, RecordedRow } from './ledger-row.ts';
 import type { AuditRecord } from './log-store.ts';
-import { type Row, toAuditRecord, toCommitment, toVerdict } from './recorded-row.ts';
+import {
+  ownMembers,
+  type Row,
+  selection,
+  toAuditRecord,
+  toCommitment,
+  toVerdict,
+  VERDICT_PLACES,
+} from './recorded-row.ts';
 
 /** States that a revocation leads to (SP 800-57 Part 1 Rev. 5, §7). */
 export const REVOKED_STATES = ['deactivated', 'compromised'] as const;
@@ -43,23 +51,20 @@ export interface KeyState extends KeyEnd {
   readonly keyId: Uint8Array;
 }
 
+/** Members of a row that the record of its key has, too. */
+const SHOWN = [
+  ...(['keyId', 'accountId', 'apiKeyId', 'createdMs', 'securityLevel'] as const),
+  ...(['modulation', 'source', 'labels', 'expiresMs'] as const),
+] as const;
+
 /** A key that the ledger has a row of. */
-export interface KeyRecord extends KeyEnd {
-  readonly keyId: Uint8Array;
-  readonly accountId: string;
-  readonly apiKeyId: string;
-  readonly createdMs: number;
-  readonly securityLevel: number;
+export interface KeyRecord extends KeyEnd, Pick<RecordedRow, (typeof SHOWN)[number]> {
   /** Null for a key that was recorded without a log. */
   readonly strengthBits: number | null;
-  readonly modulation: string;
-  readonly source: string;
   /** Null for a plain key. */
   readonly evidence: Omit<RecordedEvidence, 'pValues'> | null;
   /** Thumbprint of the recipient, 32 bytes; null for a key that was returned in plaintext. */
   readonly sealedTo: Uint8Array | null;
-  /** Canonical JSON object of strings; null without labels. */
-  readonly labels: string | null;
   /** True if the row has what a receipt needs. */
   readonly hasReceipt: boolean;
 }
@@ -184,13 +189,7 @@ const STATE_COLUMNS = `key_states.state AS "state", key_states.reason AS "reason
   key_states.revoked_ms AS "revokedMs"`;
 
 /** The columns of `toKeyRecord`, of the tables `ledger` and `key_states`. */
-export const KEY_RECORD_COLUMNS: string = `ledger.key_id AS "keyId", ledger.account_id AS "accountId",
-  ledger.api_key_id AS "apiKeyId", ledger.created_ms AS "createdMs",
-  ledger.security_level AS "securityLevel", ledger.strength_bits AS "strengthBits",
-  ledger.modulation AS modulation, ledger.source AS source, ledger.gate_p AS "gateP",
-  ledger.tests_passed AS "testsPassed", ledger.total_tests AS "totalTests",
-  ledger.evidence_definition AS definition, ledger.sealed_to AS "sealedTo",
-  ledger.labels AS labels, ledger.expires_ms AS "expiresMs",
+export const KEY_RECORD_COLUMNS: string = `${selection([...SHOWN, 'receipt.strengthBits', 'sealed.recipient', ...VERDICT_PLACES])},
   ledger.key_commitment IS NOT NULL AS "hasReceipt", ${STATE_COLUMNS}`;
 
 /** The columns of `StateCandidate`. */
@@ -200,8 +199,9 @@ export const STATE_CANDIDATE_COLUMNS: string = `key_states.key_id AS "keyId",
 
 /** Selects rows of `toKeyStateRecord`. A condition may follow. */
 export const SELECT_KEY_STATES: string = `SELECT key_states.key_id AS "keyId",
-    key_states.account_id AS "accountId", CAST(key_states.fingerprint AS text) AS "fingerprint",
-    key_states.commitment AS commitment, key_states.secret_version AS "secretVersion",
+    key_states.account_id AS "accountId",
+    CAST(key_states.fingerprint AS text) AS "commitment.fingerprint",
+    key_states.commitment AS "commitment.digest", key_states.secret_version AS "commitment.version",
     key_states.expires_ms AS "expiresMs", ${STATE_COLUMNS},
     ledger.account_id AS "rowAccountId", CAST(ledger.fingerprint AS text) AS "rowFingerprint",
     ledger.commitment AS "rowCommitment", ledger.secret_version AS "rowVersion",
@@ -225,17 +225,10 @@ export function stateOf(commitment: Commitment, candidates: readonly Row[]): Key
 
 export function toKeyRecord(row: Row): KeyRecord {
   return {
-    keyId: row.keyId as Uint8Array,
-    accountId: String(row.accountId),
-    apiKeyId: String(row.apiKeyId),
-    createdMs: Number(row.createdMs),
-    securityLevel: Number(row.securityLevel),
-    strengthBits: row.strengthBits as number | null,
-    modulation: String(row.modulation),
-    source: String(row.source),
+    ...ownMembers(row, SHOWN),
+    strengthBits: row['receipt.strengthBits'] as number | null,
     evidence: toVerdict(row),
-    sealedTo: row.sealedTo as Uint8Array | null,
-    labels: row.labels as string | null,
+    sealedTo: row['sealed.recipient'] as Uint8Array | null,
     hasReceipt: Boolean(row.hasReceipt),
     ...toKeyEnd(row),
   };
@@ -271,8 +264,9 @@ function toStateRow(row: Row): KeyStateRow | null {
   return {
     accountId: String(row.rowAccountId),
     commitment: toCommitment({
-      ...{ commitment: row.rowCommitment, secretVersion: row.rowVersion },
-      fingerprint: row.rowFingerprint,
+      'commitment.digest': row.rowCommitment,
+      'commitment.version': row.rowVersion,
+      'commitment.fingerprint': row.rowFingerprint,
     }),
     expiresMs: row.rowExpiresMs as number | null,
   };

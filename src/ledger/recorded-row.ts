@@ -1,6 +1,7 @@
 /** Converts rows of the ledger, the log and the audit table for both stores. */
 
 import type { Commitment } from '../proof/index.ts';
+import { type Place, RECORDED_COLUMNS, type RowParts } from './key-columns.ts';
 import type {
   PendingEntry,
   RecordedEvidence,
@@ -11,41 +12,16 @@ import type {
 import type { AuditRecord, HeadSeal, Logged, LogRecord } from './log-store.ts';
 import type { Head } from './log-turn.ts';
 
-/** The columns behind `RecordedRow`, with their names in both databases. */
-const COLUMNS = {
-  keyId: 'ledger.key_id',
-  fingerprint: 'CAST(ledger.fingerprint AS text)',
-  commitment: 'ledger.commitment',
-  secretVersion: 'ledger.secret_version',
-  accountId: 'ledger.account_id',
-  apiKeyId: 'ledger.api_key_id',
-  securityLevel: 'ledger.security_level',
-  modulation: 'ledger.modulation',
-  source: 'ledger.source',
-  createdMs: 'ledger.created_ms',
-  latencyUs: 'ledger.latency_us',
-  entropyBits: 'ledger.entropy_bits',
-  entropyJobId: 'ledger.entropy_job_id',
-  gateP: 'ledger.gate_p',
-  testsPassed: 'ledger.tests_passed',
-  totalTests: 'ledger.total_tests',
-  definition: 'ledger.evidence_definition',
-  pValues: 'validated_keys.p_values',
-  sealedTo: 'ledger.sealed_to',
-  sealedDigest: 'ledger.sealed_digest',
-  labels: 'ledger.labels',
-  expiresMs: 'ledger.expires_ms',
-  keyCommitment: 'ledger.key_commitment',
-  salt: 'ledger.salt',
-  strengthBits: 'ledger.strength_bits',
-  sources: 'ledger.sources',
-  software: 'software.name',
-};
+const RECORDED_PLACES = RECORDED_COLUMNS.map(({ place }) => place);
 
-const list = (columns: Readonly<Record<string, string>>): string =>
-  Object.entries(columns)
-    .map(([name, column]) => `${column} AS "${name}"`)
+/** Selects columns of a key's row, each under its place; all that a recorded row has by default. */
+export function selection(places: readonly Place[] = RECORDED_PLACES): string {
+  return RECORDED_COLUMNS.filter(({ place }) => places.includes(place))
+    .map(({ name, source = `ledger.${name}`, kind, place }) =>
+      kind === 'int64' ? `CAST(${source} AS text) AS "${place}"` : `${source} AS "${place}"`,
+    )
     .join(', ');
+}
 
 const RECORDS = `FROM ledger
   LEFT JOIN validated_keys
@@ -53,10 +29,10 @@ const RECORDS = `FROM ledger
   LEFT JOIN software ON software.software_id = ledger.software_id`;
 
 /** Selects rows of `toRecordedRow`. A condition may follow. */
-export const SELECT_RECORDS = `SELECT ${list(COLUMNS)} ${RECORDS}`;
+export const SELECT_RECORDS = `SELECT ${selection()} ${RECORDS}`;
 
 /** Selects rows of `toRecordedRow` and `toLogged`. */
-export const SELECT_LOGGED_RECORDS = `SELECT ${list(COLUMNS)}, log_entries.log_id AS "logId",
+export const SELECT_LOGGED_RECORDS = `SELECT ${selection()}, log_entries.log_id AS "logId",
     log_entries.entry_index AS "index", log_pending.log_id IS NOT NULL AS "isPending" ${RECORDS}
   LEFT JOIN log_entries ON log_entries.entry_id = ledger.key_id
   LEFT JOIN log_pending ON log_pending.entry_id = ledger.key_id`;
@@ -87,66 +63,75 @@ export const SELECT_AUDITS =
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Places of the row itself, not of its parts. */
+type OwnPlace = Exclude<keyof RecordedRow, keyof RowParts>;
+
+const OWN_PLACES = RECORDED_PLACES.filter((place) => !place.includes('.')) as OwnPlace[];
+
 export function toRecordedRow(row: Row): RecordedRow {
   return {
-    keyId: row.keyId as Uint8Array,
+    ...ownMembers(row, OWN_PLACES),
     commitment: toCommitment(row),
-    accountId: String(row.accountId),
-    apiKeyId: String(row.apiKeyId),
-    securityLevel: Number(row.securityLevel),
-    modulation: String(row.modulation),
-    source: String(row.source),
-    createdMs: Number(row.createdMs),
-    latencyUs: Number(row.latencyUs),
-    entropyBits: Number(row.entropyBits),
-    entropyJobId: row.entropyJobId as string | null,
     evidence: toEvidence(row),
     sealed: toRowSeal(row),
-    labels: row.labels as string | null,
-    expiresMs: row.expiresMs as number | null,
     receipt: toReceipt(row),
   };
 }
 
+/** Returns the values of these places as the database has them: as the row does. */
+export function ownMembers<P extends OwnPlace>(
+  row: Row,
+  places: readonly P[],
+): Pick<RecordedRow, P> {
+  return Object.fromEntries(places.map((place) => [place, row[place]])) as Pick<RecordedRow, P>;
+}
+
 export function toCommitment(row: Row): Commitment {
-  const { buffer, byteOffset, length } = row.commitment as Uint8Array<ArrayBuffer>;
+  const { buffer, byteOffset, length } = row['commitment.digest'] as Uint8Array<ArrayBuffer>;
   return {
-    version: Number(row.secretVersion),
+    version: Number(row['commitment.version']),
     digest: Buffer.from(buffer, byteOffset, length),
-    fingerprint: BigInt(row.fingerprint as string),
+    fingerprint: BigInt(row['commitment.fingerprint'] as string),
   };
 }
 
 function toEvidence(row: Row): RecordedEvidence | null {
-  const pValues = (row.pValues as Uint8Array | null) ?? new Uint8Array(0);
+  const pValues = (row['evidence.pValues'] as Uint8Array | null) ?? new Uint8Array(0);
   const verdict = toVerdict(row);
   return verdict && { ...verdict, pValues };
 }
 
+/** The columns of `toVerdict`. */
+export const VERDICT_PLACES = RECORDED_PLACES.filter(
+  (place) => place.startsWith('evidence.') && place !== 'evidence.pValues',
+);
+
 /** Programs that do not know `evidence_definition` recorded the first one. */
 export function toVerdict(row: Row): Omit<RecordedEvidence, 'pValues'> | null {
-  if (row.gateP === null) return null;
+  if (row['evidence.gateP'] === null) return null;
   return {
-    definition: Number(row.definition ?? 1),
-    gateP: Number(row.gateP),
-    testsPassed: Number(row.testsPassed),
-    totalTests: Number(row.totalTests),
+    definition: Number(row['evidence.definition'] ?? 1),
+    gateP: Number(row['evidence.gateP']),
+    testsPassed: Number(row['evidence.testsPassed']),
+    totalTests: Number(row['evidence.totalTests']),
   };
 }
 
-function toRowSeal({ sealedTo, sealedDigest }: Row): RowSeal | null {
-  if (sealedTo === null || sealedDigest === null) return null;
-  return { recipient: sealedTo as Uint8Array, digest: sealedDigest as Uint8Array };
+function toRowSeal(row: Row): RowSeal | null {
+  const [recipient, digest] = [row['sealed.recipient'], row['sealed.digest']];
+  if (recipient === null || digest === null) return null;
+  return { recipient: recipient as Uint8Array, digest: digest as Uint8Array };
 }
 
 function toReceipt(row: Row): RecordedReceipt | null {
-  if (row.keyCommitment === null || row.salt === null) return null;
+  const [keyCommitment, salt] = [row['receipt.keyCommitment'], row['receipt.salt']];
+  if (keyCommitment === null || salt === null) return null;
   return {
-    keyCommitment: row.keyCommitment as Uint8Array,
-    salt: row.salt as Uint8Array,
-    strengthBits: Number(row.strengthBits),
-    sources: String(row.sources),
-    software: String(row.software ?? ''),
+    keyCommitment: keyCommitment as Uint8Array,
+    salt: salt as Uint8Array,
+    strengthBits: Number(row['receipt.strengthBits']),
+    sources: String(row['receipt.sources']),
+    software: String(row['receipt.software'] ?? ''),
   };
 }
 

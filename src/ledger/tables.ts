@@ -1,8 +1,7 @@
 /**
- * The tables of a move, the same for both stores. A column added by a migration is one line here, with its
- * value for rows from older files.
+ * The tables that a move takes along, the same for both stores. A column added by a migration is one line here, with its
+ * value for rows from older files; one of `ledger` is a line of `key-columns.ts`.
  */
-
 import { ERASED_NAME } from './account-states.ts';
 import { isRangeList, isScopeList, MAX_API_KEY_NAME } from './api-keys.ts';
 import {
@@ -16,24 +15,23 @@ import {
   id,
   integer,
   KEY_ID,
-  labels,
+  known,
   lines,
   matching,
   nullable,
   oneOf,
-  readBytes,
   real,
-  SECURITY_LEVEL,
   summed,
   TIME_MAX,
   text,
   token,
   type Value,
 } from './columns.ts';
+import { DEFINITION, LEDGER_COLUMNS, P_VALUES, P_VALUES_LENGTHS } from './key-columns.ts';
 import { REVOCATION_REASONS, REVOKED_STATES } from './key-records.ts';
 import { SEALED_ONLY } from './store.ts';
 
-export type { Column, Value } from './columns.ts';
+export { type Column, NOVELTIES, type Novelty, type Value } from './columns.ts';
 
 export interface Table {
   /** All columns. The first `keyLength` form the primary key, which orders the rows. */
@@ -58,34 +56,9 @@ const HUGE = 500;
 const MAX_BODY = 4 * 2 ** 20;
 const MAX_KEYS = 1_000;
 
-/**
- * Length of the p-values in bytes by the definition of the evidence, 4 each: 188, and from the second on
- * 192.
- */
-const P_VALUES_LENGTHS: ReadonlyMap<Value, number> = new Map([
-  [1, 752],
-  [2, 768],
-]);
-const P_VALUES_BYTES = [...P_VALUES_LENGTHS.values()];
-
-const DEFINITION: Column = {
-  name: 'evidence_definition',
-  kind: 'integer',
-  read: (json) => (json === 1 || json === 2 ? json : undefined),
-  expected: '1 or 2',
-};
-
-const P_VALUES: Column = {
-  name: 'p_values',
-  kind: 'bytes',
-  read: (json) =>
-    P_VALUES_BYTES.map((length) => readBytes(json, length)).find((one) => one !== undefined),
-  expected: `${P_VALUES_BYTES.map((length) => 2 * length).join(' or ')} hexadecimal digits, lower-case`,
-};
-
 /** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
-const RECEIPT = [16, 21] as const;
-const SEAL = [21, 23] as const;
+const RECEIPT = positionsOf('key_commitment', 'software_id');
+const SEAL = positionsOf('sealed_to', 'sealed_digest');
 
 /** Columns of `key_states` that are set together, by position: those of a revocation. */
 const REVOCATION = [5, 9] as const;
@@ -128,10 +101,10 @@ export const TABLES = {
       text('plan', 100),
       flag('demo'),
       integer('created_ms', TIME_MAX),
-      { ...oneOf('sealed_only', SEALED_ONLY), absent: 'off' },
-      nullable(integer('suspended_ms', TIME_MAX)),
-      nullable(integer('deleted_ms', TIME_MAX)),
-      nullable(bytes('state_audit_id', 16)),
+      { ...oneOf('sealed_only', SEALED_ONLY), absent: 'off', needs: 'sealing' },
+      known('accounts', integer('suspended_ms', TIME_MAX)),
+      known('accounts', integer('deleted_ms', TIME_MAX)),
+      known('accounts', bytes('state_audit_id', 16)),
     ],
     misfit: (row) => {
       const [suspended, deleted, audit] = row.slice(...STATE);
@@ -151,12 +124,12 @@ export const TABLES = {
       integer('created_ms', TIME_MAX),
       nullable(integer('revoked_ms', TIME_MAX)),
       nullable(text('name', MAX_API_KEY_NAME)),
-      nullable(matching('scopes', isScopeList, 'a list of scopes')),
-      nullable(integer('expires_ms', TIME_MAX)),
-      nullable(matching('address_ranges', isRangeList, 'a list of address ranges')),
-      nullable(real('rate_per_second', Number.MAX_VALUE)),
-      nullable(integer('burst', INT32_MAX)),
-      nullable(integer('monthly_limit')),
+      known('api_keys', matching('scopes', isScopeList, 'a list of scopes')),
+      known('api_keys', integer('expires_ms', TIME_MAX)),
+      known('api_keys', matching('address_ranges', isRangeList, 'a list of address ranges')),
+      known('api_keys', real('rate_per_second', Number.MAX_VALUE)),
+      known('api_keys', integer('burst', INT32_MAX)),
+      known('api_keys', integer('monthly_limit')),
       nullable(integer('last_used_hour', INT32_MAX)),
       nullable(id('replaced_by')),
       nullable(id('counter_id')),
@@ -186,34 +159,7 @@ export const TABLES = {
   },
   ledger: {
     keyLength: 1,
-    // Without the fingerprint, which is the first 64 bits of the commitment.
-    columns: [
-      KEY_ID,
-      bytes('commitment', 32),
-      integer('secret_version', INT32_MAX),
-      id('account_id'),
-      id('api_key_id'),
-      SECURITY_LEVEL,
-      text('modulation', 100),
-      text('source', 100),
-      integer('created_ms', TIME_MAX),
-      integer('latency_us'),
-      real('entropy_bits', Number.MAX_VALUE),
-      nullable(text('entropy_job_id', 1_000)),
-      nullable(real('gate_p', 1)),
-      nullable(integer('tests_passed', INT32_MAX)),
-      nullable(integer('total_tests', INT32_MAX)),
-      nullable(DEFINITION),
-      nullable(bytes('key_commitment', 32)),
-      nullable(bytes('salt', 32)),
-      nullable(integer('strength_bits', INT32_MAX)),
-      nullable(text('sources', 1_000)),
-      nullable(integer('software_id', INT32_MAX)),
-      nullable(bytes('sealed_to', 32)),
-      nullable(bytes('sealed_digest', 32)),
-      nullable(labels('labels', 10_000)),
-      nullable(integer('expires_ms', TIME_MAX)),
-    ],
+    columns: LEDGER_COLUMNS,
     misfit: (row) => {
       if (isTorn(row.slice(...RECEIPT))) {
         return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
@@ -393,6 +339,12 @@ export function accountColumn(table: TableName): number {
 export function accountOf(row: readonly Value[]): { accountId: string; plan: string | null } {
   const [, deletedMs] = row.slice(...STATE);
   return { accountId: String(row[0]), plan: deletedMs === null ? String(row[2]) : null };
+}
+
+/** Returns the positions of consecutive columns of `ledger` for `slice`. */
+function positionsOf(first: string, last: string): [number, number] {
+  const positionOf = (of: string) => LEDGER_COLUMNS.findIndex(({ name }) => name === of);
+  return [positionOf(first), positionOf(last) + 1];
 }
 
 /** Reports whether only some of the values are set. */

@@ -32,13 +32,14 @@ import {
   type Column,
   columnsOf,
   keyColumns,
+  type Novelty,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
   type Value,
 } from '../tables.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
-import { type Novelty, noveltyOf } from './novelty.ts';
+import { noveltyOf } from './novelty.ts';
 import { fingerprintOf, hasFingerprint, madeDay } from './row-values.ts';
 import { refuseFilled } from './tally.ts';
 
@@ -63,6 +64,7 @@ const TYPES: Record<Column['kind'], string> = {
   real: 'double precision',
   flag: 'boolean',
   bytes: 'bytea',
+  int64: 'bigint',
 };
 
 /** Reads int8 as a number: moved values stay below 2^53. */
@@ -212,7 +214,7 @@ async function insertRows(client: pg.Client, table: TableName, rows: Rows): Prom
   }));
   if (hasFingerprint(table)) {
     const values = rows.map((row) => String(fingerprintOf(row)));
-    columns.push({ name: 'fingerprint', type: 'bigint', values });
+    columns.push({ name: 'fingerprint', type: TYPES.int64, values });
   }
   if (table === 'idempotency') {
     const days = rows.map(madeDay);

@@ -16,6 +16,7 @@ import {
   columnsOf,
   keyColumns,
   mayBeAbsent,
+  type Novelty,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
@@ -29,7 +30,7 @@ import type {
   Snapshot,
   SnapshotUse,
 } from './movable-store.ts';
-import { type Novelty, noveltyOf } from './novelty.ts';
+import { noveltyOf } from './novelty.ts';
 import { fingerprintOf, hasFingerprint } from './row-values.ts';
 import { refuseFilled } from './tally.ts';
 

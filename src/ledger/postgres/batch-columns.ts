@@ -1,6 +1,7 @@
 /** Requests and rows in the form that `COMMIT_BATCH` reads. */
+import { NEW_COLUMNS } from '../key-columns.ts';
 import { latencyBucket } from '../latency.ts';
-import type { RowReceipt } from '../ledger-row.ts';
+import type { LedgerRow, PendingEntry } from '../ledger-row.ts';
 import type { FailedRequest, MeteredRequest } from '../store.ts';
 import { bytea } from './connection.ts';
 
@@ -23,48 +24,26 @@ export function requestColumns(request: MeteredRequest, position: number): Recor
 export function keyColumns({ keys }: MeteredRequest, position: number): Record<string, unknown>[] {
   return keys.map((row) => ({
     position,
-    key_id: bytea(row.keyId),
-    fingerprint: String(row.commitment.fingerprint),
-    commitment: bytea(row.commitment.digest),
-    secret_version: row.commitment.version,
-    security_level: row.securityLevel,
-    modulation: row.modulation,
-    source: row.source,
-    created_ms: row.createdMs,
-    latency_us: row.latencyUs,
+    ...rowColumns(row),
     latency_bucket: latencyBucket(row.latencyUs),
-    entropy_bits: row.entropyBits,
-    entropy_job_id: row.entropyJobId,
-    gate_p: row.evidence?.gateP ?? null,
-    tests_passed: row.evidence?.testsPassed ?? null,
-    total_tests: row.evidence?.totalTests ?? null,
-    p_values: row.evidence && bytea(row.evidence.pValues),
-    evidence_definition: row.evidence?.definition ?? null,
-    sealed_to: row.sealed && bytea(row.sealed.recipient),
-    sealed_digest: row.sealed && bytea(row.sealed.digest),
-    // Absent if null: JSON leaves them out.
-    labels: row.labels ?? undefined,
-    expires_ms: row.expiresMs ?? undefined,
-    ...(row.receipt && receiptColumns(row.receipt)),
+    ...(row.receipt?.pending && entryColumns(row.receipt.pending)),
   }));
 }
 
+/** Leaves out what is null: a missing member is the same. */
+function rowColumns(row: LedgerRow): Record<string, unknown> {
+  const columns: Record<string, unknown> = {};
+  for (const { name, valueIn } of NEW_COLUMNS) {
+    const value = valueIn(row);
+    if (value instanceof Uint8Array) columns[name] = bytea(value);
+    else if (value !== null) columns[name] = typeof value === 'bigint' ? String(value) : value;
+  }
+  return columns;
+}
+
 /** The entry ID is the key ID. */
-function receiptColumns(receipt: RowReceipt): Record<string, unknown> {
-  const { keyCommitment, salt, strengthBits, sources, softwareId, pending } = receipt;
-  return {
-    key_commitment: bytea(keyCommitment),
-    salt: bytea(salt),
-    strength_bits: strengthBits,
-    sources,
-    software_id: softwareId,
-    ...(pending && {
-      log_id: pending.logId,
-      entry: bytea(pending.entry),
-      mac: bytea(pending.mac),
-      mac_version: pending.secretVersion,
-    }),
-  };
+function entryColumns({ logId, entry, mac, secretVersion }: PendingEntry): Record<string, unknown> {
+  return { log_id: logId, entry: bytea(entry), mac: bytea(mac), mac_version: secretVersion };
 }
 
 export function failureColumns({

@@ -9,8 +9,9 @@ import type { SQLInputValue } from 'node:sqlite';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { joinKeyIds } from '../idempotency.ts';
+import { rowOf } from '../key-columns.ts';
 import { formatCounts } from '../latency.ts';
-import type { LedgerRow } from '../ledger-row.ts';
+import type { LedgerRow, PendingEntry } from '../ledger-row.ts';
 import { type ApiKeyCounter, type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type {
@@ -318,45 +319,26 @@ function hasCommitment(rows: readonly LedgerRow[], { digest, version }: Commitme
 function probeRequest(atMs: number): MeteredRequest {
   const digest = randomBytes(32);
   const accountId = `probe-${digest.toString('hex')}`;
-  const row: LedgerRow = {
-    keyId: randomBytes(16),
-    commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE() },
-    otherCommitments: [],
-    securityLevel: 256,
-    modulation: 'probe',
-    source: 'probe',
-    createdMs: atMs,
-    latencyUs: 0,
-    entropyBits: 0,
-    entropyJobId: null,
-    evidence: {
-      definition: 2,
-      gateP: 1,
-      testsPassed: 0,
-      totalTests: 0,
-      pValues: Buffer.alloc(0),
-    },
-    sealed: { recipient: digest, digest },
-    labels: '{}',
-    expiresMs: atMs,
-    receipt: {
-      keyCommitment: digest,
-      salt: digest,
-      strengthBits: 256,
-      sources: 'probe',
-      softwareId: 0,
-      pending: {
-        entryId: digest,
-        logId: 0,
-        kind: 'key',
-        entry: digest,
-        mac: digest,
-        secretVersion: 1,
-      },
-    },
-  };
   const counts = { streams: 0, streamsPassed: 0 };
   const idempotency = { key: 'probe', requestHash: digest, body: '' };
   const apiKeyLimit = { counterId: accountId, limit: 1 };
-  return { accountId, apiKeyId: accountId, atMs, keys: [row], counts, idempotency, apiKeyLimit };
+  const keys = [probeRow(digest)];
+  return { accountId, apiKeyId: accountId, atMs, keys, counts, idempotency, apiKeyLimit };
+}
+
+/** Returns a row with a value in each column, and its entry. */
+function probeRow(digest: Buffer): LedgerRow {
+  const values = {
+    text: 'probe',
+    integer: 0,
+    real: 0,
+    flag: 0,
+    bytes: digest,
+    int64: digest.readBigInt64BE(),
+  };
+  const row = rowOf(({ kind }) => values[kind]);
+  const keyId = digest.subarray(0, 16);
+  const entry = { entry: digest, mac: digest, secretVersion: 1 };
+  const pending: PendingEntry = { entryId: keyId, logId: 0, kind: 'key', ...entry };
+  return { ...row, keyId, securityLevel: 256, receipt: row.receipt && { ...row.receipt, pending } };
 }
