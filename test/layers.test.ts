@@ -75,6 +75,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   '#sp800-90b/health': ['entropy', 'keys'],
   'inspection/index.ts': ['cli'],
   'ledger/admin.ts': ['cli', 'inspection'],
+  'ledger/key-columns.ts': ['keys', 'service'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#sp800-22/assess': ['cli'],
   '#sp800-22/report': ['cli', 'lab'],

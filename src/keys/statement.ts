@@ -24,6 +24,7 @@ import type {
   RecordedReceipt,
   RecordedRow,
 } from '../ledger/index.ts';
+import { type KeyColumn, RECORDED_COLUMNS } from '../ledger/key-columns.ts';
 import { formatKeyId } from './key-id.ts';
 import { parseSources } from './sources-text.ts';
 
@@ -56,51 +57,30 @@ function canonicalKeyStatement(
   origin: string,
   keyId = formatKeyId(record.keyId),
 ): string {
-  const texts = textsOf(record, keyId);
-  const { receipt } = texts;
+  const receipt = receiptOf(record);
   return (
     `{"evidence":${record.evidence ? canonicalEvidence(record.evidence) : null}` +
-    `,"key_commitment":"${texts.keyCommitment}"` +
+    `,"key_commitment":"${base64(receipt.keyCommitment)}"` +
     `,"key_id":"${keyId}"` +
     `,"modulation":${quoted(record.modulation)}` +
-    `,"row_digest":"${hash('sha256', canonicalRow(record, texts), 'base64')}"` +
-    `,"salt":"${texts.salt}"` +
+    `,"row_digest":"${hash('sha256', canonicalRow(record, keyId), 'base64')}"` +
+    `,"salt":"${base64(receipt.salt)}"` +
     `,"sealed_digest":${record.sealed ? `"${base64(record.sealed.digest)}"` : null}` +
     `,"sealed_to":${record.sealed ? `"${base64(record.sealed.recipient)}"` : null}` +
     `,"security_level":${record.securityLevel}` +
     `,"security_strength_bits":${receipt.strengthBits}` +
     `,"service":${quoted(origin)}` +
-    `,"software":${texts.software}` +
+    `,"software":${quoted(receipt.software)}` +
     `,"sources":[${canonicalSources(receipt.sources)}]` +
     `,"time":"${formatTimestamp(record.createdMs)}"` +
     `,"type":"${KEY_STATEMENT}"}`
   );
 }
 
-/** The receipt columns of a row, and the texts that row and statement both hold. */
-interface RowTexts {
-  readonly receipt: RecordedReceipt;
-  readonly keyId: string;
-  /** Base64. */
-  readonly keyCommitment: string;
-  /** Base64. */
-  readonly salt: string;
-  /** Quoted. */
-  readonly software: string;
-}
-
 /** Throws `TypeError` for a row without receipt columns. */
-function textsOf({ receipt }: RecordedRow, keyId: string): RowTexts {
-  if (!receipt) {
-    throw new TypeError('"record" expected a row with receipt columns, got one without');
-  }
-  return {
-    receipt,
-    keyId,
-    keyCommitment: base64(receipt.keyCommitment),
-    salt: base64(receipt.salt),
-    software: quoted(receipt.software),
-  };
+function receiptOf({ receipt }: RecordedRow): RecordedReceipt {
+  if (receipt) return receipt;
+  throw new TypeError('"record" expected a row with receipt columns, got one without');
 }
 
 function canonicalEvidence(evidence: RecordedEvidence): string {
@@ -149,46 +129,44 @@ export function evidenceDigest({ definition, gateP, pValues }: RecordedEvidence)
 }
 
 /**
- * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of its columns. Bytes are base64, the
- * key ID and the fingerprint are text, and a column without a value is null, except `labels` and `expires_ms`, which
- * are then absent: rows of earlier releases keep their digests. The statement itself holds the columns of a sealed key.
+ * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of the columns that `key-columns.ts` of the
+ * ledger says. Bytes are base64, and the key ID and the fingerprint are text.
  * Throws `TypeError` for a row without receipt columns.
  */
 export function rowDigest(record: RecordedRow): Buffer {
-  const columns = canonicalRow(record, textsOf(record, formatKeyId(record.keyId)));
-  return hash('sha256', columns, 'buffer');
+  receiptOf(record);
+  return hash('sha256', canonicalRow(record, formatKeyId(record.keyId)), 'buffer');
 }
 
-function canonicalRow(record: RecordedRow, texts: RowTexts): string {
-  const { commitment, evidence } = record;
-  const { receipt } = texts;
-  return (
-    `{"account_id":${quoted(record.accountId)}` +
-    `,"api_key_id":${quoted(record.apiKeyId)}` +
-    `,"commitment":"${base64(commitment.digest)}"` +
-    `,"created_ms":${record.createdMs}` +
-    `,"entropy_bits":${record.entropyBits}` +
-    `,"entropy_job_id":${quoted(record.entropyJobId)}` +
-    `,"evidence_definition":${evidence ? evidence.definition : null}` +
-    `${record.expiresMs === null ? '' : `,"expires_ms":${record.expiresMs}`}` +
-    `,"fingerprint":"${commitment.fingerprint}"` +
-    `,"gate_p":${evidence ? evidence.gateP : null}` +
-    `,"key_commitment":"${texts.keyCommitment}"` +
-    `,"key_id":"${texts.keyId}"` +
-    `${record.labels === null ? '' : `,"labels":${quoted(record.labels)}`}` +
-    `,"latency_us":${record.latencyUs}` +
-    `,"modulation":${quoted(record.modulation)}` +
-    `,"p_values":${evidence ? `"${base64(evidence.pValues)}"` : null}` +
-    `,"salt":"${texts.salt}"` +
-    `,"secret_version":${commitment.version}` +
-    `,"security_level":${record.securityLevel}` +
-    `,"software":${texts.software}` +
-    `,"source":${quoted(record.source)}` +
-    `,"sources":${quoted(receipt.sources)}` +
-    `,"strength_bits":${receipt.strengthBits}` +
-    `,"tests_passed":${evidence ? evidence.testsPassed : null}` +
-    `,"total_tests":${evidence ? evidence.totalTests : null}}`
-  );
+const FORMS: Readonly<Record<KeyColumn['kind'], (value: never) => string>> = {
+  text: quoted,
+  bytes: (value: Uint8Array) => `"${base64(value)}"`,
+  integer: String,
+  real: String,
+  flag: String,
+  int64: (value: bigint) => `"${value}"`,
+};
+
+/** The columns of the digest in the order of their names, each with its form. */
+const DIGESTED = RECORDED_COLUMNS.filter(({ digest }) => digest !== 'never')
+  .sort((one, other) => (one.name < other.name ? -1 : 1))
+  .map(({ name, place, kind, digest, valueIn }) => ({
+    start: `,"${name}":`,
+    form: place === 'keyId' ? null : FORMS[kind],
+    isAbsent: digest === 'absent',
+    valueIn,
+  }));
+
+/** A loop over columns costs 0.3 µs more than their names in a row (bench/key-path.ts). */
+function canonicalRow(record: RecordedRow, keyId: string): string {
+  let text = '';
+  for (const { start, form, isAbsent, valueIn } of DIGESTED) {
+    const value = valueIn(record);
+    if (form === null) text += `${start}"${keyId}"`;
+    else if (value !== null) text += start + form(value as never);
+    else if (!isAbsent) text += `${start}null`;
+  }
+  return `{${text.slice(1)}}`;
 }
 
 /** Returns the statement about an administrative action in the log of this origin. */
