@@ -95,6 +95,21 @@ describe('procedure B', () => {
     assert.deepEqual([last.tests.length, last.stopped, last.complete], [8, undefined, false]);
   });
 
+  it('is undecided if the input ends where a step ends, or before the first group of the next', () => {
+    // Steps 1 to 3; after step 4, bits are missing for step 5.
+    const ends = REFERENCE.aes.b.ends.slice(0, 3);
+    for (const [i, end] of ends.entries()) {
+      for (let more = 0; more < i + 2; more++) {
+        const [run] = procedureB(aesStream(), { bits: end + more }).runs;
+        assert.equal(
+          run.stopped,
+          `step ${i + 2} stopped with 0 of 100,000 groups of ${i + 2} bits that begin with ${'0'.repeat(i + 1)}, in 0 groups`,
+        );
+        assert.deepEqual([run.complete, run.reason, run.bits], [false, undefined, end]);
+      }
+    }
+  });
+
   it('takes the start that would take longest, not the one with the fewest groups', () => {
     // Mostly zeros, and then only ones: 1 catches up, and 0 is missing.
     const stream = Buffer.alloc(80_000, 0xff);

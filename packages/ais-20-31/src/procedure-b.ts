@@ -166,6 +166,13 @@ function startAt(bits: Uint8Array, at: number, startBits: number): number {
   return start;
 }
 
+/** Returns the groups in which a start occurs `more` times, if it stays as frequent as in the last ones: `recent` of `last`. */
+function missingGroups(more: number, recent: number, last: number): number {
+  if (more === 0) return 0;
+  // Without a group, nothing tells the starts apart.
+  return recent === 0 ? Number.POSITIVE_INFINITY : (more * last) / recent;
+}
+
 /** Returns the start that takes longest to occur 100,000 times, by its share of the last tuples. */
 function slowestStart(bits: Uint8Array, startBits: number, counts: readonly number[]): StoppedStep {
   const length = startBits + 1;
@@ -178,7 +185,7 @@ function slowestStart(bits: Uint8Array, startBits: number, counts: readonly numb
     found,
     groups,
     recent: recent[start],
-    missing: found === SAMPLES ? 0 : ((SAMPLES - found) * last) / recent[start],
+    missing: missingGroups(SAMPLES - found, recent[start], last),
   }));
   const longest = Math.max(...steps.map(({ missing }) => missing));
   const slowest = steps.filter(({ missing }) => missing === longest);
