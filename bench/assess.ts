@@ -9,15 +9,16 @@
  * function, from the file to the text of its output; so the start of a process is not part of either. The first rounds,
  * in which the code is still being optimised, do not count.
  */
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeOutput, type OutputKind } from '#lab';
 import { runPackedSuite } from '#sp800-22';
-import { makeOutput, type OutputKind } from '#sp800-22/report';
-import { assess } from '../src/cli/assess/assess.ts';
+import { assess } from '../packages/lab/src/commands/assess-file.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const SEQUENCE_BITS = 2 ** 20;

@@ -112,21 +112,8 @@ let outputLeft = false;
 process.on('uncaughtException', endAtOnce);
 dropWebCryptoWarnings();
 if (log) logWarnings(log);
-// Lost messages do no harm, but lost data fails the command. If a reader such as head closes the pipe, the command exits
-// with 141, as after SIGPIPE.
+// Lost messages do no harm.
 process.stderr.on('error', () => {});
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.once('exit', (code) => {
-    if (code !== 0) return;
-    if (error.code === 'EPIPE') {
-      if (outputLeft) return;
-      process.exitCode = 141;
-      return;
-    }
-    sayFailure(`the output cannot be written: ${writeFailure(error)}`);
-    process.exitCode = lostCode;
-  });
-});
 // No thread starts in a directory that was removed. A server that needs none goes on at the root.
 if (isServer && isWorkingDirectoryGone()) {
   const { relativePaths } = await import('./config/relative-paths.ts');
@@ -145,8 +132,9 @@ const server = isServer ? await import('./serve/index.ts') : null;
 const threads = server?.startThreads();
 const { runCli } = await import('./cli/index.ts');
 const { findLauncher } = await import('./process/launcher.ts');
+const { failOnLostOutput } = await import('#platform/commands');
 // No command has written before, so none can have failed to.
-const { writeFailure } = await import('#platform/files');
+failOnLostOutput({ say: sayFailure, code: () => lostCode, isLeft: () => outputLeft });
 const launcher = findLauncher(env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
   env,

@@ -1,13 +1,13 @@
 /** What docs/cli.md promises: `phm COMMAND --help` lists the options, also those that its prose names. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { helpEntries, readHelps } from './support/command-help.ts';
-import { ROOT } from './support/imports.ts';
+import { ROOT, readSources } from './support/imports.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
-const CLI = join(ROOT, 'src/cli');
+const COMMANDS = ['src/cli', 'packages/lab/src/commands'];
 
 /** Options of every command, which the page does not describe. */
 const GENERAL = ['--help', '--version'];
@@ -25,9 +25,7 @@ function optionsOf(help: string): { name: string; description: string }[] {
 
 /** Returns the options that the sources of the command line declare. */
 function declaredOptions(): string[] {
-  return readdirSync(CLI, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => readFileSync(join(CLI, file), 'utf8'))
+  return COMMANDS.flatMap((folder) => [...readSources(folder).values()])
     .flatMap((text) => [
       ...text.matchAll(/(?:\.(?:required)?[oO]ption|new Option)\(\s*'[^']*?(--[a-z-]+)/g),
     ])
@@ -63,8 +61,11 @@ describe('the --help of each command', () => {
     const declared = declaredOptions();
     assert.ok(declared.length > 40, `${declared.length} options`);
     const hidden = declared.filter((name) => !listed.has(name));
-    assert.deepEqual(hidden, [], `src/cli/ declares ${hidden.join(', ')}, which no --help lists`);
+    assert.deepEqual(hidden, [], `the sources declare ${hidden.join(', ')}, which no --help lists`);
     for (const name of listed)
-      assert.ok(declared.includes(name) || GENERAL.includes(name), `src/cli/ declares no ${name}`);
+      assert.ok(
+        declared.includes(name) || GENERAL.includes(name),
+        `the sources declare no ${name}`,
+      );
   });
 });

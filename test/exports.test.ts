@@ -12,7 +12,6 @@ const INTERFACES = [
   // The entries of packages.
   'packages/ais-20-31/src/index.ts',
   'packages/sealing/src/index.ts',
-  'packages/sp800-22/src/report/index.ts',
   'packages/sp800-90b/src/index.ts',
   'packages/tlog/src/index.ts',
   'sdk/src/index.ts',
@@ -26,7 +25,7 @@ const INTERFACES = [
   // Made from the OpenAPI document.
   'sdk/src/schema.ts',
   // They hold the text of files that they write, with its exports.
-  'scripts/build-testbench.ts',
+  'packages/lab/scripts/build-page.ts',
   'scripts/kernel-digests.ts',
   'packages/lab/studies/second-level/table.ts',
 ];

@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
+import { childEnvironment } from '#platform/threads';
 import {
   DOORS,
   everyNameIsType,
@@ -77,22 +77,38 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'ledger/admin.ts': ['cli', 'inspection'],
   'ledger/key-columns.ts': ['keys', 'service'],
   'service/threads/waiting-threads.ts': ['serve'],
-  '#sp800-22/assess': ['cli'],
-  '#sp800-22/report': ['cli', 'lab'],
+  '#lab/commands': ['cli'],
   '#sp800-22/wasm': ['modulation', 'cli'],
-  '#sp800-22/worker': ['cli'],
 };
 
-/** What a package may import from outside its folder. */
+/** What a package may import from outside its folder: files of other packages below packages/, and packages of npm. */
 const BEYOND_PACKAGES: Record<string, readonly string[]> = {
-  'sp800-90b': ['../../sp800-22/src/elementary.ts', '../../../sp800-22/src/elementary.ts'],
-  sealing: ['../../tlog/src/index.ts', 'hpke'],
+  lab: [
+    'ais-20-31/src/index.ts',
+    'commander',
+    'platform/src/commands/index.ts',
+    'platform/src/files/index.ts',
+    'platform/src/terminal/index.ts',
+    'platform/src/threads/index.ts',
+    'sp800-22/src/elementary.ts',
+    'sp800-22/src/index.ts',
+    'sp800-22/src/node.ts',
+    'sp800-22/src/result.ts',
+    'sp800-90b/src/index.ts',
+  ],
   platform: ['commander'],
-  lab: ['#sp800-22', '#sp800-22/report', '#sp800-90b'],
+  'sp800-90b': ['sp800-22/src/elementary.ts'],
+  sealing: ['tlog/src/index.ts', 'hpke'],
 };
 
-/** Packages for browsers too, each with the only file that may import modules of Node, behind a condition. */
-const NODE_FILES: Record<string, string | null> = { 'sp800-22': 'node.ts', 'sp800-90b': null };
+/** Doors for browsers, from which no module of Node may be reached. */
+const BROWSER_DOORS = [
+  'ais-20-31/src/index.ts',
+  'lab/src/assess/worker-entry.ts',
+  'lab/src/index.ts',
+  'sp800-22/src/index.ts',
+  'sp800-90b/src/index.ts',
+];
 
 /** The only file outside src/ that a layer may import. */
 const OUTSIDE: Record<string, string> = {
@@ -149,6 +165,16 @@ function packagesLoadedBy(entry: string): string[] {
     }
   }
   return [...packages].sort();
+}
+
+/** Returns a file and all files that it imports, directly or not. */
+function reachedFrom(entry: string): Set<string> {
+  const files = new Set([entry]);
+  for (const file of files) {
+    if (!/\.tsx?$/.test(file)) continue;
+    for (const { target } of importsOf(file, readFileSync(file, 'utf8'))) files.add(target);
+  }
+  return files;
 }
 
 /** Returns the reason why an import is not allowed, or undefined. */
@@ -263,22 +289,26 @@ describe('layers', () => {
     assert.deepEqual(importCycles(new Map([['/a.ts', "import { b } from './b.ts';"]])), []);
   });
 
-  it('allows only main.ts to read the process environment', () => {
-    const readers = programFiles().filter(([, text]) => text.includes('process.env'));
+  it('allows only main.ts, and the program of the laboratory, to read the process environment', () => {
+    const readers = programFiles().filter(([, text]) =>
+      /\bprocess\.env\b|\benv \} = process\b/.test(text),
+    );
     assert.deepEqual(
       readers.map(([file]) => file),
-      ['src/main.ts'],
+      ['src/main.ts', 'packages/lab/src/bin.ts'],
     );
   });
 
   it('hides the environment from every thread and process that the program starts, but the one of phm doctor', () => {
     const calls = programFiles()
       // The first examines the environment; the second is for programs of others.
-      .filter(([file]) => !/^(src.cli.doctor.examination|packages.sp800-22.src.node).ts$/.test(file))
+      .filter(
+        ([file]) => !/^(src.cli.doctor.examination|packages.sp800-22.src.node).ts$/.test(file),
+      )
       .flatMap(([file, text]) => {
         const starts =
           text.match(/\bnew Worker\(|\bfork\(|\b(?:spawn|execFile)(?:Sync)?\($/gm) ?? [];
-        const hidden = text.match(/\benv: COMPILE_CACHE_ENVIRONMENT\b/g) ?? [];
+        const hidden = text.match(/\benv: childEnvironment\(\)/g) ?? [];
         return starts.length > 0 ? [{ file, starts: starts.length, hidden: hidden.length }] : [];
       });
     const files = calls.map(({ file }) => file).sort();
@@ -288,9 +318,9 @@ describe('layers', () => {
       'src/ledger/sqlite/check.ts',
     ]);
     for (const { file, starts, hidden } of calls) assert.equal(hidden, starts, file);
-    assert.deepEqual(Object.keys(COMPILE_CACHE_ENVIRONMENT), ['NODE_COMPILE_CACHE']);
+    assert.deepEqual(Object.keys(childEnvironment()), ['NODE_COMPILE_CACHE']);
     // As in this process: the folder that was set, and Node's own folder below it.
-    const { NODE_COMPILE_CACHE: folder = '' } = COMPILE_CACHE_ENVIRONMENT;
+    const { NODE_COMPILE_CACHE: folder = '' } = childEnvironment();
     assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
   });
 
@@ -305,31 +335,51 @@ describe('layers', () => {
     );
   });
 
-  it('allows packages to import only Node from outside, sealing also the formats of the log and hpke, and the lab the tests', () => {
-    const entries = readdirSync(PACKAGES, { withFileTypes: true });
-    for (const { name } of entries.filter((entry) => entry.isDirectory())) {
-      const folder = join(PACKAGES, name, 'src');
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-      for (const file of files.filter((file) => file.endsWith('.ts'))) {
-        for (const [, specifier = ''] of readFileSync(join(folder, file), 'utf8').matchAll(
-          /\sfrom\s+'([^']+)'/g,
-        )) {
-          const target = relative(folder, resolve(folder, dirname(file), specifier));
-          const outside = !specifier.startsWith('.') || target.startsWith('..');
-          const isAllowed = specifier.startsWith('node:')
-            ? !(name in NODE_FILES) || NODE_FILES[name] === file
-            : BEYOND_PACKAGES[name]?.includes(specifier);
-          assert.ok(!outside || isAllowed, `${name}: ${file}: ${specifier}`);
-        }
+  it('allows packages to import only Node, and what is listed, from outside', () => {
+    const sources = [...readSources('packages')].filter(([path]) =>
+      /^[^/]+\/src\//.test(relative(PACKAGES, path)),
+    );
+    assert.ok(sources.length > 200, `${sources.length} files`);
+    for (const [path, text] of sources) {
+      const name = layerOf(path);
+      for (const [, specifier = ''] of text.matchAll(/\sfrom\s+'([^']+)'/g)) {
+        const target = specifier.startsWith('.')
+          ? relative(PACKAGES, resolve(dirname(path), specifier))
+          : specifier;
+        const isAllowed =
+          target.startsWith(`${name}/src/`) ||
+          target.startsWith('node:') ||
+          BEYOND_PACKAGES[name]?.includes(target);
+        assert.ok(isAllowed, `${relative(PACKAGES, path)} imports ${specifier}`);
       }
     }
+  });
+
+  it('reaches no module of Node from the doors for browsers', () => {
+    for (const door of BROWSER_DOORS) {
+      const nodes = [...reachedFrom(join(PACKAGES, door))].filter((file) =>
+        /\sfrom 'node:/.test(readFileSync(file, 'utf8')),
+      );
+      assert.deepEqual(nodes, [], door);
+    }
+    assert.ok([...reachedFrom(join(PACKAGES, 'lab/src/index-node.ts'))].length > 50);
+  });
+
+  it('proves the laboratory without the service: its tests reach nothing of src/', () => {
+    const tests = [...readSources('packages/lab/test').keys()];
+    assert.ok(tests.length > 15, `${tests.length} files`);
+    const reached = new Set(tests.flatMap((file) => [...reachedFrom(file)]));
+    assert.deepEqual(
+      [...reached].map((file) => relative(ROOT, file)).filter((file) => file.startsWith('src/')),
+      [],
+    );
   });
 
   it('lets the pages in dashboard/ import the client and packages, and nothing of src/', () => {
     const imports = [...readSources('dashboard')].flatMap(([path, text]) =>
       importsOf(path, text).map(({ target }) => relative(ROOT, target)),
     );
-    assert.ok(imports.some((path) => path.startsWith('packages/lab/')));
+    assert.ok(imports.some((path) => path.startsWith('sdk/')));
     assert.deepEqual(
       imports.filter((path) => path.startsWith('src/')),
       [],

@@ -49,7 +49,7 @@ export function readMutants(root: string): Mutant[] {
 /** Returns the tests of a checkout by the names that mutants may give them: path and file name. A name of two files has two. */
 export function readTests(root: string): ReadonlyMap<string, readonly TestFile[]> {
   const tests = new Map<string, TestFile[]>();
-  for (const found of globSync('test/**/*.test.ts', { cwd: root })) {
+  for (const found of globSync('{test,packages/*/test}/**/*.test.ts', { cwd: root })) {
     const path = found.replaceAll('\\', '/');
     const file = { path, tier: tierOf(path) };
     tests.set(path, [file]);

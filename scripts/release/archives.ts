@@ -15,6 +15,7 @@ export interface Artefact {
 /** Workspaces that are packages of their own. */
 export const PACKAGES = [
   'packages/ais-20-31',
+  'packages/lab',
   'packages/sealing',
   'packages/sp800-22',
   'packages/sp800-90b',
@@ -23,7 +24,7 @@ export const PACKAGES = [
 ];
 
 /** Committed files that are no part of the service's archive: its tests, measurements and their settings. */
-const NOT_SHIPPED = /^(?:test|bench|\.ci|packages\/[^/]+\/bench|sdk\/python\/tests)\//;
+const NOT_SHIPPED = /^(?:test|bench|\.ci|packages\/[^/]+\/(?:bench|test)|sdk\/python\/tests)\//;
 
 /** What `npm ci` builds, and the service loads. */
 const BUILT = [

@@ -54,7 +54,7 @@ function fastFiles(names: readonly string[]): string[] {
   if (names.length > 0) {
     throw new UsageError(`to run single files: npm run test:one -- ${names.join(' ')}`);
   }
-  return find('test/**/*.test.ts').filter(
+  return find('{test,packages/*/test}/**/*.test.ts').filter(
     (file) => !/[\\/]test[\\/](slow|campaigns)[\\/]/.test(file),
   );
 }

@@ -1,5 +1,8 @@
 /** All commands but `serve`, in the order of the help. */
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { addAssessCommands, addTestbenchCommand } from '#lab/commands';
+import { PROJECT_VERSION, softwareName } from '../process/version.ts';
 import { addAccountCommands } from './admin/account.ts';
 import { addApiKeyCommands } from './admin/api-key.ts';
 import { addAuditCommands } from './admin/audit.ts';
@@ -8,10 +11,6 @@ import { addMigrateCommand } from './admin/migrate.ts';
 import { addMoveCommands } from './admin/move.ts';
 import { addRecipientCommands } from './admin/recipient.ts';
 import { addSecretCommands } from './admin/secret.ts';
-import { addAssessAisCommand } from './assess/ais-command.ts';
-import { addAssessCommand } from './assess/command.ts';
-import { addAssessConditioningCommand } from './assess/conditioning-command.ts';
-import { addAssessEntropyCommand } from './assess/entropy-command.ts';
 import { addFileCommands } from './client/files.ts';
 import { addGenerateCommand } from './client/generate.ts';
 import { addKeysCommands } from './client/keys.ts';
@@ -27,7 +26,9 @@ import { addLogCommands } from './log/command.ts';
 import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest/command.ts';
 import { addStreamCommand } from './stream.ts';
-import { addTestbenchCommand } from './testbench.ts';
+
+/** Built by `npm run build`. */
+const TESTBENCH = fileURLToPath(new URL('../../build/testbench/index.html', import.meta.url));
 
 /** Adds the commands to the program. `onExitCode` receives the exit code of those that report a finding by it. */
 export function addCommands(
@@ -35,6 +36,7 @@ export function addCommands(
   context: CliContext,
   onExitCode: (exitCode: number) => void,
 ): void {
+  const lab = { ...context, name: 'phm', page: TESTBENCH, software };
   addGenerateCommand(program, context);
   addOpenCommand(program, context);
   addFileCommands(program, context);
@@ -50,16 +52,17 @@ export function addCommands(
   addLedgerCommands(program, context);
   addLogCommands(program, context);
   addAuditCommands(program, context);
-  addAssessCommand(program, context, onExitCode);
-  addAssessEntropyCommand(program, context, onExitCode);
-  addAssessConditioningCommand(program, context);
-  addAssessAisCommand(program, context, onExitCode);
+  addAssessCommands(program, lab, onExitCode);
   addSourcesCommands(program, context);
   addStreamCommand(program, context);
-  addTestbenchCommand(program, context);
+  addTestbenchCommand(program, lab);
   addSelfTestCommand(program, context);
   addDoctorCommand(program, context, onExitCode);
   addMoveCommands(program, context);
   addCompletionCommand(program, context);
   addHelpCommand(program, context);
+}
+
+function software(): { program: string; build: string } {
+  return { program: `phm ${PROJECT_VERSION}`, build: softwareName() };
 }

@@ -2,7 +2,6 @@
 
 import { availableParallelism } from 'node:os';
 import { CommandError, type Output, safeOutput, type Write } from '#platform/commands';
-import { visible } from '#platform/terminal';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
 import type { ProcessLog } from '../process/process-log.ts';
@@ -77,29 +76,4 @@ export function requireConfig({ env, err, log }: CliContext, serves = false): Co
   }
   if (!result.ok) throw new ConfigurationError(result.problems);
   return result.config;
-}
-
-/** Writes one JSON value and a line end. */
-export function writeJson({ out }: CliContext, value: unknown): void {
-  out(jsonLine(value));
-}
-
-/**
- * Returns one JSON value and a line end, for outputs and files that are written as bytes. `JSON.stringify` leaves U+009B,
- * with which a terminal begins a sequence, and direction marks as they are.
- */
-export function jsonLine(value: unknown): string {
-  return `${visible(JSON.stringify(value))}\n`;
-}
-
-/** Writes rows as aligned columns under a heading. */
-export function writeTable({ out }: CliContext, heading: string[], rows: string[][]): void {
-  const lines = [heading, ...rows.map((row) => row.map(visible))];
-  const widths = heading.map((_, column) =>
-    lines.reduce((width, line) => Math.max(width, line[column]?.length ?? 0), 0),
-  );
-  for (const line of lines) {
-    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    out(`${cells.join('  ').trimEnd()}\n`);
-  }
 }

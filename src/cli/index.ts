@@ -2,12 +2,12 @@
  * The command line: parse → checked options → run → report. Data goes to stdout, messages go to stderr.
  *
  * Each command has a file in the folder of its purpose: `admin/` works on the data of a server, `client/` calls a
- * running service, `assess/` judges bits, `noise/` examines entropy sources, `doctor/` checks an installation,
+ * running service, `noise/` examines entropy sources, `doctor/` checks an installation,
  * `selftest/` runs known-answer tests.
  */
 
 import { Command, CommanderError } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, checkPaths } from '#platform/commands';
 import { writeFailure } from '#platform/files';
 import { KernelsError } from '#sp800-22/wasm';
 import { NoiseFailure } from '../entropy/index.ts';
@@ -23,7 +23,6 @@ import {
   requireConfig,
 } from './context.ts';
 import { commandsFirst, HELP_HINT } from './help.ts';
-import { checkPaths } from './path-arguments.ts';
 
 /** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], given: CliProcess): Promise<number> {

@@ -40,7 +40,6 @@ export {
   readPlanNames,
 } from './plans.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
-export { formProblem } from './value-form.ts';
 
 /**
  * Origin of the master secret; `managed` is the file in the data directory. Without `currentVersion`, the

@@ -3,9 +3,9 @@
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { fileProblem, readFailure, readTextFile } from '#platform/files';
+import { formProblem } from '#platform/terminal';
 import { type ChoiceOf, VARIABLES, type Variable, type VariableWith } from './environment.ts';
 import type { Row } from './setting.ts';
-import { formProblem } from './value-form.ts';
 
 /** A credential, or the path of the file that holds it. */
 export type Credential = { readonly text: string } | { readonly file: string };

@@ -1,5 +1,5 @@
 /** What the table of environment variables says about each. */
-import type { ValueKind } from './value-form.ts';
+import type { ValueKind } from '#platform/terminal';
 
 /** A variable: its default, and its line in the help. */
 export interface Row {

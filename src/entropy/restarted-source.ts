@@ -8,7 +8,7 @@
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
-import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
+import { childEnvironment } from '#platform/threads';
 import { wipe } from '../bytes.ts';
 import type { SourceSettings } from '../config/index.ts';
 import { NoiseFailure } from './noise.ts';
@@ -33,7 +33,7 @@ export function samplesAfterRestart(
   count: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const options = { env: COMPILE_CACHE_ENVIRONMENT, encoding: 'buffer', signal } as const;
+  const options = { env: childEnvironment(), encoding: 'buffer', signal } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,

@@ -139,8 +139,9 @@ describe('phm', () => {
 
   it('names the missing package of an installation, and keeps its compile cache private', () => {
     const root = join(dataDir, 'incomplete');
-    cpSync(dirname(MAIN), join(root, 'src'), { recursive: true });
-    writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+    for (const part of ['src', 'packages/platform/src', 'package.json']) {
+      cpSync(resolve(dirname(MAIN), '..', part), join(root, part), { recursive: true });
+    }
     const command = `umask 000; exec "${process.execPath}" "${root}/src/main.ts" serve`;
     const { status, stderr } = spawnSync('sh', ['-c', command], {
       env: { PATH: process.env.PATH },

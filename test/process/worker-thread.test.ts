@@ -86,4 +86,19 @@ describe('a worker thread', () => {
     await once(worker, 'exit');
     await endThread(worker);
   });
+
+  it('gets the compile cache that its program enables after it has loaded this module', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'phm-cache-'));
+    const program = `
+      import { childEnvironment } from ${JSON.stringify(import.meta.resolve('../../packages/platform/src/threads/index.ts'))};
+      import { enableCompileCache } from 'node:module';
+      const before = childEnvironment();
+      enableCompileCache(${JSON.stringify(folder)});
+      console.log(JSON.stringify([before, childEnvironment()]));`;
+    const args = ['--input-type=module', '--eval', program];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    assert.equal(stderr, '');
+    assert.deepEqual(JSON.parse(stdout), [{}, { NODE_COMPILE_CACHE: folder }]);
+  });
 });

@@ -1,9 +1,14 @@
 /**
- * What a laboratory does with files: the reports of SP 800-90B assessments, as text, JSON and page, and the law of doubling. The
- * command line and the page of the test bench write the same ones.
+ * What a laboratory does with files of random bits: it reads them, runs SP 800-22 on all cores, estimates entropy by SP 800-90B,
+ * and writes reports as text, JSON, CSV and page. The command line, the page of the test bench and programs of others use it.
  */
 
-export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling.ts';
+export { type AssessOptions, assess, type Progress, type Writers } from './assess/assess.ts';
+export type { Assessment } from './assess/assessment.ts';
+export { AssessError, type AssessFault, type AssessFigures } from './assess/errors.ts';
+export { SuitePool } from './assess/pool.ts';
+export { reports } from './assess/run.ts';
+export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
 export { type EntropyClaim, initialClaim } from './entropy/claim.ts';
 export { type EntropyResult, entropyForms, nonIidResult } from './entropy/forms.ts';
 export {
@@ -18,6 +23,7 @@ export {
   bitsText,
   conditionedJson,
   entropyJson,
+  estimatorText,
   formatConditionedText,
   formatEntropyText,
   formatRestartText,
@@ -26,3 +32,54 @@ export {
 } from './entropy/report.ts';
 export { type EntropyTrace, entropyTrace } from './entropy/trace.ts';
 export { formWarning } from './form-warning.ts';
+export { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from './input/cutter.ts';
+export {
+  type FormatGuess,
+  guessFormat,
+  type RecognisedForm,
+  type Remedy,
+  recogniseForm,
+} from './input/input-format.ts';
+export {
+  type ConsumedInput,
+  type InputFormat,
+  type InputSequence,
+  openReader,
+  type SequenceReader,
+  skipBits,
+} from './input/reader.ts';
+export { type Recognition, refuseForm } from './input/recognising.ts';
+export type { BlobSource, ByteSource, Source, StreamSource } from './input/source.ts';
+export { TextBitReader, type TextFault, type TextFormat } from './input/text-bits.ts';
+export { type Markup, markup, NOTHING } from './report/html/markup.ts';
+export {
+  digestName,
+  isReadWhole,
+  readText,
+  reportEnd,
+  reportTable,
+  runningHead,
+  traceSection,
+} from './report/html/report-section.ts';
+export { STYLE } from './report/html/style.ts';
+export { HtmlOutput, type PageHead } from './report/html-output.ts';
+export {
+  checkFields,
+  fieldRows,
+  MAX_FIELD_LENGTH,
+  REPORT_FIELDS,
+  type ReportFields,
+  reportId,
+} from './report/identity.ts';
+export { formatNistReport } from './report/nist-report.ts';
+export { makeOutput, type OutputKind } from './report/output.ts';
+export {
+  type AssessOutput,
+  type AssessSummary,
+  hasFailed,
+  RunCounts,
+  type TestCounts,
+} from './report/summary.ts';
+export { alignColumns, countText } from './report/table.ts';
+export type { RunTrace, Software, TraceSource } from './report/trace.ts';
+export { createdText, type Finished, identityRows, traceJson, traceRows } from './report/trace.ts';

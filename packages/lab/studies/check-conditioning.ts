@@ -7,7 +7,11 @@
  * docs/evidence/sp800-90b/conditioning.txt.
  */
 import { execFileSync } from 'node:child_process';
-import { assessConditioning, type Conditioning, type ConditioningInput } from '#sp800-90b';
+import {
+  assessConditioning,
+  type Conditioning,
+  type ConditioningInput,
+} from '../../sp800-90b/src/index.ts';
 
 /** Relative tolerance. */
 const TOLERANCE = 1e-12;

@@ -12,7 +12,7 @@
 import { createCipheriv } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assessNonIid, type NonIidAssessment } from '#sp800-90b';
+import { assessNonIid, type NonIidAssessment } from '../../sp800-90b/src/index.ts';
 
 /** Tolerance of all values; relative for values above 1. */
 const TOLERANCE = 1e-10;

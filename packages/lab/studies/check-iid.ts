@@ -10,7 +10,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { assessIid, type IidAssessment, STATISTIC_NAMES } from '#sp800-90b';
+import { assessIid, type IidAssessment, STATISTIC_NAMES } from '../../sp800-90b/src/index.ts';
 
 /** Tolerance of all values; relative for values above 1. */
 const TOLERANCE = 1e-10;

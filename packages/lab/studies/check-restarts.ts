@@ -20,7 +20,7 @@ import {
   type IidRestartAssessment,
   type IidTests,
   STATISTIC_NAMES,
-} from '#sp800-90b';
+} from '../../sp800-90b/src/index.ts';
 
 /** Half a unit of the last digit that the program prints, and a little. */
 const TOLERANCE = 5.1e-7;

@@ -5,8 +5,8 @@
  *
  * Each source is an AES-256-CTR stream under a key of its own, so the same arguments give the same counts.
  */
-import { runPackedSuite, TEST_NAMES } from '#sp800-22';
-import { Doubling, levelAlpha } from '../src/doubling.ts';
+import { runPackedSuite, TEST_NAMES } from '../../sp800-22/src/index-node.ts';
+import { Doubling, levelAlpha } from '../src/doubling/doubling.ts';
 import { soundSource } from './sound-source.ts';
 
 const [sources = 1000, levels = 7, bits = 2 ** 20] = process.argv.slice(2).map(Number);

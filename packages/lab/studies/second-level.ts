@@ -17,14 +17,14 @@
  * can be repeated byte by byte.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
 import {
   minimumBits,
   NIST_PARAMETERS,
   resolveParameters,
   TEST_NAMES,
   type TestName,
-} from '#sp800-22';
-import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
+} from '../../sp800-22/src/index-node.ts';
 import { labelsOf, readClasses, saveClasses } from './second-level/classes.ts';
 import { addRow, addSavedRows, countRows, type LengthCounts } from './second-level/counts.ts';
 import { BROKEN, judgeDefect } from './second-level/defects.ts';

@@ -6,8 +6,9 @@
  * Each source is an AES-256-CTR stream under a key of its own, so the same arguments give the same counts. Without tests
  * it takes all of them.
  */
-import { runPackedSuite, TEST_NAMES } from '#sp800-22';
-import { hasFailed, RunCounts } from '#sp800-22/report';
+
+import { runPackedSuite, TEST_NAMES } from '../../sp800-22/src/index-node.ts';
+import { hasFailed, RunCounts } from '../src/index-node.ts';
 import { soundSource } from './sound-source.ts';
 
 const [sources = 1000, sequences = 10, bits = 1000] = process.argv.slice(2, 5).map(Number);

@@ -8,12 +8,13 @@
  * too light, and a sound sample fails the gate more often than the level says. The sum over the tests is an
  * estimate, not a bound: it takes two tests as nominal and two as normal with another variance.
  */
-import { erfc } from '#sp800-22';
+
 import {
   LINEAR_COMPLEXITY_PI,
   LONGEST_RUN_ROWS,
   OVERLAPPING_TEMPLATE_PI,
 } from '../../sp800-22/src/constants.ts';
+import { erfc } from '../../sp800-22/src/index-node.ts';
 import { blockFrequencyTail, templateTail } from './gate-tails/blocks.ts';
 import { classCountTail, criticalValue } from './gate-tails/class-counts.ts';
 import { cumulativeSumsTail, frequencyTail, runsTail } from './gate-tails/walks.ts';

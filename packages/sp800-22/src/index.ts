@@ -14,20 +14,17 @@ export {
   type SmallPValue,
   sequencePValues,
 } from './all-sequences.ts';
-export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
+export { type AssessedTest, type AssessReport, toAssessReport } from './assess-report.ts';
+export { unpackBits } from './bits.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
-export {
-  type FormatGuess,
-  guessFormat,
-  type RecognisedForm,
-  type Remedy,
-  recogniseForm,
-} from './input-format.ts';
+export { grouped } from './grouped.ts';
 export { type RowName, rowLabels } from './labels.ts';
 export {
+  adoptKernelModule,
   KERNEL_MAXIMUM_BITS,
   KERNELS_SHA256,
   kernelBuild,
+  kernelModule,
   type PackedSuiteOptions,
   type ReadyOptions,
   ready,
@@ -41,7 +38,6 @@ export {
   type TestParameters,
 } from './parameters.ts';
 export { ALPHA, testLevelP } from './pass-rule.ts';
-export { type AssessedTest, type AssessReport, toAssessReport } from './report/json.ts';
 export type { Statistics, TestResult } from './result.ts';
 export {
   type Check,

@@ -1,3 +1,2 @@
 /** All that the package exports, in browsers. */
-export * from './assess/index.ts';
 export * from './index.ts';

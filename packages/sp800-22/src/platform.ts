@@ -4,54 +4,13 @@
  */
 import { type Hash, Sha256 } from './sha256.ts';
 
-/** A `Worker` of a browser, as far as the package uses it. */
-export interface SuiteWorker {
-  onmessage: ((event: { readonly data: unknown }) => void) | null;
-  onerror: ((event: { readonly message?: string }) => void) | null;
-  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
-  terminate(): unknown;
-}
-
-/** The end of the channel in the worker. */
-export interface WorkerPort {
-  postMessage(message: unknown): void;
-  onMessage(listen: (message: unknown) => void): void;
-}
-
 interface Platform {
   /** Returns the bytes of a file of the package at once, where the runtime can. */
   readonly readFile?: (file: URL) => Uint8Array;
   readonly newHash: () => Hash;
-  readonly cores: () => number;
-  readonly startWorker: () => SuiteWorker;
-  /** Returns the port of this thread; undefined in a thread that is no worker. */
-  readonly workerPort: () => WorkerPort | undefined;
 }
 
-/** What browsers have. */
-interface BrowserScope {
-  readonly navigator?: { readonly hardwareConcurrency?: number };
-  readonly Worker: new (url: URL, options: { readonly type: 'module' }) => SuiteWorker;
-  readonly WorkerGlobalScope?: object;
-  postMessage(message: unknown): void;
-  addEventListener(type: 'message', listen: (event: { readonly data: unknown }) => void): void;
-}
-
-const scope = globalThis as unknown as BrowserScope;
-
-let current: Platform = {
-  newHash: () => new Sha256(),
-  cores: () => scope.navigator?.hardwareConcurrency ?? 1,
-  startWorker: () =>
-    new scope.Worker(new URL('./assess/worker-entry.js', import.meta.url), { type: 'module' }),
-  workerPort: () => {
-    if (scope.WorkerGlobalScope === undefined) return undefined;
-    return {
-      postMessage: (message) => scope.postMessage(message),
-      onMessage: (listen) => scope.addEventListener('message', ({ data }) => listen(data)),
-    };
-  },
-};
+let current: Platform = { newHash: () => new Sha256() };
 
 export function platform(): Platform {
   return current;

@@ -1,7 +1,7 @@
 /** `phm account show|suspend|resume|delete`: shows and changes the state of an account. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import { formatAuditId } from '../../keys/index.ts';
@@ -17,7 +17,7 @@ import {
   type LedgerStore,
 } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { apiKeyRow } from './api-key-settings.ts';
 import { auditOf } from './audit-record.ts';
 import { deletedAccount, unknownAccount } from './known-account.ts';

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson, writeTable } from '#platform/commands';
 import { formatTimestamp } from '../../clock.ts';
 import { readPlanNames } from '../../config/index.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type SealedOnly,
 } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { addAccountStateCommands, stateJson } from './account-state.ts';
 import { auditOf } from './audit-record.ts';
 import { whyRefused } from './known-account.ts';

@@ -2,7 +2,7 @@
 
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson, writeTable } from '#platform/commands';
 import {
   apiKeyHint,
   DEMO_ACCOUNTS,
@@ -14,7 +14,7 @@ import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import type { ApiKeyRecord, LedgerStore } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { type CliContext, requireReader, writeJson, writeTable } from '../context.ts';
+import { type CliContext, requireReader } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
 import { addRotateCommand } from './api-key-rotate.ts';
 import {

@@ -1,13 +1,13 @@
 /** `phm audit`: lists, exports and verifies the records of administrative actions. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, jsonLine, writeJson, writeTable } from '#platform/commands';
 import { formatProof } from '#tlog';
 import { formatTimestamp } from '../../clock.ts';
 import { AuditProver, allAudits, verifyAudits } from '../../inspection/index.ts';
 import { auditStatement, formatAuditId } from '../../keys/index.ts';
 import type { AuditRecord } from '../../ledger/index.ts';
-import { type CliContext, jsonLine, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';

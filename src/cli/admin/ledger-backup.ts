@@ -2,12 +2,12 @@
 
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CommandError, untilInterrupted } from '#platform/commands';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import type { Config } from '../../config/index.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { type CopyReport, copyDatabase } from '../../ledger/admin.ts';
 import { storeLocation } from '../../ledger/index.ts';
-import { type CliContext, requireConfig, writeJson } from '../context.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { requireFittingSecret } from './restored-secret.ts';
 import { describeRows } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';

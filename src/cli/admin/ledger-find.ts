@@ -1,8 +1,10 @@
 /** `phm ledger find`: names the owners of keys. After a latch the log lists only key IDs. */
+
 import type { Command } from 'commander';
+import { writeJson, writeTable } from '#platform/commands';
 import { formatTimestamp } from '../../clock.ts';
 import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { parseKeyIds, readKeyIdText } from '../key-id-list.ts';
 import { counted } from './row-counts.ts';
 import { withStoreToRead } from './with-store.ts';

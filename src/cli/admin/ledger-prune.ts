@@ -1,11 +1,11 @@
 /** `phm ledger prune`: removes the rows of old keys. */
 
 import type { Command } from 'commander';
-import { CommandError, parseCount } from '#platform/commands';
+import { CommandError, parseCount, writeJson } from '#platform/commands';
 import { DAY_MS, formatTimestamp, systemClock } from '../../clock.ts';
 import { type Config, MAX_RETENTION_DAYS } from '../../config/index.ts';
 import { type LedgerStore, type PruneReport, storeLocation } from '../../ledger/index.ts';
-import { type CliContext, requireConfig, writeJson } from '../context.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { auditOf, openMaker } from './audit-record.ts';
 import { plural } from './row-counts.ts';
 import { withStore, withStoreToRead } from './with-store.ts';

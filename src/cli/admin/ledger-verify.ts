@@ -1,12 +1,12 @@
 /** `phm ledger verify`: checks that the contents of the ledger agree with each other. */
 
 import type { Command } from 'commander';
-import { CommandError, untilInterrupted } from '#platform/commands';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { type Verification, verifyLedger } from '../../ledger/admin.ts';
 import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { type CliContext, requireConfig, writeJson } from '../context.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { counted, describeRows } from './row-counts.ts';
 import { requireLedger, tellStore } from './with-store.ts';

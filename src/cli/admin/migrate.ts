@@ -1,7 +1,9 @@
 /** `phm migrate`: migrates the schema of the ledger. */
+
 import type { Command } from 'commander';
+import { writeJson } from '#platform/commands';
 import { migrateStore, storeLocation } from '../../ledger/index.ts';
-import { type CliContext, requireConfig, writeJson } from '../context.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { requireLedger, tellStore } from './with-store.ts';
 
 export function addMigrateCommand(program: Command, context: CliContext): void {

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { CommandError, untilInterrupted } from '#platform/commands';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import { writeNewFile } from '../../files/new-file.ts';
 import { requireOwnFile } from '../../files/own-file.ts';
 import {
@@ -21,7 +21,7 @@ import {
   refuseLostDatabase,
   storeLocation,
 } from '../../ledger/index.ts';
-import { type CliContext, requireConfig, writeJson } from '../context.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { describeContents } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';
 

@@ -1,13 +1,13 @@
 /** `phm recipient add|list|remove`: registers public keys under names, to which an account may seal keys. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson, writeTable } from '#platform/commands';
 import { formatTimestamp } from '../../clock.ts';
 import type { RecipientRecord } from '../../ledger/index.ts';
 import { readRecipient, thumbprintText } from '../client/recipient-file.ts';
 import { addRecipientNewCommand } from '../client/recipient-new.ts';
 import { addRecipientShowCommand } from '../client/recipient-show.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { auditOf } from './audit-record.ts';
 import { requireAccount, whyRefused } from './known-account.ts';
 import { withStore, withStoreToRead } from './with-store.ts';

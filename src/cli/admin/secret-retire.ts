@@ -1,7 +1,7 @@
 /** `phm secret retire` and `reinstate`: distrust a leaked version of the master secret, and undo that. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
@@ -10,7 +10,7 @@ import type { LedgerStore, Retirement, SecretCheck } from '../../ledger/index.ts
 import { commandLine } from '../../process/launcher.ts';
 import { MAX_VERSION } from '../../proof/index.ts';
 import { readMasterSecret } from '../../setup/index.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { pastTime } from '../parse-time.ts';
 import { auditOf } from './audit-record.ts';
 import { withStore } from './with-store.ts';

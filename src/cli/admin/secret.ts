@@ -1,7 +1,7 @@
 /** `phm secret`: manages the master secret, from which the keys of commitments and proofs are derived. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson, writeTable } from '#platform/commands';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { MasterSecretOrigin } from '../../config/index.ts';
@@ -12,13 +12,7 @@ import {
   readMasterSecret,
   rotateMasterSecret,
 } from '../../setup/index.ts';
-import {
-  type CliContext,
-  requireConfig,
-  requireReader,
-  writeJson,
-  writeTable,
-} from '../context.ts';
+import { type CliContext, requireConfig, requireReader } from '../context.ts';
 import { addRetirementCommands, retirementJson } from './secret-retire.ts';
 import { readStoreIfAny, requireSecretFile } from './with-store.ts';
 

@@ -1,7 +1,7 @@
 /** One key in plaintext of `phm generate`, and the files that it shares with a sealed one. */
-import { CommandError } from '#platform/commands';
+import { CommandError, jsonLine } from '#platform/commands';
 import { type GeneratedKey, PhmKeyLostError } from '../../../sdk/src/index.ts';
-import { type CliContext, jsonLine, requireReader } from '../context.ts';
+import { type CliContext, requireReader } from '../context.ts';
 import type { Connection } from './connection.ts';
 import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { KeyFile } from './key-file.ts';

@@ -1,6 +1,7 @@
 /** One sealed key of `phm generate`. */
+import { jsonLine } from '#platform/commands';
 import type { GeneratedSealedKey } from '../../../sdk/src/index.ts';
-import { type CliContext, jsonLine, requireReader } from '../context.ts';
+import { type CliContext, requireReader } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { GenerateFlags } from './generate-flags.ts';
 import { claimFiles, deliver, LOST } from './generate-one.ts';

@@ -1,6 +1,7 @@
 /** The record of a key, for people and as JSON. */
+import { writeJson, writeTable } from '#platform/commands';
 import type { KeyInfo } from '../../../sdk/src/index.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { labelsText } from './labels.ts';
 
 export function writeKey(context: CliContext, key: KeyInfo, asJson: boolean): void {

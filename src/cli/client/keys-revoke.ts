@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import {
   type KeyInfo,
   PhmApiError,
@@ -10,7 +10,7 @@ import {
   type RevocationReason,
 } from '../../../sdk/src/index.ts';
 import { REVOCATION_REASONS } from '../../ledger/index.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { MAX_KEY_IDS, parseKeyIds, readKeyIdText } from '../key-id-list.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { assertKeyId } from './key-id.ts';

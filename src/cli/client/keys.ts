@@ -1,10 +1,10 @@
 /** `phm keys`: lists, shows and revokes keys of the account on a running service. */
 
 import { type Command, Option } from 'commander';
-import { parseCountTo } from '#platform/commands';
+import { parseCountTo, writeJson, writeTable } from '#platform/commands';
 import type { KeyInfo, KeyListQuery } from '../../../sdk/src/index.ts';
 import { KEY_STATUSES, SECURITY_LEVELS } from '../../keys/index.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { assertKeyId } from './key-id.ts';
 import { writeKey } from './key-record.ts';

@@ -1,9 +1,9 @@
 /** `phm metrics`: shows the usage of an account on a running service. */
 
 import type { Command } from 'commander';
-import { parseCountTo } from '#platform/commands';
+import { parseCountTo, writeJson, writeTable } from '#platform/commands';
 import type { Limits, Metrics, MetricsSeries } from '../../../sdk/src/index.ts';
-import { type CliContext, writeJson, writeTable } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags, duration } from './connection.ts';
 import { sparkline } from './terminal.ts';
 

@@ -3,7 +3,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { CommandError, requireOwnDirectory, unwritable } from '#platform/commands';
+import { CommandError, jsonLine, requireOwnDirectory, unwritable } from '#platform/commands';
 import { writeFailure } from '#platform/files';
 import { quote, visible } from '#platform/terminal';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../../sdk/src/index.ts';
 import { wipe } from '../../bytes.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { type CliContext, jsonLine } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { requirePolicy } from '../log/policy-file.ts';
 import { KeyFile } from './key-file.ts';
 import {

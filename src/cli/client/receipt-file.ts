@@ -1,8 +1,8 @@
 /** The file of `phm generate --receipt`: the receipt of a key and the opening of its commitment. */
-import { CommandError } from '#platform/commands';
+import { CommandError, jsonLine } from '#platform/commands';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 import { commandLine } from '../../process/launcher.ts';
-import { type CliContext, jsonLine } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { KeyFile } from './key-file.ts';
 

@@ -1,11 +1,11 @@
 /** `phm receipt get`: gets a receipt from a running service, as the account of the key or as the recipient of a sealed key. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, jsonLine } from '#platform/commands';
 import { decodeBase64Url, parseSealedKey, parseSealHeader, type SealHeader } from '#sealing';
 import { FormatError } from '#tlog';
 import type { PhmClient, ReceiptResult } from '../../../sdk/src/index.ts';
-import { type CliContext, jsonLine } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { assertKeyId } from './key-id.ts';

@@ -1,12 +1,12 @@
 /** `phm receipt`: verifies receipts offline, and gets them from a running service. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import { TextError } from '#platform/files';
 import { visible } from '#platform/terminal';
 import { NOT_YET_COSIGNED } from '#tlog';
 import { type ReceiptVerdict, UnreadableError, verifyReceipt } from '../../../sdk/src/index.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { readPolicyFile } from '../log/policy-file.ts';
 import { decodeKey } from './key-formats.ts';
 import { addReceiptGet } from './receipt-get.ts';

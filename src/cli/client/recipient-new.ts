@@ -1,7 +1,7 @@
 /** `phm recipient new`: generates the key pair of a recipient. */
 
 import { type Command, Option } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import {
   DEFAULT_SUITE,
   formatRecipient,
@@ -10,7 +10,7 @@ import {
   SEAL_SUITES,
   type SealSuiteName,
 } from '#sealing';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { KeyFile } from './key-file.ts';
 import { PUBLIC_ENDING, SECRET_ENDING, thumbprintText } from './recipient-file.ts';
 

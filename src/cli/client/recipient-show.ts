@@ -1,6 +1,8 @@
 /** `phm recipient show`: prints the thumbprint of a file, to compare it with the one that its owner states. */
+
 import type { Command } from 'commander';
-import { type CliContext, writeJson } from '../context.ts';
+import { writeJson } from '#platform/commands';
+import type { CliContext } from '../context.ts';
 import { readEither, thumbprintText } from './recipient-file.ts';
 
 const HELP = `

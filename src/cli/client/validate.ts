@@ -1,10 +1,10 @@
 /** `phm validate`: asks a running service whether it generated a key. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import { readBounded, readStreamBounded, TextError } from '#platform/files';
 import type { ValidationResult } from '../../../sdk/src/index.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { reasonOf } from '../read-bounded.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { decodeKey, type KeyToValidate } from './key-formats.ts';

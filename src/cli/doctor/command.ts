@@ -1,7 +1,9 @@
 /** `phm doctor`: checks an installation, and says what to do. */
+
 import type { Command } from 'commander';
+import { writeJson } from '#platform/commands';
 import { asStarted } from '../../process/launcher.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { CHECKS } from './checks.ts';
 import { examine } from './examination.ts';
 import type { Finding, Status } from './finding.ts';

@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
+import { childEnvironment } from '#platform/threads';
 import { withPage } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { type Finding, failed, skipped } from './finding.ts';
@@ -50,7 +50,7 @@ export async function examine(
 function startChild(task: Task): ChildProcess {
   const child = fork(new URL('./process.ts', import.meta.url), {
     // Node's own variables, such as those that name certificates, count here too.
-    env: { ...COMPILE_CACHE_ENVIRONMENT, ...task.env },
+    env: { ...childEnvironment, ...task.env },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   child.send(task, () => {});

@@ -1,14 +1,14 @@
 /** `phm log check`: the monitor of a log, from outside or beside its database. */
 
 import type { Command } from 'commander';
-import { CommandError, untilInterrupted } from '#platform/commands';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import { encodeBase64 } from '#tlog';
 import { checkDatabase, type DatabaseReport } from '../../inspection/index.ts';
 import type { Finding } from '../../ledger/admin.ts';
 import type { LogRecord } from '../../ledger/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { pastTime } from '../parse-time.ts';
 import { checkPlace, type PlaceReport } from './check-place.ts';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { CommandError, untilInterrupted } from '#platform/commands';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import { type Checkpoint, FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import {
@@ -16,7 +16,7 @@ import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { openCheckpoint, policyText, readState } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { LogCopy } from './copy.ts';
 import { openLogOf } from './open-log.ts';

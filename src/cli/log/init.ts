@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { CommandError, unwritable } from '#platform/commands';
+import { CommandError, unwritable, writeJson } from '#platform/commands';
 import { FormatError, formatCheckpoint, parseNote } from '#tlog';
 import type { Config, LogKeyOrigin } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
@@ -26,7 +26,7 @@ import { areKeysOf, describeOtherKeys, judgeSeal } from '../../service/index.ts'
 import { createLogKeys, type NewLog, readLogKeys, startLog } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { withStoreToMake } from '../admin/with-store.ts';
-import { type CliContext, requireReader, writeJson } from '../context.ts';
+import { type CliContext, requireReader } from '../context.ts';
 import { requireSoundRows } from './open-log.ts';
 
 const HELP = `

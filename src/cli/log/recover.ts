@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { CommandError, untilInterrupted } from '#platform/commands';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import { FormatError } from '#tlog';
 import type { Config } from '../../config/index.ts';
 import {
@@ -34,7 +34,7 @@ import { readLogKeys } from '../../setup/index.ts';
 import { openMacs } from '../admin/audit-record.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStore } from '../admin/with-store.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { tellFindings } from '../findings.ts';
 import { saveState, writeStateFile } from './init.ts';
 import { openLogOf } from './open-log.ts';

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { WriteLines } from '#platform/commands';
+import { writeJson } from '#platform/commands';
 import { FormatError, type Policy } from '#tlog';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
@@ -9,7 +10,7 @@ import type { LedgerStore, LogRecord } from '../../ledger/index.ts';
 import { policyText, readState } from '../../log/index.ts';
 import { counted } from '../admin/row-counts.ts';
 import { withStoreToRead } from '../admin/with-store.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { openLogOf } from './open-log.ts';
 import { parseTrustedPolicy, readPolicyFile } from './policy-file.ts';
 

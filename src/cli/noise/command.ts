@@ -1,7 +1,7 @@
 /** `phm sources`: lists and tests entropy sources, and writes their raw noise. */
 
 import { type Command, Option } from 'commander';
-import { parseCount, untilInterrupted } from '#platform/commands';
+import { parseCount, untilInterrupted, writeJson, writeTable } from '#platform/commands';
 import type { Config } from '../../config/index.ts';
 import {
   SOURCE_NAMES,
@@ -10,7 +10,7 @@ import {
   sourceCreditBits,
   sourceKind,
 } from '../../entropy/index.ts';
-import { type CliContext, requireConfig, writeJson, writeTable } from '../context.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { openByName } from './open.ts';
 import { probeSource } from './probe.ts';
 import { writeRaw, writeRestarts } from './raw.ts';

@@ -1,8 +1,8 @@
 /** `phm sources test`: runs health tests and estimators on new samples. */
 
-import { entropyJson, formatEntropyText } from '#lab';
-import { CommandError, untilInterrupted } from '#platform/commands';
-import { grouped } from '#sp800-22/report';
+import { entropyJson, estimatorText, formatEntropyText } from '#lab';
+import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
+import { grouped } from '#sp800-22';
 import {
   ASSESSMENT_SAMPLES,
   assessNonIid,
@@ -13,8 +13,7 @@ import {
 } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { collectSamples, isRemote, type NoiseReader } from '../../entropy/index.ts';
-import { estimatorText } from '../assess/entropy-run.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import type { OpenedSource } from './open.ts';
 
 /** One job of 4,096 shots of eight qubits: samples of a remote source may cost money. */

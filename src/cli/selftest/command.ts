@@ -1,9 +1,9 @@
 /** `phm selftest`: runs the built-in known-answer tests, or the vectors of a file that NIST publishes. */
 
 import type { Command } from 'commander';
-import { CommandError } from '#platform/commands';
+import { CommandError, writeJson } from '#platform/commands';
 import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
-import { type CliContext, writeJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { readText } from '../read-bounded.ts';
 import { runCavpFile } from './cavp.ts';
 

@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { COMPILE_CACHE_ENVIRONMENT } from '#platform/threads';
+import { childEnvironment } from '#platform/threads';
 import { findUnlisted } from './account-keys.ts';
 import { isDamage } from './damage.ts';
 import { findUnindexed } from './fingerprint-check.ts';
@@ -115,7 +115,7 @@ export function checkFile(path: string, check: CheckKind, readOnly = false): Che
 
 function startChild(path: string, check: CheckKind, readOnly: boolean): ChildProcess {
   return fork(new URL('./check-process.ts', import.meta.url), [path, check, String(readOnly)], {
-    env: COMPILE_CACHE_ENVIRONMENT,
+    env: childEnvironment(),
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // Ctrl-C reaches a terminal's whole process group, but the server still answers open requests.

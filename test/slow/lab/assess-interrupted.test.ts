@@ -1,9 +1,10 @@
 /** `phm assess` in a process of its own: signals, closed pipes, and what it writes to stderr. */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { AssessReport } from '#sp800-22/report';
+import type { AssessReport } from '#sp800-22';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { OpenAssess } from '../../support/open-assess.ts';
 import { makeDataDir, removeDataDir, runPhm } from '../../support/server.ts';

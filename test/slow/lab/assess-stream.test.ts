@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import {
+  type AssessReport,
   KERNELS_SHA256,
   resolveParameters,
   rowLabels,
@@ -17,7 +18,6 @@ import {
   toAssessReport,
   unpackBits,
 } from '#sp800-22';
-import type { AssessReport } from '#sp800-22/report';
 import { PROJECT_VERSION, softwareName } from '../../../src/process/version.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { commandJson, runCommand, runCommandOn } from '../../support/run-command.ts';

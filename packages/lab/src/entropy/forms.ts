@@ -2,7 +2,7 @@
  * The report of `phm assess-entropy` in its forms: text, JSON and page. The page of `phm testbench` writes them too, so
  * that both write the same bytes.
  */
-import type { NonIidAssessment } from '#sp800-90b';
+import type { NonIidAssessment } from '../../../sp800-90b/src/index.ts';
 import { claimJson, claimText, type EntropyClaim, initialClaim } from './claim.ts';
 import { formatEntropyPage } from './page.ts';
 import { type EntropyPageParts, nonIidPage } from './page-parts.ts';

@@ -1,5 +1,6 @@
 /** The output of `phm assess-entropy --iid`: tables for people, JSON for machines. */
-import { alignColumns, grouped } from '#sp800-22/report';
+
+import { grouped } from '../../../sp800-22/src/index.ts';
 import {
   ASSESSMENT_SAMPLES,
   type IidAssessment,
@@ -9,7 +10,8 @@ import {
   type PermutationCounts,
   STATISTIC_NAMES,
   type StatisticName,
-} from '#sp800-90b';
+} from '../../../sp800-90b/src/index.ts';
+import { alignColumns } from '../report/table.ts';
 import { awardText, bitsText, estimateText, figure, snakeCase, valuesText } from './report.ts';
 import { IID_TESTS, iidRule } from './rules.ts';
 
@@ -113,7 +115,7 @@ export function hPrimeOf({ hBitstring, tests }: IidAssessment): number | null {
 function hPrimeText(assessment: IidAssessment): string {
   const hPrime = hPrimeOf(assessment);
   if (hPrime === null) return NOTHING_IID;
-  return `${figure(hPrime)} bits per bit, for phm assess-conditioning --h-prime`;
+  return `${figure(hPrime)} bits per bit, for assess-conditioning --h-prime`;
 }
 
 const NOTHING_IID = 'nothing: use the non-IID track, without --iid';

@@ -1,5 +1,5 @@
 /** What the page of `phm assess-entropy --html` shows of each kind of assessment. */
-import { grouped } from '#sp800-22/report';
+import { grouped } from '../../../sp800-22/src/index.ts';
 import {
   type ConditionedAssessment,
   type IidAssessment,
@@ -10,7 +10,7 @@ import {
   PERMUTATIONS,
   type RestartAssessment,
   type RestartAward,
-} from '#sp800-90b';
+} from '../../../sp800-90b/src/index.ts';
 import type { InitialFigures } from './claim.ts';
 import { type BitstringPart, bitstringPart } from './coverage.ts';
 import {

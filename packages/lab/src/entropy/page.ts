@@ -1,18 +1,16 @@
 /** The page of `phm assess-entropy --html`: one file that loads nothing and runs no script. */
+import { type Markup, markup, NOTHING } from '../report/html/markup.ts';
 import {
   digestName,
-  fieldRows,
   isReadWhole,
-  type Markup,
-  markup,
-  NOTHING,
   readText,
   reportEnd,
   reportTable,
   runningHead,
-  STYLE,
   traceSection,
-} from '#sp800-22/report';
+} from '../report/html/report-section.ts';
+import { STYLE } from '../report/html/style.ts';
+import { fieldRows } from '../report/identity.ts';
 import { type EntropyClaim, initialFormula } from './claim.ts';
 import { coverageRows } from './coverage.ts';
 import type { EntropyPageParts } from './page-parts.ts';

@@ -1,16 +1,19 @@
 /** The output of `phm assess-entropy`: tables for people, JSON for machines. */
-import { alignColumns, grouped } from '#sp800-22/report';
+
+import { grouped } from '../../../sp800-22/src/index.ts';
 import {
   ASSESSMENT_SAMPLES,
   type ConditionedAssessment,
   ESTIMATOR_NAMES,
   type EstimatorName,
+  type EstimatorProgress,
   type NonIidAssessment,
   type Outcome,
   type Outcomes,
   type RestartAssessment,
   type RestartAward,
-} from '#sp800-90b';
+} from '../../../sp800-90b/src/index.ts';
+import { alignColumns } from '../report/table.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<EstimatorName, string>> = {
@@ -74,7 +77,7 @@ export function formatConditionedText(assessment: ConditionedAssessment): string
     '',
     ...outcomeTable(['min-entropy', 'bits per bit'], [bitstring]),
     '',
-    `h'  ${figure(hPrime)} bits per bit, for phm assess-conditioning --h-prime`,
+    `h'  ${figure(hPrime)} bits per bit, for assess-conditioning --h-prime`,
     '',
   ];
   return `${lines.join('\n')}\n${CAVEAT}`;
@@ -232,4 +235,9 @@ export function snakeCase(record: object): Record<string, unknown> {
       value,
     ]),
   );
+}
+
+/** Returns the progress line of the estimators. */
+export function estimatorText({ estimator, input, finished, total }: EstimatorProgress): string {
+  return `${finished + 1} of ${total}: ${estimator.replaceAll('_', ' ')}, on ${input}`;
 }

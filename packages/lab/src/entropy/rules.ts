@@ -1,5 +1,6 @@
 /** How a report of `phm assess-entropy` decides, how often it is wrong by chance, and how to read its figures. */
-import { grouped } from '#sp800-22/report';
+
+import { grouped } from '../../../sp800-22/src/index.ts';
 import {
   FAILING_RANK,
   IID_TEST_ALPHA,
@@ -9,7 +10,7 @@ import {
   RESTARTS,
   type SanityCheck,
   STATISTIC_NAMES,
-} from '#sp800-90b';
+} from '../../../sp800-90b/src/index.ts';
 
 /** The chi-square tests and the longest repeated substring test. */
 const P_VALUE_TESTS = 3;

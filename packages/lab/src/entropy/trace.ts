@@ -2,7 +2,11 @@
  * The facts by which a report of `phm assess-entropy` can be traced to its input, options and program. The page of
  * `phm testbench` writes them too, so that both write the same bytes.
  */
-import { alignColumns, grouped, identityRows, type ReportFields, reportId } from '#sp800-22/report';
+
+import { grouped } from '../../../sp800-22/src/index.ts';
+import { type ReportFields, reportId } from '../report/identity.ts';
+import { alignColumns } from '../report/table.ts';
+import { identityRows } from '../report/trace.ts';
 import { type BitstringPart, coverageRows } from './coverage.ts';
 
 /** Says which samples were assessed, of which bytes. The members have the names of the JSON. */

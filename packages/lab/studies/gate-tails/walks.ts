@@ -1,6 +1,7 @@
 /** Exact tails of the tests on the walk of n fair bits: frequency, cumulative sums, runs. */
-import { erfc } from '#sp800-22';
+
 import { binomialUpper } from '../../../sp800-22/src/binomial.ts';
+import { erfc } from '../../../sp800-22/src/index-node.ts';
 import { judgeCumulativeSums } from '../../../sp800-22/src/tests/cumulative-sums.ts';
 import { criticalValue } from './class-counts.ts';
 

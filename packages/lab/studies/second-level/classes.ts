@@ -16,7 +16,7 @@ import {
   type SuiteReport,
   TEST_NAMES,
   type TestName,
-} from '#sp800-22';
+} from '../../../sp800-22/src/index-node.ts';
 import { classOf } from '../../../sp800-22/src/p-value-laws.ts';
 
 export const BELOW_ALPHA = 10;

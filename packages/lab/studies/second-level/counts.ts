@@ -1,5 +1,5 @@
 /** Counts of the p-values of sound sequences, by length and by entry of the table of limits. */
-import { TEST_NAMES, type TestName } from '#sp800-22';
+import { TEST_NAMES, type TestName } from '../../../sp800-22/src/index-node.ts';
 import { CLASSES } from '../../../sp800-22/src/p-value-laws.ts';
 import { limitKey } from '../../../sp800-22/src/second-level-limits.ts';
 import { BELOW_ALPHA, INAPPLICABLE, labelsOf } from './classes.ts';

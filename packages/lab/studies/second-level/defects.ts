@@ -1,6 +1,11 @@
 /** Verdicts on broken sources, by the distributions of p-values at each length and by uniform ones. */
 import { createCipheriv } from 'node:crypto';
-import { judgeSecondLevel, PValueTally, runPackedSuite, TEST_NAMES } from '#sp800-22';
+import {
+  judgeSecondLevel,
+  PValueTally,
+  runPackedSuite,
+  TEST_NAMES,
+} from '../../../sp800-22/src/index-node.ts';
 import { rowsFailedUniform } from './files.ts';
 
 /** Returns the bytes that follow. */

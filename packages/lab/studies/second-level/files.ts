@@ -6,7 +6,7 @@ import {
   type RowCounts,
   type SecondLevelVerdict,
   type TestName,
-} from '#sp800-22';
+} from '../../../sp800-22/src/index-node.ts';
 import { labelsOf } from './classes.ts';
 import { countRows } from './counts.ts';
 

@@ -1,6 +1,7 @@
 /** Computes the table of limits from counts. */
-import { FAMILY_ALPHA } from '#sp800-22';
+
 import { binomialLower, binomialUpper } from '../../../sp800-22/src/binomial.ts';
+import { FAMILY_ALPHA } from '../../../sp800-22/src/index-node.ts';
 import type { PValueLaw } from '../../../sp800-22/src/p-value-laws.ts';
 import type { LawCounts } from './counts.ts';
 

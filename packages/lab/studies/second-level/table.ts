@@ -1,5 +1,5 @@
 /** Counts as the table of limits, a TypeScript file, and as Markdown. */
-import { NIST_PARAMETERS, resolveParameters } from '#sp800-22';
+import { NIST_PARAMETERS, resolveParameters } from '../../../sp800-22/src/index-node.ts';
 import { type PValueLaw, pValueLaw, UNIFORM_LAW } from '../../../sp800-22/src/p-value-laws.ts';
 import type { LawCounts, LengthCounts } from './counts.ts';
 import { distance, proportionLimit, uniformityLimit } from './limits.ts';

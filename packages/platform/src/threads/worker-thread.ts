@@ -1,6 +1,6 @@
 /** Starts and ends worker threads. */
 import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
-import { COMPILE_CACHE_ENVIRONMENT } from './compile-cache.ts';
+import { childEnvironment } from './compile-cache.ts';
 import { isWorkingDirectoryGone } from './working-directory.ts';
 
 /**
@@ -13,7 +13,7 @@ export function startThread(
   options: Pick<WorkerOptions, 'name' | 'transferList' | 'workerData'> = {},
 ): Worker {
   leaveRemovedDirectory();
-  return new Worker(url, { ...options, env: COMPILE_CACHE_ENVIRONMENT });
+  return new Worker(url, { ...options, env: childEnvironment() });
 }
 
 /** Node starts no thread in a directory that was removed while the process ran. Nothing can be found there anyway. */

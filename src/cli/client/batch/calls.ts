@@ -1,7 +1,6 @@
 /** The calls of a run: what they ask the service for, and what its answers mean. */
-import { CommandError } from '#platform/commands';
+import { CommandError, jsonLine } from '#platform/commands';
 import { PhmApiError, PhmError, PhmKeyLostError } from '../../../../sdk/src/index.ts';
-import { jsonLine } from '../../context.ts';
 import type { Connection } from '../connection.ts';
 import { type GenerateFlags, toRequest } from '../generate-flags.ts';
 import { DEFAULT_VARIABLE, encodeKey } from '../key-formats.ts';

@@ -1,6 +1,6 @@
 /** The progress line of a run, shown only on a terminal. */
 import { barOf, type StatusLine, timeText } from '#platform/commands';
-import { grouped } from '#sp800-22/report';
+import { grouped } from '#sp800-22';
 
 /** Shows how many files a run has, how fast they come, and the time left. */
 export class BatchProgress {

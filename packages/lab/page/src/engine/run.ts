@@ -1,0 +1,165 @@
+/** Runs the suite on a file with the package's `assess`, and collects its reports and what the page shows of them. */
+
+import type { SuiteReport, TestName } from '../../../../sp800-22/src/index.ts';
+import {
+  AssessError,
+  type AssessOptions,
+  type AssessSummary,
+  assess,
+  type InputFormat,
+  type InputSequence,
+  type Source,
+} from '../../../src/index.ts';
+import { GzipError } from '../decode/gunzip.ts';
+import { PROGRAM, SOFTWARE } from './build-facts.ts';
+import type { Recipe, RunProgress, RunRequest, RunResult, TestProgress } from './messages.ts';
+import { formatName, isPlain, openSource } from './source.ts';
+import { TextFile } from './text-file.ts';
+
+/** Bytes of the first sequence that the page shows. */
+const HEAD_BYTES = 2 ** 18;
+
+const PROGRESS_MS = 100;
+
+interface RunControl {
+  readonly startWorker: NonNullable<AssessOptions['createWorker']>;
+  readonly onProgress: (progress: RunProgress) => void;
+  /** Ends the run. Its reason stands in the result. */
+  readonly signal: AbortSignal;
+}
+
+/** Rejects if no sequence was finished, or if the file is a gzip that cannot be decompressed as a whole. */
+export async function runSuite(request: RunRequest, control: RunControl): Promise<RunResult> {
+  const { file, options } = request;
+  const started = performance.now();
+  const files = newFiles();
+  const shown = new Shown(control.onProgress);
+  const result = (summary: AssessSummary, ended: string | null): RunResult => {
+    shown.end();
+    const { bits, head } = shown;
+    const milliseconds = performance.now() - started;
+    return { kind: 'result', summary, ended, bits, milliseconds, head, files: blobsOf(files) };
+  };
+  try {
+    const { summary } = await assess(sourceOf(file, options.recipe), {
+      ...optionsOf(request),
+      signal: control.signal,
+      createWorker: control.startWorker,
+      onSequence: (sequence, index) => index === 0 && shown.begin(sequence),
+      onReport: (report) => shown.add(report),
+      onProgress: ({ finished, expected }) => shown.progress(finished, expected ?? null),
+      write: {
+        json: files.json.write,
+        csv: files.csv.write,
+        html: files.html.write,
+        text: files.text.write,
+      },
+    });
+    return result(summary, null);
+  } catch (error) {
+    // A part of a gzip would look like a file of that length, and its checksum was not compared.
+    if (!(error instanceof AssessError) || error.cause instanceof GzipError) throw error;
+    const isAborted = error.code === 'aborted';
+    if (error.partial) {
+      const reason = isAborted ? String(control.signal.reason) : error.message;
+      return result(error.partial.summary, reason);
+    }
+    throw isAborted ? new Error('Cancelled: no sequence was finished.') : error;
+  }
+}
+
+/** Returns a file as it is if `assess` reads it, so that it is read by parts and its digest is that of the parts. */
+function sourceOf(file: File, recipe: Recipe): Source {
+  return isPlain(recipe) ? file : openSource(file, recipe);
+}
+
+/** Returns the format of the bytes that `openSource` yields. */
+export function formatOf({ encoding }: Recipe): InputFormat {
+  return encoding === 'ascii' || encoding === 'hex' ? encoding : 'binary';
+}
+
+function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
+  const { recipe, offset, bits, sequences, constants, supplements, workers } = options;
+  const { tests, parameters, report, omitBits } = options;
+  // `phm assess` cannot read the file: the reports name it, and its digest as a whole.
+  const { size } = file;
+  const original = sha256 !== null && { size, bytes: size, sha256, format: formatName(recipe) };
+  return {
+    name: file.name,
+    format: formatOf(recipe),
+    offset,
+    bits,
+    ...(sequences !== null && { sequences }),
+    constants,
+    tests,
+    parameters,
+    supplements: supplements ? 'all' : [],
+    workers,
+    report,
+    omitBits,
+    ...(original && { input: () => original }),
+    software: { program: PROGRAM, build: SOFTWARE },
+  };
+}
+
+function newFiles(): Record<'json' | 'csv' | 'html' | 'text', TextFile> {
+  return {
+    json: new TextFile('application/json'),
+    csv: new TextFile('text/csv'),
+    html: new TextFile('text/html'),
+    text: new TextFile('text/plain'),
+  };
+}
+
+function blobsOf({ json, csv, html, text }: ReturnType<typeof newFiles>): RunResult['files'] {
+  return { json: json.blob(), csv: csv.blob(), html: html.blob(), text: text.blob() };
+}
+
+/** What the page shows of a run. */
+class Shown {
+  readonly #onProgress: RunControl['onProgress'];
+  readonly #tests = new Map<TestName, TestProgress>();
+  #shownMs = 0;
+  #finished = 0;
+  #expected: number | null = null;
+  head = new Uint8Array(0);
+  bits = 0;
+
+  constructor(onProgress: RunControl['onProgress']) {
+    this.#onProgress = onProgress;
+  }
+
+  begin({ bytes, bits }: InputSequence): void {
+    this.bits = bits;
+    this.head = bytes.slice(0, Math.min(HEAD_BYTES, bits >>> 3));
+  }
+
+  add({ tests }: SuiteReport): void {
+    for (const outcome of tests) {
+      const { name } = outcome;
+      const before = this.#tests.get(name) ?? { name, applicable: 0, passed: 0, smallest: 1 };
+      const after = outcome.applicable && {
+        applicable: before.applicable + 1,
+        passed: before.passed + Number(outcome.passed),
+        smallest: Math.min(before.smallest, ...outcome.pValues),
+      };
+      this.#tests.set(name, { ...before, ...after });
+    }
+  }
+
+  progress(finished: number, expected: number | null): void {
+    this.#finished = finished;
+    this.#expected = expected;
+    const nowMs = performance.now();
+    if (nowMs - this.#shownMs < PROGRESS_MS) return;
+    this.#shownMs = nowMs;
+    this.end();
+  }
+
+  /** Shows what the report has, however short the time since the last progress. */
+  end(): void {
+    const tests = [...this.#tests.values()];
+    const [finished, expected] = [this.#finished, this.#expected];
+    this.#onProgress({ kind: 'progress', finished, expected, tests });
+  }
+}

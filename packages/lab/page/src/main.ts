@@ -1,0 +1,191 @@
+/** The page: a file is dropped, recognised, tested by workers and reported. */
+import { grouped } from '../../../sp800-22/src/index.ts';
+import { HEAD_BYTES, isGzip, recognise } from './decode/recognise.ts';
+import { startTask, type Task } from './engine/client.ts';
+import type {
+  EntropyProgress,
+  EntropyRequest,
+  EntropyResult,
+  RunProgress,
+  RunRequest,
+  RunResult,
+} from './engine/messages.ts';
+import { isPlain, readHead } from './engine/source.ts';
+import { byId, pairs } from './view/dom.ts';
+import { entropySection } from './view/entropy.ts';
+import { showExamples } from './view/examples.ts';
+import { withFieldNames } from './view/parameters.ts';
+import { ProgressView } from './view/progress.ts';
+import { showReport } from './view/report.ts';
+import { type Opened, type Settings, showSettings } from './view/settings.ts';
+
+/** A file on the page. Another file ends its tasks, and nothing of it may be shown from then on. */
+class Session {
+  readonly #tasks: Task<unknown>[] = [];
+  hasEnded = false;
+
+  start<Result, Progress = never>(
+    ...task: Parameters<typeof startTask<Result, Progress>>
+  ): Task<Result> {
+    const started = startTask<Result, Progress>(...task);
+    this.#tasks.push(started);
+    return started;
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    for (const task of this.#tasks) task.end('another file was opened');
+  }
+}
+
+let session = new Session();
+
+async function open(file: File): Promise<void> {
+  session.end();
+  session = new Session();
+  const own = session;
+  byId('about').hidden = true;
+  byId('results').replaceChildren();
+  byId('settings').hidden = true;
+  byId('run').hidden = true;
+  try {
+    const { result: sha256 } = own.start<string>('hash', file);
+    const opened = await inspect(file);
+    if (own.hasEnded) return;
+    showFacts(opened, 'being computed …');
+    byId('recognised').textContent = recognisedText(opened);
+    // An empty file has nothing to set.
+    if (opened.head.length > 0) {
+      showSettings(opened, (settings) => void run(opened, settings, sha256, own));
+    }
+    showFacts(opened, await sha256);
+  } catch (error) {
+    if (own.hasEnded) return;
+    byId('recognised').textContent = `The file cannot be read: ${(error as Error).message}`;
+  }
+}
+
+function recognisedText({ gzip, recognised, head }: Opened): string {
+  if (head.length === 0) return gzip ? 'The file is gzip of nothing.' : 'The file is empty.';
+  const question = recognised.encoding === null ? ' Choose its format.' : '';
+  const packed = gzip ? 'The file is gzip. What it holds: ' : '';
+  return `${packed}${recognised.reason}${question}`;
+}
+
+async function inspect(file: File): Promise<Opened> {
+  const first = await readHead(file, false, HEAD_BYTES);
+  const gzip = isGzip(first);
+  const head = gzip ? await readHead(file, true, HEAD_BYTES) : first;
+  return { file, gzip, recognised: recognise(head), head };
+}
+
+function showFacts({ file }: Opened, sha256: string): void {
+  const facts = byId('facts');
+  facts.replaceChildren(
+    ...pairs([
+      ['File', file.name],
+      ['Size', `${grouped(file.size)} ${file.size === 1 ? 'byte' : 'bytes'}`],
+      ['SHA-256', sha256],
+    ]),
+  );
+  facts.hidden = false;
+}
+
+async function run(
+  opened: Opened,
+  settings: Settings,
+  sha256: Promise<string>,
+  own: Session,
+): Promise<void> {
+  const { file } = opened;
+  const start = byId<HTMLButtonElement>('start');
+  const results = byId('results');
+  start.disabled = true;
+  results.replaceChildren();
+  const cancelling = new AbortController();
+  const view = new ProgressView(settings.bits ?? 0, () => cancelling.abort());
+  let estimating: Task<EntropyResult> | null = null;
+  try {
+    const { samples, ...options } = settings;
+    if (!isPlain(options.recipe)) view.say('The SHA-256 of the file is being computed …');
+    const digest = isPlain(options.recipe) ? null : await untilCancelled(sha256, cancelling.signal);
+    const request: RunRequest = { file, options, sha256: digest };
+    const suite = own.start<RunResult, RunProgress>('run', request, (state) => view.update(state));
+    if (samples !== null) {
+      const { recipe, offset, report } = options;
+      estimating = estimate({ file, recipe, offset, samples, report, sha256: digest }, view, own);
+    }
+    cancelling.signal.onabort = () => {
+      suite.send('cancel');
+      estimating?.end('cancelled.');
+    };
+    const result = await suite.result;
+    view.endTests();
+    await showReport(results, result, file.name, () => own.hasEnded);
+    if (own.hasEnded) return;
+    byId('files').querySelector('h2')?.focus();
+    if (estimating) await showEstimate(results, estimating, view, opened, own);
+  } catch (error) {
+    view.fail(withFieldNames((error as Error).message));
+  } finally {
+    estimating?.end('the tests failed');
+    view.end();
+    start.disabled = false;
+  }
+}
+
+/** Rejects at once when the run is cancelled, before it has begun. */
+function untilCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.onabort = () => reject(new Error('Cancelled: no sequence was finished.'));
+    work.then(resolve, reject);
+  });
+}
+
+function estimate(request: EntropyRequest, view: ProgressView, own: Session): Task<EntropyResult> {
+  return own.start<EntropyResult, EntropyProgress>(
+    'entropy',
+    request,
+    ({ finished, total, estimator }) =>
+      view.sayOnEntropy(
+        `SP 800-90B: estimator ${finished + 1} of ${total}, ${estimator.replaceAll('_', ' ')}`,
+      ),
+  );
+}
+
+/** Shows the estimates, or the reason why there are none. */
+async function showEstimate(
+  results: HTMLElement,
+  estimating: Task<EntropyResult>,
+  view: ProgressView,
+  { file }: Opened,
+  own: Session,
+): Promise<void> {
+  const outcome = await estimating.result.catch((error: Error) => error.message);
+  if (own.hasEnded) return;
+  view.sayOnEntropy(typeof outcome === 'string' ? '' : 'SP 800-90B: finished');
+  results.append(entropySection(outcome, file.name));
+}
+
+function listen(): void {
+  const input = byId<HTMLInputElement>('file');
+  input.onchange = () => {
+    const [file] = input.files ?? [];
+    if (file) void open(file);
+  };
+  const drop = document.querySelector('.drop');
+  addEventListener('dragover', (event) => {
+    event.preventDefault();
+    drop?.classList.add('over');
+  });
+  addEventListener('dragleave', () => drop?.classList.remove('over'));
+  addEventListener('drop', (event) => {
+    event.preventDefault();
+    drop?.classList.remove('over');
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file) void open(file);
+  });
+}
+
+showExamples(open);
+listen();

@@ -1,0 +1,184 @@
+/** The output of `phm assess-ais31`: tables for people, JSON for machines. */
+
+import type {
+  ElementaryTest,
+  ProcedureResult,
+  ProcedureRun,
+  TestName,
+  Verdict,
+} from '../../../ais-20-31/src/index.ts';
+import { grouped } from '../../../sp800-22/src/index.ts';
+import type { InputRead } from '../commands/file-run.ts';
+import { MAXIMUM_BITS } from '../input/cutter.ts';
+import type { InputFormat } from '../input/reader.ts';
+import { alignColumns } from '../report/table.ts';
+import type { Software } from '../report/trace.ts';
+
+/** The input of a run, and the time at which the run began. */
+interface AisFacts {
+  readonly file: string;
+  readonly bits: number;
+  /** Bits of a random number, for procedure A. */
+  readonly width: number;
+  readonly format: InputFormat;
+  /** The bytes that have these bits. */
+  readonly input: InputRead;
+  readonly created: string;
+  readonly software: Software;
+}
+
+const TITLES: Readonly<Record<TestName, string>> = {
+  T0: 'disjointness',
+  T1: 'monobit',
+  T2: 'poker',
+  T3: 'runs',
+  T4: 'long run',
+  T5: 'autocorrelation',
+  T6: 'uniform distribution',
+  T7: 'homogeneity',
+  T8: 'entropy',
+};
+
+const VERDICTS: Readonly<Record<Exclude<Verdict, 'undecided'>, string>> = {
+  passed: 'passed',
+  failed: 'FAILED',
+};
+
+function verdictText({ verdict, runs }: ProcedureResult, bits: number): string {
+  if (verdict !== 'undecided') return VERDICTS[verdict];
+  const failed = runs.flatMap(({ tests }) => tests.filter(({ passed }) => !passed));
+  const tests = failed.map(({ name, on }) => `, and ${name} on ${on} FAILED`);
+  return `undecided${tests.join('')}: ${endText(runs[runs.length - 1], bits)}`;
+}
+
+function endText({ stopped, reason }: ProcedureRun, bits: number): string {
+  if (reason !== undefined) return reason;
+  const ends =
+    bits === MAXIMUM_BITS
+      ? `more than the ${grouped(bits)} bits that are read would be needed`
+      : 'the input ends too early';
+  return stopped === undefined ? ends : `${ends}; ${stopped}`;
+}
+
+/** Failed tests that the text lists; `--json` has all. */
+const LISTED_FAILURES = 20;
+
+const CAVEAT = `AIS 20/31 version 2.0 (KS2011, section 2.4.4). A pass says that these tests found no defect. It is no evaluation and
+does not show entropy: output of a deterministic generator passes.
+`;
+
+export function formatAisText(result: ProcedureResult, facts: AisFacts): string {
+  const { file, bits, width } = facts;
+  const { procedure, runs } = result;
+  const numbers =
+    procedure === 'A' ? `, random numbers of ${width === 1 ? '1 bit' : `${width} bits`}` : '';
+  const lines = [
+    `Procedure ${procedure}: ${verdictText(result, bits)}`,
+    `${file}: ${grouped(bits)} bits${numbers}`,
+    ...runs.flatMap((run, i) => ['', runTitle(run, i), ...alignColumns(rowsOf(run, procedure))]),
+    ...runs.flatMap(failureLines),
+    '',
+  ];
+  const trace = alignColumns(traceRows(facts)).join('\n');
+  return `${lines.join('\n')}\n${CAVEAT}\n${trace}\n`;
+}
+
+/** The facts by which the report can be traced. */
+function traceRows({ input, format, created, software }: AisFacts): string[][] {
+  const { bytes, sha256, sizeBytes } = input;
+  return [
+    ['Size', sizeBytes === undefined ? 'not known' : `${sizeBytes} bytes`],
+    ['Bytes read', String(bytes)],
+    ['SHA-256 of the bytes read', sha256],
+    ['Format', format],
+    ['Program', `${software.program}, ${software.build}`],
+    ['Created', created],
+  ];
+}
+
+function runTitle({ bits, failed, complete, stopped }: ProcedureRun, index: number): string {
+  const name = index === 0 ? 'First run' : 'Repetition, because one test failed';
+  const early = stopped === undefined ? ' before the bits ended' : `; ${stopped}`;
+  const end = `${failed} failed${complete ? '' : early}`;
+  return `${name}: ${grouped(bits)} bits, ${end}`;
+}
+
+function rowsOf(run: ProcedureRun, procedure: ProcedureResult['procedure']): string[][] {
+  return procedure === 'A' ? summaryRows(run) : testRows(run);
+}
+
+/** One row for each test of procedure A, over all its sequences. */
+function summaryRows({ tests }: ProcedureRun): string[][] {
+  const names = [...new Set(tests.map(({ name }) => name))];
+  return [
+    ['test', '', 'applied', 'failed'],
+    ...names.map((name) => {
+      const same = tests.filter((test) => test.name === name);
+      const failed = same.filter(({ passed }) => !passed).length;
+      return [name, TITLES[name], String(same.length), String(failed)];
+    }),
+  ];
+}
+
+function testRows({ tests }: ProcedureRun): string[][] {
+  return [
+    ['test', '', 'applied to', 'statistics', 'passes if', ''],
+    ...tests.map((test) => [
+      test.name,
+      TITLES[test.name],
+      test.on,
+      figures(test),
+      test.limit,
+      test.passed ? 'passed' : 'FAILED',
+    ]),
+  ];
+}
+
+/** Failed tests of procedure A, of which the table has counts only. */
+function failureLines({ tests }: ProcedureRun): string[] {
+  const failed = tests.filter(({ name, passed }) => !passed && name < 'T6');
+  if (failed.length === 0) return [];
+  const listed = failed.slice(0, LISTED_FAILURES);
+  const rest = failed.length - listed.length;
+  return [
+    '',
+    'Failed:',
+    ...listed.map((test) => `  ${test.name}, ${test.on}: ${figures(test)} (${test.limit})`),
+    ...(rest > 0 ? [`  and ${grouped(rest)} more: --json has all`] : []),
+  ];
+}
+
+function figures({ statistics }: ElementaryTest): string {
+  return Object.entries(statistics)
+    .map(([name, value]) => {
+      const numbers = typeof value === 'number' ? [value] : value;
+      const text = numbers.map((number) => (Number.isInteger(number) ? number : number.toFixed(6)));
+      return `${name.replaceAll('_', ' ')} ${text.join(', ')}`;
+    })
+    .join('; ');
+}
+
+/** Returns the result as plain JSON. */
+export function aisJson(result: ProcedureResult, facts: AisFacts): object {
+  const { procedure, verdict, runs } = result;
+  const { file, bits, width, format, input, created, software } = facts;
+  const { bytes, sha256, sizeBytes } = input;
+  return {
+    standard: 'AIS 20/31 version 2.0 (KS2011)',
+    input: {
+      file,
+      bits,
+      size: sizeBytes ?? null,
+      bytes,
+      sha256,
+      format,
+      program: software.program,
+    },
+    procedure,
+    ...(procedure === 'A' && { width }),
+    verdict,
+    runs,
+    software: { build: software.build },
+    created,
+  };
+}

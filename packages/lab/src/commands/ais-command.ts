@@ -1,0 +1,123 @@
+/** `phm assess-ais31`: runs test procedure A or B of AIS 20/31 on a file of bits. */
+
+import { type Command, Option } from 'commander';
+import {
+  MAXIMUM_WIDTH,
+  type Procedure,
+  procedureA,
+  procedureABits,
+  procedureB,
+} from '../../../ais-20-31/src/index.ts';
+import { CommandError, parseCountTo, writeJson } from '../../../platform/src/commands/index.ts';
+import { grouped } from '../../../sp800-22/src/index.ts';
+import { aisJson, formatAisText } from '../ais/report.ts';
+import { MAXIMUM_BITS } from '../input/cutter.ts';
+import type { InputFormat, InputSequence } from '../input/reader.ts';
+import type { LabContext } from './context.ts';
+import { FORMAT_HELP, INPUT_FORMATS, openInput } from './file-input.ts';
+import type { InputRead } from './file-run.ts';
+import { inputName, itemName } from './input-name.ts';
+import { creationTime } from './trace.ts';
+
+interface AisFlags {
+  readonly procedure: Procedure;
+  readonly width?: number;
+  readonly format?: InputFormat;
+  readonly json?: boolean;
+  readonly fail?: boolean;
+}
+
+const HELP = `
+Procedure A is for random numbers as an application gets them, procedure B for raw noise. If exactly one test fails,
+the procedure is repeated with the bits that follow, so give it enough for two runs: 2.1 MB for A, 2 MB or more for B.
+At most 8 MiB are read.
+
+The procedures are those of version 2.0 (2011). Version 3.0 (2024) is not implemented: ask which one your evaluation needs.
+The exit code is 0 if the command worked, whatever the verdict; --fail changes that.
+`;
+
+export function addAssessAisCommand(
+  program: Command,
+  context: LabContext,
+  onExitCode: (exitCode: number) => void,
+): void {
+  program
+    .command('assess-ais31 <file>')
+    .description('run test procedure A or B of AIS 20/31 (T0 to T8) on a file or "-" (stdin)')
+    .addOption(
+      new Option(
+        '--procedure <name>',
+        'A: T0 to T5, for random numbers; B: T6 to T8, for raw noise',
+      )
+        .choices(['A', 'B'])
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--width <bits>',
+      'bits of one random number, for A: its places are also tested one by one; default: 1',
+      parseCountTo(MAXIMUM_WIDTH),
+    )
+    .addOption(new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS))
+    .option('--json', 'write every statistic of every test as JSON')
+    .option('--fail', 'exit with code 1 unless the procedure is passed')
+    .addHelpText('after', HELP)
+    .action(async (file: string, flags: AisFlags) => {
+      const passed = await run(file, flags, context);
+      if (flags.fail && !passed) onExitCode(1);
+    });
+}
+
+/** Writes the report, and returns whether the procedure is passed. */
+async function run(file: string, flags: AisFlags, context: LabContext): Promise<boolean> {
+  const { procedure, width = 1 } = flags;
+  if (procedure === 'B' && flags.width !== undefined) {
+    throw new CommandError('--width is for --procedure A: leave it out', 2);
+  }
+  const created = creationTime(context);
+  const command = `${context.launcher} assess-ais31 --procedure ${procedure}`;
+  const { bytes, bits, input } = await readBits(file, flags.format, command);
+  try {
+    refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
+    const result =
+      procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });
+    const facts = {
+      file: itemName(file),
+      bits,
+      width,
+      format: flags.format ?? 'binary',
+      input,
+      created,
+      software: context.software(),
+    };
+    if (flags.json) writeJson(context, aisJson(result, facts));
+    else context.outText(formatAisText(result, facts));
+    return result.verdict === 'passed';
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+/** Reads at most `MAXIMUM_BITS` bits, which the caller MUST wipe. */
+async function readBits(
+  file: string,
+  format: InputFormat | undefined,
+  command: string,
+): Promise<InputSequence & { input: InputRead }> {
+  const reader = await openInput(file, format, { command });
+  try {
+    const sequence = await reader.readSequence(MAXIMUM_BITS);
+    return { ...sequence, input: { ...reader.consumed(), sizeBytes: reader.sizeBytes } };
+  } finally {
+    await reader.close();
+  }
+}
+
+function refuseTooFew(file: string, bits: number, needed: number): void {
+  if (bits >= needed) return;
+  const name = inputName(file);
+  if (bits === 0) throw new CommandError(`${name} is empty`, 1);
+  throw new CommandError(
+    `${name} contains ${grouped(bits)} bits; procedure A needs ${grouped(needed)}, and twice that for a repetition`,
+    1,
+  );
+}

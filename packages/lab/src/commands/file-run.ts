@@ -1,0 +1,221 @@
+/** One run of `assess` on a file: reads, tests and reports sequences concurrently. */
+
+import { CommandError } from '../../../platform/src/commands/index.ts';
+import {
+  type Constants,
+  grouped,
+  type SuiteReport,
+  type SupplementName,
+  TEST_NAMES,
+  type TestName,
+  type TestParameters,
+} from '../../../sp800-22/src/index.ts';
+import { AssessError } from '../assess/errors.ts';
+import { SuitePool } from '../assess/pool.ts';
+import { reports } from '../assess/run.ts';
+import { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from '../input/cutter.ts';
+import type { ConsumedInput, InputFormat, InputSequence, SequenceReader } from '../input/reader.ts';
+import { startWorker } from '../node.ts';
+import { countText } from '../report/table.ts';
+import { openInput } from './file-input.ts';
+import { inputName } from './input-name.ts';
+import { otherFormError } from './other-form.ts';
+
+/** Sequences in memory per thread, so that no thread waits for the reader. */
+const IN_HAND_PER_THREAD = 2;
+
+/** Longest sequence that is tested in a few milliseconds. */
+const QUICK_BITS = 2 ** 20;
+
+/** The command in advice, if the caller does not say how the user calls it. */
+const COMMAND = 'phm assess';
+
+export interface AssessOptions {
+  /** A path, or `-` for standard input. */
+  readonly file: string;
+  /** By default binary, unless the input looks like another form: that is refused. */
+  readonly format?: InputFormat;
+  /** The command as the user calls it. */
+  readonly command?: string;
+  readonly constants: Constants;
+  /** Bits of the input before the first sequence, by default 0. */
+  readonly offsetBits?: number;
+  /** Bits of each sequence. By default the whole file is one sequence. */
+  readonly bits?: number;
+  /** Number of sequences, by default as many complete ones as the file contains. Needs `bits`. */
+  readonly sequences?: number;
+  /** Tests to run, by default all of them. */
+  readonly tests?: readonly TestName[];
+  /** Parameters of the tests, by default those of the suite. */
+  readonly parameters?: TestParameters;
+  /** Tests that are not part of SP 800-22, by default none. */
+  readonly supplements?: readonly SupplementName[];
+  readonly threads: number;
+}
+
+/** Progress of a run. `expected` is the total number of sequences, if known. */
+export interface AssessProgress {
+  readonly finished: number;
+  readonly expected: number | undefined;
+}
+
+/** The input as far as it was read; its size only if it is a file. */
+export type InputRead = ConsumedInput & Pick<SequenceReader, 'sizeBytes'>;
+
+export interface AssessControl {
+  /** Ends the run at once and reports the finished part. The message quotes its reason. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: AssessProgress) => void;
+  /** Gets each sequence before it is tested. MUST NOT keep its bytes. */
+  readonly onSequence?: (sequence: InputSequence, index: number) => void;
+  /** Gets the input as it was read, before the outputs end. */
+  readonly onInputRead?: (input: InputRead) => void;
+  /** Replaces the worker in tests. */
+  readonly workerUrl?: URL;
+}
+
+/** Opens the input. Throws `CommandError` if it cannot be opened. The caller MUST call `reports` once. */
+export async function openRun(options: AssessOptions, control: AssessControl): Promise<AssessRun> {
+  const { file, format, command = COMMAND } = options;
+  const reader = await openInput(file, format, { command, ...recognitionOf(toCut(options)) });
+  return new AssessRun(options, control, reader);
+}
+
+class AssessRun {
+  readonly #options: AssessOptions;
+  readonly #control: AssessControl;
+  readonly #reader: SequenceReader;
+  readonly #cutter: SequenceCutter;
+  readonly #pool: SuitePool;
+  /** The input up to the end of each sequence in hand. */
+  readonly #consumed: ConsumedInput[] = [];
+  /** The input up to the end of the last sequence that was yielded, and the whole input at the end. */
+  #read: ConsumedInput | undefined;
+  #delivered = 0;
+
+  constructor(options: AssessOptions, control: AssessControl, reader: SequenceReader) {
+    this.#options = options;
+    this.#control = control;
+    this.#reader = reader;
+    this.#cutter = new SequenceCutter(reader, toCut(options));
+    const { workerUrl } = control;
+    const workers = isQuick(options) && !workerUrl ? 0 : options.threads;
+    this.#pool = new SuitePool(workers, () => startWorker(workerUrl));
+  }
+
+  /** The whole input if all of it was read, else up to the end of the last sequence that was yielded. */
+  get input(): InputRead {
+    return { bytes: 0, sha256: '', ...this.#read, sizeBytes: this.#reader.sizeBytes };
+  }
+
+  /**
+   * Yields the reports in the order of the sequences, with at most two sequences per thread in memory. An
+   * error of the input is thrown after the reports of all earlier sequences, so that the same input always
+   * gives the same reports. Ctrl-C and a failed worker end the run at once.
+   */
+  async *reports(): AsyncGenerator<SuiteReport> {
+    const { constants, tests: only = TEST_NAMES, threads } = this.#options;
+    const { parameters = {}, supplements = [] } = this.#options;
+    const options = { constants, only, parameters, supplements };
+    const run = {
+      next: () => this.#cutter.next(),
+      test: (sequence: InputSequence) => this.#pool.run({ sequence, options }),
+      onSequence: (sequence: InputSequence, index: number) => this.#onSequence(sequence, index),
+      limit: IN_HAND_PER_THREAD * threads,
+      signal: this.#control.signal,
+    };
+    try {
+      for await (const report of reports(run)) {
+        this.#onReport();
+        yield report;
+      }
+      this.#read = this.#reader.consumed();
+    } catch (error) {
+      throw this.#commandError(error);
+    } finally {
+      await Promise.all([this.#pool.close(), this.#reader.close()]);
+    }
+  }
+
+  #onSequence(sequence: InputSequence, index: number): void {
+    this.#consumed.push(this.#reader.consumed());
+    this.#control.onSequence?.(sequence, index);
+  }
+
+  #onReport(): void {
+    this.#read = this.#consumed.shift();
+    const finished = ++this.#delivered;
+    this.#control.onProgress?.({ finished, expected: this.#cutter.expected });
+  }
+
+  /** Returns the error with the names of the input and of the options. */
+  #commandError(error: unknown): unknown {
+    if (error instanceof RangeError) return new CommandError(error.message, 2);
+    if (!(error instanceof AssessError)) return error;
+    // A refusal of the input, which `reports` takes for a fault of the source.
+    if (error.cause instanceof CommandError) return error.cause;
+    const { file, command = COMMAND } = this.#options;
+    if (error.figures.form) return otherFormError(file, error.figures.form, { command });
+    if (error.code !== 'aborted') return new CommandError(messageOf(error, this.#options), 1);
+    const none = this.#delivered === 0 ? ' before a sequence was finished' : '';
+    return new CommandError(`${this.#control.signal?.reason}${none}`, 1);
+  }
+}
+
+/**
+ * Reports whether one thread is enough and no sequence takes long: then this thread tests them itself, and the pool lets
+ * it see Ctrl-C between two sequences. A worker would take longer (measured, bench/assess.ts).
+ */
+function isQuick({
+  threads,
+  bits = Number.POSITIVE_INFINITY,
+  parameters = {},
+}: AssessOptions): boolean {
+  return threads === 1 && bits <= QUICK_BITS && Object.keys(parameters).length === 0;
+}
+
+function toCut({
+  format,
+  offsetBits = 0,
+  bits,
+  sequences,
+  tests,
+  supplements = [],
+  parameters = {},
+}: AssessOptions): Cut {
+  return {
+    offset: offsetBits,
+    bits: bits ?? null,
+    sequences: bits === undefined ? 1 : (sequences ?? null),
+    tests: tests ?? TEST_NAMES,
+    supplements,
+    parameters,
+    recognises: format === undefined,
+  };
+}
+
+function messageOf({ code, figures, message, cause }: AssessError, options: AssessOptions): string {
+  const { file, bits, offsetBits = 0, sequences, tests } = options;
+  const { expected = 0, got = 0, sequence = 0 } = figures;
+  const name = inputName(file);
+  const afterOffset = offsetBits === 0 ? '' : ` after --offset ${offsetBits}`;
+  switch (code) {
+    case 'empty':
+      return `${name} ${offsetBits === 0 ? 'is empty' : `contains no bits${afterOffset}`}`;
+    case 'too-many-bits':
+      return `${name} contains more than ${grouped(MAXIMUM_BITS)} bits${afterOffset}; use --bits to cut it into sequences`;
+    case 'too-few-sequences':
+      return `${name} contains ${countText(got)} of ${grouped(bits ?? 0)} bits${afterOffset}, fewer than --sequences ${sequences}; lower --sequences or leave it out`;
+    case 'too-few-bits': {
+      if (bits !== undefined && got < bits) {
+        return `${name} contains ${grouped(got)} bits${afterOffset}, fewer than --bits ${bits}; lower --bits or leave it out`;
+      }
+      const which = tests ? 'of the selected tests' : 'test';
+      return `${name} gives ${grouped(got)} bits, too few for any ${which}; at least ${grouped(expected)} are needed`;
+    }
+    case 'worker':
+      return `the tests on sequence ${grouped(sequence)} of ${name} failed: ${(cause as Error).message}`;
+    default:
+      return message;
+  }
+}

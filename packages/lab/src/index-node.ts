@@ -1,0 +1,4 @@
+/** The laboratory on Node's platform. */
+import './node.ts';
+
+export * from './index.ts';

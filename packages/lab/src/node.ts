@@ -1,0 +1,47 @@
+/** Node's platform: its hash, its cores and its threads. */
+import { availableParallelism } from 'node:os';
+import { parentPort, type Worker } from 'node:worker_threads';
+import { startThread } from '../../platform/src/threads/index.ts';
+import { newHash } from '../../sp800-22/src/node.ts';
+import { installPlatform, type SuiteWorker } from './platform.ts';
+
+installPlatform({ newHash, cores: availableParallelism, startWorker, workerPort });
+
+/** TypeScript in the project, JavaScript in the package. */
+const EXTENSION = import.meta.url.slice(-3);
+
+/** Starts a worker thread of the suite, or one with other code in tests. */
+export function startWorker(
+  code: URL = new URL(`./assess/worker-entry-node${EXTENSION}`, import.meta.url),
+): SuiteWorker {
+  return suiteWorkerOf(startThread(code));
+}
+
+/** Gives a thread the interface of a browser's worker. */
+function suiteWorkerOf(thread: Worker): SuiteWorker {
+  const worker: SuiteWorker = {
+    onmessage: null,
+    onerror: null,
+    postMessage: (message, transfer) => thread.postMessage(message, transfer),
+    terminate: () => thread.terminate(),
+  };
+  thread.on('message', (data) => worker.onmessage?.({ data }));
+  thread.on('error', (error) => worker.onerror?.({ message: messageOf(error) }));
+  thread.on('exit', (code) => worker.onerror?.({ message: `exited with code ${code}` }));
+  return worker;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function workerPort(): ReturnType<Parameters<typeof installPlatform>[0]['workerPort']> {
+  const port = parentPort;
+  if (!port) return undefined;
+  return {
+    postMessage: (message) => port.postMessage(message),
+    onMessage: (listen) => {
+      port.on('message', listen);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** The table of the failing sequences: where each is in the input, and what it failed. */
+
+import { ALPHA, grouped, TEST_NAMES } from '../../../../sp800-22/src/index.ts';
+import type { FailingSequences, SequenceResult } from '../failing-sequences.ts';
+import { pValueText } from '../format.ts';
+import { countText } from '../table.ts';
+import { type Markup, markup, NOTHING } from './markup.ts';
+
+/** Failing sequences that the page lists. */
+export const LISTED_SEQUENCES = 30;
+
+/** Where sequences are in the input. */
+export interface Layout {
+  readonly sequences: number;
+  /** Bits of a sequence. */
+  readonly bits: number;
+  /** Bits before the first sequence. */
+  readonly offsetBits: number;
+  /** Tests and supplements that were run. */
+  readonly tests: number;
+}
+
+/** Returns the section, or nothing if no sequence failed. */
+export function failingSection(failing: FailingSequences, layout: Layout): Markup {
+  const { count, listed } = failing;
+  if (count === 0) return NOTHING;
+  const rest = count - listed.length;
+  const which =
+    rest > 0 ? ` The ${listed.length} worst are listed; ${grouped(rest)} more failed.` : '';
+  return markup`<section id="failing"><h2>Failing sequences</h2>
+<p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} ${byChance(layout)} The verdict on the source does not rest on this list.</p>
+<div class="scroll" tabindex="0"><table>
+<caption>Sequences with a failed test, and their place in the input</caption>
+<thead><tr><th scope="col" class="number">Sequence</th><th scope="col" class="number">From bit</th><th scope="col" class="number">To bit</th><th scope="col">Failed tests, corrected p-value</th></tr></thead>
+<tbody>
+${listed.map((result) => row(result, layout))}</tbody></table></div>
+</section>
+`;
+}
+
+/** Of the 15 tests, one sound sequence in eight fails one or more; the dependence of fewer tests is not known. */
+function byChance({ tests, sequences }: Layout): string {
+  const isWhole = tests === TEST_NAMES.length;
+  const share = isWhole ? 1 / 8 : Math.min(1, ALPHA * tests);
+  const count = Math.round(share * sequences);
+  return `By chance, ${isWhole ? '' : 'at most '}about ${grouped(count)} of ${grouped(sequences)} sound sequences fail one.`;
+}
+
+function row({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Markup {
+  const from = offsetBits + index * bits;
+  const tests = failed.map(
+    ({ name, correctedP }, i) =>
+      markup`${i === 0 ? '' : ', '}<span class="counts">${name} ${pValueText(correctedP)}</span>`,
+  );
+  return markup`<tr><th scope="row" class="number">${grouped(index + 1)}</th><td class="number">${grouped(from)}</td><td class="number">${grouped(from + bits - 1)}</td><td>${tests}</td></tr>
+`;
+}

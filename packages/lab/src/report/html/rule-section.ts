@@ -1,0 +1,78 @@
+/** How the report judges, and where that differs from the standard (ISO/IEC 17025 §7.8.2.1 n and §7.8.6). */
+import {
+  type AllSequences,
+  resolveParameters,
+  type SecondLevel,
+  type SecondLevelVerdict,
+  type SuiteReport,
+  UNIFORMITY_ALPHA,
+} from '../../../../sp800-22/src/index.ts';
+import { TEST_RULE, verdictNotes } from '../format.ts';
+import type { AssessSummary } from '../summary.ts';
+import { type Markup, markup, NOTHING } from './markup.ts';
+
+/** Returns the section. `first` is the report on the first sequence. */
+export function ruleSection(summary: AssessSummary, first: SuiteReport): Markup {
+  const { tests } = summary;
+  const differences = [...constantsTexts(first), ...blockTexts(first)];
+  return markup`<section id="rule"><h2>Decision rule</h2>
+<p>The rule is that of this program: SP 800-22 ${tests.length === 0 ? 'has no supplements' : 'leaves the verdict to its reader'}.</p>
+${rulesOf(summary).map((text) => markup`<p>${text}</p>`)}
+${differences.length === 0 ? NOTHING : markup`<h3>Differences from SP 800-22</h3>\n<ul>${differences.map((text) => markup`<li>${text}</li>`)}</ul>`}
+</section>
+`;
+}
+
+function rulesOf({ tests, secondLevel, allSequences, supplements }: AssessSummary): string[] {
+  const ofSupplements = supplements
+    ? groupRules(supplements.secondLevel, supplements.allSequences)
+    : [];
+  if (tests.length === 0) return ofSupplements;
+  return [
+    ...groupRules(secondLevel, allSequences),
+    ...(supplements ? [TWO_GROUPS] : []),
+    ...(secondLevel.judged ? [limitsText(secondLevel)] : []),
+    'How often the tests miss a defective source depends on its defect, and is not known.',
+  ];
+}
+
+const TWO_GROUPS =
+  'The supplements are judged by the same rule, as a group of their own: two groups fail twice as many sound sources.';
+
+/** Returns the rule for the tests, or for the supplements. */
+function groupRules(secondLevel: SecondLevel, allSequences: AllSequences | undefined): string[] {
+  if (secondLevel.judged) return [verdictNotes(secondLevel).join(' ')];
+  if (!allSequences) return [TEST_RULE];
+  const { alpha } = allSequences;
+  return [
+    TEST_RULE,
+    `The source fails if the smallest corrected p-value of all sequences, times their number, is below ${alpha}; else it is not judged. The two excursions tests are left out, because small p-values of theirs are not exact enough. So at most about ${100 * alpha} % of sound sources fail.`,
+  ];
+}
+
+/** Sets the standard's figures beside the verdict. */
+function limitsText(secondLevel: SecondLevelVerdict): string {
+  const { rowsJudged, rowsOutsideInterval, expectedOutsideInterval, rowsNotUniform } = secondLevel;
+  return `SP 800-22 §4.2 has limits for one row alone: a proportion within ±3σ, and P-value_T of at least ${UNIFORMITY_ALPHA}. Of ${rowsJudged} rows, ${rowsOutsideInterval} are outside the first, where ${expectedOutsideInterval.toFixed(2)} are expected of a sound source, and ${rowsNotUniform} are below the second. These limits decide nothing here, because many sound sources have such a row.`;
+}
+
+const EXACT = `The class probabilities of longest_run, overlapping_template and linear_complexity are the exact ones. The standard prints rounded values, approximations for overlapping_template and for M = 10,000 of longest_run, and a misprint for linear_complexity.`;
+
+function constantsTexts({ constants, tests }: SuiteReport): string[] {
+  const affected = ['longest_run', 'overlapping_template', 'linear_complexity'];
+  const isAffected = tests.some(({ name, applicable }) => applicable && affected.includes(name));
+  return isAffected && constants === 'exact' ? [EXACT] : [];
+}
+
+/** §2.2.7 recommends fewer blocks than this. */
+const MOST_BLOCKS = 100;
+
+function blockTexts({ bits, parameters, tests }: SuiteReport): string[] {
+  if (!tests.some(({ name, applicable }) => applicable && name === 'block_frequency')) return [];
+  return resolveParameters(bits, parameters)
+    .blockFrequencyM.filter((M) => Math.floor(bits / M) >= MOST_BLOCKS)
+    .map(
+      (M) =>
+        `block_frequency also runs with M = ${M}, the value of the NIST program. §2.2.7 recommends fewer than ${MOST_BLOCKS} blocks, so a larger M at this length.`,
+    );
+}

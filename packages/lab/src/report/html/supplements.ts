@@ -1,0 +1,59 @@
+/** The section of the supplements: their results, and that they are not part of the standard. */
+
+import {
+  grouped,
+  NOT_OF_STANDARD,
+  type SecondLevelVerdict,
+  type SuiteReport,
+} from '../../../../sp800-22/src/index.ts';
+import { pValueText, rowName } from '../format.ts';
+import type { AssessSummary, SupplementCounts } from '../summary.ts';
+import { findingText, SUPPLEMENT_DETECTS, supplementVerdict } from '../supplements.ts';
+import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+import { rowsTable } from './rows-table.ts';
+
+/** Returns the section, or nothing without supplements. `sole` is the report if there is a single sequence. */
+export function supplementsSection(
+  { supplements, tests: ofStandard }: AssessSummary,
+  sole: SuiteReport | undefined,
+): Markup {
+  if (!supplements) return NOTHING;
+  const { tests, secondLevel } = supplements;
+  return markup`<section id="supplements"><h2>Supplements, ${NOT_OF_STANDARD}</h2>
+<p>${sole ? (ofStandard.length === 0 ? '' : 'They are not counted with the tests.') : supplementVerdict(secondLevel)}</p>
+<div class="scroll" tabindex="0"><table>
+<caption>Results of the supplements</caption>
+<thead><tr><th scope="col">Supplement</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col">Detects</th></tr></thead>
+<tbody>
+${tests.map(
+  (
+    counts,
+  ) => markup`<tr><th scope="row">${counts.name}</th><td>${sole ? soleResult(counts, sole) : passes(counts)}</td><td class="number">${counts.smallest === null ? '–' : pValueText(counts.smallest)}</td><td>${SUPPLEMENT_DETECTS[counts.name]}</td></tr>
+`,
+)}</tbody></table></div>
+${secondLevel.judged ? checksOf(secondLevel) : NOTHING}
+</section>
+`;
+}
+
+function checksOf({ rows, checkAlpha }: SecondLevelVerdict): Markup {
+  return rowsTable(
+    `Checks of the supplements: one fails below ${pValueText(checkAlpha)}`,
+    checkAlpha,
+    [{ heading: '', rows, nameOf: rowName }],
+  );
+}
+
+function passes({ applicable, passed }: SupplementCounts): Content {
+  return applicable === 0 ? 'not applicable' : `${grouped(passed)} of ${grouped(applicable)}`;
+}
+
+function soleResult({ name }: SupplementCounts, { supplements = [] }: SuiteReport): Content {
+  const outcome = supplements.find((one) => one.name === name);
+  if (!outcome) return '';
+  if (!outcome.applicable) return `not applicable: ${outcome.reason}`;
+  const verdict = outcome.passed
+    ? markup`<span class="passed">✓ passed</span>`
+    : markup`<span class="failed">✗ FAILED</span>`;
+  return markup`${verdict} (${findingText(outcome)})`;
+}

@@ -1,0 +1,76 @@
+/** The supplements in text. Every place says that they are not part of SP 800-22. */
+
+import {
+  grouped,
+  NOT_OF_STANDARD,
+  type SecondLevel,
+  type Statistics,
+  type SupplementName,
+  type SupplementOutcome,
+} from '../../../sp800-22/src/index.ts';
+import { allSequencesTexts, failureText, pValueText } from './format.ts';
+import type { SupplementSummary } from './summary.ts';
+import { alignColumns } from './table.ts';
+
+/** What each supplement detects. */
+export const SUPPLEMENT_DETECTS: Readonly<Record<SupplementName, string>> = {
+  autocorrelation: 'bits that depend on bits some places earlier',
+  spectral_peak: 'one frequency that is too strong',
+  byte_distribution: 'uneven frequency of byte values',
+};
+
+/** Where the largest deviation is, and how large; empty if the supplement has no such place. */
+const FINDINGS: Readonly<Record<SupplementName, (statistics: Statistics) => string>> = {
+  autocorrelation: ({ lag, z }) => `lag ${grouped(Number(lag))}: ${Number(z).toFixed(1)} σ`,
+  spectral_peak: ({ k, power }) => `k = ${grouped(Number(k))}: ${Number(power).toFixed(1)} n`,
+  byte_distribution: ({ chi2 }) => `χ² = ${Number(chi2).toFixed(1)}`,
+};
+
+/** Returns the place and size of the largest deviation, such as "lag 1,000: 11.7 σ". */
+export function findingText(outcome: SupplementOutcome): string {
+  return outcome.applicable ? FINDINGS[outcome.name](outcome.statistics) : '';
+}
+
+/** The text on the supplements of one sequence, with a final line end. */
+export function formatSupplements(outcomes: readonly SupplementOutcome[]): string {
+  const failed = outcomes.filter((one) => one.applicable && !one.passed).map(({ name }) => name);
+  const rows = outcomes.map((one) => {
+    if (!one.applicable) return [one.name, '-', `not applicable: ${one.reason}`, ''];
+    const result = one.passed ? 'passed' : 'FAILED';
+    return [one.name, pValueText(one.pValues[0]), result, findingText(one)];
+  });
+  return joined([
+    `Supplements, ${NOT_OF_STANDARD}:`,
+    ...alignColumns([['supplement', 'p-value', 'result', 'largest deviation'], ...rows]),
+    ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
+  ]);
+}
+
+/** The text on the supplements of many sequences, with a final line end. */
+export function formatSupplementSummary({
+  tests,
+  secondLevel,
+  allSequences,
+}: SupplementSummary): string {
+  const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
+  const judged = secondLevel.judged ? secondLevel.rows : [];
+  return joined([
+    `Supplements, ${NOT_OF_STANDARD}:`,
+    ...alignColumns([['supplement', 'sequences passed'], ...rows]),
+    supplementVerdict(secondLevel),
+    ...allSequencesTexts(allSequences),
+    ...judged.filter((row) => row.judged && !row.passed).map(failureText),
+  ]);
+}
+
+/** Returns the lines after an empty one. */
+function joined(lines: readonly string[]): string {
+  return `\n${lines.join('\n')}\n`;
+}
+
+/** Returns the verdict in one sentence. */
+export function supplementVerdict(secondLevel: SecondLevel): string {
+  if (!secondLevel.judged) return `Supplements: not judged, ${secondLevel.reason}.`;
+  const { passed, rowsFailed, rowsJudged } = secondLevel;
+  return `Supplements: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`;
+}

@@ -1,0 +1,126 @@
+/** `phm-lab assess-ais31` as users see it: stdout, stderr, exit code. The command runs in this process. */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { aesStream, biasedStream } from '../../../../test/ais-20-31/reference.ts';
+import { formatAisText } from '../../src/ais/report.ts';
+import { MAXIMUM_BITS } from '../../src/index-node.ts';
+import { makeFolder, removeFolder, runCommand, SOFTWARE } from '../support/run-command.ts';
+
+const BIASED_BYTES = 980_000;
+
+let folder: string;
+let biased: string;
+before(() => {
+  folder = makeFolder();
+  biased = join(folder, 'biased.bin');
+  // One run of procedure B, and no repetition.
+  writeFileSync(biased, biasedStream().subarray(0, BIASED_BYTES));
+});
+after(() => removeFolder(folder));
+
+const phm = (...args: string[]) => runCommand(['assess-ais31', ...args]);
+
+describe('phm-lab assess-ais31', () => {
+  it('writes the tests of procedure B with figures, limits and the verdict', async () => {
+    const { code, stdout, stderr } = await phm(biased, '--procedure', 'B');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /^Procedure B: undecided, and T6 on single bits FAILED: the input ends too early\n.*: 7,840,000 bits\n/,
+    );
+    assert.match(stdout, /^First run: 7,835,764 bits, 1 failed$/m);
+    assert.match(stdout, /^T6 .* single bits .*deviation 0\.032450 +deviation < 0\.025 +FAILED$/m);
+    assert.match(stdout, /^T8 .* bits per byte 7\.977698 +above 7\.976 +passed$/m);
+    assert.match(stdout, /^Repetition, because one test failed: 0 bits, 0 failed before/m);
+    assert.match(stdout, /It is no evaluation and\ndoes not show entropy/);
+    assert.match(stdout, /^SHA-256 of the bytes read +[0-9a-f]{64}$/m);
+  });
+
+  it('exits with code 1 with --fail unless the procedure is passed, and writes JSON', async () => {
+    const args = ['assess-ais31', biased, '--procedure', 'B', '--fail', '--json'];
+    const { code, stdout } = await runCommand(args, { SOURCE_DATE_EPOCH: '1700000000' });
+    assert.equal(code, 1);
+    const { standard, input, procedure, verdict, runs, width, ...trace } = JSON.parse(stdout);
+    const { software, created } = trace;
+    assert.equal(standard, 'AIS 20/31 version 2.0 (KS2011)');
+    assert.deepEqual(input, {
+      file: basename(biased),
+      bits: 8 * BIASED_BYTES,
+      size: BIASED_BYTES,
+      bytes: BIASED_BYTES,
+      sha256: createHash('sha256').update(readFileSync(biased)).digest('hex'),
+      format: 'binary',
+      program: SOFTWARE.program,
+    });
+    assert.deepEqual([software, created], [{ build: SOFTWARE.build }, '2023-11-14T22:13:20Z']);
+    assert.deepEqual([procedure, verdict, runs.length, width], ['B', 'undecided', 2, undefined]);
+    assert.deepEqual(runs[0].tests[0].statistics, { ones: 53_245, deviation: 0.03244999999999998 });
+  });
+
+  it('says that more input is unlikely to help on stuck noise, and names the failed test', async () => {
+    const stuck = join(folder, 'stuck.bin');
+    writeFileSync(stuck, new Uint8Array(60_000));
+    const { stdout } = await phm(stuck, '--procedure', 'B');
+    assert.match(
+      stdout,
+      /^Procedure B: undecided, and T6 on single bits FAILED: step 2 stopped with 0 of 100,000 groups of 2 bits that begin with 1, in 190,000 groups \(0 in the last 100,000\): more input is unlikely to help\n/,
+    );
+    assert.match(stdout, /^First run: 100,000 bits, 1 failed; step 2 stopped with .* groups$/m);
+    assert.doesNotMatch(stdout, /too early|bits ended/);
+  });
+
+  it('says how far step 4 came if the input ends too early', async () => {
+    const short = join(folder, 'short.bin');
+    writeFileSync(short, aesStream().subarray(0, 500_000));
+    const { stdout } = await phm(short, '--procedure', 'B');
+    assert.match(
+      stdout,
+      /^Procedure B: undecided: the input ends too early; step 4 stopped with 71,\d{3} of 100,000 groups/,
+    );
+    const { runs } = JSON.parse((await phm(short, '--procedure', 'B', '--json')).stdout);
+    assert.match(runs[0].stopped, /^step 4 stopped with 71,/);
+    assert.equal('reason' in runs[0], false);
+  });
+
+  it('says that the command reads no more if the longest input is too short', () => {
+    const run = { tests: [], failed: 0, bits: 0, complete: false };
+    const result = { procedure: 'B', verdict: 'undecided', runs: [run] } as const;
+    const input = { bytes: 8_388_608, sha256: '', sizeBytes: undefined };
+    const software = { program: 'phm 1', build: 'phm/1' };
+    const facts = {
+      file: 'a',
+      width: 1,
+      format: 'binary',
+      input,
+      created: 'now',
+      software,
+    } as const;
+    const headline = (bits: number): string | undefined =>
+      formatAisText(result, { ...facts, bits }).split('\n')[0];
+    assert.equal(
+      headline(MAXIMUM_BITS),
+      'Procedure B: undecided: more than the 67,108,864 bits that are read would be needed',
+    );
+    const shorter = headline(MAXIMUM_BITS - 1);
+    assert.equal(shorter, 'Procedure B: undecided: the input ends too early');
+  });
+
+  it('says how many bits procedure A needs', async () => {
+    const { code, stderr } = await phm(biased, '--procedure', 'A');
+    assert.equal(code, 1);
+    assert.match(stderr, /contains 7,840,000 bits; procedure A needs 8,285,728, and twice that/);
+  });
+
+  it('wants a procedure, and a width only for A', async () => {
+    assert.match((await phm(biased)).stderr, /required option '--procedure <name>'/);
+    const { code, stderr } = await phm(biased, '--procedure', 'B', '--width', '8');
+    assert.equal(code, 2);
+    assert.match(stderr, /--width is for --procedure A: leave it out/);
+    const wide = await phm(biased, '--procedure', 'A', '--width', '257');
+    assert.match(wide.stderr, /use a whole number from 1 to 256/);
+  });
+});

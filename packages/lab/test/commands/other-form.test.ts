@@ -1,0 +1,143 @@
+/** Inputs in another form get no verdict, from any command, from a file, standard input or memory. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { AssessError, assess } from '../../src/index-node.ts';
+import { runCommand, runCommandOn } from '../support/run-command.ts';
+
+const SOUND = aesCtr(Buffer.alloc(32, 51), 4_000);
+
+/** Digits of a generator with 70 % ones, compressed. Those of xz pass the tests. */
+const BIASED = zstdCompressSync(
+  Buffer.from(aesCtr(Buffer.alloc(32, 52), 60_000).map((byte) => (byte < 179 ? 0x31 : 0x30))),
+);
+
+const BITS = SOUND.map((byte) => byte & 1);
+
+const INTEGERS = Buffer.from(Int32Array.from(BITS).buffer);
+
+/** As `od -tx1` writes it. */
+const LISTING = Buffer.from(
+  SOUND.toString('hex')
+    .replace(/../g, '$& ')
+    .replace(/.{48}/g, (line, at: number) => `${(at / 3).toString(8).padStart(7, '0')} ${line}\n`),
+);
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'phm-other-form-'));
+});
+after(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const NO_VERDICT: readonly (readonly [
+  what: string,
+  input: Uint8Array,
+  args: readonly string[],
+  says: RegExp,
+])[] = [
+  ['compressed data', BIASED, ['assess'], /looks like zstd\. No verdict: use zstd -dc/],
+  ['compressed data after skipped bits', BIASED, ['assess', '--offset', '800'], /like zstd/],
+  ['growing amounts of them', BIASED, ['assess', '--doubling', '--bits', '1000'], /like zstd/],
+  ['them as JSON', BIASED, ['assess', '--json'], /like zstd/],
+  ['them as samples', BIASED, ['assess-entropy'], /like zstd.*\| \S+ assess-entropy -/],
+  ['a part of them as samples', BIASED, ['assess-entropy', '--subset', '3,1000'], /like zstd/],
+  ['them for AIS 31', BIASED, ['assess-ais31', '--procedure', 'B'], /like zstd.*--procedure B -/],
+  ['one bit a byte', BITS, ['assess'], /every byte is 0 or 1\. .* assess --format ascii -/],
+  [
+    'one bit an integer',
+    INTEGERS,
+    ['assess'],
+    /32-bit integer \(little-endian\) is 0 or 1\. .*-td4/,
+  ],
+  ['one bit an integer as samples', INTEGERS, ['assess-entropy'], /is 0 or 1\. .*\| tr 01/],
+  ['bytes of 0 or 1 as packed', BITS, ['assess-entropy', '--packed'], /every byte is 0 or 1/],
+  [
+    'a listing',
+    LISTING,
+    ['assess'],
+    /a listing with offsets.*without offsets.*, for --format hex;/,
+  ],
+  ['a listing as samples', LISTING, ['assess-entropy'], /verdict: write one sample a byte first;/],
+  ['a listing as hex', LISTING, ['assess', '--format', 'hex'], /a listing with offsets/],
+  ['compressed data as hex', BIASED, ['assess', '--format', 'hex'], /looks like zstd/],
+  [
+    'bits after a header',
+    Buffer.concat([SOUND.subarray(0, 100), BITS]),
+    ['assess', '--offset', '800'],
+    /every byte is 0 or 1/,
+  ],
+];
+
+describe('an input in another form', () => {
+  for (const [what, input, [command = '', ...options], says] of NO_VERDICT) {
+    it(`gets no verdict: ${what}`, async () => {
+      const file = write('input', input);
+      const fromFile = await runCommand([command, file, ...options]);
+      const fromStream = await runCommandOn(input, [command, '-', ...options]);
+      for (const { code, stdout, stderr } of [fromFile, fromStream]) {
+        assert.deepEqual([code, stdout], [2, ''], stderr);
+        assert.match(stderr, says);
+      }
+    });
+  }
+
+  it('has a command for each file name, also with signs of a replacement and line ends', async () => {
+    for (const [name, word] of [
+      ['a$&b', /\| zstd -dc '\S+\/a\$&b' \|/],
+      ["it's\n$'1", /\| zstd -dc \$'\S+\/it\\'s\\012\$\\'1' \|/],
+    ] as const) {
+      const { stderr } = await runCommand(['assess', write(name, BIASED)]);
+      assert.match(stderr.replace('use ', '| '), word);
+    }
+  });
+
+  it('is read as it is with --format binary', async () => {
+    const args = ['assess', write('input', BIASED), '--format', 'binary'];
+    const { code, stdout, stderr } = await runCommand(args);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^frequency /m);
+  });
+
+  it('is no other form if samples have a byte each', async () => {
+    const { code, stderr } = await runCommand(['assess-entropy', write('samples', BITS)]);
+    assert.equal(code, 0);
+    assert.doesNotMatch(stderr, /every byte/);
+  });
+
+  it('is not waited for longer than for the first sequence', async () => {
+    const endless = new ReadableStream<Uint8Array>({
+      start: (stream) => stream.enqueue(new Uint8Array(SOUND.subarray(0, 125))),
+    });
+    const { summary } = await assess(endless, { bits: 1000, sequences: 1, workers: 0 });
+    assert.equal(summary.sequences, 1);
+  });
+
+  it('rejects in the library, which names it, unless it is called binary', async () => {
+    const sources = [BIASED, new Blob([new Uint8Array(BIASED)]), inChunks(BIASED)];
+    for (const source of sources) {
+      await assert.rejects(assess(source, { bits: null, workers: 0 }), (error) => {
+        assert.ok(error instanceof AssessError);
+        assert.deepEqual([error.code, error.figures.form?.name], ['other-form', 'zstd']);
+        assert.match(error.message, /looks like zstd: give what "zstd -dc FILE" writes/);
+        return true;
+      });
+    }
+    const options = { bits: null, workers: 0, format: 'binary' } as const;
+    assert.equal((await assess(BIASED, options)).summary.sequences, 1);
+  });
+});
+
+async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
+}
