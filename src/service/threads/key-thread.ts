@@ -31,7 +31,7 @@ import type {
   VerdictNoted,
   WorkerReady,
 } from './messages.ts';
-import { packReply, transferOf, unpackBatch } from './packed-batches.ts';
+import { packReply, unpackBatch } from './packed-batches.ts';
 import { PendingAnswers, runThread, threadData } from './run-thread.ts';
 
 export interface KeyWorkerData {
@@ -98,7 +98,7 @@ async function start(port: MessagePort): Promise<void> {
   };
   const answer = async (batch: PackedBatch): Promise<void> => {
     const reply = packReply(await worker.run(unpackBatch(batch)));
-    port.postMessage(reply, transferOf(reply));
+    port.postMessage(reply, [reply.keys.secrets]);
   };
   const close = async (): Promise<void> => {
     await pending.sent();

@@ -29,6 +29,7 @@ import type {
 } from '../../ledger/index.ts';
 import type { KeyListQuery } from '../reading/key-list.ts';
 import type { Randomness, RandomnessQuery } from '../reading/randomness.ts';
+import type { PackedKeys } from './packed-keys.ts';
 import type { PackedRows } from './packed-rows.ts';
 
 /** Account, API key and time of a request, for the counters. */
@@ -196,11 +197,11 @@ export interface PackedBatch extends Omit<KeyBatch, 'tasks'> {
 export interface PackedReply extends Omit<KeyBatchReply, 'results'> {
   /** Numbers of all results, in order. */
   readonly columns: Float64Array;
-  readonly keyIds: readonly string[];
-  readonly hashProofs: readonly string[];
-  /** Keys and openings. */
-  readonly secrets: ArrayBuffer;
-  /** Results that do not fit into the columns, in order. */
+  /** The keys of all results, in order. */
+  readonly keys: PackedKeys;
+  /** Of the usage of each result with keys. */
+  readonly counterIds: readonly (string | undefined)[];
+  /** Results without keys, in order. */
   readonly others: readonly KeyTaskResult[];
 }
 

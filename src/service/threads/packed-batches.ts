@@ -1,9 +1,9 @@
 /**
  * Batches and replies as they travel between the main thread and the key worker.
  *
- * Nearly all of the load are plain keys, so their tasks and results travel as columns: numbers in one array, texts in
- * lists, and all key bytes in one transferred buffer (`packed-bytes.ts`). A message of objects repeats the name of
- * each property (bench/messages.ts). Other tasks and results are few, and travel as they are.
+ * Nearly all of the load are plain keys, so the numbers of their tasks and results travel in one array, and their keys as
+ * those of a suite worker (`packed-keys.ts`). A message of objects repeats the name of each property
+ * (bench/messages.ts). Other tasks and results are few, and travel as they are.
  */
 import type { ReleasedKey } from '../../keys/order.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   PlainKeyGenerated,
   TaskForm,
 } from './messages.ts';
-import { ByteReader, ByteWriter, type Secrets, secretBytes } from './packed-bytes.ts';
+import { packKeys, unpackKeys } from './packed-keys.ts';
 
 /** Numbers of one task: index of its form, `atMs`, `acceptedMs`. */
 const TASK_COLUMNS = 3;
@@ -25,16 +25,12 @@ const TASK_COLUMNS = 3;
 const OTHER = -1;
 
 /**
- * Numbers of one result: lengths of its key and opening in bytes (0 for none), `createdMs`, `securityStrengthBits`,
- * `entropyBits`, `latencyMs`, of the usage `month`, `used` and `quota` (infinity for none), and `failures`. If the key has
- * no bytes, the result is the next one of `others`.
+ * Numbers of one result: count of its keys, `createdMs`, of the usage `month`, `used` and `quota` (infinity for none), and
+ * `failures`. Without keys, the result is the next one of `others`.
  */
-const RESULT_COLUMNS = 10;
+const RESULT_COLUMNS = 6;
 
 type GenerateTask = KeyTask & { readonly kind: 'generate' };
-
-/** A result that fits into the columns. */
-type PlainResult = PlainKeyGenerated & { readonly keys: readonly [ReleasedKey] };
 
 /** Packs a batch for `postMessage`. The caller transfers the keys of `others`. */
 export function packBatch({ id, tasks, failures }: KeyBatch): PackedBatch {
@@ -113,128 +109,79 @@ function generateTask(
   };
 }
 
-/**
- * Packs a reply for `postMessage` with `transferOf`. Moves the keys of plain results to the packed reply, and wipes the
- * given bytes.
- */
+/** Packs a reply for `postMessage`, which transfers `keys.secrets`. Moves the keys there, and wipes the given bytes. */
 export function packReply({ results, ...rest }: KeyBatchReply): PackedReply {
   const columns = new Float64Array(RESULT_COLUMNS * results.length);
-  const keyIds: string[] = [];
-  const hashProofs: string[] = [];
+  const keys: ReleasedKey[] = [];
+  const counterIds: (string | undefined)[] = [];
   const others: KeyTaskResult[] = [];
-  const secrets = new ByteWriter(plainBytes(results));
   results.forEach((result, i) => {
-    if (!isPlain(result)) {
+    if (result.kind !== 'generated') {
       others.push(result);
       return;
     }
-    const [one] = result.keys;
-    writeNumbers(columns, RESULT_COLUMNS * i, result, one);
-    keyIds.push(one.keyId);
-    hashProofs.push(one.hashProof);
-    secrets.move(one);
+    writeNumbers(columns, RESULT_COLUMNS * i, result);
+    keys.push(...result.keys);
+    counterIds.push(result.usage.counterId);
   });
-  return { ...rest, columns, keyIds, hashProofs, secrets: secrets.buffer, others };
+  return { ...rest, columns, keys: packKeys(keys), counterIds, others };
 }
 
 /** Unpacks a reply. Its keys are views of one buffer; the receiver MUST pass each to `wipeKey`. */
-export function unpackReply(packed: PackedReply): KeyBatchReply {
-  const { columns, keyIds, hashProofs, secrets: bytes, others, ...rest } = packed;
+export function unpackReply({
+  columns,
+  keys,
+  counterIds,
+  others,
+  ...rest
+}: PackedReply): KeyBatchReply {
   const results: KeyTaskResult[] = [];
-  const reader = new ByteReader(bytes);
-  let plain = 0;
+  const released = unpackKeys(keys);
+  let [key, generated] = [0, 0];
   for (let at = 0; at < columns.length; at += RESULT_COLUMNS) {
-    const keyBytes = columns[at];
-    if (keyBytes === 0) {
-      results.push(others[results.length - plain]);
+    const count = columns[at];
+    if (count === 0) {
+      results.push(others[results.length - generated]);
       continue;
     }
-    const secrets = reader.takeSecrets(keyBytes, columns[at + 1]);
-    const texts = { keyId: keyIds[plain], hashProof: hashProofs[plain] };
-    plain += 1;
-    results.push(plainResult(columns, at, secrets, texts));
+    const those = released.slice(key, key + count);
+    results.push(generatedResult(columns, at, those, counterIds[generated]));
+    key += count;
+    generated += 1;
   }
   return { ...rest, results };
-}
-
-/** Returns the buffers that `postMessage` transfers with a packed reply. */
-export function transferOf({ secrets, others }: PackedReply): ArrayBuffer[] {
-  const buffers = [secrets];
-  for (const other of others) {
-    if (other.kind !== 'generated') continue;
-    for (const one of other.keys) buffers.push(...secretBuffers(one));
-  }
-  return buffers;
-}
-
-/** Returns the buffers of a key and its opening. */
-function secretBuffers({ key, opening }: ReleasedKey): ArrayBuffer[] {
-  return [key, ...(opening ? [opening] : [])].map(({ buffer }) => buffer as ArrayBuffer);
-}
-
-/** Reports whether a result is a key without fields that only some keys have. */
-function isPlain(result: KeyTaskResult): result is PlainResult {
-  if (result.kind !== 'generated' || result.keys.length !== 1) return false;
-  if (result.usage.counterId !== undefined) return false;
-  const [{ evidence, report, entropyJobId }] = result.keys;
-  return evidence === null && report === null && entropyJobId === null;
-}
-
-/** Returns the length of the keys and openings of all plain results. */
-function plainBytes(results: readonly KeyTaskResult[]): number {
-  let sum = 0;
-  for (const result of results) if (isPlain(result)) sum += secretBytes(result.keys[0]);
-  return sum;
 }
 
 function writeNumbers(
   columns: Float64Array,
   at: number,
-  { createdMs, usage, failures }: PlainResult,
-  one: ReleasedKey,
+  { keys, createdMs, usage, failures }: PlainKeyGenerated,
 ): void {
-  columns[at] = one.key.length;
-  columns[at + 1] = one.opening?.length ?? 0;
-  columns[at + 2] = createdMs;
-  columns[at + 3] = one.securityStrengthBits;
-  columns[at + 4] = one.entropyBits;
-  columns[at + 5] = one.latencyMs;
-  columns[at + 6] = usage.month;
-  columns[at + 7] = usage.used;
-  columns[at + 8] = usage.quota ?? Number.POSITIVE_INFINITY;
-  columns[at + 9] = failures;
+  columns[at] = keys.length;
+  columns[at + 1] = createdMs;
+  columns[at + 2] = usage.month;
+  columns[at + 3] = usage.used;
+  columns[at + 4] = usage.quota ?? Number.POSITIVE_INFINITY;
+  columns[at + 5] = failures;
 }
 
-function plainResult(
+function generatedResult(
   columns: Float64Array,
   at: number,
-  { key, opening, answerDigest }: Secrets,
-  { keyId, hashProof }: Pick<ReleasedKey, 'keyId' | 'hashProof'>,
-): PlainResult {
-  const quota = columns[at + 8];
+  keys: readonly ReleasedKey[],
+  counterId: string | undefined,
+): PlainKeyGenerated {
+  const quota = columns[at + 4];
   return {
     kind: 'generated',
-    createdMs: columns[at + 2],
-    keys: [
-      {
-        keyId,
-        securityStrengthBits: columns[at + 3],
-        entropyBits: columns[at + 4],
-        entropyJobId: null,
-        evidence: null,
-        report: null,
-        latencyMs: columns[at + 5],
-        key,
-        opening,
-        hashProof,
-        answerDigest,
-      },
-    ],
+    createdMs: columns[at + 1],
+    keys,
     usage: {
-      month: columns[at + 6],
-      used: columns[at + 7],
+      month: columns[at + 2],
+      used: columns[at + 3],
       quota: quota === Number.POSITIVE_INFINITY ? null : quota,
+      ...(counterId !== undefined && { counterId }),
     },
-    failures: columns[at + 9],
+    failures: columns[at + 5],
   };
 }

@@ -64,7 +64,7 @@ export class ByteReader {
   }
 }
 
-export type Secrets = Pick<ReleasedKey, 'key' | 'opening' | 'answerDigest'>;
+type Secrets = Pick<ReleasedKey, 'key' | 'opening' | 'answerDigest'>;
 
 /** Returns how many bytes `ByteWriter.move` appends. */
 export function secretBytes({ key, opening }: Pick<Secrets, 'key' | 'opening'>): number {

@@ -1,6 +1,7 @@
 /**
- * Keys in plaintext of one job, as they travel from a suite worker to the main thread: their bytes in one transferred
- * buffer, their texts in lists, and what they have in common once (`packed-rows.ts` says why).
+ * Keys in plaintext, as they travel to the main thread: those of one job from a suite worker, those of one batch from the key
+ * worker. Their bytes are in one transferred buffer, their texts in lists, and what they have in common is there once
+ * (`packed-rows.ts` says why).
  */
 import type { ReleasedKey } from '../../keys/order.ts';
 import { ByteReader, ByteWriter, secretBytes } from './packed-bytes.ts';
@@ -29,21 +30,27 @@ const COLUMNS = 4;
 export function packKeys(keys: readonly ReleasedKey[]): PackedKeys {
   const forms: Form[] = [];
   const columns = new Float64Array(COLUMNS * keys.length);
-  const secrets = new ByteWriter(keys.reduce((sum, one) => sum + secretBytes(one), 0));
+  const keyIds: string[] = [];
+  const hashProofs: string[] = [];
+  let length = 0;
+  for (const one of keys) length += secretBytes(one);
+  const secrets = new ByteWriter(length);
+  let form: Form | undefined;
   keys.forEach((one, i) => {
-    const last = forms.at(-1);
-    if (!last || !hasForm(one, last)) forms.push(formOf(one));
-    const { key, opening, latencyMs } = one;
-    columns.set([forms.length - 1, latencyMs, key.length, opening?.length ?? 0], COLUMNS * i);
+    if (!form || !hasForm(one, form)) {
+      form = formOf(one);
+      forms.push(form);
+    }
+    const at = COLUMNS * i;
+    columns[at] = forms.length - 1;
+    columns[at + 1] = one.latencyMs;
+    columns[at + 2] = one.key.length;
+    columns[at + 3] = one.opening?.length ?? 0;
+    keyIds.push(one.keyId);
+    hashProofs.push(one.hashProof);
     secrets.move(one);
   });
-  return {
-    forms,
-    columns,
-    keyIds: keys.map(({ keyId }) => keyId),
-    hashProofs: keys.map(({ hashProof }) => hashProof),
-    secrets: secrets.buffer,
-  };
+  return { forms, columns, keyIds, hashProofs, secrets: secrets.buffer };
 }
 
 /** Returns the keys, which are views of one buffer. The receiver MUST pass each to `wipeKey`. */
@@ -58,6 +65,7 @@ export function unpackKeys({
   return keyIds.map((keyId, i) => {
     const at = COLUMNS * i;
     const form = forms[columns[at]];
+    const { key, opening, answerDigest } = reader.takeSecrets(columns[at + 2], columns[at + 3]);
     return {
       keyId,
       securityStrengthBits: form.securityStrengthBits,
@@ -66,7 +74,9 @@ export function unpackKeys({
       evidence: form.evidence,
       report: form.report,
       latencyMs: columns[at + 1],
-      ...reader.takeSecrets(columns[at + 2], columns[at + 3]),
+      key,
+      opening,
+      answerDigest,
       hashProof: hashProofs[i],
     };
   });

@@ -12,7 +12,7 @@ import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../../src/le
 import { HmacKey } from '../../../src/proof/index.ts';
 import { KeyWorker } from '../../../src/service/threads/key-worker.ts';
 import type { KeyTask, LogBinding } from '../../../src/service/threads/messages.ts';
-import { packReply, transferOf } from '../../../src/service/threads/packed-batches.ts';
+import { packReply } from '../../../src/service/threads/packed-batches.ts';
 import { packRows } from '../../../src/service/threads/packed-rows.ts';
 import {
   fakeGenerator,
@@ -121,8 +121,11 @@ describe('the opening of a key', () => {
     assert.equal(result.createdMs, requester.atMs);
     const secrets = Buffer.concat([key, opening, released.answerDigest]);
     const packed = packReply(reply);
-    assert.deepEqual(transferOf(packed), [packed.secrets]);
-    assert.deepEqual(Buffer.from(packed.secrets), secrets, 'only the digest travels with them');
+    assert.deepEqual(
+      Buffer.from(packed.keys.secrets),
+      secrets,
+      'only the digest travels with them',
+    );
     assert.ok(isWiped(key) && isWiped(opening), 'no copy stays in the key worker');
   });
 
