@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ReleasedKey } from '../../../src/keys/order.ts';
 import type { LedgerRow, RowReceipt } from '../../../src/ledger/index.ts';
+import { NEW_COLUMNS, type Place, rowOf } from '../../../src/ledger/key-columns.ts';
 import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { packRows, rowCount, unpackRows } from '../../../src/service/threads/packed-rows.ts';
 import { plainRow } from '../../support/fakes.ts';
@@ -61,7 +62,7 @@ const row = fc
     const { keyId, commitment } = plainRow();
     const { receipt } = members;
     return {
-      ...members,
+      ...{ ...plainRow(), ...members },
       keyId: Buffer.from(keyId),
       commitment: { ...commitment, version },
       otherCommitments: otherVersions.map((other) => {
@@ -94,6 +95,21 @@ const key = fc
     return { ...facts, key: randomBytes(keyBytes), opening, answerDigest: randomBytes(16) };
   });
 
+/** Returns a row with a value in each column, and with another value in the given one. Only a row without evidence shares a form. */
+function rowWith(changed: Place | null, hasEvidence: boolean): LedgerRow {
+  const { keyId, commitment, evidence, ...row } = rowOf(({ place, kind }) => {
+    const number = place === changed ? 2 : 1;
+    if (kind === 'text') return `text ${number}`;
+    return kind === 'bytes' ? Buffer.alloc(32, number) : number;
+  });
+  const { version, digest } = commitment;
+  const fingerprint = Buffer.from(digest).readBigInt64BE();
+  return {
+    ...{ ...row, keyId: keyId.subarray(16), commitment: { version, digest, fingerprint } },
+    evidence: hasEvidence ? evidence : null,
+  };
+}
+
 describe('packed rows', () => {
   it('are the same rows after the way through a port', () => {
     fc.assert(
@@ -104,6 +120,16 @@ describe('packed rows', () => {
         assert.deepEqual(inBuffers(unpacked), inBuffers(rows));
       }),
     );
+  });
+
+  it('differ after the way if they differed in one column before', () => {
+    for (const { place } of NEW_COLUMNS) {
+      const hasEvidence = place.startsWith('evidence.');
+      const rows = [null, place, null].map((changed) => rowWith(changed, hasEvidence));
+      const [first, other, last] = unpackRows(structuredClone(packRows(rows))).map(inBuffers);
+      assert.deepEqual([first, other, last], rows.map(inBuffers), place);
+      if (place !== 'commitment.fingerprint') assert.notDeepEqual(first, other, place);
+    }
   });
 
   it('share the form of equal rows', () => {
