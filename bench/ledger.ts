@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AccountActivity, LedgerStore, MeteredRequest } from '../src/ledger/index.ts';
+import { plainRow } from '../test/support/fakes.ts';
 import { Postgres } from '../test/support/postgres.ts';
 import {
   ACCOUNT,
@@ -127,29 +128,12 @@ async function verify(store: LedgerStore, rows: number): Promise<void> {
 
 function request(digest: Buffer): MeteredRequest {
   const atMs = Date.now();
+  const commitment = { version: 1, digest, fingerprint: digest.readBigInt64BE(0) };
   return {
     accountId: ACCOUNT,
     apiKeyId: API_KEY,
     atMs,
-    keys: [
-      {
-        keyId: keyIdAt(atMs, digest),
-        commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE(0) },
-        otherCommitments: [],
-        securityLevel: 256,
-        modulation: 'phase',
-        source: 'os',
-        createdMs: atMs,
-        latencyUs: 1_500,
-        entropyBits: 254.65,
-        entropyJobId: null,
-        evidence: null,
-        sealed: null,
-        labels: null,
-        expiresMs: null,
-        receipt: null,
-      },
-    ],
+    keys: [{ ...plainRow(), keyId: keyIdAt(atMs, digest), commitment, createdMs: atMs }],
     counts: { streams: 0, streamsPassed: 0 },
     idempotency: null,
   };

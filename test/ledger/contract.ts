@@ -19,6 +19,7 @@ import {
   fakePlainGenerator,
   keyring,
   order,
+  plainRow,
   RecordingDrbg,
   STAGED,
 } from '../support/fakes.ts';
@@ -52,24 +53,9 @@ export function makeCommitment(digest = randomBytes(32), version = 1): Commitmen
 
 export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   const keyId = changes.keyId ?? makeKeyId();
-  return {
-    keyId,
-    commitment: makeCommitment(),
-    securityLevel: 256,
-    modulation: 'phase',
-    source: 'os',
-    otherCommitments: [],
-    createdMs: keyIdMs(keyId),
-    latencyUs: 1_500,
-    entropyBits: 255.1,
-    entropyJobId: null,
-    evidence: null,
-    sealed: null,
-    labels: null,
-    expiresMs: null,
-    receipt: null,
-    ...changes,
-  };
+  const commitment = makeCommitment();
+  const measured = { createdMs: keyIdMs(keyId), latencyUs: 1_500, entropyBits: 255.1 };
+  return { ...plainRow(), keyId, commitment, ...measured, ...changes };
 }
 
 export function keyRequest(accountId: string, row = makeRow(), atMs = NOW): MeteredRequest {
