@@ -3,11 +3,10 @@
  * and writes reports as text, JSON, CSV and page. The command line, the page of the test bench and programs of others use it.
  */
 
-export { type AssessOptions, assess, type Progress, type Writers } from './assess/assess.ts';
+export { type AssessOptions, assess, type Writers } from './assess/assess.ts';
 export type { Assessment } from './assess/assessment.ts';
 export { AssessError, type AssessFault, type AssessFigures } from './assess/errors.ts';
-export { SuitePool } from './assess/pool.ts';
-export { reports } from './assess/run.ts';
+export type { Progress } from './assess/suite-run.ts';
 export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
 export { type EntropyClaim, initialClaim } from './entropy/claim.ts';
 export { type EntropyResult, entropyForms, nonIidResult } from './entropy/forms.ts';
@@ -32,7 +31,7 @@ export {
 } from './entropy/report.ts';
 export { type EntropyTrace, entropyTrace } from './entropy/trace.ts';
 export { formWarning } from './form-warning.ts';
-export { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from './input/cutter.ts';
+export { MAXIMUM_BITS } from './input/cutter.ts';
 export {
   type FormatGuess,
   guessFormat,

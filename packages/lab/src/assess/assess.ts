@@ -12,7 +12,7 @@ import {
   type TestParameters,
 } from '../../../sp800-22/src/index.ts';
 import { assertInteger } from '../../../sp800-22/src/result.ts';
-import { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from '../input/cutter.ts';
+import { type Cut, MAXIMUM_BITS, recognitionOf } from '../input/cutter.ts';
 import {
   type ConsumedInput,
   type InputFormat,
@@ -28,14 +28,7 @@ import { type AssessOutput, hasFailed, RunCounts } from '../report/summary.ts';
 import { createdText, type RunTrace, type Software } from '../report/trace.ts';
 import type { Assessment } from './assessment.ts';
 import { AssessError } from './errors.ts';
-import { SuitePool } from './pool.ts';
-import { type Aborting, reports } from './run.ts';
-
-/** Progress of a run. `expected` is the total number of sequences, if known. */
-export interface Progress {
-  readonly finished: number;
-  readonly expected: number | undefined;
-}
+import { type RunControl, SuiteRun } from './suite-run.ts';
 
 /** Each gets its report in parts, as soon as they are complete; the page as a whole at the end. */
 export interface Writers {
@@ -45,7 +38,7 @@ export interface Writers {
   readonly html?: (page: string) => void;
 }
 
-export interface AssessOptions extends ReadyOptions {
+export interface AssessOptions extends ReadyOptions, RunControl {
   /** Name of the input in the reports. Default: that of a file, else `input`. */
   readonly name?: string;
   /**
@@ -70,11 +63,6 @@ export interface AssessOptions extends ReadyOptions {
   readonly workers?: number;
   /** Starts a worker that calls the package's worker code, such as one from a blob. */
   readonly createWorker?: () => SuiteWorker;
-  /** Ends the run at once. */
-  readonly signal?: Aborting;
-  readonly onProgress?: (progress: Progress) => void;
-  /** Gets each sequence before it is tested. MUST NOT keep its bytes. */
-  readonly onSequence?: (sequence: InputSequence, index: number) => void;
   readonly onReport?: (report: SuiteReport) => void;
   readonly write?: Writers;
   /** Leaves the picture of the input's bits out of the page. */
@@ -89,9 +77,6 @@ export interface AssessOptions extends ReadyOptions {
   readonly created?: string;
 }
 
-/** Sequences in memory per worker, so that no worker waits for the reader. */
-const IN_HAND_PER_WORKER = 2;
-
 const SOFTWARE: Software = { program: 'phm-lab', build: 'phm-lab' };
 
 /**
@@ -100,32 +85,23 @@ const SOFTWARE: Software = { program: 'phm-lab', build: 'phm-lab' };
  * sequences. Throws `TypeError` or `RangeError` on invalid arguments.
  */
 export async function assess(source: Source, options: AssessOptions = {}): Promise<Assessment> {
-  const { signal, workers = platform().cores(), format, createWorker } = options;
+  const { workers = platform().cores(), format, constants = 'exact' } = options;
   const cut = toCut(options);
   assertInteger('workers', workers, 0, 1024);
   const reader = openReader(source, format, recognitionOf(cut));
-  const pool = new SuitePool(workers, createWorker);
-  const recorder = new Recorder(options, cut, (read) => inputOf(source, options, reader, read));
+  await ready(options).catch(async (error) => {
+    await reader.close();
+    throw error;
+  });
+  const onSequence: RunControl['onSequence'] = (sequence, index) => recorder.draw(sequence, index);
+  const run = new SuiteRun(reader, cut, { ...options, constants, workers, onSequence });
+  const recorder = new Recorder(options, cut, () => inputOf(source, options, reader, run.input));
   try {
-    await ready(options);
-    const cutter = new SequenceCutter(reader, cut);
-    const run = {
-      next: () => cutter.next(),
-      test: (sequence) => pool.run({ sequence, options: recorder.suiteOptions }),
-      onSequence: (sequence, index) => recorder.draw(sequence, index, reader.consumed()),
-      limit: IN_HAND_PER_WORKER * Math.max(1, workers),
-      signal,
-    } satisfies Parameters<typeof reports>[0];
-    for await (const report of reports(run)) {
-      recorder.add(report);
-      options.onProgress?.({ finished: recorder.finished, expected: cutter.expected });
-    }
+    for await (const report of run.reports()) recorder.add(report);
     return recorder.end(true);
   } catch (error) {
-    if (error instanceof AssessError && recorder.finished > 0) error.partial = recorder.end(false);
+    if (error instanceof AssessError && run.finished > 0) error.partial = recorder.end(false);
     throw error;
-  } finally {
-    await Promise.all([pool.close(), reader.close()]);
   }
 }
 
@@ -167,7 +143,7 @@ function inputOf(
   source: Source,
   { name, format = 'binary', offset = 0, input, software = SOFTWARE }: AssessOptions,
   reader: SequenceReader,
-  consumed: ConsumedInput = reader.consumed(),
+  consumed: ConsumedInput,
 ): RunTrace['input'] {
   const { program } = software;
   const ofSource = 'name' in source && typeof source.name === 'string' ? source.name : 'input';
@@ -179,21 +155,13 @@ function inputOf(
 class Recorder {
   readonly #options: AssessOptions;
   readonly #cut: Cut;
-  readonly #input: (read?: ConsumedInput) => RunTrace['input'];
+  readonly #input: () => RunTrace['input'];
   readonly #created: string;
   readonly #counts: RunCounts;
   readonly #page: HtmlOutput | undefined;
   readonly #outputs: readonly AssessOutput[];
-  /** The input up to the end of each sequence in hand. */
-  readonly #consumed: ConsumedInput[] = [];
-  /** The input up to the end of the last reported sequence, if the run ended early. */
-  #read: ConsumedInput | undefined;
 
-  constructor(
-    options: AssessOptions,
-    cut: Cut,
-    input: (read?: ConsumedInput) => RunTrace['input'],
-  ) {
+  constructor(options: AssessOptions, cut: Cut, input: () => RunTrace['input']) {
     this.#options = options;
     this.#cut = cut;
     this.#input = input;
@@ -210,36 +178,19 @@ class Recorder {
     ];
   }
 
-  get finished(): number {
-    return this.#counts.sequences;
-  }
-
-  get suiteOptions(): {
-    constants: Constants;
-    only: readonly TestName[];
-    parameters: TestParameters;
-    supplements: readonly SupplementName[];
-  } {
-    const { tests: only, parameters, supplements } = this.#cut;
-    return { constants: this.#options.constants ?? 'exact', only, parameters, supplements };
-  }
-
-  /** Takes a sequence, and the input up to its end, before it is tested. */
-  draw(sequence: InputSequence, index: number, consumed: ConsumedInput): void {
-    this.#consumed.push(consumed);
+  /** Takes a sequence before it is tested. */
+  draw(sequence: InputSequence, index: number): void {
     this.#page?.draw(sequence, index);
     this.#options.onSequence?.(sequence, index);
   }
 
   add(report: SuiteReport): void {
-    this.#read = this.#consumed.shift();
     this.#counts.add(report);
     for (const output of this.#outputs) output.add(report);
     this.#options.onReport?.(report);
   }
 
   end(complete: boolean): Assessment {
-    if (complete) this.#read = undefined;
     const summary = this.#counts.summary(complete);
     for (const output of this.#outputs) output.end(summary);
     return { summary, trace: this.#trace(), failed: hasFailed(summary) };
@@ -256,7 +207,7 @@ class Recorder {
     const { report, software = SOFTWARE } = this.#options;
     return {
       ...(report && { report }),
-      input: this.#input(this.#read),
+      input: this.#input(),
       options: { bits, sequences, tests, supplements },
       software: {
         build: software.build,

@@ -11,18 +11,14 @@ import {
   type TestParameters,
 } from '../../../sp800-22/src/index.ts';
 import { AssessError } from '../assess/errors.ts';
-import { SuitePool } from '../assess/pool.ts';
-import { reports } from '../assess/run.ts';
-import { type Cut, MAXIMUM_BITS, recognitionOf, SequenceCutter } from '../input/cutter.ts';
-import type { ConsumedInput, InputFormat, InputSequence, SequenceReader } from '../input/reader.ts';
+import { type RunControl, SuiteRun } from '../assess/suite-run.ts';
+import { type Cut, MAXIMUM_BITS, recognitionOf } from '../input/cutter.ts';
+import type { ConsumedInput, InputFormat, SequenceReader } from '../input/reader.ts';
 import { startWorker } from '../node.ts';
 import { countText } from '../report/table.ts';
 import { openInput } from './file-input.ts';
 import { inputName } from './input-name.ts';
 import { otherFormError } from './other-form.ts';
-
-/** Sequences in memory per thread, so that no thread waits for the reader. */
-const IN_HAND_PER_THREAD = 2;
 
 /** Longest sequence that is tested in a few milliseconds. */
 const QUICK_BITS = 2 ** 20;
@@ -53,21 +49,12 @@ export interface AssessOptions {
   readonly threads: number;
 }
 
-/** Progress of a run. `expected` is the total number of sequences, if known. */
-export interface AssessProgress {
-  readonly finished: number;
-  readonly expected: number | undefined;
-}
-
 /** The input as far as it was read; its size only if it is a file. */
 export type InputRead = ConsumedInput & Pick<SequenceReader, 'sizeBytes'>;
 
-export interface AssessControl {
+export interface AssessControl extends RunControl {
   /** Ends the run at once and reports the finished part. The message quotes its reason. */
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: AssessProgress) => void;
-  /** Gets each sequence before it is tested. MUST NOT keep its bytes. */
-  readonly onSequence?: (sequence: InputSequence, index: number) => void;
   /** Gets the input as it was read, before the outputs end. */
   readonly onInputRead?: (input: InputRead) => void;
   /** Replaces the worker in tests. */
@@ -85,67 +72,34 @@ class AssessRun {
   readonly #options: AssessOptions;
   readonly #control: AssessControl;
   readonly #reader: SequenceReader;
-  readonly #cutter: SequenceCutter;
-  readonly #pool: SuitePool;
-  /** The input up to the end of each sequence in hand. */
-  readonly #consumed: ConsumedInput[] = [];
-  /** The input up to the end of the last sequence that was yielded, and the whole input at the end. */
-  #read: ConsumedInput | undefined;
-  #delivered = 0;
+  readonly #run: SuiteRun;
 
   constructor(options: AssessOptions, control: AssessControl, reader: SequenceReader) {
     this.#options = options;
     this.#control = control;
     this.#reader = reader;
-    this.#cutter = new SequenceCutter(reader, toCut(options));
     const { workerUrl } = control;
     const workers = isQuick(options) && !workerUrl ? 0 : options.threads;
-    this.#pool = new SuitePool(workers, () => startWorker(workerUrl));
+    this.#run = new SuiteRun(reader, toCut(options), {
+      ...control,
+      constants: options.constants,
+      workers,
+      createWorker: () => startWorker(workerUrl),
+    });
   }
 
-  /** The whole input if all of it was read, else up to the end of the last sequence that was yielded. */
+  /** As `SuiteRun` has it, with the size of a file. */
   get input(): InputRead {
-    return { bytes: 0, sha256: '', ...this.#read, sizeBytes: this.#reader.sizeBytes };
+    return { ...this.#run.input, sizeBytes: this.#reader.sizeBytes };
   }
 
-  /**
-   * Yields the reports in the order of the sequences, with at most two sequences per thread in memory. An
-   * error of the input is thrown after the reports of all earlier sequences, so that the same input always
-   * gives the same reports. Ctrl-C and a failed worker end the run at once.
-   */
+  /** Yields the reports as `SuiteRun` does. Throws `CommandError`. */
   async *reports(): AsyncGenerator<SuiteReport> {
-    const { constants, tests: only = TEST_NAMES, threads } = this.#options;
-    const { parameters = {}, supplements = [] } = this.#options;
-    const options = { constants, only, parameters, supplements };
-    const run = {
-      next: () => this.#cutter.next(),
-      test: (sequence: InputSequence) => this.#pool.run({ sequence, options }),
-      onSequence: (sequence: InputSequence, index: number) => this.#onSequence(sequence, index),
-      limit: IN_HAND_PER_THREAD * threads,
-      signal: this.#control.signal,
-    };
     try {
-      for await (const report of reports(run)) {
-        this.#onReport();
-        yield report;
-      }
-      this.#read = this.#reader.consumed();
+      yield* this.#run.reports();
     } catch (error) {
       throw this.#commandError(error);
-    } finally {
-      await Promise.all([this.#pool.close(), this.#reader.close()]);
     }
-  }
-
-  #onSequence(sequence: InputSequence, index: number): void {
-    this.#consumed.push(this.#reader.consumed());
-    this.#control.onSequence?.(sequence, index);
-  }
-
-  #onReport(): void {
-    this.#read = this.#consumed.shift();
-    const finished = ++this.#delivered;
-    this.#control.onProgress?.({ finished, expected: this.#cutter.expected });
   }
 
   /** Returns the error with the names of the input and of the options. */
@@ -157,7 +111,7 @@ class AssessRun {
     const { file, command = COMMAND } = this.#options;
     if (error.figures.form) return otherFormError(file, error.figures.form, { command });
     if (error.code !== 'aborted') return new CommandError(messageOf(error, this.#options), 1);
-    const none = this.#delivered === 0 ? ' before a sequence was finished' : '';
+    const none = this.#run.finished === 0 ? ' before a sequence was finished' : '';
     return new CommandError(`${this.#control.signal?.reason}${none}`, 1);
   }
 }

@@ -7,11 +7,11 @@ import {
   timeText,
 } from '../../../platform/src/commands/index.ts';
 import { grouped } from '../../../sp800-22/src/index.ts';
-import type { AssessProgress } from './file-run.ts';
+import type { Progress } from '../assess/suite-run.ts';
 
 /** Returns the progress as one line: the rate and, if the number of sequences is known, a bar and the time left. */
 export function progressLine(
-  { finished, expected }: AssessProgress,
+  { finished, expected }: Progress,
   bitsPerSequence: number,
   elapsedMs: number,
 ): string {
@@ -39,7 +39,7 @@ export class ProgressBar {
     this.#drawnMs = this.#startMs;
   }
 
-  update(progress: AssessProgress): void {
+  update(progress: Progress): void {
     const nowMs = this.#now();
     if (nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;

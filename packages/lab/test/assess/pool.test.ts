@@ -8,8 +8,9 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { CommandError } from '../../../platform/src/commands/command-error.ts';
 import type { SuiteReport } from '../../../sp800-22/src/index-node.ts';
+import { SuitePool } from '../../src/assess/pool.ts';
 import { assess } from '../../src/commands/assess-file.ts';
-import { type AssessOutput, type AssessSummary, SuitePool } from '../../src/index-node.ts';
+import type { AssessOutput, AssessSummary } from '../../src/index-node.ts';
 import { startWorker } from '../../src/node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-pool-'));
