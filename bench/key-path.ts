@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import type { KeyOrder } from '../src/keys/order.ts';
 import type { RecordedRow } from '../src/ledger/index.ts';
 import type { LogBinding, Requester } from '../src/service/threads/messages.ts';
-import { order } from '../test/support/fakes.ts';
+import { order, plainRow } from '../test/support/fakes.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const WARM_UP_ROUNDS = 3;
@@ -155,19 +155,9 @@ function recordWorks(modules: Modules): [string, () => void][] {
   const [opening, salt, keyIdText] = [randomBytes(32), randomBytes(32), formatKeyId(keyId)];
   const fixed = { keyCommitment: keyCommitment(opening, keyIdText, key), salt, sources: 'os:256' };
   const record: RecordedRow = {
+    ...plainRow(),
     keyId,
     commitment: keyring.commit(key),
-    securityLevel: 256,
-    modulation: 'phase',
-    source: 'os',
-    createdMs: REQUESTER.atMs,
-    latencyUs: 1_234,
-    entropyBits: 254.83,
-    entropyJobId: null,
-    evidence: null,
-    sealed: null,
-    labels: null,
-    expiresMs: null,
     accountId: REQUESTER.accountId,
     apiKeyId: REQUESTER.apiKeyId,
     receipt: { ...fixed, strengthBits: 256, software: LOG.software },

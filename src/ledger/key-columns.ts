@@ -106,7 +106,7 @@ const KEY_COLUMNS: Readonly<Record<Place, KeyColumn>> = {
   'receipt.salt': nullable(bytes('salt', 32)),
   'receipt.strengthBits': nullable(integer('strength_bits', INT32_MAX)),
   'receipt.sources': nullable(text('sources', 1_000)),
-  // The statement has the name.
+  // The statement has the name, and both columns of a seal.
   'receipt.softwareId': { ...nullable(integer('software_id', INT32_MAX)), digest: 'never' },
   'receipt.software': { ...text('software', 1_000), source: 'software.name' },
   'sealed.recipient': { ...known('sealing', bytes('sealed_to', 32)), digest: 'never' },
