@@ -10,6 +10,7 @@ import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder, KeyRequest, ReleasedKey } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerRow, SecretCheck } from '../../src/ledger/index.ts';
+import { rowOf } from '../../src/ledger/key-columns.ts';
 import { Keyring } from '../../src/proof/index.ts';
 import type { ServiceSources } from '../../src/service/index.ts';
 
@@ -226,24 +227,20 @@ export function withDigest<Key extends AnsweredKey>(
   return { ...key, answerDigest: answerDigest(key, { acceptedMs }) };
 }
 
-/** A row as the ledger gets it, of a plain key that no generator made. */
+/** A row as the ledger gets it, of a plain key that no generator made, without values that a row may lack. */
 export function plainRow(): LedgerRow {
-  const key = randomBytes(32);
   return {
+    ...rowOf(() => null),
     keyId: newKeyId(),
-    commitment: keyring.commit(key),
-    otherCommitments: [],
+    commitment: keyring.commit(randomBytes(32)),
     securityLevel: 256,
     modulation: 'phase',
     source: 'os',
     createdMs: Date.UTC(2026, 10, 21),
     latencyUs: 1_000,
     entropyBits: 256,
-    entropyJobId: null,
     evidence: null,
     sealed: null,
-    labels: null,
-    expiresMs: null,
     receipt: null,
   };
 }
