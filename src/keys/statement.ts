@@ -129,9 +129,9 @@ export function evidenceDigest({ definition, gateP, pValues }: RecordedEvidence)
 }
 
 /**
- * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of the columns that `key-columns.ts` of the
- * ledger says. Bytes are base64, and the key ID and the fingerprint are text.
- * Throws `TypeError` for a row without receipt columns.
+ * Returns the digest of a row, 32 bytes: the SHA-256 of the canonical form of its columns, by their `digest`
+ * (`ledger/key-columns.ts`). Bytes are base64, and the key ID and the fingerprint are text. Throws `TypeError` for a row
+ * without receipt columns.
  */
 export function rowDigest(record: RecordedRow): Buffer {
   receiptOf(record);

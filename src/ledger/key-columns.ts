@@ -80,8 +80,8 @@ const FINGERPRINT: Column = {
 };
 
 /**
- * In the order of the files. The compiler asks for the column of each member of a row. A new one is the last, with `known`, and
- * with `digest`.
+ * In the order of the files. The compiler asks for the column of each member of a row. A new one is the last, `nullable`, with
+ * `digest`, and with `known` instead if programs that do not know it must not work with the row.
  */
 const KEY_COLUMNS: Readonly<Record<Place, KeyColumn>> = {
   keyId: KEY_ID,
