@@ -85,7 +85,6 @@ function formName({ requester, order }: GenerateTask): string {
   return `${requester.accountId} ${requester.apiKeyId} ${securityLevel} ${modulation} ${source} ${flags} ${labels}`;
 }
 
-/** Builds a task. Fields by name: spread of so many fields costs a microsecond. */
 function generateTask(
   { requester, order }: TaskForm,
   atMs: number,
@@ -93,18 +92,8 @@ function generateTask(
 ): GenerateTask {
   return {
     kind: 'generate',
-    requester: { accountId: requester.accountId, apiKeyId: requester.apiKeyId, atMs },
-    order: {
-      securityLevel: order.securityLevel,
-      modulation: order.modulation,
-      source: order.source,
-      withEvidence: order.withEvidence,
-      report: order.report,
-      receipt: order.receipt,
-      labels: order.labels,
-      expiresMs: order.expiresMs,
-      acceptedMs,
-    },
+    requester: { ...requester, atMs },
+    order: { ...order, acceptedMs },
     idempotency: null,
   };
 }
