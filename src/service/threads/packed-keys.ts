@@ -64,19 +64,11 @@ export function unpackKeys({
   const reader = new ByteReader(secrets);
   return keyIds.map((keyId, i) => {
     const at = COLUMNS * i;
-    const form = forms[columns[at]];
-    const { key, opening, answerDigest } = reader.takeSecrets(columns[at + 2], columns[at + 3]);
     return {
+      ...forms[columns[at]],
       keyId,
-      securityStrengthBits: form.securityStrengthBits,
-      entropyBits: form.entropyBits,
-      entropyJobId: form.entropyJobId,
-      evidence: form.evidence,
-      report: form.report,
       latencyMs: columns[at + 1],
-      key,
-      opening,
-      answerDigest,
+      ...reader.takeSecrets(columns[at + 2], columns[at + 3]),
       hashProof: hashProofs[i],
     };
   });
