@@ -36,6 +36,9 @@ const CONTENT: Readonly<Record<string, RegExp>> = {
   [`phm-client-${V}.tgz`]: CODE,
   [`sealing-${V}.tgz`]: CODE,
   [`ais-20-31-${V}.tgz`]: CODE,
+  [`phm-lab-${V}.tgz`]: new RegExp(
+    `${CODE.source}|^package/dist/(?:testbench\\.html|sp800-22/build/[\\w-]+\\.wasm)$`,
+  ),
   [`sp800-22-${V}.tgz`]: new RegExp(`${CODE.source}|^package/build/[\\w-]+\\.wasm$`),
   [`sp800-90b-${V}.tgz`]: CODE,
   [`tlog-${V}.tgz`]: CODE,
@@ -51,12 +54,13 @@ const CONTENT: Readonly<Record<string, RegExp>> = {
 /** Uses of packages whose examples take longer. The sequence has too few bits for most tests. */
 const SMOKE = `
 import { runPackedSuite } from 'sp800-22';
+import { recogniseForm } from 'phm-lab';
 import { NoiseTests } from 'sp800-90b';
 import { thumbprintOf } from 'sealing';
 import { leafMessage } from 'tlog';
 import { procedureABits } from 'ais-20-31';
 const { tests } = runPackedSuite(new Uint8Array(2000).fill(0x5a), { only: ['frequency'] });
-console.log(tests.length, typeof NoiseTests, typeof thumbprintOf, leafMessage(new Uint8Array(3)).length, procedureABits());
+console.log(tests.length, typeof NoiseTests, typeof thumbprintOf, leafMessage(new Uint8Array(3)).length, procedureABits(), typeof recogniseForm);
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-released-'));
@@ -209,14 +213,14 @@ describe('a release', { skip: noRelease }, () => {
       it('has packages that run in a project of their own', async (t) => {
         const project = join(folder, 'my-project');
         // What they depend on, from this project: the registry's list of versions is not in npm's cache.
-        for (const name of ['@noble', 'hpke']) {
+        for (const name of ['@noble', 'commander', 'hpke']) {
           cpSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name), {
             recursive: true,
           });
         }
         writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}');
         const files = released().filter(({ file }) => file.endsWith('.tgz'));
-        assert.equal(files.length, 6);
+        assert.equal(files.length, 7);
         const install = ['install', '--offline', ...files.map(({ file }) => join(outs[0], file))];
         await runIn(project, 'npm', install);
         writeFileSync(join(project, 'smoke.js'), SMOKE);
@@ -226,7 +230,7 @@ describe('a release', { skip: noRelease }, () => {
           await t.test(`on ${name}`, { skip }, async () => {
             assert.equal(
               await runIn(project, node, ['smoke.js']),
-              '1 function function 4 8285728\n',
+              '1 function function 4 8285728 function\n',
             );
             assert.match(await runIn(project, node, ['example.js'], env), FIRST_OUTPUT);
           });
