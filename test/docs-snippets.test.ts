@@ -24,8 +24,9 @@ describe('the programs of the reference', () => {
   const call = (id: string) => calls.find((one) => one.id === id) ?? assert.fail(id);
 
   before(async () => {
-    calls = renderReference(JSON.parse(await openApiText()) as OpenApi).operations;
-    assert.equal(calls.length, 18);
+    const api = JSON.parse(await openApiText()) as OpenApi;
+    calls = renderReference(api).operations;
+    assert.equal(calls.length, Object.keys(api.paths).length);
   });
 
   it('begin with the plain request, and validate in the second example', () => {

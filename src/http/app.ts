@@ -50,6 +50,7 @@ import { receiptRoute } from './routes/receipt.ts';
 import { receiptByCommitmentRoute } from './routes/receipt-by-commitment.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
+import { checkScopes } from './scopes.ts';
 import type { TlsOptions } from './tls.ts';
 import { Validators } from './validators.ts';
 import { checkFraming, tellToContinue, toOriginForm } from './wire/framing.ts';
@@ -136,6 +137,7 @@ async function addRoutes(
   context: RouteContext,
   routes: readonly RouteOptions[],
 ): Promise<void> {
+  checkScopes(app, context.authenticator);
   const logReads = new LogReads();
   generateRoutes(app, context);
   validateRoute(app, context);

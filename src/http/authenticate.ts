@@ -28,7 +28,6 @@ import { addressBlock, type ClientAddress } from './client-address.ts';
 import type { Connections } from './connections.ts';
 import { leakedKey } from './leaked-key.ts';
 import type { RequestObserver } from './observe.ts';
-import { type KeyedOperation, OPERATION_SCOPES } from './scopes.ts';
 
 interface AuthenticatorOptions {
   readonly service: KeyApi;
@@ -73,14 +72,13 @@ export class Authenticator {
   }
 
   /**
-   * Returns the hook of a route with an API key. It judges in this order: the API key (`missing_api_key`,
+   * Returns the hook of a route whose API key needs a scope. It judges in this order: the API key (`missing_api_key`,
    * `invalid_api_key`), the client's address (`address_not_allowed`), the rate (`rate_limited`), the account
    * (`account_suspended`), the plan (`unknown_plan`) and the scope (`insufficient_scope`). So the rate also limits the last
    * three, which a client may ignore for days. The hook returns a promise only if the API key must be looked up: nearly
    * all are cached.
    */
-  check(operation: KeyedOperation): onRequestHookHandler {
-    const scope = OPERATION_SCOPES[operation];
+  check(scope: Scope): onRequestHookHandler {
     return (request, reply, done) => {
       try {
         const found = this.#find(request);

@@ -5,17 +5,15 @@ import { fastify, type RouteOptions } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
 import type { Scope } from '../../ledger/index.ts';
 import { PROJECT_VERSION } from '../../process/version.ts';
-import { OPERATION_SCOPES } from '../scopes.ts';
 import { problemBody } from '../wire/problem.ts';
-import { OPERATION_EXAMPLES } from './examples.ts';
 import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } from './headers.ts';
 import { NamedSchemas, type Schema } from './named-schemas.ts';
+import type { OperationDocs, OperationExamples } from './operation.ts';
 import {
   API_KEY_ORIGIN,
   CONDITIONS,
   DESCRIPTION,
   EXTERNAL_DOCS,
-  OPERATION_TEXTS,
   PROBLEM_DETAILS,
   TAGS,
 } from './texts.ts';
@@ -70,6 +68,14 @@ interface Operation {
   'x-required-scope'?: Scope;
 }
 
+/** What its route says of an operation beside its schema. */
+interface Told extends Omit<OperationDocs, 'examples'>, OperationExamples {
+  readonly scope: Scope | undefined;
+}
+
+/** By operationId. */
+type AllTold = ReadonlyMap<string, Told>;
+
 interface Document {
   readonly paths?: Record<string, Record<string, Operation>>;
   components?: Record<string, unknown>;
@@ -83,6 +89,7 @@ export async function openApiDocument(
   routes: readonly RouteOptions[],
   basePath: string,
 ): Promise<object> {
+  const told: AllTold = new Map(await Promise.all(routes.map(tell)));
   const app = fastify({ exposeHeadRoutes: false });
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => () => '');
@@ -110,7 +117,7 @@ export async function openApiDocument(
     convertConstToEnum: false,
     transformObject: (made) => {
       if (!('openapiObject' in made)) throw new TypeError('expected an OpenAPI 3 document');
-      complete(made.openapiObject as Document);
+      complete(made.openapiObject as Document, told);
       return made.openapiObject;
     },
   });
@@ -122,12 +129,12 @@ export async function openApiDocument(
 }
 
 /** Adds texts, headers and examples to the document, and names its schemas. */
-function complete(document: Document): void {
+function complete(document: Document, told: AllTold): void {
   const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.values(item));
   const named = new NamedSchemas();
   for (const operation of operations) {
     nameSchemas(operation, named);
-    explain(operation);
+    explain(operation, told);
   }
   const schemas = Object.entries(named.all).map(([name, schema]) => [
     name,
@@ -142,17 +149,19 @@ function complete(document: Document): void {
   };
 }
 
+async function tell({ url, schema = {}, config }: RouteOptions): Promise<[string, Told]> {
+  const { operationId } = schema;
+  if (!operationId || !config?.docs) throw new Error(`${url} lacks an operationId or docs`);
+  const { examples, ...texts } = config.docs;
+  return [operationId, { ...texts, ...(await examples()), scope: config.scope }];
+}
+
 /** Adds texts, headers, examples and code samples to an operation. */
-function explain(operation: Operation): void {
+function explain(operation: Operation, told: AllTold): void {
   const { operationId = '', requestBody, responses = {}, parameters = [] } = operation;
-  const texts = OPERATION_TEXTS[operationId];
-  const examples = OPERATION_EXAMPLES[operationId];
-  if (!texts || !examples) {
-    throw new Error(`texts.ts or examples.ts in openapi/ lacks the operation ${operationId}`);
-  }
-  const isKeyed = operation.security === undefined;
-  const scope = requiredScope(operationId, isKeyed);
-  operation.description = texts.description;
+  const { description, links, requests, answers, scope } = told.get(operationId) as Told;
+  const isKeyed = scope !== undefined;
+  operation.description = description;
   if (scope) {
     operation.description += `\n\nThe API key needs the scope \`${scope}\`.`;
     operation['x-required-scope'] = scope;
@@ -160,23 +169,15 @@ function explain(operation: Operation): void {
   const takesFields = isKeyed || requestBody !== undefined;
   operation.parameters = [...parameters, ...headerParametersOf(operationId, takesFields)];
   operation['x-codeSamples'] = codeSamples(operationId);
-  addExamples(requestBody?.content[JSON_TYPE], examples.requests);
-  addExamples(Object.values(responses['200']?.content ?? {})[0], examples.answers);
-  if (texts.links && responses['200']) responses['200'].links = texts.links;
+  addExamples(requestBody?.content[JSON_TYPE], requests);
+  addExamples(Object.values(responses['200']?.content ?? {})[0], answers);
+  if (links && responses['200']) responses['200'].links = links;
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(Number(status), operationId, { isKeyed, takesFields });
     const codes = codesOf(status, response.description);
     const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
     addExamples(response.content[PROBLEM], Object.fromEntries(references));
   }
-}
-
-function requiredScope(operationId: string, isKeyed: boolean): Scope | undefined {
-  if (!isKeyed) return undefined;
-  const scopes: Readonly<Record<string, Scope | undefined>> = OPERATION_SCOPES;
-  const scope = scopes[operationId];
-  if (!scope) throw new Error(`scopes.ts lacks the operation ${operationId}`);
-  return scope;
 }
 
 /** Returns the codes that the description of a response names. */

@@ -11,7 +11,7 @@ import {
 } from '../../keys/index.ts';
 import type { Principal } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
-import type { KeyedOperation } from '../scopes.ts';
+import type { OperationDocs } from '../openapi/operation.ts';
 import { fitsKeys } from '../wire/answer-check.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
@@ -29,6 +29,12 @@ import {
   SealedKeyBatch,
 } from '../wire/sealed-schemas.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
+import {
+  GENERATE,
+  GENERATE_BATCH,
+  GENERATE_SEALED,
+  GENERATE_SEALED_BATCH,
+} from './generate-docs.ts';
 import { readReceipts } from './key-receipts.ts';
 import { type KeyEndpoint, toKeyRequest } from './key-request.ts';
 
@@ -36,8 +42,9 @@ import { type KeyEndpoint, toKeyRequest } from './key-request.ts';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface Endpoint extends KeyEndpoint {
-  readonly operationId: KeyedOperation;
+  readonly operationId: string;
   readonly summary: string;
+  readonly docs: OperationDocs;
   readonly body: TObject;
   readonly answer: TObject;
   /** A valid body, for messages. */
@@ -53,6 +60,7 @@ export function generateRoutes(app: FastifyInstance, context: RouteContext): voi
       path: '/api/v2/generate',
       operationId: 'generate',
       summary: 'Generate a key',
+      docs: GENERATE,
       isBatch: false,
       isSealed: false,
       body: generateBody(entropySources, entropySource),
@@ -63,6 +71,7 @@ export function generateRoutes(app: FastifyInstance, context: RouteContext): voi
       path: '/api/v2/generate/sealed',
       operationId: 'generateSealed',
       summary: 'Generate a key sealed to a recipient',
+      docs: GENERATE_SEALED,
       isBatch: false,
       isSealed: true,
       body: bodies.sealed,
@@ -73,6 +82,7 @@ export function generateRoutes(app: FastifyInstance, context: RouteContext): voi
       path: '/api/v2/generate/batch',
       operationId: 'generateBatch',
       summary: 'Generate a batch of keys',
+      docs: GENERATE_BATCH,
       isBatch: true,
       isSealed: false,
       body: bodies.batch,
@@ -83,6 +93,7 @@ export function generateRoutes(app: FastifyInstance, context: RouteContext): voi
       path: '/api/v2/generate/sealed/batch',
       operationId: 'generateSealedBatch',
       summary: 'Generate a batch of sealed keys',
+      docs: GENERATE_SEALED_BATCH,
       isBatch: true,
       isSealed: true,
       body: bodies.sealedBatch,
@@ -94,7 +105,7 @@ export function generateRoutes(app: FastifyInstance, context: RouteContext): voi
 }
 
 function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContext): void {
-  const { path, operationId, summary, body, answer, smallest, isSealed } = endpoint;
+  const { path, operationId, summary, docs, body, answer, smallest, isSealed } = endpoint;
   const { authenticator } = context;
   app.post<{ Body: OrderBody }>(
     path,
@@ -106,16 +117,14 @@ function keyRoute(app: FastifyInstance, endpoint: Endpoint, context: RouteContex
         body,
         response: responses(answer, errorsOf(endpoint)),
       },
-      onRequest: [
-        authenticator.check(operationId),
-        (request, _reply, done) => {
-          if (!isSealed && authenticator.principal(request).sealedOnly !== 'off') {
-            throw new AppError('sealed_only');
-          }
-          idempotencyKeyOf(request.headers);
-          done();
-        },
-      ],
+      config: { scope: 'generate', docs },
+      onRequest: (request, _reply, done) => {
+        if (!isSealed && authenticator.principal(request).sealedOnly !== 'off') {
+          throw new AppError('sealed_only');
+        }
+        idempotencyKeyOf(request.headers);
+        done();
+      },
       ...takesBody(body, smallest, fieldsElsewhere(endpoint), fieldsOfBatches(endpoint)),
       ...(!isSealed && { onSend: checkAnswer(context) }),
     },

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { DIRECTORY_ID_HEADER } from '../../files/data-directory.ts';
 import type { RouteContext } from '../context.ts';
+import { EXAMPLE_TIMESTAMP, type OperationDocs } from '../openapi/operation.ts';
 import { HealthResult } from '../wire/health-schema.ts';
 import { COMMON_ERRORS, responses } from '../wire/responses.ts';
 
@@ -19,17 +20,60 @@ declare module 'fastify' {
 
 type Health = Static<typeof HealthResult>;
 
+const LIVEZ_DOCS: OperationDocs = {
+  description:
+    'Returns 200 while the process responds. Restart the process only if this check fails.',
+  examples: () => ({
+    answers: {
+      alive: {
+        summary: 'alive',
+        value: { success: true, status: 'ok', timestamp: EXAMPLE_TIMESTAMP },
+      },
+    },
+  }),
+};
+
+const READY = {
+  success: true,
+  status: 'ok',
+  checks: {
+    entropy: 'ok',
+    'entropy:os': 'ok',
+    generator: 'ok',
+    ledger: 'ok',
+    master_secret: 'ok',
+    accepting: 'yes',
+  },
+  timestamp: EXAMPLE_TIMESTAMP,
+};
+
+const READYZ_DOCS: OperationDocs = {
+  description: `Returns 200 while the server can generate and record keys: the generators work, the default source delivers, the
+ledger is available, the master secret is complete, and the server is not shutting down. \`ok\` means that a part works and that
+its own tests found no defect; it does not measure entropy. Send no traffic to a server that returns 503.`,
+  examples: () => ({
+    answers: { ready: { summary: 'ready', value: READY } },
+  }),
+};
+
+const HEALTH_DOCS: OperationDocs = {
+  description: 'The same as `/readyz`, at the path that many monitoring systems expect.',
+  examples: () => ({
+    answers: { ready: { summary: 'ready', value: READY } },
+  }),
+};
+
 export function healthRoutes(
   app: FastifyInstance,
   context: RouteContext,
   { documented }: { documented: boolean },
 ): void {
   const routes = [
-    ['/livez', 'Liveness of the process', () => alive(context)],
-    ['/readyz', 'Readiness of the server', () => readiness(context)],
-    ['/health', 'The same as /readyz', () => readiness(context)],
+    ['/livez', 'Liveness of the process', LIVEZ_DOCS, () => alive(context)],
+    ['/readyz', 'Readiness of the server', READYZ_DOCS, () => readiness(context)],
+    ['/health', 'The same as /readyz', HEALTH_DOCS, () => readiness(context)],
   ] as const;
-  for (const [path, summary, report] of routes) {
+  for (const [path, summary, docs, report] of routes) {
     const content = { 'application/json': { schema: HealthResult } };
     const response: Record<string, unknown> = {
       ...responses(HealthResult, COMMON_ERRORS),
@@ -38,7 +82,7 @@ export function healthRoutes(
     app.get(
       path,
       {
-        config: { isProbe: true },
+        config: { isProbe: true, docs },
         schema: {
           hide: !documented,
           operationId: path.slice(1),

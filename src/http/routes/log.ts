@@ -6,6 +6,7 @@ import { parseTilePath, TILE_WIDTH } from '#tlog';
 import { AppError } from '../../errors.ts';
 import type { LogApi, LogBytesAnswer, LogTextAnswer } from '../../service/index.ts';
 import type { RouteContext } from '../context.ts';
+import type { OperationDocs } from '../openapi/operation.ts';
 import { Checkpoint, LogPolicy } from '../wire/receipt-schemas.ts';
 import { COMMON_ERRORS, responses } from '../wire/responses.ts';
 import type { LogReads } from './log-reads.ts';
@@ -20,6 +21,36 @@ const STOPPED_RETRY_SECONDS = 30;
 
 type LogUnavailable = Exclude<LogTextAnswer, { readonly kind: 'text' }>;
 
+const CHECKPOINT_DOCS: OperationDocs = {
+  description: `Returns the newest signed checkpoint: the size and the root hash of the log. Any web page may read it.
+
+The tiles of the tree are at \`/log/tile/{L}/{N}\` and its entries at \`/log/tile/entries/{N}\`, both also with \`.p/{W}\` for the last,
+partial one: 256 hashes or entries each, with the paths of c2sp.org/tlog-tiles, such as \`/log/tile/0/x001/234\`. They never change, so
+caches may keep them. OpenAPI cannot describe paths of varying length.`,
+  examples: async () => {
+    const { CHECKPOINT } = await import('../openapi/receipt-example.ts');
+    return {
+      answers: {
+        checkpoint: { summary: 'a checkpoint', value: CHECKPOINT },
+      },
+    };
+  },
+};
+
+const POLICY_DOCS: OperationDocs = {
+  description: `Returns the keys that sign the log's checkpoints, as a policy in the form of c2sp.org/tlog-policy: the ML-DSA-44 key in the
+\`log\` line, the Ed25519 key in a comment, and the witnesses. Keep a copy: receipts are verified against it. A copy that you fetch
+together with a receipt shows only that both come from the same server.`,
+  examples: async () => {
+    const { POLICY } = await import('../openapi/receipt-example.ts');
+    return {
+      answers: {
+        policy: { summary: 'a log without witnesses', value: POLICY },
+      },
+    };
+  },
+};
+
 /** Adds the routes in a scope of their own, because of their CORS headers. */
 export async function logRoutes(
   app: FastifyInstance,
@@ -33,6 +64,7 @@ export async function logRoutes(
       operationId: 'logCheckpoint',
       summary: 'The newest checkpoint of the transparency log',
       schema: Checkpoint,
+      docs: CHECKPOINT_DOCS,
       read: () => context.service.log.checkpoint(),
     });
     textRoute(scope, {
@@ -40,6 +72,7 @@ export async function logRoutes(
       operationId: 'logPolicy',
       summary: 'The verifier keys of the transparency log',
       schema: LogPolicy,
+      docs: POLICY_DOCS,
       read: () => context.service.log.policy(),
     });
     tileRoute(scope, context, reads);
@@ -67,13 +100,14 @@ interface TextRoute {
   readonly operationId: string;
   readonly summary: string;
   readonly schema: typeof Checkpoint | typeof LogPolicy;
+  readonly docs: OperationDocs;
   readonly read: () => LogTextAnswer;
 }
 
 /** Adds a text that changes: caches must ask for it again (c2sp.org/tlog-tiles, "Checkpoints"). */
 function textRoute(
   app: FastifyInstance,
-  { path, operationId, summary, schema, read }: TextRoute,
+  { path, operationId, summary, schema, docs, read }: TextRoute,
 ): void {
   app.get(
     path,
@@ -85,6 +119,7 @@ function textRoute(
         security: [],
         response: responses(schema, LOG_ERRORS, 'text/plain'),
       },
+      config: { docs },
     },
     async (_request, reply) => {
       const answer = read();

@@ -6,11 +6,42 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { AppError } from '../../errors.ts';
 import type { RouteContext } from '../context.ts';
+import { EXAMPLE_TIMESTAMP, type OperationDocs } from '../openapi/operation.ts';
 import { takesBody } from '../wire/body.ts';
-import { ReceiptBy, ReceiptResult } from '../wire/receipt-schemas.ts';
+import { type ReceiptBody, ReceiptBy, ReceiptResult } from '../wire/receipt-schemas.ts';
 import { BODY_ERRORS, COMMON_ERRORS, responses } from '../wire/responses.ts';
 import { LogReads } from './log-reads.ts';
 import { findReceipt, receiptResult } from './receipt.ts';
+
+const DOCS: OperationDocs = {
+  description: `Returns the receipt for a key to anyone who has its \`key_id\` and \`key_commitment\`: the recipient of a sealed key needs no
+API key. Both are in the \`header\` of the sealed key. Not metered; each address may send 10 requests a second, 100 at once.
+
+- The answer is that of \`GET /api/v2/keys/{key_id}/receipt\`.
+- Whoever saw the header, such as a proxy, can ask too. The receipt shows neither the key nor its account.
+- \`receipt_not_found\`: there is no such key, its commitment is another one, or it has no receipt. The answer is the same.
+- \`receipt_pending\`: the commitment is right, but the receipt is not ready. \`wait\` waits for it.`,
+  examples: async () => {
+    const { SEALED_KEY } = await import('../openapi/sealed-example.ts');
+    // The file holds one.
+    const receipt = SEALED_KEY.receipt as ReceiptBody;
+    const { key_id, key_commitment } = receipt.statement;
+    return {
+      requests: {
+        sealed: {
+          summary: 'the key_id and key_commitment of a sealed key',
+          value: { key_id, key_commitment },
+        },
+      },
+      answers: {
+        receipt: {
+          summary: 'the receipt for a sealed key',
+          value: { success: true, receipt, timestamp: EXAMPLE_TIMESTAMP },
+        },
+      },
+    };
+  },
+};
 
 /** `reads` bounds what others read from the log, too. Requests that wait have a bound of their own, and delay no reads. */
 export function receiptByCommitmentRoute(
@@ -41,6 +72,7 @@ export function receiptByCommitmentRoute(
           'record_altered',
         ]),
       },
+      config: { docs: DOCS },
       onRequest: authenticator.checkAddress(),
       ...takesBody(ReceiptBy, '{"key_id": "phm_…", "key_commitment": "…"}'),
     },

@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import { parseKeyId } from '../../keys/index.ts';
 import type { ReceiptAnswer } from '../../service/index.ts';
 import type { RouteContext } from '../context.ts';
+import { EXAMPLE_TIMESTAMP, type OperationDocs } from '../openapi/operation.ts';
 import { takesQuery, wholeNumber } from '../wire/query.ts';
 import {
   KeyId,
@@ -18,6 +19,29 @@ import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { Type } from '../wire/type.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 import { logUnavailable } from './log.ts';
+
+const DOCS: OperationDocs = {
+  description: `Returns the receipt for a key that your account generated. Not metered.
+
+- With witnesses, the receipt has the newest checkpoint that enough witnesses have cosigned.
+- \`wait\`: seconds to wait for a receipt that is not ready.
+- \`receipt_pending\`: no published checkpoint covers the record yet, or too few witnesses have cosigned one (\`detail\`). Wait as
+  \`Retry-After\` says.
+- \`receipt_not_found\`: your account has no such key, or the key is older than the log.
+- \`record_altered\`: the ledger's record of the key was changed after it entered the log. The service serves no receipt that does
+  not match its log.`,
+  examples: async () => {
+    const { RECEIPT } = await import('../openapi/receipt-example.ts');
+    return {
+      answers: {
+        receipt: {
+          summary: 'the receipt for a key of 256 bits',
+          value: { success: true, receipt: RECEIPT, timestamp: EXAMPLE_TIMESTAMP },
+        },
+      },
+    };
+  },
+};
 
 /** Returns the path of a key's receipt, for the response to generate. */
 export function receiptPath(basePath: string, keyId: string): string {
@@ -44,7 +68,7 @@ export function receiptRoute(app: FastifyInstance, context: RouteContext): void 
           'record_altered',
         ]),
       },
-      onRequest: authenticator.check('receipt'),
+      config: { scope: 'read', docs: DOCS },
       ...takesQuery({ wait: wholeNumber(1, MAX_WAIT_SECONDS) }),
     },
     async (request): Promise<Static<typeof ReceiptResult>> => {

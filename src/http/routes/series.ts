@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { type LatencyCounts, latencyPercentileUs, type PeriodSums } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
+import { EXAMPLE_TIMESTAMP, type OperationDocs } from '../openapi/operation.ts';
 import {
   DEFAULT_HOURS,
   DEFAULT_MAX_STEPS,
@@ -22,6 +23,43 @@ import { warningsOf } from '../wire/unknown-fields.ts';
 
 type SeriesPoint = SeriesBody['series']['points'][number];
 
+const DOCS: OperationDocs = {
+  description: `Returns the same sums in steps aligned to UTC. Quiet steps are present, with zeros.
+
+- Without \`step\` you get the shortest that gives at most 300 steps, or 1440.
+- \`keys_per_second\` divides by the step's length, in the last step by the time that has passed.
+- Percentiles come from a histogram; the schema states their relative error. \`null\` means that there are no data.`,
+  examples: () => ({
+    answers: {
+      steps: {
+        summary: 'one step of five minutes',
+        value: {
+          success: true,
+          series: {
+            step_minutes: 5,
+            start: '2026-01-31T11:55:00.000+00:00',
+            end: EXAMPLE_TIMESTAMP,
+            points: [
+              {
+                start: '2026-01-31T11:55:00.000+00:00',
+                keys: 12,
+                keys_per_second: 0.04,
+                requests: 15,
+                latency_ms: { mean: 1.2, p50: 1.1, p90: 2, p99: 3.1 },
+                streams: 3,
+                nist_compliance_rate: 1,
+                failures: 0,
+                error_rate: 0,
+              },
+            ],
+          },
+          timestamp: EXAMPLE_TIMESTAMP,
+        },
+      },
+    },
+  }),
+};
+
 export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;
   app.get<{ Querystring: Static<typeof SeriesQuery> }>(
@@ -34,7 +72,7 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
         querystring: SeriesQuery,
         response: responses(SeriesResult, [...KEYED_ERRORS, 'invalid_request']),
       },
-      onRequest: authenticator.check('metricsSeries'),
+      config: { scope: 'read', docs: DOCS },
       ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS), step: numberOutOf(STEP_MINUTES) }),
     },
     async (request): Promise<SeriesBody> => {
