@@ -45,16 +45,11 @@ import { EvidenceWatch } from './suite/evidence-watch.ts';
 import { JoiningWorkers } from './suite/joining-workers.ts';
 import { SuiteLateness, suiteLateError } from './suite/limit.ts';
 import { SuitePool } from './suite/pool.ts';
-import {
-  type ActivityQuery,
-  type KeyTask,
-  type KeyWorkerMessage,
-  type KeyWorkerReply,
-  toError,
-  unexpected,
-} from './threads/messages.ts';
+import { toError, unexpected } from './threads/failures.ts';
+import type { KeyTask, KeyWorkerMessage, KeyWorkerReply } from './threads/messages.ts';
 import { type ReadyWorker, reportEnd, whenAnswered } from './threads/ready-worker.ts';
 import { startStatistics, startThreads, type Threads } from './threads/start-threads.ts';
+import type { ActivityQuery } from './threads/statistics-messages.ts';
 import type { SuiteWorkerData } from './threads/suite-worker.ts';
 import { waitingSuiteWorker } from './threads/waiting-threads.ts';
 

@@ -6,7 +6,7 @@ import { UnconfirmedError } from '../../src/ledger/postgres/confirmation.ts';
 import { NotSentError } from '../../src/ledger/postgres/connection.ts';
 import { DisturbedError, DroppedError } from '../../src/ledger/postgres/disturbed-error.ts';
 import { unavailable } from '../../src/ledger/unavailable.ts';
-import { toError, toFailure } from '../../src/service/threads/messages.ts';
+import { toError, toFailure } from '../../src/service/threads/failures.ts';
 
 const failure = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 

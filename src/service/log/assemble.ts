@@ -15,7 +15,7 @@ import {
   writeState,
 } from '../../log/index.ts';
 import type { LogMacKey, LogMacKeys } from '../../proof/index.ts';
-import { toFailure } from '../threads/messages.ts';
+import { toFailure } from '../threads/failures.ts';
 import type { EntryMaker } from './audit-record.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import type { Cosigning } from './cosigning.ts';

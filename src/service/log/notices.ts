@@ -1,7 +1,9 @@
 /** Messages between the main thread and the log worker. */
+
 import type { JsonObject } from '#tlog';
 import type { AuditAction } from '../../ledger/index.ts';
-import type { Failure, LedgerCondemned } from '../threads/messages.ts';
+import type { Failure } from '../threads/failures.ts';
+import type { LedgerCondemned } from '../threads/messages.ts';
 import type { LogBytesAnswer, ReceiptAnswer, ReceiptHolder } from './api.ts';
 import type { Halt } from './stopped.ts';
 

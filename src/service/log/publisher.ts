@@ -15,6 +15,13 @@ import { isConsistent } from './consistency.ts';
 import type { HeadSeals, SealedHead } from './head-seal.ts';
 import { type Head, isSameHead, type SignedHead } from './heads.ts';
 import { describeFault } from './log-rows.ts';
+import {
+  closedMessage,
+  forkMessage,
+  movedMessage,
+  shrunkMessage,
+  unconfirmedMessage,
+} from './publisher-refusals.ts';
 import type { ShownCheckpoints } from './shown.ts';
 import { LogStopped } from './stopped.ts';
 
@@ -185,7 +192,7 @@ export class Publisher {
     this.#requireOpen(stored);
     await this.#compare(base, stored);
     // Other servers may have published more than this one's state file shows.
-    if (stored.isMoved) throw new LogStopped(this.#movedMessage(stored));
+    if (stored.isMoved) throw new LogStopped(movedMessage(this.#parts, stored));
     await this.#parts.seals.admit(stored);
     await this.#compareShown(stored);
     this.#refuseHalted();
@@ -223,7 +230,7 @@ export class Publisher {
     await seals.admit(open);
     const closed = await judgeClosed(note, open);
     if (closed?.kind === 'ended') this.#closedNote = note;
-    else if (closed) throw new LogStopped(this.#unconfirmedMessage(closed));
+    else if (closed) throw new LogStopped(unconfirmedMessage(this.#parts, closed));
   }
 
   /**
@@ -242,7 +249,7 @@ export class Publisher {
   /** Throws `LogStopped` if the log is closed, or if the rows of the logs are not as servers leave them. */
   #requireOpen({ fault, closedMs }: StoredHead): void {
     if (fault !== null) throw new LogStopped(describeFault(fault), 'altered');
-    if (closedMs !== null) throw new LogStopped(this.#closedMessage());
+    if (closedMs !== null) throw new LogStopped(closedMessage(this.#parts));
   }
 
   /** Returns the newest head that this server may have published; null if there can be none. */
@@ -290,10 +297,10 @@ export class Publisher {
       return;
     }
     if (base === this.#published && isSameHead(base, stored)) return;
-    if (stored.size < base.size) throw new LogStopped(this.#shrunkMessage(base, stored));
+    if (stored.size < base.size) throw new LogStopped(shrunkMessage(this.#parts, base, stored));
     if (!(await isConsistent(this.#parts.tiles, base, stored))) {
       const isSigned = await this.#isSigned(stored, base.size);
-      throw new LogStopped(this.#forkMessage(base, stored), isSigned ? 'forked' : null);
+      throw new LogStopped(forkMessage(this.#parts, base, stored), isSigned ? 'forked' : null);
     }
   }
 
@@ -366,54 +373,6 @@ export class Publisher {
     await this.#parts.save(signed);
     this.#published = signed;
     return signed;
-  }
-
-  #shrunkMessage(base: Head, stored: Head): string {
-    return (
-      `the log ${this.#parts.origin} has ${stored.size} entries in the database, but ${base.size} were published: ` +
-      `${base.size - stored.size} are missing, because the database was restored, or lost writes in a failover. Run, with ` +
-      `a copy that has all ${base.size}: phm log recover --from COPY. After a failover, "phm log copy" makes it from the ` +
-      'old primary: docs/guides/failover.md#after'
-    );
-  }
-
-  #forkMessage(base: Head, stored: Head): string {
-    return (
-      `the tree of ${stored.size} entries in the database does not continue the published tree of ${base.size} entries ` +
-      `of the log ${this.#parts.origin}: entries were changed, or other entries followed a restore. Restore the ` +
-      'database. To see which entries differ, run: phm log check'
-    );
-  }
-
-  #movedMessage({ size }: Head): string {
-    const { origin, state } = this.#parts;
-    return (
-      `the database of the log ${origin} was restored or promoted: nothing shows that its ${size} entries are all that ` +
-      `were published. Copy the newest state file of all servers (the largest size, in its second line) to ${state.path}. ` +
-      'Then run, if you have no copy of the log for --from: phm log recover --accept'
-    );
-  }
-
-  #unconfirmedMessage({ kind, origin, size, end }: ClosedCheckpoint): string {
-    const { path } = this.#parts.state;
-    const accept = `on this server, which keeps the file as ${path}.closed: phm log recover --accept`;
-    if (kind === 'ahead') {
-      return (
-        `the state file ${path} shows ${size} entries of the closed log ${origin}, but the log ${this.#parts.origin} was ` +
-        `started behind its first ${end}: more entries were lost than the rotation recorded. Note the loss, then run ${accept}`
-      );
-    }
-    return (
-      `the state file ${path} shows other entries of the closed log ${origin} than the database or the rotation: entries ` +
-      `were changed, or the log forked. Find out why (phm log check), then run ${accept}`
-    );
-  }
-
-  #closedMessage(): string {
-    return (
-      `the log ${this.#parts.origin} is closed, because another log was started on this database: install its keys and ` +
-      'restart this server'
-    );
   }
 }
 

@@ -1,10 +1,11 @@
 /** The main thread's side of the log worker: the newest notes, the status, and a limit on requests in progress. */
+
 import type { Worker } from 'node:worker_threads';
 import type { JsonObject } from '#tlog';
 import { AppError } from '../../errors.ts';
 import type { AuditAction } from '../../ledger/index.ts';
 import type { KeyObserver, QueueLoad } from '../observer.ts';
-import { damagedLedger, toError } from '../threads/messages.ts';
+import { damagedLedger, toError } from '../threads/failures.ts';
 import type {
   LogApi,
   LogBytesAnswer,

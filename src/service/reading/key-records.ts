@@ -1,4 +1,5 @@
 /** Key records as the HTTP layer sees them: list, read, revoke. Nothing here counts against a quota. */
+
 import type {
   KeyPage,
   KeyRecord,
@@ -7,7 +8,9 @@ import type {
   SettledRevocation,
 } from '../../ledger/index.ts';
 import type { SettledResult } from '../requests/queue.ts';
-import { type KeyRecordQuery, type KeyTask, unexpected } from '../threads/messages.ts';
+import { unexpected } from '../threads/failures.ts';
+import type { KeyTask } from '../threads/messages.ts';
+import type { KeyRecordQuery } from '../threads/statistics-messages.ts';
 import type { KeyListQuery } from './key-list.ts';
 import type { Statistics } from './statistics.ts';
 

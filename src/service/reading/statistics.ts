@@ -1,4 +1,5 @@
 /** The main thread's side of the statistics worker, with a limit on queries in progress. */
+
 import type { Worker } from 'node:worker_threads';
 import type { AppError } from '../../errors.ts';
 import type {
@@ -10,17 +11,15 @@ import type {
 } from '../../ledger/index.ts';
 import type { KeyObserver, QueueLoad, QueueName } from '../observer.ts';
 import { isOwnShare, overloaded } from '../requests/own-share.ts';
-import {
-  type ActivityQuery,
-  damagedLedger,
-  type KeyRecordQuery,
-  type StatisticsMessage,
-  type StatisticsReply,
-  type StatisticsResult,
-  type StatisticsTask,
-  toError,
-  unexpected,
-} from '../threads/messages.ts';
+import { damagedLedger, toError, unexpected } from '../threads/failures.ts';
+import type {
+  ActivityQuery,
+  KeyRecordQuery,
+  StatisticsMessage,
+  StatisticsReply,
+  StatisticsResult,
+  StatisticsTask,
+} from '../threads/statistics-messages.ts';
 import type { KeyListQuery } from './key-list.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 

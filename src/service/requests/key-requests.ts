@@ -5,6 +5,7 @@
  * of batches. The main thread has their keys and rows, and the key worker records the rows of a request together. With a
  * recipient, only the sealed form of the keys reaches the main thread.
  */
+
 import { AppError, ERRORS } from '../../errors.ts';
 import { alteredKey } from '../../keys/altered-key.ts';
 import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
@@ -29,13 +30,8 @@ import type { KeyObserver, StageListener } from '../observer.ts';
 import type { EvidenceWatch } from '../suite/evidence-watch.ts';
 import type { SuitePool } from '../suite/pool.ts';
 import type { AllKeys, KeyWork, SuiteWork } from '../suite/work.ts';
-import {
-  NO_STREAMS,
-  type PlainKeyGenerated,
-  type Requester,
-  toError,
-  unexpected,
-} from '../threads/messages.ts';
+import { toError, unexpected } from '../threads/failures.ts';
+import { NO_STREAMS, type PlainKeyGenerated, type Requester } from '../threads/messages.ts';
 import { InProgress, replay } from './idempotency.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyQueue } from './queue.ts';

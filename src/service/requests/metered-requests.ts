@@ -2,6 +2,7 @@
  * The part that all requests share that count against a quota: who asks, the early check of the quota, and tasks of the key
  * worker. Validations need no more.
  */
+
 import { isExhausted } from '../../accounts/index.ts';
 import { wipe } from '../../bytes.ts';
 import type { Clock } from '../../clock.ts';
@@ -9,7 +10,8 @@ import { parseKey, type ValidateOutcome } from '../../keys/validate.ts';
 import type { Principal, QuotaExceeded, Usage } from '../../ledger/index.ts';
 import type { ApiKeyCache } from '../access/api-key-cache.ts';
 import type { KeyObserver, StageListener } from '../observer.ts';
-import { type KeyTask, type Requester, toError, unexpected } from '../threads/messages.ts';
+import { toError, unexpected } from '../threads/failures.ts';
+import type { KeyTask, Requester } from '../threads/messages.ts';
 import type { KeyQueue, SettledResult } from './queue.ts';
 
 /** A task for one account. Its result may hold the account's usage. */

@@ -1,11 +1,12 @@
 /** Messages between the main thread and the suite workers. */
+
 import type { GeneratorStatus } from '../../keys/generator.ts';
 import type { KeyOrder, Recipient, SealedResponseKey } from '../../keys/order.ts';
 import type { EvidenceState } from '../../keys/plain-evidence.ts';
 import type { StreamCounts } from '../../ledger/index.ts';
+import type { Failure } from '../threads/failures.ts';
 import type {
   EvidenceSample,
-  Failure,
   FailureOfGate,
   Requester,
   SampleVerdict,

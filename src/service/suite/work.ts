@@ -2,6 +2,7 @@
  * The work of one request for the suite workers. A batch is sent in jobs of some keys, which several workers do at the same
  * time. It holds the keys that are made until the request takes them, or wipes them.
  */
+
 import type { Worker } from 'node:worker_threads';
 import { instantNow, monotonicMs, systemClock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
@@ -16,7 +17,8 @@ import type {
 import { type EvidenceState, mayRelease } from '../../keys/plain-evidence.ts';
 import type { StreamCounts } from '../../ledger/index.ts';
 import type { StageListener } from '../observer.ts';
-import { type Requester, toError } from '../threads/messages.ts';
+import { toError } from '../threads/failures.ts';
+import type { Requester } from '../threads/messages.ts';
 import { unpackKeys } from '../threads/packed-keys.ts';
 import type { PackedRows } from '../threads/packed-rows.ts';
 import type { MadeKeys, SuiteJob, SuiteMessage, SuiteReply, SuiteResult } from './messages.ts';

@@ -6,6 +6,7 @@
  * the next. A suite worker judges samples of its generator. While `plain-evidence.ts` makes plain keys wait for a
  * verdict, their tasks go back without a key, and all other work continues.
  */
+
 import type { SealSuiteName } from '#sealing';
 import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
@@ -17,19 +18,18 @@ import type { CommitOutcome, LedgerStore } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import { BatchLookup } from './batch-lookup.ts';
 import { type Draft, Drafts } from './drafts.ts';
+import { damagedLedger, toFailure } from './failures.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import { LedgerProbe } from './ledger-probe.ts';
-import {
-  type CommitTimes,
-  damagedLedger,
-  type KeyBatch,
-  type KeyBatchReply,
-  type KeyTask,
-  type KeyTaskResult,
-  type LedgerReport,
-  type LogBinding,
-  type RetiredVersion,
-  toFailure,
+import type {
+  CommitTimes,
+  KeyBatch,
+  KeyBatchReply,
+  KeyTask,
+  KeyTaskResult,
+  LedgerReport,
+  LogBinding,
+  RetiredVersion,
 } from './messages.ts';
 import { Revocations } from './revocations.ts';
 

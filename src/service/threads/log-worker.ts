@@ -3,6 +3,7 @@
  * delay neither the key worker nor the main thread. It holds the log's signing keys and the subkeys for the MACs of
  * entries, but not the master secret.
  */
+
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { wipe } from '../../bytes.ts';
 import { mayPass, openStore } from '../../ledger/index.ts';
@@ -11,7 +12,8 @@ import { assembleLog, type LogWorkerData } from '../log/assemble.ts';
 import { newAudit } from '../log/audit-record.ts';
 import type { LogEngine } from '../log/engine.ts';
 import type { LogMessage, LogReply, LogResult, LogTask } from '../log/notices.ts';
-import { toFailure, type WorkerUp } from './messages.ts';
+import { toFailure } from './failures.ts';
+import type { WorkerUp } from './messages.ts';
 import { PendingAnswers, runThread } from './run-thread.ts';
 
 async function answer(engine: LogEngine, task: LogTask): Promise<LogResult> {

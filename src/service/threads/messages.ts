@@ -3,32 +3,25 @@
  * and wipes them. `packed-batches.ts` packs the two messages that carry the load.
  */
 import type { Gate } from '#sp800-22';
-import { AppError, type ErrorCode, stackFrames } from '../../errors.ts';
 import type { GeneratorStatus } from '../../keys/generator.ts';
 import type { FailedVerdict } from '../../keys/latch.ts';
 import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../../keys/order.ts';
 import type { ValidateOutcome, ValidationVerdict } from '../../keys/validate.ts';
 import type {
-  AccountActivity,
   ApiKeyLimit,
   ClockReading,
   FailedRequest,
   IdempotencyRecord,
-  KeyPage,
-  KeyRecord,
-  PeriodSums,
   Principal,
   QuotaExceeded,
   RevocationOrder,
-  SeriesQuery,
   SettledRevocation,
   StoredAnswer,
   StreamCounts,
   Usage,
   WithdrawnAnswer,
 } from '../../ledger/index.ts';
-import type { KeyListQuery } from '../reading/key-list.ts';
-import type { Randomness, RandomnessQuery } from '../reading/randomness.ts';
+import type { Failure } from './failures.ts';
 import type { PackedKeys } from './packed-keys.ts';
 import type { PackedRows } from './packed-rows.ts';
 
@@ -149,16 +142,6 @@ export type KeyTaskResult =
    */
   | { readonly kind: 'account_locked'; readonly again: KeyTask | null }
   | { readonly kind: 'failed'; readonly failure: Failure };
-
-/** An `AppError` as a message. */
-export interface Failure {
-  readonly code: ErrorCode;
-  readonly retryAfterSeconds: number | undefined;
-  /** What the caller should do, if not what the table of errors says. */
-  readonly remedy?: string;
-  /** Internal reason, for the log. It MUST NOT hold key bytes or request contents. */
-  readonly reason: string;
-}
 
 export interface KeyBatch {
   readonly id: number;
@@ -321,43 +304,6 @@ export interface ClockRead {
   readonly clock: ClockReading;
 }
 
-/** Query for the sums of an account. `sinceMs` is rounded down to a whole minute. */
-export interface ActivityQuery {
-  readonly accountId: string;
-  readonly sinceMs: number;
-}
-
-/** Asks for one key of an account. */
-export interface KeyRecordQuery {
-  readonly accountId: string;
-  readonly keyId: Uint8Array;
-}
-
-/** One query to the statistics worker: about an account, or the size of the database. */
-export type StatisticsTask =
-  | { readonly kind: 'activity'; readonly query: ActivityQuery }
-  | { readonly kind: 'series'; readonly query: SeriesQuery }
-  | { readonly kind: 'randomness'; readonly query: RandomnessQuery }
-  | { readonly kind: 'keys'; readonly query: KeyListQuery }
-  | { readonly kind: 'key'; readonly query: KeyRecordQuery }
-  | { readonly kind: 'size' };
-
-export type StatisticsResult =
-  | { readonly kind: 'activity'; readonly activity: AccountActivity }
-  | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
-  | { readonly kind: 'randomness'; readonly randomness: Randomness }
-  | { readonly kind: 'keys'; readonly page: KeyPage }
-  | { readonly kind: 'key'; readonly record: KeyRecord | null }
-  | { readonly kind: 'size'; readonly bytes: number }
-  | { readonly kind: 'failed'; readonly failure: Failure };
-
-export type StatisticsMessage = { readonly id: number; readonly task: StatisticsTask } | 'close';
-
-export interface StatisticsReply {
-  readonly id: number;
-  readonly result: StatisticsResult;
-}
-
 interface WorkerUnable {
   readonly kind: 'unable';
   readonly message: string;
@@ -377,51 +323,3 @@ export type WorkerReady =
       readonly failedVerdicts: readonly FailedVerdict[];
     }
   | WorkerUnable;
-
-/** Converts an error to a message. Known errors keep their code; others become `internal_error`. */
-export function toFailure(error: unknown): Failure {
-  const known = error instanceof AppError ? error : undefined;
-  return {
-    code: known?.code ?? 'internal_error',
-    retryAfterSeconds: known?.details.retryAfterSeconds,
-    ...(known?.details.remedy && { remedy: known.details.remedy }),
-    reason: known ? describeKnown(known) : describeUnknown(error),
-  };
-}
-
-/** Converts a failure of a worker to an error on the main thread. */
-export function toError({ code, reason, retryAfterSeconds, remedy }: Failure): AppError {
-  return new AppError(code, {
-    reason,
-    ...(retryAfterSeconds && { retryAfterSeconds }),
-    ...(remedy && { remedy }),
-  });
-}
-
-/** Seconds after which a client should try another server. On this one an operator must restore a backup. */
-const DAMAGED_RETRY_SECONDS = 5;
-
-/** Returns the refusal of requests that need the ledger after a check found it damaged. */
-export function damagedLedger(damage: string): AppError {
-  return new AppError('ledger_unavailable', {
-    cause: new Error(damage),
-    retryAfterSeconds: DAMAGED_RETRY_SECONDS,
-  });
-}
-
-/** Returns the error for an answer of the wrong kind: the state is unknown. */
-export function unexpected(result: KeyTaskResult | StatisticsResult): Error {
-  return new Error(`a worker answered with an unexpected ${result.kind}`);
-}
-
-function describeKnown({ code, details, cause }: AppError): string {
-  const parts = [details.detail, cause instanceof Error ? cause.message : undefined];
-  return parts.filter((part) => part !== undefined).join(': ') || code;
-}
-
-/** Names class and place of an unexpected error, never its message, which could hold anything. */
-function describeUnknown(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const [frame] = stackFrames(error);
-  return `${error.name}${frame?.slice(3) ?? ''}`;
-}

@@ -2,6 +2,7 @@
  * The statistics worker thread: answers queries about an account's past on a separate connection, so that they delay
  * neither the key worker nor the main thread. It writes nothing and holds no secret.
  */
+
 import { type MessagePort, workerData } from 'node:worker_threads';
 import {
   type LedgerStore,
@@ -11,14 +12,14 @@ import {
 } from '../../ledger/index.ts';
 import { listKeys } from '../reading/key-list.ts';
 import { judgeRandomness } from '../reading/randomness.ts';
-import {
-  type StatisticsMessage,
-  type StatisticsReply,
-  type StatisticsResult,
-  type StatisticsTask,
-  toFailure,
-} from './messages.ts';
+import { toFailure } from './failures.ts';
 import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
+import type {
+  StatisticsMessage,
+  StatisticsReply,
+  StatisticsResult,
+  StatisticsTask,
+} from './statistics-messages.ts';
 import { Turns } from './turns.ts';
 
 export interface StatisticsWorkerData {

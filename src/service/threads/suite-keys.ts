@@ -2,6 +2,7 @@
  * Makes the keys of jobs in a suite worker: validated keys, keys of batches and sealed keys, with their rows. Plain keys
  * obey the same rule of evidence as those of the key worker. This worker judges their samples itself.
  */
+
 import { SealError, type Sealer } from '#sealing';
 import type { Gate } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
@@ -32,8 +33,9 @@ import type {
   SuiteReply,
   SuiteResult,
 } from '../suite/messages.ts';
+import { toFailure } from './failures.ts';
 import { KeyRows } from './key-rows.ts';
-import { type LogBinding, toFailure, type UnvouchedKeys } from './messages.ts';
+import type { LogBinding, UnvouchedKeys } from './messages.ts';
 import { packKeys } from './packed-keys.ts';
 import { packRows } from './packed-rows.ts';
 

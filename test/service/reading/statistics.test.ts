@@ -1,4 +1,5 @@
 /** Limits on queries in progress in the statistics worker. */
+
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
@@ -6,11 +7,11 @@ import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../../src/errors.ts';
 import type { AccountActivity } from '../../../src/ledger/index.ts';
 import { Statistics } from '../../../src/service/reading/statistics.ts';
-import {
-  type StatisticsMessage,
-  type StatisticsResult,
-  toFailure,
-} from '../../../src/service/threads/messages.ts';
+import { toFailure } from '../../../src/service/threads/failures.ts';
+import type {
+  StatisticsMessage,
+  StatisticsResult,
+} from '../../../src/service/threads/statistics-messages.ts';
 
 /** A worker that answers on command. */
 class SlowWorker extends EventEmitter {
