@@ -54,8 +54,8 @@ const AGAIN =
 /** Pause before a retry: in all about as long as a server needs to start. */
 const RETRY_MS = 25;
 
-/** A call without an outcome after this time fails. */
-const PATIENCE_MS = 60_000;
+/** A call without an outcome after this time fails: longer than the slowest machine takes, and less than the limit of a file. */
+const PATIENCE_MS = 600_000;
 
 const LEVELS = [128, 256, 384];
 
