@@ -36,7 +36,14 @@ import {
 import { Pages } from './pages.ts';
 import { withoutProxy } from './proxy.ts';
 import type { Repeatable } from './retry.ts';
-import { batchShape, keyShape, SHAPES, type Shape, sealedKeyShape } from './shapes.ts';
+import {
+  batchShape,
+  keyShape,
+  SHAPES,
+  type Shape,
+  type ShapeOf,
+  sealedKeyShape,
+} from './shapes.ts';
 import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
 import { Turns } from './turns.ts';
 import type {
@@ -381,7 +388,7 @@ export class PhmClient {
   /** Returns the state of the server. A server that is not ready returns `success` false; that is not an error. */
   async health(options: CallOptions = {}): Promise<Health> {
     const kind = {
-      shape: SHAPES.health,
+      shape: { status: 'string', timestamp: 'time' } satisfies ShapeOf<Health>,
       repeatable: 'read' as const,
       alsoAnswers: 503,
       open: true,

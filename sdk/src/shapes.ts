@@ -7,7 +7,6 @@ import type {
   GeneratedKey,
   GeneratedSealedKey,
   GenerateRequest,
-  Health,
   KeyInfo,
   Metrics,
   MetricsSeries,
@@ -45,7 +44,7 @@ export type Shape =
   | { readonly [member: string]: Shape };
 
 /** Shapes that agree with the type `T`: the compiler finds misspelt members and wrong types. */
-type ShapeOf<T> = T extends string
+export type ShapeOf<T> = T extends string
   ? 'string' | Form | RegExp
   : T extends number
     ? 'number' | number
@@ -177,7 +176,7 @@ function includes({ include }: GenerateRequest, value: string): boolean {
   return Array.isArray(include) && include.includes(value);
 }
 
-/** Shapes of responses that do not depend on the request. */
+/** Shapes of responses that do not depend on the request. One of a few members, which one call has, stands at the call. */
 export const SHAPES = {
   validate: {
     valid: 'boolean',
@@ -252,7 +251,6 @@ export const SHAPES = {
     },
     timestamp: 'time',
   } satisfies ShapeOf<Randomness>,
-  health: { status: 'string', timestamp: 'time' } satisfies ShapeOf<Health>,
 } as const;
 
 /** Names the first member that is missing or has another shape; undefined if all fit. Quotes no value. */
