@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ROOT } from './docs/pages.ts';
 import { readGeneratedFiles } from './docs/tables/index.ts';
 
-for (const { file, found, expected } of readGeneratedFiles()) {
+for (const { file, found, expected } of await readGeneratedFiles()) {
   if (found === expected) continue;
   writeFileSync(join(ROOT, file), expected);
   process.stdout.write(`wrote ${file}\n`);

@@ -35,6 +35,7 @@ type Options = Record<string, Json>;
 
 type Make = (phm: PhmClient, body: never, options: never) => unknown;
 
+/** The calls that take more than a query. */
 const CALLS: Readonly<Record<string, Make>> = {
   generate: (phm, body, options) => phm.generate(body, options),
   generate_sealed: (phm, body, options) => phm.generateSealed(body, options),
@@ -52,11 +53,18 @@ const CALLS: Readonly<Record<string, Make>> = {
   receipt: (phm, { key_id }: JsonObject, options) => phm.receipt(key_id as string, options),
   receipt_by_commitment: (phm, { key_id, key_commitment }: JsonObject, options) =>
     phm.receiptByCommitment(key_id as string, key_commitment as string, options),
-  metrics: (phm, query, options) => phm.metrics(query, options),
-  metrics_series: (phm, query, options) => phm.metricsSeries(query, options),
-  randomness: (phm, query, options) => phm.randomness(query, options),
   health: (phm, _, options) => phm.health(options),
 };
+
+/** Returns the call with this Python name, which takes a query. */
+function plainRead(call: string): Make {
+  const name = call.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return (phm, query, options) => {
+    const method = Reflect.get(phm, name) as ((...given: unknown[]) => unknown) | undefined;
+    assert.ok(method, `the client has no ${name}`);
+    return method.call(phm, query, options);
+  };
+}
 
 /** Names of the members of an error, by those of the script. */
 const MEMBERS: Readonly<Record<string, string>> = {
@@ -152,7 +160,7 @@ class Run {
   async #call(step: Step): Promise<unknown> {
     const { call, args = {}, read = Number.POSITIVE_INFINITY } = step;
     if (call === 'more') return this.#take(read);
-    const make = CALLS[call] ?? assert.fail(`${call} is no call`);
+    const make = CALLS[call] ?? plainRead(call);
     const { request_id, idempotency_key, chunk, ...body } = resolved(args) as JsonObject;
     const options: Options = {};
     if (request_id !== undefined) options.requestId = request_id;

@@ -1,7 +1,9 @@
-/** What `npm run docs` writes: the tables of the pages that come from the code. */
-import { readFileSync } from 'node:fs';
+/** What `npm run docs` writes: the parts of pages and of the clients that come from the code, and whole files. */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../pages.ts';
+import { type Api, apiFiles, apiParts, readApi } from './api.ts';
+import { exportParts } from './client-exports.ts';
 import { commandParts } from './commands.ts';
 import { errorParts } from './errors.ts';
 import { metricParts } from './metrics.ts';
@@ -15,14 +17,34 @@ interface GeneratedFile {
   readonly expected: string;
 }
 
-export function allParts(): Part[] {
-  return [...errorParts(), ...settingParts(), ...metricParts(), ...commandParts()];
+export function allParts(api: Api): Part[] {
+  return [
+    ...errorParts(),
+    ...settingParts(),
+    ...metricParts(),
+    ...commandParts(),
+    ...apiParts(api),
+    ...exportParts(),
+  ];
 }
 
-/** Reads each file that has generated parts. */
-export function readGeneratedFiles(): GeneratedFile[] {
-  return [...Map.groupBy(allParts(), ({ file }) => file)].map(([file, parts]) => {
-    const found = readFileSync(join(ROOT, file), 'utf8');
+/** Reads each file that is generated, or has generated parts. */
+export async function readGeneratedFiles(): Promise<GeneratedFile[]> {
+  const api = await readApi();
+  const whole = apiFiles(api).map(({ file, text }) => ({
+    file,
+    found: read(file),
+    expected: text,
+  }));
+  const parts = [...Map.groupBy(allParts(api), ({ file }) => file)].map(([file, parts]) => {
+    const found = read(file);
     return { file, found, expected: parts.reduce(withPart, found) };
   });
+  return [...whole, ...parts];
+}
+
+/** Returns the content of a file; an empty text if there is none. */
+function read(file: string): string {
+  const path = join(ROOT, file);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

@@ -198,6 +198,7 @@ def run_program(code: str, folder: Path) -> str:
     return run.stdout
 
 
+# Answers of calls that return something else, or one of several types.
 ANSWERS = {
     "generate": phm_client.ReportedKey,
     "generateSealed": phm_client.ReportedSealedKey,
@@ -206,13 +207,10 @@ ANSWERS = {
     "listKeys": KeyList,
     "getKey": KeyInfoResult,
     "revokeKey": KeyInfoResult,
-    "validate": phm_client.ValidationResult,
-    "receipt": phm_client.ReceiptResult,
-    "metrics": phm_client.Metrics,
-    "metricsSeries": phm_client.MetricsSeries,
-    "randomness": phm_client.Randomness,
-    "health": phm_client.Health,
 }
+
+# Operations that the client leaves to other programs.
+WITHOUT_CALL = {"logCheckpoint", "logPolicy", "livez", "readyz"}
 
 
 def test_types_have_the_members_of_the_openapi_document(service: str) -> None:
@@ -223,7 +221,9 @@ def test_types_have_the_members_of_the_openapi_document(service: str) -> None:
         for operation in path.values()
         if "operationId" in operation
     }
-    for name, answer in ANSWERS.items():
+    for name in operations.keys() - WITHOUT_CALL:
+        call = getattr(PhmClient, re.sub("[A-Z]", lambda one: f"_{one[0].lower()}", name))
+        answer = ANSWERS.get(name) or get_type_hints(call)["return"]
         schema = operations[name]["responses"]["200"]["content"]["application/json"]["schema"]
         assert_fits(answer, schema, document, name)
     problem = operations["generate"]["responses"]["503"]["content"]["application/problem+json"]

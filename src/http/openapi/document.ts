@@ -1,11 +1,11 @@
 /** The OpenAPI 3.1 document: the schemas of the routes, with texts, examples and code samples. */
-import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import { fastify, type RouteOptions } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
 import type { Scope } from '../../ledger/index.ts';
 import { PROJECT_VERSION } from '../../process/version.ts';
 import { problemBody } from '../wire/problem.ts';
+import { type CodeSample, madeSamples, writtenSamples } from './code-samples.ts';
 import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } from './headers.ts';
 import { NamedSchemas, type Schema } from './named-schemas.ts';
 import type { OperationDocs, OperationExamples } from './operation.ts';
@@ -18,15 +18,6 @@ import {
   TAGS,
 } from './texts.ts';
 
-/** Folder of the code samples: one file per operation and language. */
-const EXAMPLES = new URL('../../../docs/examples/', import.meta.url);
-
-const LANGUAGES = [
-  { lang: 'Shell', label: 'curl', suffix: 'curl/$.sh' },
-  { lang: 'TypeScript', label: 'TypeScript', suffix: 'typescript/$.ts' },
-  { lang: 'Python', label: 'Python', suffix: 'python/$.py' },
-];
-
 const JSON_TYPE = 'application/json';
 const PROBLEM = 'application/problem+json';
 
@@ -36,12 +27,6 @@ interface Media {
 }
 
 type Content = Record<string, Media>;
-
-interface CodeSample {
-  readonly lang: string;
-  readonly label: string;
-  readonly source: string;
-}
 
 interface Response {
   description: string;
@@ -130,12 +115,14 @@ export async function openApiDocument(
 
 /** Adds texts, headers and examples to the document, and names its schemas. */
 function complete(document: Document, told: AllTold): void {
-  const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.values(item));
   const named = new NamedSchemas();
-  for (const operation of operations) {
-    nameSchemas(operation, named);
-    explain(operation, told);
-  }
+  const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.values(item).map((operation) => {
+      nameSchemas(operation, named);
+      explain(operation, path, told);
+      return operation;
+    }),
+  );
   const schemas = Object.entries(named.all).map(([name, schema]) => [
     name,
     { ...schema, ...CONDITIONS[name] },
@@ -157,9 +144,9 @@ async function tell({ url, schema = {}, config }: RouteOptions): Promise<[string
 }
 
 /** Adds texts, headers, examples and code samples to an operation. */
-function explain(operation: Operation, told: AllTold): void {
+function explain(operation: Operation, path: string, told: AllTold): void {
   const { operationId = '', requestBody, responses = {}, parameters = [] } = operation;
-  const { description, links, requests, answers, scope } = told.get(operationId) as Told;
+  const { description, links, query, requests, answers, scope } = told.get(operationId) as Told;
   const isKeyed = scope !== undefined;
   operation.description = description;
   if (scope) {
@@ -168,7 +155,9 @@ function explain(operation: Operation, told: AllTold): void {
   }
   const takesFields = isKeyed || requestBody !== undefined;
   operation.parameters = [...parameters, ...headerParametersOf(operationId, takesFields)];
-  operation['x-codeSamples'] = codeSamples(operationId);
+  operation['x-codeSamples'] = query
+    ? madeSamples({ operationId, path, query })
+    : writtenSamples(operationId);
   addExamples(requestBody?.content[JSON_TYPE], requests);
   addExamples(Object.values(responses['200']?.content ?? {})[0], answers);
   if (links && responses['200']) responses['200'].links = links;
@@ -227,12 +216,4 @@ function errorExamples(documented: readonly ErrorCode[]): Record<string, unknown
       },
     ]),
   );
-}
-
-/** Returns the code samples of an operation. */
-function codeSamples(operationId: string): CodeSample[] {
-  return LANGUAGES.map(({ lang, label, suffix }) => {
-    const file = new URL(suffix.replace('$', operationId), EXAMPLES);
-    return { lang, label, source: readFileSync(file, 'utf8') };
-  });
 }

@@ -1,4 +1,5 @@
 /** What the OpenAPI document says of an operation beside the schema of its route. */
+import type { PlainRead } from './code-samples.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,6 +24,8 @@ interface Link {
 }
 
 export interface OperationExamples {
+  /** Parameters of a plain read: with them, the programs of the operation are made (`code-samples.ts`). */
+  readonly query?: PlainRead['query'];
   /** Request bodies, by name. */
   readonly requests?: Readonly<Record<string, Example>>;
   /** Bodies of 200, by name. */

@@ -25,6 +25,7 @@ const DOCS: OperationDocs = {
   and a successful one by its keys. 4xx do not count.
 - \`total_usage\` is metered requests: generated keys and validations.`,
   examples: () => ({
+    query: { hours: 24 },
     answers: {
       account: {
         summary: 'four keys in an hour',

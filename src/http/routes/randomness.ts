@@ -29,6 +29,7 @@ const DOCS: OperationDocs = {
 - Below 55 samples the verdict is \`null\`.
 - \`include=p_values\` adds the p-values themselves, \`null\` where a test did not apply to a sample.`,
   examples: () => ({
+    query: { keys: 100 },
     answers: {
       row: {
         summary: 'the first of the rows',

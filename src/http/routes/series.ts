@@ -30,6 +30,7 @@ const DOCS: OperationDocs = {
 - \`keys_per_second\` divides by the step's length, in the last step by the time that has passed.
 - Percentiles come from a histogram; the schema states their relative error. \`null\` means that there are no data.`,
   examples: () => ({
+    query: { hours: 1, step: 5 },
     answers: {
       steps: {
         summary: 'one step of five minutes',
