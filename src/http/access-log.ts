@@ -43,7 +43,7 @@ export class AccessLog {
   #take(lineClass: string, name: string): boolean {
     if (this.#lines.take(lineClass, LINES, monotonicMs()).allowed) return true;
     this.#leftOut.set(name, (this.#leftOut.get(name) ?? 0) + 1);
-    this.#observer.logLineLeftOut();
+    this.#observer.events?.logLineLeftOut();
     this.#summary ??= setTimeout(() => this.flush(), SUMMARY_EVERY_MS).unref();
     return false;
   }

@@ -232,7 +232,7 @@ export class Authenticator {
       monotonicMs(),
     );
     if (allowed) return null;
-    this.#options.observer.addressLimited();
+    this.#options.observer.events?.addressLimited();
     const detail =
       'Your address has sent too many requests without a valid API key. Requests with a valid API key are not affected.';
     return new AppError('rate_limited', { detail, retryAfterSeconds });

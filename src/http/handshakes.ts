@@ -31,7 +31,7 @@ export function watchHandshakes({ server }: FastifyInstance, context: HandshakeC
   server.prependListener('connection', ({ remoteAddress }: Socket) => remoteAddress);
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     const reason = failureOf(error.code ?? '');
-    context.observer.handshakeFailed(reason);
+    context.observer.events?.handshakeFailed(reason);
     // Load balancers open and close a connection to check the listener.
     if (reason === 'incomplete' || !context.accessLog.admitsHandshake(reason)) return;
     const client = peerAddress({ socket: connectionOf(socket), headers: {} });

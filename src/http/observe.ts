@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppError } from '../errors.ts';
 import type { StageListener } from '../service/index.ts';
 import {
-  type HandshakeFailure,
+  type CountedEvents,
   parseTraceparent,
   type RequestTrace,
   type ServiceMetrics,
@@ -24,14 +24,15 @@ interface ObserverOptions extends Telemetry {
 const FILES = ['/assets/', '/docs/'];
 
 export class RequestObserver {
-  readonly #metrics: ServiceMetrics | null;
+  /** Counts what happens; null without metrics. */
+  readonly events: CountedEvents | null;
   readonly #tracing: Tracing | null;
   readonly #folders: readonly string[];
   readonly #traces = new WeakMap<IncomingMessage, RequestTrace>();
 
   constructor({ metrics, tracing, basePath }: ObserverOptions) {
     this.#folders = FILES.map((folder) => `${basePath}${folder}`);
-    this.#metrics = metrics ?? null;
+    this.events = metrics?.events ?? null;
     this.#tracing = tracing ?? null;
   }
 
@@ -50,23 +51,10 @@ export class RequestObserver {
 
   /** Counts a problem. `request` is undefined if it never reached the framework. */
   problem({ code, details }: AppError, request?: FastifyRequest): void {
-    this.#metrics?.problem(code);
+    this.events?.problem(code);
     if (!request) return;
     request.problem = code;
     request.ownShare = details.ownShare ?? false;
-  }
-
-  /** Counts a request refused because its address sent too many without a valid API key. */
-  addressLimited(): void {
-    this.#metrics?.addressLimited();
-  }
-
-  handshakeFailed(reason: HandshakeFailure): void {
-    this.#metrics?.handshakeFailed(reason);
-  }
-
-  logLineLeftOut(): void {
-    this.#metrics?.logLineLeftOut();
   }
 
   /** Ends the trace of a request for which no hook runs. */
@@ -78,7 +66,7 @@ export class RequestObserver {
   attach(app: FastifyInstance): void {
     app.addHook('onRoute', ({ method, url }) => {
       for (const one of [method].flat()) {
-        if (one !== 'HEAD' && this.#label(url) === url) this.#metrics?.routeAdded(one, url);
+        if (one !== 'HEAD' && this.#label(url) === url) this.events?.routeAdded(one, url);
       }
     });
     if (this.#tracing) {
@@ -87,12 +75,12 @@ export class RequestObserver {
         done();
       });
     }
-    if (!this.#metrics && !this.#tracing) return;
+    if (!this.events && !this.#tracing) return;
     app.addHook('onResponse', (request, reply, done) => {
       const { method, routeOptions, ownShare, isPlainKey } = request;
       const { statusCode: status, elapsedTime: ms } = reply;
       const route = this.#label(routeOptions.url);
-      this.#metrics?.answered({ method, route, status, ms, ownShare, isPlainKey });
+      this.events?.answered({ method, route, status, ms, ownShare, isPlainKey });
       this.#end(request, routeOptions.url, status);
       done();
     });

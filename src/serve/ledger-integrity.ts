@@ -35,7 +35,7 @@ export function watchIntegrity(options: WatchOptions): IntegrityWatch | null {
     pending,
     onReport: (report) => logReport(logger, report),
     onDamage: (damage) => {
-      metrics?.damageFound();
+      metrics?.events.damageFound();
       service.condemnLedger(damage);
     },
   });

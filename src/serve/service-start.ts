@@ -48,7 +48,7 @@ export async function startService(
       onSuiteWorkerLost: (waitedMs) => logLostSuiteWorker(logger, waitedMs),
       onUnvouchedEnd: (reason) =>
         logger.warn({ reason }, 'the last plain keys could not be judged'),
-      ...(metrics && { observer: metrics }),
+      ...(metrics && { observer: metrics.events }),
       onSourceEvent: (source, event) => noteSourceEvent(parts, source, event),
       clockAtStart: clock,
       onClockChange: (reading) => logClock(logger, reading, config.retentionDays),
@@ -69,7 +69,7 @@ function noteSourceEvent(
   event: SourceEvent,
 ): void {
   const { kind, detail } = event;
-  metrics?.sourceEvent(source, event);
+  metrics?.events.sourceEvent(source, event);
   const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
   logger[level]({ source, detail }, `entropy source: ${kind}`);
 }

@@ -25,7 +25,7 @@ export function startMaintenance(
       else logger.warn(report, 'no old rows were removed from the ledger, although some remain');
     },
     onFailure: (reason) => {
-      metrics?.upkeepFailed();
+      metrics?.events.upkeepFailed();
       logger.error({ reason }, 'the upkeep of the ledger failed');
     },
   });

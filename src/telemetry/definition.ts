@@ -14,6 +14,8 @@ export interface MetricTexts {
   /** What it means, in Markdown; `help` if left out. */
   readonly meaning?: string;
   readonly labelNames?: readonly string[];
+  /** False: it needs no panel on the dashboard, because it is for alerts only, or a sum of metrics that have panels. */
+  readonly panel?: false;
 }
 
 export interface Definition extends MetricTexts {

@@ -1,9 +1,38 @@
 /**
- * Metrics of events, counted and timed as they happen. To add one, define it here and count it in `ServiceMetrics`.
+ * Metrics of events, counted and timed as they happen. To add one, define it and count it here.
  * Metrics of state are in `scrape-metrics.ts`.
  */
 import { Counter, Histogram, type Registry } from '@prometheus-io/client';
+import { SEAL_SUITES, type SealSuiteName } from '#sealing';
+import { SECOND_MS } from '../clock.ts';
+import { SOURCE_EVENTS, type SourceEvent, type SourceName } from '../entropy/index.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import {
+  type KeyOrder,
+  SECURITY_LEVELS,
+  VALIDATION_WORDS,
+  type ValidationVerdict,
+  validationWord,
+} from '../keys/index.ts';
+import type { StreamCounts } from '../ledger/index.ts';
+import { MODULATION_TYPES } from '../modulation/index.ts';
+import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
 import type { MetricTexts } from './definition.ts';
+import { METHODS } from './methods.ts';
+
+const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
+
+/** Reasons of failed TLS handshakes. */
+const HANDSHAKE_FAILURES = [
+  'no_shared_group',
+  'no_shared_cipher',
+  'old_version',
+  'cleartext',
+  'refused_by_client',
+  'incomplete',
+  'other',
+] as const;
+export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
 /** Bounds in seconds, from a single plain key on an idle server to the longest time that a request may take. */
 const REQUEST_BUCKETS = [
@@ -183,12 +212,159 @@ type MetricOf<Row> = Row extends { type: 'histogram' }
   ? Histogram<LabelsOf<Row>>
   : Counter<LabelsOf<Row>>;
 
-export type EventMetrics = {
+type EventMetrics = {
   readonly [Event in keyof typeof EVENT_METRICS]: MetricOf<(typeof EVENT_METRICS)[Event]>;
 };
 
+/** An answered request. `route` is the route's template, undefined for an unknown route. */
+interface AnsweredRequest {
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly ms: number;
+  /** True if the caller was refused because it fills its own share of a queue. */
+  readonly ownShare: boolean;
+  /** True if the answer is one plain key, without validation and without a receipt. */
+  readonly isPlainKey: boolean;
+}
+
+/** Counts and times events. The series of all labels that a table names exist from the start, at zero. */
+export class CountedEvents implements KeyObserver {
+  readonly #events: EventMetrics;
+
+  constructor(registry: Registry, sources: readonly SourceName[]) {
+    this.#events = defineEventMetrics(registry);
+    this.#startAtZero(sources);
+  }
+
+  /** Creates the series of a route before its first request. */
+  routeAdded(method: string, route: string): void {
+    for (const status of STATUS_CLASSES) this.#events.requests.zero({ method, route, status });
+  }
+
+  answered(request: AnsweredRequest): void {
+    const { method, route = 'unknown', status, ms, ownShare, isPlainKey } = request;
+    if (isPlainKey) this.#events.plainKeys.observe(ms / SECOND_MS);
+    this.#events.requests.observe(
+      {
+        method: METHODS.includes(method) ? method : 'other',
+        route,
+        status: `${Math.floor(status / 100)}xx`,
+        ...(ownShare && { own_share: 'yes' }),
+      },
+      ms / SECOND_MS,
+    );
+  }
+
+  problem(code: ErrorCode): void {
+    this.#events.problems.inc({ code });
+  }
+
+  sourceEvent(source: SourceName, { kind }: SourceEvent): void {
+    this.#events.sourceEvents.inc({ source, kind });
+  }
+
+  addressLimited(): void {
+    this.#events.addressRefusals.inc();
+  }
+
+  handshakeFailed(reason: HandshakeFailure): void {
+    this.#events.handshakeFailures.inc({ reason });
+  }
+
+  logLineLeftOut(): void {
+    this.#events.logLinesLeftOut.inc();
+  }
+
+  upkeepFailed(): void {
+    this.#events.upkeepFailures.inc();
+  }
+
+  /** Counts a check that found the database damaged. */
+  damageFound(): void {
+    this.#events.damageFound.inc();
+  }
+
+  keyGenerated({ securityLevel, source, modulation, withEvidence }: KeyOrder): void {
+    this.#events.keys.inc({
+      security_level: securityLevel,
+      source,
+      modulation,
+      validated: String(withEvidence),
+    });
+  }
+
+  /** Counts a key that `keyGenerated` counts too. */
+  keySealed(suite: SealSuiteName): void {
+    this.#events.sealedKeys.inc({ suite });
+  }
+
+  /** Counts a batch of `keys` keys, each of which `keyGenerated` counts. */
+  batch(keys: number): void {
+    this.#events.batchRequests.observe(keys);
+  }
+
+  replayed(): void {
+    this.#events.replays.inc();
+  }
+
+  keyValidated(verdict: ValidationVerdict): void {
+    this.#events.validations.inc({ verdict: validationWord(verdict) });
+  }
+
+  refused(queue: QueueName, ownShare: boolean): void {
+    this.#events.refusals.inc({ queue, own_share: ownShare ? 'yes' : 'no' });
+  }
+
+  waited(queue: QueueName, ms: number): void {
+    this.#events.waits.observe({ queue }, ms / SECOND_MS);
+  }
+
+  batchSent(tasks: number): void {
+    this.#events.batches.observe(tasks);
+  }
+
+  committed(ms: number, succeeded: boolean): void {
+    this.#events.commits.observe({ result: succeeded ? 'ok' : 'failed' }, ms / SECOND_MS);
+  }
+
+  suiteJobDone(ms: number, { streams, streamsPassed }: StreamCounts): void {
+    this.#events.suiteJobs.observe(ms / SECOND_MS);
+    this.#events.streams.inc({ result: 'passed' }, streamsPassed);
+    this.#events.streams.inc({ result: 'failed' }, streams - streamsPassed);
+  }
+
+  plainEvidenceGathered(passed: boolean): void {
+    this.#events.plainEvidence.inc({ result: passed ? 'passed' : 'failed' });
+  }
+
+  /** Creates series at zero, so that `rate()` sees their first event. */
+  #startAtZero(sources: readonly SourceName[]): void {
+    for (const code of Object.keys(ERRORS)) this.#events.problems.inc({ code }, 0);
+    for (const reason of HANDSHAKE_FAILURES) this.#events.handshakeFailures.inc({ reason }, 0);
+    for (const verdict of VALIDATION_WORDS) this.#events.validations.inc({ verdict }, 0);
+    for (const { name: suite } of SEAL_SUITES) this.#events.sealedKeys.inc({ suite }, 0);
+    for (const queue of QUEUE_NAMES) {
+      for (const own_share of ['yes', 'no']) this.#events.refusals.inc({ queue, own_share }, 0);
+    }
+    for (const queue of ['keys', 'suite']) this.#events.waits.zero({ queue });
+    for (const result of ['ok', 'failed']) this.#events.commits.zero({ result });
+    for (const result of ['passed', 'failed']) {
+      this.#events.streams.inc({ result }, 0);
+      this.#events.plainEvidence.inc({ result }, 0);
+    }
+    for (const source of sources) {
+      for (const kind of SOURCE_EVENTS) this.#events.sourceEvents.inc({ source, kind }, 0);
+      for (const security_level of SECURITY_LEVELS)
+        for (const modulation of MODULATION_TYPES)
+          for (const validated of ['true', 'false'])
+            this.#events.keys.inc({ security_level, source, modulation, validated }, 0);
+    }
+  }
+}
+
 /** Registers the metrics of events. */
-export function defineEventMetrics(registry: Registry): EventMetrics {
+function defineEventMetrics(registry: Registry): EventMetrics {
   const metrics = Object.entries<EventMetric>(EVENT_METRICS).map(([event, row]) => {
     const { name, help, labelNames = [] } = row;
     const common = { registers: [registry], name, help, labelNames };

@@ -4,11 +4,12 @@
  */
 import type { MetricsOptions, ServiceMetrics } from './service-metrics.ts';
 
+export type { CountedEvents, HandshakeFailure } from './event-metrics.ts';
 export { MetricsServer } from './metrics-server.ts';
 export type { RequestTrace, Tracing } from './request-trace.ts';
 export type { Resources } from './resource-metrics.ts';
 export type { ConnectionCounts } from './scrape-metrics.ts';
-export type { HandshakeFailure, ServiceMetrics } from './service-metrics.ts';
+export type { ServiceMetrics } from './service-metrics.ts';
 export { parseTraceparent } from './traceparent.ts';
 export { openTracing } from './tracing.ts';
 

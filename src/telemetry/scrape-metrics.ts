@@ -62,6 +62,7 @@ export function scrapeMetrics(state: ServerState): Definition[] {
     {
       type: 'gauge',
       name: 'phm_draining',
+      panel: false,
       help: '1 while the server is shutting down',
       read: () => one(isDraining()),
     },
@@ -82,6 +83,7 @@ export function scrapeMetrics(state: ServerState): Definition[] {
     {
       type: 'gauge',
       name: 'phm_database_host',
+      panel: false,
       help: '1 for the host of PostgreSQL in use, 0 for the others of its address. With SQLite it has no series',
       meaning:
         '1 for the host of [PostgreSQL](ledger.md#several-hosts) in use, 0 for the others of its address; changes within two seconds. Absent with SQLite',
@@ -122,6 +124,7 @@ export function scrapeMetrics(state: ServerState): Definition[] {
     {
       type: 'gauge',
       name: 'phm_entropy_ready',
+      panel: false,
       help: '1 while the required sources deliver and the generators are in service',
       meaning: 'Check `entropy` of `/readyz`',
       read: () => one(readiness().entropy),
@@ -257,6 +260,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
     {
       type: 'gauge',
       name: 'phm_entropy_source_healthy',
+      panel: false,
       help: '1 while a source can serve requests',
       meaning: 'Check `entropy:<source>` of `/readyz`',
       labelNames: ['source'],

@@ -24,20 +24,15 @@ const WORK = {
 const STATUS = { reseeds: 0, sources: [] };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Records all calls without their times. */
-class Notes implements KeyObserver {
+/** Records the names of all calls and what was told, without times in a queue. */
+class Notes {
   readonly told: unknown[] = [];
-  keyGenerated = () => this.told.push('generated');
-  keySealed = (suite: string) => this.told.push(['sealed', suite]);
-  batch = (keys: number) => this.told.push(['batch of keys', keys]);
-  replayed = () => this.told.push('replayed');
-  keyValidated = () => this.told.push('validated');
-  refused = (queue: string, ownShare: boolean) => this.told.push(['refused', queue, ownShare]);
-  waited = (queue: string, ms: number) => this.told.push(['waited', queue, ms >= 0]);
-  batchSent = (tasks: number) => this.told.push(['batch', tasks]);
-  committed = (ms: number, succeeded: boolean) => this.told.push(['commit', ms, succeeded]);
-  suiteJobDone = (ms: number, counts: object) => this.told.push(['job', ms, counts]);
-  plainEvidenceGathered = (passed: boolean) => this.told.push(['plain', passed]);
+  readonly observer = new Proxy({} as KeyObserver, {
+    get:
+      (_, name) =>
+      (...given: unknown[]) =>
+        this.told.push([name, ...(name === 'waited' ? [given[0], Number(given[1]) >= 0] : given)]),
+  });
 }
 
 class FakeWorker extends EventEmitter {
@@ -66,7 +61,7 @@ describe('the key queue’s reports', () => {
   it('cover waits, batches and commits, and the stages of each request', async () => {
     const notes = new Notes();
     const worker = new FakeWorker();
-    const queue = new KeyQueue(worker.asWorker, () => {}, notes);
+    const queue = new KeyQueue(worker.asWorker, () => {}, notes.observer);
     const { stages, onStage } = stageNotes();
     const answers = [queue.submit(TASK, undefined, onStage), queue.submit(TASK)];
     assert.deepEqual(queue.load, { waiting: 2, capacity: 8_192 });
@@ -78,17 +73,17 @@ describe('the key queue’s reports', () => {
     worker.emit('message', packReply({ id, results, commit, ...rest }));
     await Promise.all(answers);
     assert.deepEqual(notes.told, [
-      ['batch', 2],
+      ['batchSent', 2],
       ['waited', 'keys', true],
       ['waited', 'keys', true],
-      ['commit', 2, false],
+      ['committed', 2, false],
     ]);
     assert.deepEqual(stages, ['keys.wait', 'keys.batch', 'ledger.commit']);
   });
 
   it('cover refusals', async () => {
     const notes = new Notes();
-    const queue = new KeyQueue(new FakeWorker().asWorker, () => {}, notes);
+    const queue = new KeyQueue(new FakeWorker().asWorker, () => {}, notes.observer);
     for (let i = 0; i < 8_192; i++) void queue.submit(TASK);
     await assert.rejects(queue.submit(TASK));
     assert.deepEqual(notes.told, [['refused', 'keys', false]]);
@@ -97,7 +92,7 @@ describe('the key queue’s reports', () => {
 
 /** Returns a pool that reports to `notes`. */
 function poolOf(notes: Notes, ...workers: FakeWorker[]): SuitePool {
-  const events = { onFailedVerdict: () => {}, onUnvouchedKeys: () => {}, observer: notes };
+  const events = { onFailedVerdict: () => {}, onUnvouchedKeys: () => {}, observer: notes.observer };
   const pool = new SuitePool(Latch.forThreads(1), events);
   for (const worker of workers) pool.add(worker.asWorker, STATUS);
   return pool;
@@ -111,7 +106,7 @@ describe('the suite pool’s reports', () => {
     const pool = new SuitePool(Latch.forThreads(1), {
       onFailedVerdict: (verdict) => failed.push(verdict),
       onUnvouchedKeys: () => assert.fail('unvouched keys'),
-      observer: notes,
+      observer: notes.observer,
     });
     assert.equal(pool.load.capacity, 0);
     pool.add(worker.asWorker, STATUS);
@@ -127,8 +122,8 @@ describe('the suite pool’s reports', () => {
     await assert.rejects(outcome, { code: 'entropy_unavailable' });
     assert.deepEqual(notes.told, [
       ['waited', 'suite', true],
-      ['plain', true],
-      ['job', 3, counts],
+      ['plainEvidenceGathered', true],
+      ['suiteJobDone', 3, counts],
     ]);
     assert.deepEqual(stages, ['suite.wait', 'suite.job']);
     assert.deepEqual(failed, [
@@ -199,7 +194,7 @@ describe('the suite pool’s reports', () => {
 describe('the statistics’ reports', () => {
   it('cover refusals', async () => {
     const notes = new Notes();
-    const statistics = new Statistics(new FakeWorker().asWorker, notes);
+    const statistics = new Statistics(new FakeWorker().asWorker, notes.observer);
     const questions = {
       activity: (accountId: string) => statistics.activity({ accountId, sinceMs: 0 }),
       statistics: (accountId: string) =>
@@ -218,7 +213,7 @@ describe('the statistics’ reports', () => {
 
   it('name refusals of an account that fills its share', async () => {
     const notes = new Notes();
-    const statistics = new Statistics(new FakeWorker().asWorker, notes);
+    const statistics = new Statistics(new FakeWorker().asWorker, notes.observer);
     const ask = () => statistics.randomness({ accountId: 'a', keys: 1, withPValues: false });
     for (let i = 0; i < 8; i++) void ask();
     await assert.rejects(ask(), { code: 'overloaded' });
@@ -229,7 +224,7 @@ describe('the statistics’ reports', () => {
 describe('the API key lookups’ reports', () => {
   it('cover refusals', async () => {
     const notes = new Notes();
-    const lookups = new ApiKeyLookups(() => new Promise(() => {}), notes);
+    const lookups = new ApiKeyLookups(() => new Promise(() => {}), notes.observer);
     const ask = () => lookups.unknown(Buffer.alloc(32), '192.0.2.1');
     const half = lookups.load.capacity / 2;
     // The first one is in progress and does not wait.

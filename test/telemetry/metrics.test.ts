@@ -308,11 +308,11 @@ describe('the metrics in this process', () => {
 
   it('convert milliseconds to seconds', async () => {
     const metrics = await open();
-    metrics.committed(1_500, false);
-    metrics.suiteJobDone(250, { streams: 2, streamsPassed: 1 });
-    metrics.waited('keys', 125);
+    metrics.events.committed(1_500, false);
+    metrics.events.suiteJobDone(250, { streams: 2, streamsPassed: 1 });
+    metrics.events.waited('keys', 125);
     const failed = { method: 'POST', route: '/x', status: 503, ms: 2_000, isPlainKey: false };
-    metrics.answered({ ...failed, ownShare: false });
+    metrics.events.answered({ ...failed, ownShare: false });
     const page = await metrics.expose();
     assert.equal(sampleOf(page, 'phm_commit_duration_seconds_sum{result="failed"}'), 1.5);
     assert.equal(sampleOf(page, 'phm_suite_job_duration_seconds_sum'), 0.25);
@@ -324,10 +324,10 @@ describe('the metrics in this process', () => {
 
   it('count refusals and the events of sources', async () => {
     const metrics = await open();
-    metrics.refused('suite', false);
-    metrics.keyGenerated(ORDER);
-    metrics.upkeepFailed();
-    metrics.sourceEvent('qrng', { kind: 'latched', detail: 'secret detail' });
+    metrics.events.refused('suite', false);
+    metrics.events.keyGenerated(ORDER);
+    metrics.events.upkeepFailed();
+    metrics.events.sourceEvent('qrng', { kind: 'latched', detail: 'secret detail' });
     assert.equal(await totalOf(metrics, 'phm_queue_refusals_total'), 1);
     assert.equal(await totalOf(metrics, 'phm_keys_generated_total'), 1);
     assert.equal(await totalOf(metrics, 'phm_ledger_upkeep_failures_total'), 1);
@@ -338,9 +338,9 @@ describe('the metrics in this process', () => {
   it('tell a caller that fills its own share from a failure of the service', async () => {
     const metrics = await open();
     const refused = { method: 'POST', route: '/x', status: 503, ms: 1, isPlainKey: false };
-    metrics.refused('suite', true);
-    metrics.answered({ ...refused, ownShare: true });
-    metrics.answered({ ...refused, ownShare: false });
+    metrics.events.refused('suite', true);
+    metrics.events.answered({ ...refused, ownShare: true });
+    metrics.events.answered({ ...refused, ownShare: false });
     const page = await metrics.expose();
     const refusals = 'phm_queue_refusals_total{queue="suite",own_share=';
     assert.equal(sampleOf(page, `${refusals}"yes"}`), 1);
@@ -352,10 +352,10 @@ describe('the metrics in this process', () => {
 
   it('count sealed keys by suite, the keys of batches, and replays', async () => {
     const metrics = await open();
-    metrics.keySealed('ML-KEM-1024');
-    metrics.batch(1_000);
-    metrics.batch(3);
-    metrics.replayed();
+    metrics.events.keySealed('ML-KEM-1024');
+    metrics.events.batch(1_000);
+    metrics.events.batch(3);
+    metrics.events.replayed();
     const page = await metrics.expose();
     for (const [series, value] of [
       ['phm_keys_sealed_total{suite="ML-KEM-1024"}', 1],
