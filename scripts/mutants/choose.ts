@@ -20,7 +20,7 @@ const GROUP_OF: readonly (readonly [RegExp, Group])[] = [
 /** Files that no fast test runs in Node: programs in Python, pages in a browser, examples for operators. */
 const UNMEASURED: Readonly<Partial<Record<Group, string>>> = {
   clients: 'sdk/python/src/**/*.py',
-  browser: '{dashboard/src,packages/lab/page/src}/**/*.{ts,tsx}',
+  browser: '{dashboard/src,packages/lab/testbench/src}/**/*.{ts,tsx}',
   deploy: 'deploy/**/{Dockerfile,Caddyfile,*.{yml,yaml,conf,cfg,service,sh,sql,json}}',
 };
 

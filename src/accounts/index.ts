@@ -4,5 +4,5 @@
  */
 export { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from './api-key.ts';
 export { DEMO_ACCOUNTS, type DemoKeysPolicy, demoKeysPolicy, isDemoApiKey } from './demo.ts';
-export { isExhausted, quotaPeriod, secondsToNextMonth } from './quota.ts';
+export { isExhausted, quotaPeriod, secondsToNextMonth } from './quota-period.ts';
 export { type RateDecision, type RateLimit, RateLimiter } from './rate-limit.ts';

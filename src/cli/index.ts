@@ -2,8 +2,9 @@
  * The command line: parse → checked options → run → report. Data goes to stdout, messages go to stderr.
  *
  * Each command has a file in the folder of its purpose: `admin/` works on the data of a server, `client/` calls a
- * running service, `noise/` examines entropy sources, `doctor/` checks an installation,
- * `selftest/` runs known-answer tests.
+ * running service, `log/` compares and repairs the transparency log, `noise/` examines entropy sources, `doctor/` checks an
+ * installation, `selftest/` runs known-answer tests, `completion/` completes words in a shell. Those that assess bits are in
+ * `packages/lab/src/commands/`.
  */
 
 import { Command, CommanderError } from 'commander';

@@ -1,5 +1,5 @@
 /**
- * Environment variables of the service, in the order of `phm help environment`. To add one, add a row here, in
+ * Environment variables of the service with defaults, bounds and help, in the order of `phm help environment`. To add one, add a row here, in
  * `data-settings.ts` or in `entropy-settings.ts`, and run `npm run docs`.
  */
 import { DATA_SETTINGS } from './data-settings.ts';

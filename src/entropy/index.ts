@@ -1,6 +1,9 @@
 /**
  * Stage 1 of 8. In: the operating system and optional further sources. Out: health-tested bytes,
  * the entropy credited to them, and seed material for stage 2. Standard: NIST SP 800-90B.
+ *
+ * If a source fails that generators read directly, `monitored-source.ts` throws, and so does the request; a repeated draw latches
+ * it. A background source that fails is tried again, or latched, by `noise-pump.ts`; keys are made without it.
  */
 export { BackgroundSource } from './background.ts';
 export { creditOfKey, type SeedCredit, type SourceCredit, sourcesOfKey } from './credits.ts';

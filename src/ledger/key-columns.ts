@@ -18,7 +18,7 @@ import {
   TIME_MAX,
   text,
   type Value,
-} from './columns.ts';
+} from './column-kinds.ts';
 import type { LedgerRow, RecordedRow } from './ledger-row.ts';
 
 /** Members of a row that hold several columns. */

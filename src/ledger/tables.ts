@@ -26,12 +26,12 @@ import {
   text,
   token,
   type Value,
-} from './columns.ts';
+} from './column-kinds.ts';
 import { DEFINITION, LEDGER_COLUMNS, P_VALUES, P_VALUES_LENGTHS } from './key-columns.ts';
 import { REVOCATION_REASONS, REVOKED_STATES } from './key-records.ts';
 import { SEALED_ONLY } from './store.ts';
 
-export { type Column, NOVELTIES, type Novelty, type Value } from './columns.ts';
+export { type Column, NOVELTIES, type Novelty, type Value } from './column-kinds.ts';
 
 export interface Table {
   /** All columns. The first `keyLength` form the primary key, which orders the rows. */

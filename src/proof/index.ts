@@ -1,6 +1,7 @@
 /**
  * Stage 5 of 8. In: key bytes. Out: keyed commitments for the ledger, proof strings for the owner, and MACs
  * of entries that wait for the log. Standard: HMAC (FIPS 198-1) and HKDF (RFC 5869) with SHA-256.
+ * `keyring.ts` computes commitments and proofs.
  */
 export { HmacKey } from './hmac.ts';
 export { type Commitment, Keyring } from './keyring.ts';

@@ -10,7 +10,7 @@ import { build, type Plugin } from 'vite';
 import { KERNEL_DIGESTS } from '../../sp800-22/src/kernels/digests.ts';
 import { type Software, STYLE } from '../src/index.ts';
 
-const SOURCES = fileURLToPath(new URL('../page/', import.meta.url));
+const SOURCES = fileURLToPath(new URL('../testbench/', import.meta.url));
 const KERNELS = fileURLToPath(new URL('../../sp800-22/build/', import.meta.url));
 
 /** Replaces the module that reads kernels from files by one that has them. */

@@ -9,6 +9,7 @@ export { AssessError, type AssessFault, type AssessFigures } from './assess/erro
 export type { Progress } from './assess/suite-run.ts';
 export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
 export { type EntropyClaim, initialClaim } from './entropy/claim.ts';
+export { formWarning } from './entropy/form-warning.ts';
 export { type EntropyResult, entropyForms, nonIidResult } from './entropy/forms.ts';
 export {
   fewPairsWarning,
@@ -30,7 +31,6 @@ export {
   tooFewWarning,
 } from './entropy/report.ts';
 export { type EntropyTrace, entropyTrace } from './entropy/trace.ts';
-export { formWarning } from './form-warning.ts';
 export { MAXIMUM_BITS } from './input/cutter.ts';
 export {
   type FormatGuess,

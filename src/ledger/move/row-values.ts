@@ -1,6 +1,6 @@
 /** Values that a store computes from a row, because no file holds them. */
 import { DAY_MS } from '../../clock.ts';
-import type { Value } from '../columns.ts';
+import type { Value } from '../column-kinds.ts';
 import type { TableName } from '../tables.ts';
 
 /** Returns the day of an idempotency record in days since 1970. PostgreSQL keeps it in the slot of this day modulo 3. */

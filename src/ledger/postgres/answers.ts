@@ -1,5 +1,5 @@
 /** Idempotency records in PostgreSQL, in the forms of `COMMIT_BATCH`. */
-import { answerColumns, joinKeyIds, toAnswer } from '../idempotency.ts';
+import { answerColumns, joinKeyIds, toAnswer } from '../idempotency-columns.ts';
 import type { IdempotencyRecord, MeteredRequest, StoredAnswer } from '../store.ts';
 import { bytea } from './connection.ts';
 

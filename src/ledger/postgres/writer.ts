@@ -19,7 +19,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type Candidate, matches } from '../commitments.ts';
-import { type AnswerRow, toAnswer } from '../idempotency.ts';
+import { type AnswerRow, toAnswer } from '../idempotency-columns.ts';
 import { decide, type Quotas } from '../quota-decision.ts';
 import type {
   AnswerQuery,

@@ -1,6 +1,6 @@
 /** Idempotency records in SQLite: read, written and removed. */
 import { concatBytes } from '../../bytes.ts';
-import { type AnswerRow, answerColumns, expiredMs, toAnswer } from '../idempotency.ts';
+import { type AnswerRow, answerColumns, expiredMs, toAnswer } from '../idempotency-columns.ts';
 import type { AnswerQuery, StoredAnswer, WithdrawnAnswer } from '../store.ts';
 import type { SqliteConnection } from './connection.ts';
 

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
-import { joinKeyIds } from '../idempotency.ts';
+import { joinKeyIds } from '../idempotency-columns.ts';
 import { rowOf } from '../key-columns.ts';
 import { formatCounts } from '../latency.ts';
 import type { LedgerRow, PendingEntry } from '../ledger-row.ts';

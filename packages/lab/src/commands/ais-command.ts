@@ -17,6 +17,7 @@ import type { LabContext } from './context.ts';
 import { FORMAT_HELP, INPUT_FORMATS, openInput } from './file-input.ts';
 import type { InputRead } from './file-run.ts';
 import { inputName, itemName } from './input-name.ts';
+import type { InputUse } from './other-form.ts';
 import { creationTime } from './trace.ts';
 
 interface AisFlags {
@@ -74,8 +75,8 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
     throw new CommandError('--width is for --procedure A: leave it out', 2);
   }
   const created = creationTime(context);
-  const command = `${context.launcher} assess-ais31 --procedure ${procedure}`;
-  const { bytes, bits, input } = await readBits(file, flags.format, command);
+  const use = { launcher: context.launcher, words: `assess-ais31 --procedure ${procedure}` };
+  const { bytes, bits, input } = await readBits(file, flags.format, use);
   try {
     refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
     const result =
@@ -101,9 +102,9 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
 async function readBits(
   file: string,
   format: InputFormat | undefined,
-  command: string,
+  use: InputUse,
 ): Promise<InputSequence & { input: InputRead }> {
-  const reader = await openInput(file, format, { command });
+  const reader = await openInput(file, format, use);
   try {
     const sequence = await reader.readSequence(MAXIMUM_BITS);
     return { ...sequence, input: { ...reader.consumed(), sizeBytes: reader.sizeBytes } };

@@ -191,7 +191,7 @@ function toOptions(file: string, flags: AssessFlags, { launcher }: LabContext): 
   return {
     file,
     ...(format && { format }),
-    command: `${launcher} assess`,
+    launcher,
     constants,
     threads,
     offsetBits: offset,

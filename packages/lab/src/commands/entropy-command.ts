@@ -123,7 +123,7 @@ async function run(
   const flags = { ...given, seed: given.seed ?? drawSeed() };
   const created = creationTime(context);
   const target = flags.html === undefined ? null : claimPagePath(flags.html, file);
-  const read = await readSamples(file, flags, `${context.launcher} assess-entropy`);
+  const read = await readSamples(file, flags, context.launcher);
   const { samples } = read;
   const progress = context.status;
   try {

@@ -46,9 +46,9 @@ export interface ReadSamples {
 export async function readSamples(
   file: string,
   flags: SampleFlags,
-  command: string,
+  launcher: string,
 ): Promise<ReadSamples> {
-  const use = { command, samples: true };
+  const use = { launcher, words: 'assess-entropy', samples: true };
   const read = await readAll(file, flags, use);
   try {
     const { looksLike } = read;

@@ -18,21 +18,21 @@ import { startWorker } from '../node.ts';
 import { countText } from '../report/table.ts';
 import { openInput } from './file-input.ts';
 import { inputName } from './input-name.ts';
-import { otherFormError } from './other-form.ts';
+import { type InputUse, otherFormError } from './other-form.ts';
 
 /** Longest sequence that is tested in a few milliseconds. */
 const QUICK_BITS = 2 ** 20;
 
-/** The command in advice, if the caller does not say how the user calls it. */
-const COMMAND = 'phm assess';
+/** The launcher in advice, if the caller does not say how the user starts the program. */
+const LAUNCHER = 'phm-lab';
 
 export interface AssessOptions {
   /** A path, or `-` for standard input. */
   readonly file: string;
   /** By default binary, unless the input looks like another form: that is refused. */
   readonly format?: InputFormat;
-  /** The command as the user calls it. */
-  readonly command?: string;
+  /** How the user starts the program. */
+  readonly launcher?: string;
   readonly constants: Constants;
   /** Bits of the input before the first sequence, by default 0. */
   readonly offsetBits?: number;
@@ -63,8 +63,9 @@ export interface AssessControl extends RunControl {
 
 /** Opens the input. Throws `CommandError` if it cannot be opened. The caller MUST call `reports` once. */
 export async function openRun(options: AssessOptions, control: AssessControl): Promise<AssessRun> {
-  const { file, format, command = COMMAND } = options;
-  const reader = await openInput(file, format, { command, ...recognitionOf(toCut(options)) });
+  const { file, format } = options;
+  const use = { ...useOf(options), ...recognitionOf(toCut(options)) };
+  const reader = await openInput(file, format, use);
   return new AssessRun(options, control, reader);
 }
 
@@ -108,8 +109,10 @@ class AssessRun {
     if (!(error instanceof AssessError)) return error;
     // A refusal of the input, which `reports` takes for a fault of the source.
     if (error.cause instanceof CommandError) return error.cause;
-    const { file, command = COMMAND } = this.#options;
-    if (error.figures.form) return otherFormError(file, error.figures.form, { command });
+    const { file } = this.#options;
+    if (error.figures.form) {
+      return otherFormError(file, error.figures.form, useOf(this.#options));
+    }
     if (error.code !== 'aborted') return new CommandError(messageOf(error, this.#options), 1);
     const none = this.#run.finished === 0 ? ' before a sequence was finished' : '';
     return new CommandError(`${this.#control.signal?.reason}${none}`, 1);
@@ -126,6 +129,10 @@ function isQuick({
   parameters = {},
 }: AssessOptions): boolean {
   return threads === 1 && bits <= QUICK_BITS && Object.keys(parameters).length === 0;
+}
+
+function useOf({ launcher = LAUNCHER }: AssessOptions): InputUse {
+  return { launcher, words: 'assess' };
 }
 
 function toCut({

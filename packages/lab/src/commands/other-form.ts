@@ -5,10 +5,12 @@ import { quote } from '../../../platform/src/terminal/index.ts';
 import type { RecognisedForm, Remedy } from '../input/input-format.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 
-/** The command that reads the input. */
+/** The command that reads the input, as the user calls it. */
 export interface InputUse {
-  /** As the user calls it, such as `phm assess`. */
-  readonly command: string;
+  /** What starts the program, such as `npx phm-lab`. */
+  readonly launcher: string;
+  /** The command and what it needs, such as `assess`. */
+  readonly words: string;
   /** True if it reads samples, one a byte, so that it has no formats of text. */
   readonly samples?: boolean;
 }
@@ -28,7 +30,7 @@ export function otherFormError(
 }
 
 function remedyFor({ name, remedy }: RecognisedForm, file: string, use: InputUse): string {
-  const { command, samples = false } = use;
+  const { launcher, samples = false } = use;
   if (remedy.kind === 'command') return `use ${pipeline(remedy, file, use)}`;
   if (samples && (remedy.kind === 'format' || name === 'listing')) {
     return 'write one sample a byte first';
@@ -36,7 +38,6 @@ function remedyFor({ name, remedy }: RecognisedForm, file: string, use: InputUse
   if (remedy.kind === 'format') return `use --format ${remedy.format}`;
   if (name === 'listing') return `${remedy.advice}, for --format hex`;
   if (samples || !(name === 'decimal' || name === 'text')) return remedy.advice;
-  const [launcher] = command.split(' ');
   return `${remedy.advice}, or use "${launcher} testbench", which reads numbers, CSV and base64`;
 }
 
@@ -44,8 +45,9 @@ function remedyFor({ name, remedy }: RecognisedForm, file: string, use: InputUse
 function pipeline(
   { command, format }: Extract<Remedy, { kind: 'command' }>,
   file: string,
-  { command: reader, samples = false }: InputUse,
+  { launcher, words, samples = false }: InputUse,
 ): string {
+  const reader = `${launcher} ${words}`;
   // A word that begins with a dash would be an option.
   const path = file.startsWith('-') ? `./${file}` : file;
   const name = file === STANDARD_INPUT ? '' : ` ${quote(path)}`;

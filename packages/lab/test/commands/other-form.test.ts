@@ -136,6 +136,16 @@ describe('an input in another form', () => {
     const options = { bits: null, workers: 0, format: 'binary' } as const;
     assert.equal((await assess(BIASED, options)).summary.sequences, 1);
   });
+
+  it('names commands as the user starts the program, of one word or several', async () => {
+    const numbers = write('numbers.txt', Buffer.from('3 1 4 1 5 9 2 6\n'.repeat(20)));
+    for (const launcher of ['phm-lab', 'npx phm-lab', "'/my tools/phm-lab'"]) {
+      const text = await runCommand(['assess', numbers], {}, launcher);
+      assert.ok(text.stderr.includes(`or use "${launcher} testbench", which`), text.stderr);
+      const packed = await runCommand(['assess', write('packed', BIASED)], {}, launcher);
+      assert.ok(packed.stderr.includes(` | ${launcher} assess -`), packed.stderr);
+    }
+  });
 });
 
 async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -27,6 +27,7 @@ process.stdout.setMaxListeners(0);
 export async function runCommand(
   args: readonly string[],
   env: Environment = {},
+  launcher = 'bin/phm-lab',
 ): Promise<RunResult> {
   let stdout = '';
   let stderr = '';
@@ -34,7 +35,7 @@ export async function runCommand(
     env,
     name: 'phm-lab',
     version: '1.2.3',
-    launcher: 'bin/phm-lab',
+    launcher,
     umask: 0o022,
     page: join(tmpdir(), 'none.html'),
     software: () => SOFTWARE,

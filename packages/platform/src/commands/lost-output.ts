@@ -15,7 +15,8 @@ const AFTER_SIGPIPE = 141;
 
 /**
  * Data that is lost fails the command. If a reader such as head closes the pipe, the command exits
- * with 141, as after SIGPIPE. A command that failed before keeps its code.
+ * with 141, as after SIGPIPE. A command that failed before keeps its code, and so does
+ * one that noticed the loss itself (`interruption.ts`).
  */
 export function failOnLostOutput({ say, code, isLeft = () => false }: Loss): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { aesCtr } from '../../../../test/support/aes-stream.ts';
-import { Base64Decoder } from '../../page/src/decode/base64.ts';
-import { CsvDecoder, proposeCsv } from '../../page/src/decode/csv.ts';
-import { DecodeError, type Decoder } from '../../page/src/decode/decoder.ts';
-import { NumbersDecoder, proposeNumbers } from '../../page/src/decode/numbers.ts';
-import { isGzip, recognise } from '../../page/src/decode/recognise.ts';
 import { guessFormat } from '../../src/index-node.ts';
+import { Base64Decoder } from '../../testbench/src/decode/base64.ts';
+import { CsvDecoder, proposeCsv } from '../../testbench/src/decode/csv.ts';
+import { DecodeError, type Decoder } from '../../testbench/src/decode/decoder.ts';
+import { NumbersDecoder, proposeNumbers } from '../../testbench/src/decode/numbers.ts';
+import { isGzip, recognise } from '../../testbench/src/decode/recognise.ts';
 
 const BYTES = aesCtr(Buffer.alloc(32, 23), 3000);
 

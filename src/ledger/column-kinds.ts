@@ -1,4 +1,4 @@
-/** The columns of a move, with the check of each value that comes from outside. */
+/** What a column of the ledger is, and the check of each value that comes from outside, as in a move. `key-columns.ts` and `tables.ts` have the columns. */
 import { keyIdMs } from './key-time.ts';
 import { LATENCY_BUCKETS } from './latency.ts';
 
