@@ -8,7 +8,6 @@ import {
   type PValueTally,
   type RowCounts,
   type SuiteReport,
-  TEST_NAMES,
   type TestName,
   testLevelP,
 } from '#sp800-22';
@@ -87,7 +86,7 @@ export function countGroup(next: () => StreamReports): Counts {
   const counts: Counts = {
     streams: GROUP,
     seconds: 0,
-    carrier: emptyTests(TEST_NAMES),
+    carrier: emptyTests(STREAM_TESTS.carrier),
     rows: [],
     gates: {},
     modulated: {},

@@ -1,7 +1,7 @@
 /** The counts as Markdown: shares with their 95 % intervals. */
-import { judgeSecondLevel, NIST_PARAMETERS, TEST_NAMES, type TestName } from '#sp800-22';
+import { judgeSecondLevel, NIST_PARAMETERS, type TestName } from '#sp800-22';
 import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
-import { evidenceTally } from '../../src/keys/evidence-suite.ts';
+import { EVIDENCE_TESTS, evidenceTally } from '../../src/keys/evidence-suite.ts';
 import { SAMPLE_BITS } from '../../src/keys/sample.ts';
 import {
   type Counts,
@@ -42,7 +42,7 @@ export function printCounts({ source, node, commit, first, last, counts }: Saved
       `Node ${node}, commit ${commit}, ${minute(first)} to ${minute(last)} UTC, ${perStream} ms of processor time a stream.`,
     ],
     ...Object.entries(gates).map(([type, gate]) => gateLines(type, gate)),
-    ['Tests of the carrier below a level:', '', ...testLines(TEST_NAMES, carrier)],
+    ['Tests of the carrier below a level:', '', ...testLines(EVIDENCE_TESTS, carrier)],
     ...Object.entries(modulated).map((of) => modulatedLines(...of, counts)),
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;

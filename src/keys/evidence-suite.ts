@@ -1,6 +1,6 @@
 /**
- * The suite as the evidence on keys defines it: with the default parameters of the NIST program, at any default of the
- * package. Stored p-values, receipts and the gate depend on it.
+ * The suite as the evidence on keys defines it: these tests, with the default parameters of the NIST program, at any default
+ * of the package. Stored p-values, receipts and the gate depend on it.
  */
 import {
   NIST_PARAMETERS,
@@ -12,17 +12,44 @@ import {
 } from '#sp800-22';
 import { SAMPLE_BITS } from './sample.ts';
 
-/** Runs the suite on a sample, or some tests of it. Throws as `runPackedSuite`. */
-export function runEvidenceSuite(sample: Uint8Array, only?: readonly TestName[]): SuiteReport {
-  return runPackedSuite(sample, { parameters: NIST_PARAMETERS, ...(only && { only }) });
+/**
+ * The tests of the evidence, in the order of their stored p-values. Another test of the suite is none of them: with it, the
+ * stored p-values would have another `EVIDENCE_DEFINITION`.
+ */
+export const EVIDENCE_TESTS = [
+  'frequency',
+  'block_frequency',
+  'cumulative_sums',
+  'runs',
+  'longest_run',
+  'rank',
+  'dft',
+  'non_overlapping_template',
+  'overlapping_template',
+  'universal',
+  'approximate_entropy',
+  'random_excursions',
+  'random_excursions_variant',
+  'serial',
+  'linear_complexity',
+] as const satisfies readonly TestName[];
+
+export type EvidenceTest = (typeof EVIDENCE_TESTS)[number];
+
+/** Runs the tests of the evidence on a sample, or some of them. Throws as `runPackedSuite`. */
+export function runEvidenceSuite(
+  sample: Uint8Array,
+  only: readonly EvidenceTest[] = EVIDENCE_TESTS,
+): SuiteReport {
+  return runPackedSuite(sample, { parameters: NIST_PARAMETERS, only });
 }
 
 /** Returns an empty tally of the p-values of these tests. */
-export function evidenceTally(tests?: readonly TestName[]): PValueTally {
+export function evidenceTally(tests: readonly EvidenceTest[] = EVIDENCE_TESTS): PValueTally {
   return new PValueTally(tests, SAMPLE_BITS, NIST_PARAMETERS);
 }
 
 /** Returns the labels of the p-values of a test; one empty string if it has one p-value. */
-export function evidenceLabels(test: TestName): readonly string[] {
+export function evidenceLabels(test: EvidenceTest): readonly string[] {
   return rowLabels(test, SAMPLE_BITS, NIST_PARAMETERS);
 }

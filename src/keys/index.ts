@@ -3,7 +3,7 @@
  * decides about single keys and generators. Threads, queues and the ledger's database belong to `service/`.
  */
 export { answerDigest } from './answer-digest.ts';
-export { evidenceLabels } from './evidence-suite.ts';
+export { EVIDENCE_TESTS, evidenceLabels } from './evidence-suite.ts';
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
 export { formatKeyId, parseKeyId } from './key-id.ts';

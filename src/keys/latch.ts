@@ -5,11 +5,12 @@
  * finds a defect sets the latch, and later reasons are ignored. Only a restart clears it. Threads read the word
  * before each DRBG request, each commit and each answer.
  */
-import { type Gate, TEST_NAMES } from '#sp800-22';
+import type { Gate } from '#sp800-22';
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
 import { ALTERED_KEY_TESTS } from './altered-key.ts';
 import { KEY_TESTS, REPEATED_BLOCK } from './entropy-check.ts';
+import { EVIDENCE_TESTS } from './evidence-suite.ts';
 import { FailureTally } from './failure-tally.ts';
 import { STREAM_NAMES, type StreamName } from './p-values.ts';
 import { REPEATED_WORD } from './recent-words.ts';
@@ -23,7 +24,7 @@ export const LATCH_TESTS = {
    * The gate failed twice in a row, or three times within about 1,000 verdicts. Named is the weakest test of the last
    * failure.
    */
-  gate: TEST_NAMES,
+  gate: EVIDENCE_TESTS,
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */
   screen: ['min_entropy'],
   /** A key failed one of the exact tests that every key must pass. */

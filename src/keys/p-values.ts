@@ -3,16 +3,16 @@
  * p-value keeps its class of ten and its side of the significance level, unlike in a binary fraction of this
  * length.
  */
-import { type PValueReport, TEST_NAMES, type TestName } from '#sp800-22';
-import { evidenceLabels } from './evidence-suite.ts';
+import type { PValueReport } from '#sp800-22';
+import { EVIDENCE_TESTS, type EvidenceTest, evidenceLabels } from './evidence-suite.ts';
 
 /** Streams that p-values judge: the DRBG's output before and after modulation. */
 export const STREAM_NAMES = ['carrier', 'modulated'] as const;
 export type StreamName = (typeof STREAM_NAMES)[number];
 
 /** Tests per stream: all for the carrier, the four cheapest for the modulated sample. */
-export const STREAM_TESTS: Readonly<Record<StreamName, readonly TestName[]>> = {
-  carrier: TEST_NAMES,
+export const STREAM_TESTS: Readonly<Record<StreamName, readonly EvidenceTest[]>> = {
+  carrier: EVIDENCE_TESTS,
   modulated: ['frequency', 'block_frequency', 'runs', 'longest_run'],
 };
 

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { TEST_NAMES } from '#sp800-22';
 import { toNistReport } from '../../src/http/wire/nist-report.ts';
-import { evidenceLabels } from '../../src/keys/evidence-suite.ts';
+import { EVIDENCE_TESTS, evidenceLabels } from '../../src/keys/evidence-suite.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { packPValues } from '../../src/keys/p-values.ts';
@@ -110,8 +109,8 @@ describe('the digest of the evidence', () => {
 
   it('rests on the documented numbers of p-values', () => {
     assert.deepEqual(
-      Object.fromEntries(TEST_NAMES.map((name) => [name, evidenceLabels(name).length])),
-      Object.fromEntries(TEST_NAMES.map((name) => [name, SEVERAL[name] ?? 1])),
+      Object.fromEntries(EVIDENCE_TESTS.map((name) => [name, evidenceLabels(name).length])),
+      Object.fromEntries(EVIDENCE_TESTS.map((name) => [name, SEVERAL[name] ?? 1])),
     );
     const none = { carrier: { tests: [] }, modulated: { tests: [] } };
     assert.equal(packPValues(none).length, 768);

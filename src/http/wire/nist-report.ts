@@ -7,10 +7,10 @@ import {
   GATE_ALPHA,
   type TestName as Name,
   type SuiteReport,
-  TEST_NAMES,
   toAssessReport,
 } from '#sp800-22';
 import {
+  EVIDENCE_TESTS,
   evidenceLabels,
   STREAM_NAMES,
   STREAM_TESTS,
@@ -60,9 +60,9 @@ function testsOf(stream: Stream, report: SuiteReport): StreamTest[] {
   return toAssessReport(report).tests.map(({ name, ...test }) => ({ name, stream, ...test }));
 }
 
-const MAX_P_VALUES = Math.max(...TEST_NAMES.map((name) => evidenceLabels(name).length));
+const MAX_P_VALUES = Math.max(...EVIDENCE_TESTS.map((name) => evidenceLabels(name).length));
 
-const MAX_GATE_TESTS = TEST_NAMES.length + STREAM_TESTS.modulated.length;
+const MAX_GATE_TESTS = EVIDENCE_TESTS.length + STREAM_TESTS.modulated.length;
 
 const PValue = Type.Number({ minimum: 0, maximum: 1 });
 
@@ -76,7 +76,7 @@ const figures = (description: string) =>
     { description },
   );
 
-export const TestName = Type.Enum(TEST_NAMES, {
+export const TestName = Type.Enum(EVIDENCE_TESTS, {
   type: 'string',
   title: 'TestName',
   description: 'a test of SP 800-22',
@@ -149,18 +149,18 @@ export const NistReport = Type.Unsafe<NistReportBody>(
       }),
       alpha: Type.Number({ description: `significance level of one test: ${ALPHA}` }),
       tests: Type.Array(Test, {
-        minItems: TEST_NAMES.length,
-        maxItems: TEST_NAMES.length,
+        minItems: EVIDENCE_TESTS.length,
+        maxItems: EVIDENCE_TESTS.length,
         description: "the suite on the carrier, the generator's output before modulation",
       }),
       tests_passed: Type.Integer({
         minimum: 0,
-        maximum: TEST_NAMES.length,
+        maximum: EVIDENCE_TESTS.length,
         description: 'entries of "tests" that passed',
       }),
       total_tests: Type.Integer({
         minimum: 13,
-        maximum: TEST_NAMES.length,
+        maximum: EVIDENCE_TESTS.length,
         description: 'entries of "tests" that are applicable',
       }),
       modulation_tests: Type.Array(Test, {

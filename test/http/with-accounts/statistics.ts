@@ -1,8 +1,8 @@
 /** Series and randomness of a server, compared with the responses for the same keys. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { erfc, TEST_NAMES } from '#sp800-22';
-import { evidenceLabels } from '../../../src/keys/evidence-suite.ts';
+import { erfc } from '#sp800-22';
+import { EVIDENCE_TESTS, evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { LATENCY_ERROR } from '../../../src/ledger/latency.ts';
 import { type Account, addAccounts } from '../../support/books.ts';
 import { type AssertAnswer, answersOf } from '../../support/document.ts';
@@ -57,7 +57,7 @@ function binomial(k: number, n: number): number {
 /** Computes the expected rows from the reports alone. */
 function expectedRows(answers: readonly Answer[]): Row[] {
   const judged = [
-    ...TEST_NAMES.map((test) => ({ stream: 'carrier', list: 'tests', test })),
+    ...EVIDENCE_TESTS.map((test) => ({ stream: 'carrier', list: 'tests', test })),
     ...MODULATION_TESTS.map((test) => ({ stream: 'modulated', list: 'modulation_tests', test })),
   ];
   const rows = judged.flatMap(({ stream, list, test }) =>

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import { grade, TEST_NAMES } from '#sp800-22';
+import { grade } from '#sp800-22';
 import type { NistReportBody } from '../../../src/http/wire/nist-report.ts';
-import { evidenceLabels } from '../../../src/keys/evidence-suite.ts';
+import { EVIDENCE_TESTS, evidenceLabels } from '../../../src/keys/evidence-suite.ts';
 import { formatKeyId } from '../../../src/keys/key-id.ts';
 import { answersOf, NamedBodies } from '../../support/document.ts';
 import type { Answer } from '../../support/server.ts';
@@ -52,7 +52,7 @@ describe('nist_report', () => {
       assert.deepEqual([report.alpha, report.gate.alpha], [0.01, 1e-6]);
       assert.deepEqual(
         report.tests.map(({ name }) => name),
-        [...TEST_NAMES],
+        [...EVIDENCE_TESTS],
       );
     }
   });
