@@ -9,6 +9,7 @@ import { errorParts } from './errors.ts';
 import { metricParts } from './metrics.ts';
 import { type Part, withPart } from './part.ts';
 import { settingParts } from './settings.ts';
+import { testParts } from './tests.ts';
 
 /** A file as it is, and as the code says that it should be. */
 interface GeneratedFile {
@@ -25,6 +26,7 @@ export function allParts(api: Api): Part[] {
     ...commandParts(),
     ...apiParts(api),
     ...exportParts(),
+    ...testParts(),
   ];
 }
 
