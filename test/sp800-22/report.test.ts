@@ -1,7 +1,7 @@
 /** The JSON of a report: it identifies every p-value, names every parameter, and repeats nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ALPHA, runSuite, type TestName, toAssessReport, unpackBits } from '#sp800-22';
+import { ALPHA, runSuite, TEST_NAMES, type TestName, toAssessReport, unpackBits } from '#sp800-22';
 import { aesCtr } from '../support/aes-stream.ts';
 
 /** An AES-256-CTR stream: sound, all 15 tests apply, and the same in every run. */
@@ -24,10 +24,11 @@ const PARAMETERS: Partial<Record<TestName, Record<string, number | number[]>>> =
 };
 
 describe('a suite report as JSON', () => {
-  it('names each of the 189 p-values uniquely by test and label', () => {
+  it('names each p-value uniquely by test and label', () => {
     const names = report.tests.flatMap(({ name, labels }) => labels.map((one) => `${name} ${one}`));
-    assert.equal(names.length, 189);
-    assert.equal(new Set(names).size, 189);
+    const pValues = suite.tests.flatMap((test) => (test.applicable ? test.pValues : []));
+    assert.equal(names.length, pValues.length);
+    assert.equal(new Set(names).size, names.length);
     for (const { labels, p_values } of report.tests) assert.equal(labels.length, p_values.length);
   });
 
@@ -40,7 +41,10 @@ describe('a suite report as JSON', () => {
       assert.equal(test.passed, (test.corrected_p ?? 0) >= report.alpha);
     }
     const { alpha, tests_passed, total_tests } = report;
-    assert.deepEqual([alpha, tests_passed, total_tests], [ALPHA, suite.testsPassed, 15]);
+    assert.deepEqual(
+      [alpha, tests_passed, total_tests],
+      [ALPHA, suite.testsPassed, TEST_NAMES.length],
+    );
   });
 
   it('contains the parameters of each test apart from its statistics', () => {
@@ -85,16 +89,19 @@ describe('a suite report as JSON', () => {
 
   it('contains only the reason for a test that does not apply', () => {
     const short = toAssessReport(runSuite(bits.subarray(0, 1000)));
-    assert.deepEqual(short.tests.at(-1), {
-      name: 'linear_complexity',
-      applicable: false,
-      reason: 'needs at least 1,000,000 bits, got 1,000',
-      parameters: {},
-      labels: [],
-      p_values: [],
-      corrected_p: null,
-      statistics: {},
-      passed: null,
-    });
+    assert.deepEqual(
+      short.tests.find(({ name }) => name === 'linear_complexity'),
+      {
+        name: 'linear_complexity',
+        applicable: false,
+        reason: 'needs at least 1,000,000 bits, got 1,000',
+        parameters: {},
+        labels: [],
+        p_values: [],
+        corrected_p: null,
+        statistics: {},
+        passed: null,
+      },
+    );
   });
 });
