@@ -5,7 +5,8 @@ import type { Constants } from '#sp800-22';
 import '../../packages/sp800-22/src/node.ts';
 import { DftKernel } from '../../packages/sp800-22/src/kernels/dft.ts';
 import { type KernelModule, loadKernels } from '../../packages/sp800-22/src/kernels/module.ts';
-import { measurePeaks, thresholdSquared } from '../../packages/sp800-22/src/tests/dft.ts';
+import { thresholdSquared } from '../../packages/sp800-22/src/tests/dft.ts';
+import { measurePeaks } from '../../packages/sp800-22/src/tests/peaks.ts';
 import { aesStream } from './differential.ts';
 import { packBits, randomBits, SPECTRA, sumsBesideThreshold, withSums } from './spectra.ts';
 

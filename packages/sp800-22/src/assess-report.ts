@@ -2,24 +2,17 @@
  * A suite report as plain JSON, complete enough to file: the parameters of each test, a label for each
  * p-value, and the counts. The command line and the service use this one shape.
  */
-import {
-  type Constants,
-  DFT_T2_OVER_N,
-  LINEAR_COMPLEXITY_PI,
-  LONGEST_RUN_ROWS,
-  UNIVERSAL_ROWS,
-} from './constants.ts';
+import type { TestName } from './catalogue.ts';
+import type { Constants } from './constants.ts';
 import { rowLabels } from './labels.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
 import type { Statistics } from './result.ts';
-import type { SuiteReport, TestName, TestOutcome } from './suite.ts';
+import { SUITE, type SuiteReport, type TestOutcome } from './suite.ts';
 import {
   NOT_OF_STANDARD,
   type SupplementName,
   type SupplementOutcome,
 } from './supplements/supplements.ts';
-import { overlappingProbabilities } from './tests/overlapping-template.ts';
-import { RANK_M, RANK_PROBABILITIES } from './tests/rank.ts';
 
 /**
  * One test in the report. A test that does not apply has a reason, empty lists and records, and null for
@@ -91,7 +84,7 @@ function toAssessedTest(
     return { name, applicable, reason: outcome.reason, ...nothing, passed: null };
   }
   const { pValues, passed } = outcome;
-  const parameters = PARAMETERS[name]?.(outcome.statistics, constants) ?? {};
+  const parameters = SUITE[name].parameters?.(outcome.statistics, constants) ?? {};
   const counted = Object.entries(outcome.statistics).filter(([symbol]) => !(symbol in parameters));
   return {
     name,
@@ -116,28 +109,3 @@ function toAssessedSupplement(outcome: SupplementOutcome): AssessedSupplement {
   const { pValues, statistics, passed } = outcome;
   return { ...head, applicable: true, alpha: ALPHA, p_value: pValues[0], statistics, passed };
 }
-
-type ReadParameters = (statistics: Statistics, constants: Constants) => Statistics;
-
-/** Parameters of a test: those among its statistics, and the constants of the comparison. */
-const PARAMETERS: Partial<Record<TestName, ReadParameters>> = {
-  block_frequency: ({ M, N }) => ({ M, N }),
-  longest_run: ({ M, N }, constants) => {
-    const row = LONGEST_RUN_ROWS.find((one) => one.M === M);
-    return { M, N, ...(row && { pi: row.pi[constants] }) };
-  },
-  rank: ({ N }) => ({ M: RANK_M, Q: RANK_M, N, pi: RANK_PROBABILITIES }),
-  dft: (_, constants) => ({ T2_over_n: DFT_T2_OVER_N[constants] }),
-  non_overlapping_template: ({ m, M, N }) => ({ m, M, N }),
-  overlapping_template: ({ m, M, N }, constants) => {
-    return { m, M, N, pi: overlappingProbabilities(Number(m), constants) };
-  },
-  universal: ({ L, Q, K }) => {
-    const row = UNIVERSAL_ROWS.get(Number(L));
-    const moments = row && { expected_value: row.expectedValue, variance: row.variance };
-    return { L, Q, K, ...moments };
-  },
-  approximate_entropy: ({ m }) => ({ m }),
-  serial: ({ m }) => ({ m }),
-  linear_complexity: ({ M, N }, constants) => ({ M, N, pi: LINEAR_COMPLEXITY_PI[constants] }),
-};

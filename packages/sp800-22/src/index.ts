@@ -16,6 +16,7 @@ export {
 } from './all-sequences.ts';
 export { type AssessedTest, type AssessReport, toAssessReport } from './assess-report.ts';
 export { unpackBits } from './bits.ts';
+export { CATALOGUE, TEST_NAMES, type TestName } from './catalogue.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
 export { grouped } from './grouped.ts';
 export { type RowName, rowLabels } from './labels.ts';
@@ -33,11 +34,11 @@ export {
 export {
   type BlockLength,
   NIST_PARAMETERS,
-  resolveParameters,
   type SuiteParameters,
   type TestParameters,
 } from './parameters.ts';
 export { ALPHA, testLevelP } from './pass-rule.ts';
+export { resolveParameters } from './resolve-parameters.ts';
 export type { Statistics, TestResult } from './result.ts';
 export {
   type Check,
@@ -67,8 +68,6 @@ export {
   runSuite,
   type SuiteOptions,
   type SuiteReport,
-  TEST_NAMES,
-  type TestName,
   type TestOutcome,
 } from './suite.ts';
 export {

@@ -6,17 +6,18 @@
  */
 
 import { binomialLower, binomialUpper } from './binomial.ts';
+import { TEST_NAMES } from './catalogue.ts';
 import type { Constants } from './constants.ts';
 import { square } from './elementary.ts';
 import { grouped } from './grouped.ts';
 import { type RowName, rowLabels } from './labels.ts';
 import { CLASSES, classOf, type PValueLaw, pValueLaw } from './p-value-laws.ts';
-import { resolveParameters, type SuiteParameters, type TestParameters } from './parameters.ts';
+import type { SuiteParameters, TestParameters } from './parameters.ts';
 import { ALPHA } from './pass-rule.ts';
+import { resolveParameters } from './resolve-parameters.ts';
 import { assertInteger } from './result.ts';
 import { judgeableSequences, notMeasured, UNLIMITED } from './second-level-limits.ts';
 import { igamc } from './special-functions.ts';
-import { TEST_NAMES } from './suite.ts';
 
 /** §4.2.2: the second level needs at least this many sequences. */
 export const SECOND_LEVEL_MINIMUM_SEQUENCES = 55;

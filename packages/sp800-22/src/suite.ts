@@ -5,10 +5,13 @@
  * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The order of the p-values is the NIST
  * program's.
  */
+import { TEST_NAMES, type TestName } from './catalogue.ts';
 import type { Constants } from './constants.ts';
+import type { TestDefinition } from './definition.ts';
 import { grouped } from './grouped.ts';
-import { resolveParameters, type SuiteParameters, type TestParameters } from './parameters.ts';
+import type { SuiteParameters, TestParameters, TestSettings } from './parameters.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
+import { resolveParameters } from './resolve-parameters.ts';
 import type { Statistics, TestResult } from './result.ts';
 import {
   runSupplement,
@@ -16,54 +19,40 @@ import {
   type SupplementName,
   type SupplementOutcome,
 } from './supplements/supplements.ts';
-import { approximateEntropy, approximateEntropyMinimumBits } from './tests/approximate-entropy.ts';
-import {
-  blockFrequency,
-  blockFrequencyMinimumBits,
-  joinBlockFrequencies,
-} from './tests/block-frequency.ts';
-import { CUMULATIVE_SUMS_MINIMUM_BITS, cumulativeSums } from './tests/cumulative-sums.ts';
-import { DFT_MINIMUM_BITS, dft } from './tests/dft.ts';
-import { FREQUENCY_MINIMUM_BITS, frequency } from './tests/frequency.ts';
-import { LINEAR_COMPLEXITY_MINIMUM_BITS, linearComplexity } from './tests/linear-complexity.ts';
-import { LONGEST_RUN_MINIMUM_BITS, longestRun } from './tests/longest-run.ts';
-import {
-  nonOverlappingMinimumBits,
-  nonOverlappingTemplate,
-  templatesOf,
-} from './tests/non-overlapping-template.ts';
-import { overlappingMinimumBits, overlappingTemplate } from './tests/overlapping-template.ts';
-import {
-  EXCURSIONS_MINIMUM_BITS,
-  EXCURSIONS_MINIMUM_CYCLES,
-  randomExcursions,
-} from './tests/random-excursions.ts';
-import { randomExcursionsVariant } from './tests/random-excursions-variant.ts';
-import { RANK_MINIMUM_BITS, rank } from './tests/rank.ts';
-import { RUNS_MINIMUM_BITS, runs } from './tests/runs.ts';
-import { serial, serialMinimumBits } from './tests/serial.ts';
-import { UNIVERSAL_MINIMUM_BITS, universal } from './tests/universal.ts';
+import { approximateEntropyTest } from './tests/approximate-entropy.ts';
+import { blockFrequencyTest } from './tests/block-frequency.ts';
+import { cumulativeSumsTest } from './tests/cumulative-sums.ts';
+import { dftTest } from './tests/dft.ts';
+import { frequencyTest } from './tests/frequency.ts';
+import { linearComplexityTest } from './tests/linear-complexity.ts';
+import { longestRunTest } from './tests/longest-run.ts';
+import { nonOverlappingTemplateTest } from './tests/non-overlapping-template.ts';
+import { overlappingTemplateTest } from './tests/overlapping-template.ts';
+import { randomExcursionsTest } from './tests/random-excursions.ts';
+import { randomExcursionsVariantTest } from './tests/random-excursions-variant.ts';
+import { rankTest } from './tests/rank.ts';
+import { runsTest } from './tests/runs.ts';
+import { serialTest } from './tests/serial.ts';
+import { universalTest } from './tests/universal.ts';
 
-/** The names of the tests, in the order of the NIST program. */
-export const TEST_NAMES = [
-  'frequency',
-  'block_frequency',
-  'cumulative_sums',
-  'runs',
-  'longest_run',
-  'rank',
-  'dft',
-  'non_overlapping_template',
-  'overlapping_template',
-  'universal',
-  'approximate_entropy',
-  'random_excursions',
-  'random_excursions_variant',
-  'serial',
-  'linear_complexity',
-] as const;
-
-export type TestName = (typeof TEST_NAMES)[number];
+/** How each test runs. */
+export const SUITE: Readonly<Record<TestName, TestDefinition>> = {
+  frequency: frequencyTest,
+  block_frequency: blockFrequencyTest,
+  cumulative_sums: cumulativeSumsTest,
+  runs: runsTest,
+  longest_run: longestRunTest,
+  rank: rankTest,
+  dft: dftTest,
+  non_overlapping_template: nonOverlappingTemplateTest,
+  overlapping_template: overlappingTemplateTest,
+  universal: universalTest,
+  approximate_entropy: approximateEntropyTest,
+  random_excursions: randomExcursionsTest,
+  random_excursions_variant: randomExcursionsVariantTest,
+  serial: serialTest,
+  linear_complexity: linearComplexityTest,
+};
 
 /** The test that each parameter belongs to. */
 export const PARAMETER_TESTS: Readonly<Record<keyof TestParameters, TestName>> = {
@@ -108,73 +97,6 @@ export interface SuiteReport {
   /** Tests that are not part of SP 800-22, if any were requested. They are not counted above. */
   readonly supplements?: readonly SupplementOutcome[];
 }
-
-/** What a test needs to know besides the bits. */
-export interface TestSettings {
-  readonly constants: Constants;
-  readonly parameters: SuiteParameters;
-}
-
-/** How the suite runs one test. */
-interface SuiteRow {
-  /** Shortest sequence to which the test applies, if it does not depend on the parameters. */
-  readonly minimumBits: number | ((parameters: SuiteParameters) => number);
-  readonly run: (bits: Uint8Array, settings: TestSettings) => TestResult;
-  /** Cycles of the random walk (statistic J) that the result needs. */
-  readonly minimumCycles?: number;
-}
-
-/** One row per test. */
-const SUITE: Readonly<Record<TestName, SuiteRow>> = {
-  frequency: { minimumBits: FREQUENCY_MINIMUM_BITS, run: frequency },
-  block_frequency: {
-    minimumBits: ({ blockFrequencyM }) => blockFrequencyMinimumBits(blockFrequencyM),
-    run: (bits, { parameters }) =>
-      joinBlockFrequencies(parameters.blockFrequencyM.map((M) => blockFrequency(bits, { M }))),
-  },
-  cumulative_sums: { minimumBits: CUMULATIVE_SUMS_MINIMUM_BITS, run: cumulativeSums },
-  runs: { minimumBits: RUNS_MINIMUM_BITS, run: runs },
-  longest_run: {
-    minimumBits: LONGEST_RUN_MINIMUM_BITS,
-    run: (bits, { constants }) => longestRun(bits, { constants }),
-  },
-  rank: { minimumBits: RANK_MINIMUM_BITS, run: (bits) => rank(bits) },
-  dft: { minimumBits: DFT_MINIMUM_BITS, run: dft },
-  non_overlapping_template: {
-    minimumBits: ({ templateM }) => nonOverlappingMinimumBits(templateM),
-    run: (bits, { parameters: { templateM: m } }) =>
-      nonOverlappingTemplate(bits, { m, templates: templatesOf(m) }),
-  },
-  overlapping_template: {
-    minimumBits: ({ overlappingM }) => overlappingMinimumBits(overlappingM),
-    run: (bits, { constants, parameters }) =>
-      overlappingTemplate(bits, { m: parameters.overlappingM, constants }),
-  },
-  universal: { minimumBits: UNIVERSAL_MINIMUM_BITS, run: (bits) => universal(bits) },
-  approximate_entropy: {
-    minimumBits: ({ approximateEntropyM }) => approximateEntropyMinimumBits(approximateEntropyM),
-    run: (bits, { parameters }) => approximateEntropy(bits, { m: parameters.approximateEntropyM }),
-  },
-  random_excursions: {
-    minimumBits: EXCURSIONS_MINIMUM_BITS,
-    minimumCycles: EXCURSIONS_MINIMUM_CYCLES,
-    run: randomExcursions,
-  },
-  random_excursions_variant: {
-    minimumBits: EXCURSIONS_MINIMUM_BITS,
-    minimumCycles: EXCURSIONS_MINIMUM_CYCLES,
-    run: randomExcursionsVariant,
-  },
-  serial: {
-    minimumBits: ({ serialM }) => serialMinimumBits(serialM),
-    run: (bits, { parameters }) => serial(bits, { m: parameters.serialM }),
-  },
-  linear_complexity: {
-    minimumBits: LINEAR_COMPLEXITY_MINIMUM_BITS,
-    run: (bits, { constants, parameters }) =>
-      linearComplexity(bits, { M: parameters.linearComplexityM, constants }),
-  },
-};
 
 /** Returns the shortest sequence, in bits, to which a test applies. */
 export function minimumBits(name: TestName, parameters: SuiteParameters): number {

@@ -4,8 +4,9 @@
  * These are this service's own rules. SP 800-22 judges a generator by many sequences (§4.2), not one
  * sequence by its p-values, and NIST certifies nothing by it.
  */
+import type { TestName } from './catalogue.ts';
 import { testLevelP } from './pass-rule.ts';
-import type { ApplicableOutcome, SuiteReport, TestName, TestOutcome } from './suite.ts';
+import type { ApplicableOutcome, SuiteReport, TestOutcome } from './suite.ts';
 
 /**
  * A gate value below this is a FAIL. About 2.5 sound samples in a million fall below it with 17 tests, and

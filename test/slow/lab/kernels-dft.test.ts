@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import '../../../packages/sp800-22/src/node.ts';
 import { DftKernel } from '../../../packages/sp800-22/src/kernels/dft.ts';
 import { loadKernels } from '../../../packages/sp800-22/src/kernels/module.ts';
-import { measurePeaks, thresholdSquared } from '../../../packages/sp800-22/src/tests/dft.ts';
+import { thresholdSquared } from '../../../packages/sp800-22/src/tests/dft.ts';
+import { measurePeaks } from '../../../packages/sp800-22/src/tests/peaks.ts';
 import {
   packBits,
   randomBits,

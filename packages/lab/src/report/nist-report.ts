@@ -3,29 +3,12 @@
 import { square } from '../../../sp800-22/src/elementary.ts';
 import {
   ALPHA,
+  CATALOGUE,
   igamc,
   type RowCounts,
   type TestName,
   UNIFORMITY_ALPHA,
 } from '../../../sp800-22/src/index.ts';
-
-const NAMES: Readonly<Record<TestName, string>> = {
-  frequency: 'Frequency',
-  block_frequency: 'BlockFrequency',
-  cumulative_sums: 'CumulativeSums',
-  runs: 'Runs',
-  longest_run: 'LongestRun',
-  rank: 'Rank',
-  dft: 'FFT',
-  non_overlapping_template: 'NonOverlappingTemplate',
-  overlapping_template: 'OverlappingTemplate',
-  universal: 'Universal',
-  approximate_entropy: 'ApproximateEntropy',
-  random_excursions: 'RandomExcursions',
-  random_excursions_variant: 'RandomExcursionsVariant',
-  serial: 'Serial',
-  linear_complexity: 'LinearComplexity',
-};
 
 const RULE = '-'.repeat(78);
 const DASHES = Array(41).fill('-').join(' ');
@@ -57,7 +40,7 @@ function rowText({ test, histogram, passes, sequences }: RowCounts<TestName>): s
   const [fewest, most] = [-1, 1].map((sign) => limit(sequences, sign));
   const mark = passes < fewest || passes > most ? '*' : ' ';
   const proportion = `${String(passes).padStart(4)}/${String(sequences).padEnd(4)} ${mark}`;
-  return `${classes}${uniformityText(histogram, sequences)}${proportion}  ${NAMES[test]}`;
+  return `${classes}${uniformityText(histogram, sequences)}${proportion}  ${CATALOGUE[test].program}`;
 }
 
 /** The program divides the number of sequences by ten in integers, and cuts limits towards zero. */

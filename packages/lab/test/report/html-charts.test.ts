@@ -9,10 +9,12 @@ import { aesCtr } from '../../../../test/support/aes-stream.ts';
 import { CODE_POINTS } from '../../../../test/support/code-points.ts';
 import {
   ALPHA,
+  CATALOGUE,
   dft,
   judgeSecondLevel,
   type RowCounts,
   type SecondLevelVerdict,
+  TEST_NAMES,
   testLevelP,
   unpackBits,
 } from '../../../sp800-22/src/index-node.ts';
@@ -40,7 +42,6 @@ import {
   spectrumFigure,
 } from '../../src/report/html/spectrum.ts';
 import { layOutStrips, rowY } from '../../src/report/html/strips.ts';
-import { DETECTS } from '../../src/report/html/tests-table.ts';
 import { walkEnvelope, walkFigure } from '../../src/report/html/walk.ts';
 import type { TraceJson } from '../../src/report/trace.ts';
 import { alignedCopy, WorstSequence } from '../../src/report/worst-sequence.ts';
@@ -414,7 +415,7 @@ describe('FailingSequences', () => {
       failing.listed.map(({ index }) => index),
       [1, 3],
     );
-    const layout = { sequences: 4, bits: 1000, offsetBits: 8, tests: 15 };
+    const layout = { sequences: 4, bits: 1000, offsetBits: 8, tests: TEST_NAMES.length };
     const { text } = failingSection(failing, layout);
     assert.match(text, /By chance, about 1 of 4 sound sequences fail one\./);
     assert.doesNotMatch(failingSection(failing, { ...layout, tests: 1 }).text, /in eight/);
@@ -448,8 +449,8 @@ describe('the table of the tests', () => {
   it('describes each test as in the documentation', () => {
     const path = join(import.meta.dirname, '../../../../docs/statistical-tests.md');
     const document = readFileSync(path, 'utf8');
-    for (const [name, [section, what]] of Object.entries(DETECTS)) {
-      assert.ok(document.includes(`| \`${name}\` | ${section} | ${what} |`), name);
+    for (const [name, { section, detects }] of Object.entries(CATALOGUE)) {
+      assert.ok(document.includes(`| \`${name}\` | ${section} | ${detects} |`), name);
     }
   });
 });

@@ -1,14 +1,7 @@
-/** The kernels' counts of one sequence, in the form that the tests in ../tests/ judge. */
+/** The kernels' counts of one sequence, which the tests in ../tests/ judge. The tests import this file, and it none of them. */
 import { type PackedSequence, withUnpacked } from '../bits.ts';
-import { autocorrelations } from '../supplements/autocorrelation.ts';
-import { BLOCK_FREQUENCY_M } from '../tests/block-frequency.ts';
-import type { WalkExtremes } from '../tests/cumulative-sums.ts';
-import { measurePeaks, type Peak, type Peaks } from '../tests/dft.ts';
-import { classOfComplexity } from '../tests/linear-complexity.ts';
-import { countOverlaps } from '../tests/overlapping-template.ts';
-import { countPatterns } from '../tests/pattern-counts.ts';
-import { EXCURSION_STATES } from '../tests/random-excursions.ts';
-import { VARIANT_STATES } from '../tests/random-excursions-variant.ts';
+import { countPatterns, reversed } from '../tests/pattern-counts.ts';
+import { measurePeaks, type Peak, type Peaks } from '../tests/peaks.ts';
 import { correlate, KERNEL_LAGS } from './autocorrelation.ts';
 import type { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
@@ -16,12 +9,12 @@ import type { KernelModule } from './module.ts';
 /** The k of each count of complexities. The last two stand for all larger and smaller ones, in the extreme classes. */
 const K_OF_COUNTS = [0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -4, -5, -6, -7, -8, 9, -10];
 
-/** Returns the lowest m bits of a pattern in reverse order. */
-export function reversed(pattern: number, m: number): number {
-  let result = 0;
-  for (let bit = 0; bit < m; bit++) result = (result << 1) | ((pattern >>> bit) & 1);
-  return result;
-}
+/** Blocks of this length are counted together with ones and runs. */
+const BLOCK_BITS = 128;
+
+/** The kernel counts cycles with 0, 1, …, 5 visits of each of the states −4 … 4 but 0, and all visits of −9 … 9. */
+const CYCLE_COUNTS = 8 * 6;
+const FARTHEST = 9;
 
 /** Counts on demand. A kernel that serves several tests runs for the first of them. */
 export class KernelCounts {
@@ -71,7 +64,7 @@ export class KernelCounts {
 
   /** Returns Σ (2·ones − M)² over the blocks of M bits. */
   sumOfBlocks(M: number): number {
-    if (M === BLOCK_FREQUENCY_M) return this.onesAndRuns.blockSum;
+    if (M === BLOCK_BITS) return this.onesAndRuns.blockSum;
     return this.#kernels.exports.sumOfBlocks(this.n, M);
   }
 
@@ -119,10 +112,9 @@ export class KernelCounts {
     return counts;
   }
 
-  /** Returns A(1), A(2), …. Sequences too short for all lags of the kernel take the readable code. */
-  autocorrelations(lags: number): Int32Array {
-    if (lags === KERNEL_LAGS) return correlate(this.#kernels, this.n);
-    return withUnpacked(this.#sequence, (bits) => autocorrelations(bits, lags));
+  /** Returns A(1), A(2), …, or `undefined` for sequences too short for all lags of the kernel. */
+  autocorrelations(lags: number): Int32Array | undefined {
+    return lags === KERNEL_LAGS ? correlate(this.#kernels, this.n) : undefined;
   }
 
   /** Returns 512 counts for each of eight blocks, by pattern, whose first bit is the lowest. Valid until wiped. */
@@ -151,14 +143,10 @@ export class KernelCounts {
     return Uint32Array.from(counts, (_, pattern) => counts[reversed(pattern, m)]);
   }
 
+  /** Returns ν of the classes of §2.8 for the template of nine ones. */
   overlaps(): number[] {
     this.#kernels.exports.classifyOverlaps(this.n);
     return [...this.#kernels.u32('OVERLAPS', 6)];
-  }
-
-  /** Returns ν for another template than the kernel's, which is built for nine ones: by the readable count. */
-  otherOverlaps(m: number, M: number, classes: number): number[] {
-    return withUnpacked(this.#sequence, (bits) => countOverlaps(bits, { m, M, classes }));
   }
 
   /** Returns the sum over K blocks of L bits after the first Q. */
@@ -167,14 +155,20 @@ export class KernelCounts {
     return this.#kernels.f64('LOG_SUM', 1)[0];
   }
 
-  /** Returns ν of the classes of T over the blocks of M bits, from the kernel's counts of k = M − 2L. */
-  complexities(M: number): number[] {
+  /**
+   * Returns the linear complexities L of the blocks of M bits, with the number of blocks of each. The outermost two stand for
+   * all beyond them.
+   */
+  complexities(M: number): (readonly [L: number, blocks: number])[] {
     this.#kernels.exports.countComplexities(this.n, M);
-    const nu = new Array<number>(7).fill(0);
-    for (const [i, count] of this.#kernels.u32('COMPLEXITIES', K_OF_COUNTS.length).entries()) {
-      if (count > 0) nu[classOfComplexity((M - K_OF_COUNTS[i]) / 2, M)] += count;
-    }
-    return nu;
+    const blocks = this.#kernels.u32('COMPLEXITIES', K_OF_COUNTS.length);
+    // The kernel counts k = M − 2L.
+    return K_OF_COUNTS.map((k, i) => [(M - k) / 2, blocks[i]] as const).filter(([, n]) => n > 0);
+  }
+
+  /** Gives the sequence to readable code, one bit per element, for what the kernels cannot count. */
+  unpacked<T>(use: (bits: Uint8Array) => T): T {
+    return withUnpacked(this.#sequence, use);
   }
 
   #countOnesAndRuns(): OnesAndRuns {
@@ -187,9 +181,10 @@ export class KernelCounts {
   #countExcursions(): Excursions {
     this.#kernels.exports.countExcursions(this.n);
     const [J] = this.#kernels.i32('EXCURSIONS', 1);
-    const nu = [...this.#kernels.i32('EXCURSIONS', EXCURSION_STATES.length * 6, 16)];
-    const visits = this.#kernels.i32('EXCURSIONS', 19, 16 + 4 * nu.length);
-    return { J, nu, xi: VARIANT_STATES.map((x) => visits[x + 9]) };
+    const nu = [...this.#kernels.i32('EXCURSIONS', CYCLE_COUNTS, 16)];
+    const visits = this.#kernels.i32('EXCURSIONS', 2 * FARTHEST + 1, 16 + 4 * CYCLE_COUNTS);
+    // State 0 is no state of the test.
+    return { J, nu, xi: [...visits].filter((_, i) => i !== FARTHEST) };
   }
 
   #countPatterns(): Patterns {
@@ -198,6 +193,13 @@ export class KernelCounts {
     const nu11 = this.#kernels.u32('PATTERN_COUNTS', 2 ** 11);
     return { squares: [squares16, squares15, squares14], nu11 };
   }
+}
+
+/** The last of the partial sums S_k, and the extremes of all of them, including S_0 = 0. */
+export interface WalkExtremes {
+  readonly S: number;
+  readonly highest: number;
+  readonly lowest: number;
 }
 
 interface OnesAndRuns {

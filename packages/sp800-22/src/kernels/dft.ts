@@ -1,6 +1,6 @@
 /** Counts N_1 of the discrete Fourier transform test, SP 800-22 Rev. 1a §2.6, with the kernels. */
 import { log, square } from '../elementary.ts';
-import type { Peak } from '../tests/dft.ts';
+import type { Peak } from '../tests/peaks.ts';
 import { binAt, type DftPlan, dftPlan, rotation, writeDftTables } from './dft-tables.ts';
 import type { KernelModule } from './module.ts';
 
@@ -44,7 +44,7 @@ export class DftKernel {
   }
 
   /**
-   * Returns N_1, the number of bins 0 … n/2 − 1 with |S_k|² < `T2`, as `measurePeaks` of ../tests/dft.ts
+   * Returns N_1, the number of bins 0 … n/2 − 1 with |S_k|² < `T2`, as `measurePeaks` of ../tests/peaks.ts
    * does. Returns `undefined` if the sequence is too regular for single precision. `withPeaks` prepares `largest`.
    */
   countBelow(T2: number, withPeaks = false): number | undefined {

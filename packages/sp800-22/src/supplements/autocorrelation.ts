@@ -5,6 +5,7 @@
  * which for a sound source are independent: (A(d) + n − d) / 2 is binomial. The largest |A(d)| / √(n − d) is judged, with
  * Šidák's correction for the number of lags. The sums of different lags are uncorrelated; docs/evidence has simulations.
  */
+import type { SupplementDefinition } from '../definition.ts';
 import { expm1, log1p, square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
@@ -14,23 +15,34 @@ import { fourierTransform, type Spectrum } from '../tests/fourier.ts';
  * Our choice: 2,560 lags. With 1,000 bits, 11.4 % instead of 10 % of the p-values of sound sequences are above 0.9
  * (docs/evidence/supplements.txt).
  */
-export const AUTOCORRELATION_MINIMUM_BITS = 10_240;
+const MINIMUM_BITS = 10_240;
 
 /** Our choice: the largest lag. */
 const MAXIMUM_LAGS = 2 ** 16;
 
+export const autocorrelationSupplement: SupplementDefinition = {
+  minimumBits: MINIMUM_BITS,
+  run: autocorrelation,
+  count: (counts) => {
+    const lags = lagsFor(counts.n);
+    const sums =
+      counts.autocorrelations(lags) ?? counts.unpacked((bits) => autocorrelations(bits, lags));
+    return judgeAutocorrelation(counts.n, sums);
+  },
+};
+
 /** Returns the number of lags: at most a quarter of the sequence, so that every sum has many terms. */
-export function lagsFor(n: number): number {
+function lagsFor(n: number): number {
   return Math.min(MAXIMUM_LAGS, Math.floor(n / 4));
 }
 
-export function autocorrelation(bits: Uint8Array): TestResult {
-  assertLengthBits(bits, AUTOCORRELATION_MINIMUM_BITS);
+function autocorrelation(bits: Uint8Array): TestResult {
+  assertLengthBits(bits, MINIMUM_BITS);
   return judgeAutocorrelation(bits.length, autocorrelations(bits, lagsFor(bits.length)));
 }
 
 /** Computes the result from A(1), A(2), … of `n` bits, at indices 0, 1, …. */
-export function judgeAutocorrelation(n: number, sums: ArrayLike<number>): TestResult {
+function judgeAutocorrelation(n: number, sums: ArrayLike<number>): TestResult {
   const lags = sums.length;
   let lag = 1;
   let largest = 0;

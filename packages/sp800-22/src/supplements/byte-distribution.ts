@@ -3,16 +3,23 @@
  *
  * Are all 256 values of consecutive bytes, from the first bit on, equally frequent?
  */
+import type { SupplementDefinition } from '../definition.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
 const VALUES = 256;
 
 /** Each value is expected at least five times, the usual condition of the χ² law. */
-export const BYTE_DISTRIBUTION_MINIMUM_BITS = 5 * VALUES * 8;
+const MINIMUM_BITS = 5 * VALUES * 8;
 
-export function byteDistribution(bits: Uint8Array): TestResult {
-  assertLengthBits(bits, BYTE_DISTRIBUTION_MINIMUM_BITS);
+export const byteDistributionSupplement: SupplementDefinition = {
+  minimumBits: MINIMUM_BITS,
+  run: byteDistribution,
+  count: (counts) => judgeByteDistribution(counts.byteCounts()),
+};
+
+function byteDistribution(bits: Uint8Array): TestResult {
+  assertLengthBits(bits, MINIMUM_BITS);
   const counts = new Uint32Array(VALUES);
   for (let i = 0; i + 8 <= bits.length; i += 8) {
     let value = 0;
@@ -23,7 +30,7 @@ export function byteDistribution(bits: Uint8Array): TestResult {
 }
 
 /** Computes the result from the counts of the values, in any order. */
-export function judgeByteDistribution(counts: Uint32Array): TestResult {
+function judgeByteDistribution(counts: Uint32Array): TestResult {
   let bytes = 0;
   let squares = 0;
   for (const count of counts) {

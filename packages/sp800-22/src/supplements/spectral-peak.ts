@@ -5,18 +5,30 @@
  * For a sound source |S_k|² / n is nearly exponential with mean 1, and nearly independent for different k. The bins 0
  * and n/2, which have another law, are left out.
  */
+import type { SupplementDefinition } from '../definition.ts';
 import { exp, expm1, log1p } from '../elementary.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
-import { measurePeaks } from '../tests/dft.ts';
+import { thresholdSquared } from '../tests/dft.ts';
+import { measurePeaks } from '../tests/peaks.ts';
 
 /**
  * Our choice. With 1,000 bits, 8.7 % instead of 10 % of the p-values of sound sequences are above 0.9
  * (docs/evidence/supplements.txt).
  */
-export const SPECTRAL_PEAK_MINIMUM_BITS = 10_240;
+const MINIMUM_BITS = 10_240;
 
-export function spectralPeak(bits: Uint8Array): TestResult {
-  assertLengthBits(bits, SPECTRAL_PEAK_MINIMUM_BITS);
+export const spectralPeakSupplement: SupplementDefinition = {
+  minimumBits: MINIMUM_BITS,
+  run: spectralPeak,
+  count: (counts) => {
+    // The same transform as that of the spectral test.
+    const { k, squared } = counts.largestPeak(thresholdSquared(counts.n, 'exact'));
+    return judgeSpectralPeak(counts.n, k, squared);
+  },
+};
+
+function spectralPeak(bits: Uint8Array): TestResult {
+  assertLengthBits(bits, MINIMUM_BITS);
   const { k, squared } = measurePeaks(bits, 0).largest;
   return judgeSpectralPeak(bits.length, k, squared);
 }

@@ -2,17 +2,27 @@
  * Supplements to the suite: tests that are not part of SP 800-22. Their results stand beside those of the suite and are
  * never counted with them.
  */
+import type { SupplementDefinition } from '../definition.ts';
 import { grouped } from '../grouped.ts';
 import { ALPHA, testLevelP } from '../pass-rule.ts';
 import type { Statistics, TestResult } from '../result.ts';
-import { AUTOCORRELATION_MINIMUM_BITS, autocorrelation } from './autocorrelation.ts';
-import { BYTE_DISTRIBUTION_MINIMUM_BITS, byteDistribution } from './byte-distribution.ts';
-import { SPECTRAL_PEAK_MINIMUM_BITS, spectralPeak } from './spectral-peak.ts';
+import { autocorrelationSupplement } from './autocorrelation.ts';
+import { byteDistributionSupplement } from './byte-distribution.ts';
+import { spectralPeakSupplement } from './spectral-peak.ts';
+
+/** How each supplement runs, in the order of reports. */
+export const SUPPLEMENTS = {
+  autocorrelation: autocorrelationSupplement,
+  spectral_peak: spectralPeakSupplement,
+  byte_distribution: byteDistributionSupplement,
+} as const satisfies Readonly<Record<string, SupplementDefinition>>;
+
+export type SupplementName = keyof typeof SUPPLEMENTS;
 
 /** The names of the supplements, in the order of reports. */
-export const SUPPLEMENT_NAMES = ['autocorrelation', 'spectral_peak', 'byte_distribution'] as const;
-
-export type SupplementName = (typeof SUPPLEMENT_NAMES)[number];
+export const SUPPLEMENT_NAMES: readonly SupplementName[] = Object.keys(
+  SUPPLEMENTS,
+) as SupplementName[];
 
 /** What every report says of the supplements. */
 export const NOT_OF_STANDARD = 'not part of SP 800-22';
@@ -35,17 +45,6 @@ interface InapplicableSupplement {
 }
 
 export type SupplementOutcome = ApplicableSupplement | InapplicableSupplement;
-
-interface SupplementRow {
-  readonly minimumBits: number;
-  readonly run: (bits: Uint8Array) => TestResult;
-}
-
-const SUPPLEMENTS: Readonly<Record<SupplementName, SupplementRow>> = {
-  autocorrelation: { minimumBits: AUTOCORRELATION_MINIMUM_BITS, run: autocorrelation },
-  spectral_peak: { minimumBits: SPECTRAL_PEAK_MINIMUM_BITS, run: spectralPeak },
-  byte_distribution: { minimumBits: BYTE_DISTRIBUTION_MINIMUM_BITS, run: byteDistribution },
-};
 
 /** Returns the shortest sequence, in bits, to which a supplement applies. */
 export function supplementMinimumBits(name: SupplementName): number {

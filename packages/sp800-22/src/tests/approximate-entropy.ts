@@ -3,6 +3,7 @@
  *
  * Are patterns of m bits continued by a 0 and a 1 equally often?
  */
+import type { TestDefinition } from '../definition.ts';
 import { log } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
@@ -11,10 +12,16 @@ import { countPatterns, shortenPatterns } from './pattern-counts.ts';
 /** The NIST program's default. */
 export const APPROXIMATE_ENTROPY_M = 10;
 
-/** §2.12.7: m < ⌊log2 n⌋ − 5, hence ⌊log2 n⌋ ≥ m + 6. */
-export function approximateEntropyMinimumBits(m: number): number {
-  return 2 ** (m + 6);
-}
+export const approximateEntropyTest: TestDefinition = {
+  // §2.12.7: m < ⌊log2 n⌋ − 5, hence ⌊log2 n⌋ ≥ m + 6.
+  minimumBits: ({ approximateEntropyM: m }) => 2 ** (m + 6),
+  run: (bits, { parameters: { approximateEntropyM: m } }) => approximateEntropy(bits, { m }),
+  count: (counts, { parameters: { approximateEntropyM: m } }) => {
+    const nu = m === APPROXIMATE_ENTROPY_M ? counts.patterns.nu11 : counts.ringPatterns(m + 1);
+    return judgeApproximateEntropy(counts.n, m, nu);
+  },
+  parameters: ({ m }) => ({ m }),
+};
 
 export function approximateEntropy(
   bits: Uint8Array,
@@ -26,7 +33,7 @@ export function approximateEntropy(
 }
 
 /** Computes the test from the counts of the (m + 1)-bit patterns of the ring of `n` bits. */
-export function judgeApproximateEntropy(n: number, m: number, longer: Uint32Array): TestResult {
+function judgeApproximateEntropy(n: number, m: number, longer: Uint32Array): TestResult {
   // Steps 1 and 2: counts of the (m + 1)-bit and the m-bit patterns.
   const counts = shortenPatterns(longer);
 

@@ -3,6 +3,7 @@
  *
  * Is the share of ones near one half in every block of M bits?
  */
+import type { TestDefinition } from '../definition.ts';
 import { square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
@@ -24,10 +25,21 @@ export function recommendedBlockLength(n: number): number {
   return M;
 }
 
-/** Returns the shortest sequence for one of the block lengths: it has at least one whole block. */
-export function blockFrequencyMinimumBits(lengths: readonly number[]): number {
-  return Math.max(MINIMUM_BITS, Math.min(...lengths));
-}
+export const blockFrequencyTest: TestDefinition = {
+  // At least one of the block lengths has a whole block.
+  minimumBits: ({ blockFrequencyM }) => Math.max(MINIMUM_BITS, Math.min(...blockFrequencyM)),
+  run: (bits, { parameters: { blockFrequencyM } }) =>
+    joinBlockFrequencies(blockFrequencyM.map((M) => blockFrequency(bits, { M }))),
+  count: (counts, { parameters: { blockFrequencyM } }) =>
+    joinBlockFrequencies(
+      blockFrequencyM.map((M) =>
+        judgeBlockFrequency(Math.floor(counts.n / M), M, counts.sumOfBlocks(M)),
+      ),
+    ),
+  labels: ({ blockFrequencyM: lengths }) =>
+    lengths.length > 1 ? lengths.map((M) => `M = ${M}`) : [''],
+  parameters: ({ M, N }) => ({ M, N }),
+};
 
 export function blockFrequency(
   bits: Uint8Array,
@@ -49,7 +61,7 @@ export function blockFrequency(
 }
 
 /** Joins the results of several block lengths. With one, the statistics stay numbers. */
-export function joinBlockFrequencies(results: readonly TestResult[]): TestResult {
+function joinBlockFrequencies(results: readonly TestResult[]): TestResult {
   if (results.length === 1) return results[0];
   const figures = (symbol: string): number[] =>
     results.map(({ statistics }) => Number(statistics[symbol]));

@@ -3,15 +3,23 @@
  *
  * Does the random walk of the sequence go too far from zero, or not far enough?
  */
+
 import type { Constants } from '../constants.ts';
+import type { TestDefinition } from '../definition.ts';
+import type { WalkExtremes } from '../kernels/counts.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { normalTail } from '../special-functions.ts';
 
-/** §2.13.7. */
-export const CUMULATIVE_SUMS_MINIMUM_BITS = 100;
-
 /** e^(−45) is below the precision of a double. */
 const NEGLIGIBLE_EXPONENT = 45;
+
+export const cumulativeSumsTest: TestDefinition = {
+  // §2.13.7.
+  minimumBits: 100,
+  run: cumulativeSums,
+  count: (counts, { constants }) => judgeCumulativeSums(counts.n, counts.walkExtremes(), constants),
+  labels: () => ['forward', 'reverse'],
+};
 
 export function cumulativeSums(
   bits: Uint8Array,
@@ -30,13 +38,6 @@ export function cumulativeSums(
     if (S < lowest) lowest = S;
   }
   return judgeCumulativeSums(n, { S, highest, lowest }, constants);
-}
-
-/** The last of the partial sums S_k, and the extremes of all of them, including S_0 = 0. */
-export interface WalkExtremes {
-  readonly S: number;
-  readonly highest: number;
-  readonly lowest: number;
 }
 
 /** Computes the test from the extremes of the walk of `n` bits. */

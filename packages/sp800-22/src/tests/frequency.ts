@@ -3,11 +3,16 @@
  *
  * Are there about as many ones as zeros in the whole sequence?
  */
+import type { TestDefinition } from '../definition.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
 
-/** §2.1.7. */
-export const FREQUENCY_MINIMUM_BITS = 100;
+export const frequencyTest: TestDefinition = {
+  // §2.1.7.
+  minimumBits: 100,
+  run: frequency,
+  count: ({ n, onesAndRuns }) => judgeFrequency(n, onesAndRuns.ones),
+};
 
 export function frequency(bits: Uint8Array): TestResult {
   assertLengthBits(bits, 1);

@@ -3,15 +3,27 @@
  *
  * How long is the shortest linear feedback shift register that produces each block of M bits?
  */
+
 import { type Constants, LINEAR_COMPLEXITY_PI } from '../constants.ts';
+import type { TestDefinition } from '../definition.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
 /** The NIST program's default; §2.10.7 asks for 500 ≤ M ≤ 5000. */
 export const LINEAR_COMPLEXITY_M = 500;
 
-/** §2.10.7. */
-export const LINEAR_COMPLEXITY_MINIMUM_BITS = 1_000_000;
+export const linearComplexityTest: TestDefinition = {
+  // §2.10.7.
+  minimumBits: 1_000_000,
+  run: (bits, { constants, parameters: { linearComplexityM: M } }) =>
+    linearComplexity(bits, { M, constants }),
+  count: (counts, { constants, parameters: { linearComplexityM: M } }) => {
+    const nu = new Array<number>(7).fill(0);
+    for (const [L, blocks] of counts.complexities(M)) nu[classOfComplexity(L, M)] += blocks;
+    return judgeLinearComplexity({ M, N: Math.floor(counts.n / M), nu }, constants);
+  },
+  parameters: ({ M, N }, constants) => ({ M, N, pi: LINEAR_COMPLEXITY_PI[constants] }),
+};
 
 export function linearComplexity(
   bits: Uint8Array,
@@ -32,7 +44,7 @@ export function linearComplexity(
 }
 
 /** Computes the test from the counts ν of the classes of T over N blocks of M bits. */
-export function judgeLinearComplexity(
+function judgeLinearComplexity(
   { M, N, nu }: { M: number; N: number; nu: readonly number[] },
   constants: Constants,
 ): TestResult {
@@ -44,7 +56,7 @@ export function judgeLinearComplexity(
 }
 
 /** Step 5: returns the class of L. T ≤ −2.5; −2.5 < T ≤ −1.5; …; 1.5 < T ≤ 2.5; T > 2.5. */
-export function classOfComplexity(L: number, M: number): number {
+function classOfComplexity(L: number, M: number): number {
   const T = deviation(L, M, expectedComplexity(M));
   return Math.min(6, Math.max(0, Math.ceil(T + 2.5)));
 }

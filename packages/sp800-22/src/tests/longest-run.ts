@@ -3,12 +3,28 @@
  *
  * Is the longest run of ones within blocks of M bits as long as it should be?
  */
+
 import { type Constants, LONGEST_RUN_ROWS, type LongestRunRow } from '../constants.ts';
+import type { TestDefinition } from '../definition.ts';
 import { assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
 /** §2.4.2: the shortest sequence in the table. */
-export const LONGEST_RUN_MINIMUM_BITS = 128;
+const MINIMUM_BITS = 128;
+
+export const longestRunTest: TestDefinition = {
+  minimumBits: MINIMUM_BITS,
+  run: (bits, { constants }) => longestRun(bits, { constants }),
+  count: (counts, { constants }) => {
+    const row = longestRunRow(counts.n);
+    const nu = counts.longestRuns(row.M, row.shortest, row.longest);
+    return judgeLongestRun(row, Math.floor(counts.n / row.M), nu, constants);
+  },
+  parameters: ({ M, N }, constants) => {
+    const row = LONGEST_RUN_ROWS.find((one) => one.M === M);
+    return { M, N, ...(row && { pi: row.pi[constants] }) };
+  },
+};
 
 /** Runs the test. By default M (8, 128 or 10,000) follows from the length of the sequence (§2.4.2). */
 export function longestRun(
@@ -34,7 +50,7 @@ export function longestRun(
 }
 
 /** Computes the test from the counts ν of the classes of `row` over `N` blocks. */
-export function judgeLongestRun(
+function judgeLongestRun(
   { M, pi }: LongestRunRow,
   N: number,
   nu: readonly number[],
@@ -55,9 +71,7 @@ export function longestRunRow(n: number, chosen?: number): LongestRunRow {
   );
   if (row !== undefined) return row;
   if (chosen === undefined) {
-    throw new RangeError(
-      `"bits" expected at least ${LONGEST_RUN_MINIMUM_BITS} elements, got length=${n}`,
-    );
+    throw new RangeError(`"bits" expected at least ${MINIMUM_BITS} elements, got length=${n}`);
   }
   throw new RangeError(`"M" expected 8, 128 or 10000, got ${chosen}`);
 }

@@ -3,7 +3,9 @@
  *
  * Does the pattern of m ones occur too often or too seldom when matches may overlap?
  */
+
 import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
+import type { TestDefinition } from '../definition.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
@@ -18,13 +20,28 @@ const MINIMUM_BLOCKS = 74;
 const K = 5;
 
 /** §2.8.7: returns the block length M with λ = (M − m + 1) / 2^m = 2: 1032 for m = 9. */
-export function overlappingBlockLength(m: number): number {
+function overlappingBlockLength(m: number): number {
   return 2 ** (m + 1) + m - 1;
 }
 
-export function overlappingMinimumBits(m: number): number {
-  return Math.max(MINIMUM_BITS, MINIMUM_BLOCKS * overlappingBlockLength(m));
-}
+export const overlappingTemplateTest: TestDefinition = {
+  minimumBits: ({ overlappingM: m }) =>
+    Math.max(MINIMUM_BITS, MINIMUM_BLOCKS * overlappingBlockLength(m)),
+  run: (bits, { constants, parameters: { overlappingM: m } }) =>
+    overlappingTemplate(bits, { m, constants }),
+  count: (counts, { constants, parameters: { overlappingM: m } }) => {
+    const M = overlappingBlockLength(m);
+    const pi = overlappingProbabilities(m, constants);
+    const nu =
+      m === OVERLAPPING_m
+        ? counts.overlaps()
+        : counts.unpacked((bits) => countOverlaps(bits, { m, M, classes: pi.length }));
+    return judgeOverlapping(nu, { m, M, N: Math.floor(counts.n / M), pi });
+  },
+  parameters: ({ m, M, N }, constants) => {
+    return { m, M, N, pi: overlappingProbabilities(Number(m), constants) };
+  },
+};
 
 /** The exact probabilities for other m than 9, once computed. */
 const COMPUTED = new Map<number, readonly number[]>();
@@ -96,7 +113,7 @@ export function overlappingTemplate(
 }
 
 /** Computes the test from the counts ν of the classes over N blocks of M bits. */
-export function judgeOverlapping(
+function judgeOverlapping(
   nu: readonly number[],
   { m, M, N, pi }: { m: number; M: number; N: number; pi: readonly number[] },
 ): TestResult {
@@ -115,7 +132,7 @@ export function judgeOverlapping(
 }
 
 /** Step 2: returns ν, the number of blocks of M bits by their matches; the last class is open. */
-export function countOverlaps(
+function countOverlaps(
   bits: Uint8Array,
   { m, M, classes }: { m: number; M: number; classes: number },
 ): number[] {

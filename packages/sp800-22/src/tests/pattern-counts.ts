@@ -28,3 +28,10 @@ export function shortenPatterns(counts: Uint32Array): Uint32Array {
   for (let i = 0; i < shorter.length; i++) shorter[i] = counts[2 * i] + counts[2 * i + 1];
   return shorter;
 }
+
+/** Returns the lowest m bits of a pattern in reverse order. */
+export function reversed(pattern: number, m: number): number {
+  let result = 0;
+  for (let bit = 0; bit < m; bit++) result = (result << 1) | ((pattern >>> bit) & 1);
+  return result;
+}

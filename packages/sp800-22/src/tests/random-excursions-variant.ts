@@ -3,8 +3,10 @@
  *
  * How often does the random walk visit each of the states −9 … 9 in total? One p-value per state.
  */
+import type { TestDefinition } from '../definition.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
+import { EXCURSIONS_MINIMUM_BITS, EXCURSIONS_MINIMUM_CYCLES } from './random-excursions.ts';
 
 const FARTHEST = 9;
 
@@ -12,6 +14,14 @@ const FARTHEST = 9;
 export const VARIANT_STATES: readonly number[] = [
   -9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9,
 ];
+
+export const randomExcursionsVariantTest: TestDefinition = {
+  minimumBits: EXCURSIONS_MINIMUM_BITS,
+  minimumCycles: EXCURSIONS_MINIMUM_CYCLES,
+  run: randomExcursionsVariant,
+  count: ({ excursions: { J, xi } }) => judgeVariant(J, xi),
+  labels: () => VARIANT_STATES.map((x) => `x=${x}`),
+};
 
 /**
  * Runs the test. It needs the same length and number of cycles J as the random excursions test; the
@@ -37,7 +47,7 @@ export function randomExcursionsVariant(bits: Uint8Array): TestResult {
 }
 
 /** Computes the test from J and the total visits ξ to each state. */
-export function judgeVariant(J: number, xi: readonly number[]): TestResult {
+function judgeVariant(J: number, xi: readonly number[]): TestResult {
   // Step 5: p(x) = erfc(|ξ(x) − J| / √(2J (4|x| − 2))).
   const pValues = VARIANT_STATES.map((x, i) =>
     erfc(Math.abs(xi[i] - J) / Math.sqrt(2 * J * (4 * Math.abs(x) - 2))),

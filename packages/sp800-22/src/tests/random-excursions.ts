@@ -4,6 +4,7 @@
  * How often does the random walk visit each of the states −4 … 4 between two returns to zero? One
  * p-value per state.
  */
+import type { TestDefinition } from '../definition.ts';
 import { assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
@@ -20,6 +21,14 @@ export const EXCURSION_STATES = [-4, -3, -2, -1, 1, 2, 3, 4] as const;
 const CLASSES = 6;
 const FARTHEST = 4;
 
+export const randomExcursionsTest: TestDefinition = {
+  minimumBits: EXCURSIONS_MINIMUM_BITS,
+  minimumCycles: EXCURSIONS_MINIMUM_CYCLES,
+  run: randomExcursions,
+  count: ({ excursions: { J, nu } }) => judgeExcursions(J, nu),
+  labels: () => EXCURSION_STATES.map((x) => `x=${x}`),
+};
+
 /**
  * Runs the test for any number of cycles J; the caller checks J. `statistics.nu` has one row of six
  * counts per state, the rows joined.
@@ -33,7 +42,7 @@ export function randomExcursions(bits: Uint8Array): TestResult {
 }
 
 /** Computes the test from J and ν: one row of six counts per state, the rows joined. */
-export function judgeExcursions(J: number, nu: readonly number[]): TestResult {
+function judgeExcursions(J: number, nu: readonly number[]): TestResult {
   // Step 6: χ²(x) = Σ_k (ν_k(x) − J π_k(x))² / (J π_k(x)).
   const chi2 = PROBABILITIES.map((pi, state) =>
     chiSquared(nu.slice(state * CLASSES, (state + 1) * CLASSES), pi, J),

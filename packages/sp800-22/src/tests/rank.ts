@@ -4,6 +4,7 @@
  * Are there linear dependencies among substrings? Disjoint pieces of the sequence are read as square
  * matrices over GF(2), and their ranks are compared with those of random matrices.
  */
+import type { TestDefinition } from '../definition.ts';
 import { square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
@@ -11,8 +12,16 @@ import { igamc } from '../special-functions.ts';
 /** §2.5.7: M = Q = 32. */
 export const RANK_M = 32;
 
-/** §2.5.7: at least 38 matrices. */
-export const RANK_MINIMUM_BITS = 38 * RANK_M * RANK_M;
+export const rankTest: TestDefinition = {
+  // §2.5.7: at least 38 matrices.
+  minimumBits: 38 * RANK_M * RANK_M,
+  run: (bits) => rank(bits),
+  count: (counts) => {
+    const [F_M, F_M1] = counts.ranks();
+    return judgeRank(Math.floor(counts.n / square(RANK_M)), F_M, F_M1, RANK_PROBABILITIES);
+  },
+  parameters: ({ N }) => ({ M: RANK_M, Q: RANK_M, N, pi: RANK_PROBABILITIES }),
+};
 
 /**
  * Runs the test. `M` is the number of rows and columns (the standard's M = Q), at most 32.

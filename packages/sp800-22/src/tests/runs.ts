@@ -3,13 +3,18 @@
  *
  * Does the sequence change between zeros and ones too often or too seldom?
  */
+import type { TestDefinition } from '../definition.ts';
 import { square } from '../elementary.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
 import { countOnes } from './frequency.ts';
 
-/** §2.3.7. */
-export const RUNS_MINIMUM_BITS = 100;
+export const runsTest: TestDefinition = {
+  // §2.3.7.
+  minimumBits: 100,
+  run: runs,
+  count: ({ n, onesAndRuns }) => judgeRuns(n, onesAndRuns.ones, onesAndRuns.V_n),
+};
 
 export function runs(bits: Uint8Array): TestResult {
   assertLengthBits(bits, 1);

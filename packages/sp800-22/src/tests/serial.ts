@@ -3,6 +3,7 @@
  *
  * Are all 2^m overlapping patterns of m bits about equally frequent?
  */
+import type { TestDefinition } from '../definition.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 import { countPatterns, shortenPatterns } from './pattern-counts.ts';
@@ -10,10 +11,19 @@ import { countPatterns, shortenPatterns } from './pattern-counts.ts';
 /** The NIST program's default. */
 export const SERIAL_M = 16;
 
-/** §2.11.7: m < ⌊log2 n⌋ − 2, hence ⌊log2 n⌋ ≥ m + 3. */
-export function serialMinimumBits(m: number): number {
-  return 2 ** (m + 3);
-}
+export const serialTest: TestDefinition = {
+  // §2.11.7: m < ⌊log2 n⌋ − 2, hence ⌊log2 n⌋ ≥ m + 3.
+  minimumBits: ({ serialM: m }) => 2 ** (m + 3),
+  run: (bits, { parameters: { serialM: m } }) => serial(bits, { m }),
+  count: (counts, { parameters: { serialM: m } }) => {
+    const squares =
+      m === SERIAL_M ? counts.patterns.squares : squaresOfPatterns(counts.ringPatterns(m));
+    return judgeSerial(counts.n, m, squares);
+  },
+  // §2.11.4 (5): P-value1 of ∇ψ², P-value2 of ∇²ψ².
+  labels: () => ['del1', 'del2'],
+  parameters: ({ m }) => ({ m }),
+};
 
 export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}): TestResult {
   assertInteger('m', m, 2, 24);
@@ -23,18 +33,14 @@ export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}):
 }
 
 /** Steps 1 and 2: returns Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring, from ν of the longest. */
-export function squaresOfPatterns(nu_m: Uint32Array): [number, number, number] {
+function squaresOfPatterns(nu_m: Uint32Array): [number, number, number] {
   const nu_m1 = shortenPatterns(nu_m);
   const nu_m2 = shortenPatterns(nu_m1);
   return [sumOfSquares(nu_m), sumOfSquares(nu_m1), sumOfSquares(nu_m2)];
 }
 
 /** Computes the test from Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring of `n` bits. */
-export function judgeSerial(
-  n: number,
-  m: number,
-  squares: readonly [number, number, number],
-): TestResult {
+function judgeSerial(n: number, m: number, squares: readonly [number, number, number]): TestResult {
   // Step 3: ψ²_m = (2^m / n) Σ ν² − n, and the same for m − 1 and m − 2; ψ²_0 = 0.
   const [psi2_m, psi2_m1, psi2_m2] = squares.map(
     (sum, shorter) => (2 ** (m - shorter) * sum - n * n) / n,

@@ -5,6 +5,7 @@
  */
 
 import { UNIVERSAL_ROWS } from '../constants.ts';
+import type { TestDefinition } from '../definition.ts';
 import { log2, power } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
@@ -13,8 +14,22 @@ import { erfc } from '../special-functions.ts';
 const SMALLEST_L = 6;
 const LARGEST_L = 16;
 
-/** §2.9.7: the shortest sequence for L = 6. */
-export const UNIVERSAL_MINIMUM_BITS = 387_840;
+export const universalTest: TestDefinition = {
+  // §2.9.7: for L = 6.
+  minimumBits: 387_840,
+  run: (bits) => universal(bits),
+  count: (counts) => {
+    const L = universalBlockLength(counts.n);
+    const Q = universalInitialBlocks(L);
+    const K = Math.floor(counts.n / L) - Q;
+    return judgeUniversal({ L, Q, K, sum: counts.sumOfLogDistances(L, Q, K) });
+  },
+  parameters: ({ L, Q, K }) => {
+    const row = UNIVERSAL_ROWS.get(Number(L));
+    const moments = row && { expected_value: row.expectedValue, variance: row.variance };
+    return { L, Q, K, ...moments };
+  },
+};
 
 /**
  * Runs the test. By default `L` and `Q` follow from the length (§2.9.7, Q = 10 · 2^L). `sigma` replaces
@@ -44,7 +59,7 @@ export function universal(
 }
 
 /** Computes the test from the sum of log2 of the distances, over K blocks of L bits after the first Q. */
-export function judgeUniversal({
+function judgeUniversal({
   L,
   Q,
   K,

@@ -1,29 +1,10 @@
 /** The table of the tests: what each detects, and the results of the sequences. */
 
 import type { ApplicableOutcome, SuiteReport, TestName } from '../../../../sp800-22/src/index.ts';
-import { grouped } from '../../../../sp800-22/src/index.ts';
+import { CATALOGUE, grouped } from '../../../../sp800-22/src/index.ts';
 import { pValueText } from '../format.ts';
 import type { AssessSummary, TestCounts } from '../summary.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
-
-/** Section of SP 800-22 Rev. 1a, and the defect that the test detects. */
-export const DETECTS: Readonly<Record<TestName, readonly [section: string, what: string]>> = {
-  frequency: ['2.1', 'too many ones or zeros'],
-  block_frequency: ['2.2', 'too many ones or zeros within blocks'],
-  cumulative_sums: ['2.13', 'drift of the random walk, from either end'],
-  runs: ['2.3', 'changing between 0 and 1 too often or seldom'],
-  longest_run: ['2.4', 'runs of ones too long or short'],
-  rank: ['2.5', 'linear dependence of substrings'],
-  dft: ['2.6', 'periodic features'],
-  non_overlapping_template: ['2.7', 'a pattern too often or seldom'],
-  overlapping_template: ['2.8', 'runs of nine ones too often or seldom'],
-  universal: ['2.9', 'compressibility'],
-  approximate_entropy: ['2.12', 'uneven continuation of patterns'],
-  random_excursions: ['2.14', 'uneven visits of the walk, per cycle'],
-  random_excursions_variant: ['2.15', 'uneven visits of the walk, in total'],
-  serial: ['2.11', 'uneven frequency of patterns'],
-  linear_complexity: ['2.10', 'short feedback registers'],
-};
 
 /** The smallest p-value of a test over all sequences, and the number of its p-values. */
 export interface Smallest {
@@ -58,8 +39,8 @@ ${tests.map(
 }
 
 function detectsText(name: TestName): string {
-  const [section, what] = DETECTS[name];
-  return `${what} (§${section})`;
+  const { section, detects } = CATALOGUE[name];
+  return `${detects} (§${section})`;
 }
 
 const NO_FIGURE = markup`<td class="number">–</td>`;
