@@ -1,4 +1,5 @@
-/** Titles and descriptions of the 15 tests of SP 800-22, in groups. */
+/** The tests of SP 800-22 as the pages show them: their texts, in groups. */
+import { CATALOGUE } from '../../packages/sp800-22/src/catalogue.ts';
 
 interface TestText {
   readonly title: string;
@@ -6,58 +7,14 @@ interface TestText {
   readonly detects: string;
 }
 
-const TEXTS: Readonly<Record<string, TestText>> = {
-  frequency: { title: 'Frequency', section: '2.1', detects: 'too many ones or zeros' },
-  block_frequency: {
-    title: 'Block frequency',
-    section: '2.2',
-    detects: 'too many ones or zeros within blocks',
-  },
-  cumulative_sums: {
-    title: 'Cumulative sums',
-    section: '2.13',
-    detects: 'drift of the random walk, from either end',
-  },
-  runs: { title: 'Runs', section: '2.3', detects: 'too many or too few changes' },
-  longest_run: {
-    title: 'Longest run',
-    section: '2.4',
-    detects: 'too long or too short runs of ones',
-  },
-  rank: { title: 'Matrix rank', section: '2.5', detects: 'linear dependence of substrings' },
-  dft: { title: 'Spectrum (DFT)', section: '2.6', detects: 'periodic features' },
-  linear_complexity: {
-    title: 'Linear complexity',
-    section: '2.10',
-    detects: 'short feedback registers',
-  },
-  universal: { title: 'Universal', section: '2.9', detects: 'compressibility' },
-  non_overlapping_template: {
-    title: 'Non-overlapping templates',
-    section: '2.7',
-    detects: 'one of 148 patterns too often or too rarely',
-  },
-  overlapping_template: {
-    title: 'Overlapping template',
-    section: '2.8',
-    detects: 'runs of nine ones too often or too rarely',
-  },
-  serial: { title: 'Serial', section: '2.11', detects: 'uneven frequency of patterns' },
-  approximate_entropy: {
-    title: 'Approximate entropy',
-    section: '2.12',
-    detects: 'uneven continuation of patterns',
-  },
-  random_excursions: {
-    title: 'Random excursions',
-    section: '2.14',
-    detects: 'uneven visits of the walk, per cycle',
-  },
-  random_excursions_variant: {
-    title: 'Random excursions variant',
-    section: '2.15',
-    detects: 'uneven visits of the walk, in total',
-  },
+const TEXTS: Readonly<Record<string, TestText>> = CATALOGUE;
+
+/** Where the pages say in other words what a test detects. Evidence has 148 templates, reports may have others. */
+const DETECTS: Readonly<Record<string, string>> = {
+  runs: 'too many or too few changes',
+  longest_run: 'too long or too short runs of ones',
+  non_overlapping_template: 'one of 148 patterns too often or too rarely',
+  overlapping_template: 'runs of nine ones too often or too rarely',
 };
 
 /** Texts of the tests after modulation. They form a group of their own, because they do not judge the generator. */
@@ -69,10 +26,11 @@ export const MODULATION_TEXT = {
 
 /** Returns the texts of a test. The title of an unknown test is its name. */
 export function testText(name: string): TestText {
-  return TEXTS[name] ?? { title: name, section: '', detects: '' };
+  const { title, section, detects } = TEXTS[name] ?? { title: name, section: '', detects: '' };
+  return { title, section, detects: DETECTS[name] ?? detects };
 }
 
-const GROUPS = [
+const GROUPS: readonly { readonly title: string; readonly tests: readonly string[] }[] = [
   { title: 'Balance', tests: ['frequency', 'block_frequency', 'cumulative_sums'] },
   { title: 'Runs', tests: ['runs', 'longest_run'] },
   { title: 'Structure', tests: ['rank', 'dft', 'linear_complexity', 'universal'] },
@@ -81,19 +39,20 @@ const GROUPS = [
     tests: ['non_overlapping_template', 'overlapping_template', 'serial', 'approximate_entropy'],
   },
   { title: 'Random walk', tests: ['random_excursions', 'random_excursions_variant'] },
-] as const;
+];
 
 export interface TestGroup<T> {
   readonly title: string;
   readonly items: readonly T[];
 }
 
-/** Sorts items into the groups of their tests. Items of unknown tests come last. */
+/** Sorts items into the groups of their tests. Items of tests without a group come last. */
 export function groupByTest<T>(items: readonly T[], nameOf: (item: T) => string): TestGroup<T>[] {
   const known = GROUPS.map(({ title, tests }) => ({
     title,
     items: tests.flatMap((test) => items.filter((item) => nameOf(item) === test)),
   }));
-  const others = items.filter((item) => !(nameOf(item) in TEXTS));
+  const grouped = GROUPS.flatMap(({ tests }) => tests);
+  const others = items.filter((item) => !grouped.includes(nameOf(item)));
   return [...known, { title: 'Others', items: others }].filter((group) => group.items.length > 0);
 }
