@@ -69,6 +69,7 @@ describe('the programs of the reference', () => {
       /metricsSeries\(\{ hours: 2, step: 5 \}\)/,
     );
     assert.match(programOf('TypeScript', call('metrics'), DEMO), /phm\.metrics\(\)/);
+    assert.match(programOf('TypeScript', call('listKeys'), DEMO), /await phm\.keyPage\(/);
     const keyId = 'phm_5';
     const revoke = { keyId, body: '{"reason": "superseded"}' };
     assert.match(

@@ -91,7 +91,7 @@ interface Arguments {
 
 type Write = (given: Arguments, literal: (value: unknown) => string) => string;
 
-/** The call of the TypeScript client, by operation. */
+/** The call of the TypeScript client, by operation, but for plain reads. */
 const TYPESCRIPT: Readonly<Record<string, Write>> = {
   generate: ({ body }, literal) => `generate(${literal(body)})`,
   generateSealed: ({ body }, literal) => `generateSealed(${literal(body)})`,
@@ -101,9 +101,6 @@ const TYPESCRIPT: Readonly<Record<string, Write>> = {
   receipt: ({ keyId }, literal) => `receipt(${literal(keyId)})`,
   receiptByCommitment: ({ body }, literal) =>
     `receiptByCommitment(${literal(body.key_id)}, ${literal(body.key_commitment)})`,
-  metrics: ({ query }, literal) => `metrics(${optional(query, literal)})`,
-  metricsSeries: ({ query }, literal) => `metricsSeries(${optional(query, literal)})`,
-  randomness: ({ query }, literal) => `randomness(${optional(query, literal)})`,
 };
 
 /** Returns an object, or nothing if it has no members. */
@@ -111,7 +108,7 @@ function optional(query: Arguments['query'], literal: (value: unknown) => string
   return Object.keys(query).length === 0 ? '' : literal(query);
 }
 
-/** The call of the Python client, by operation. */
+/** The call of the Python client, by operation, but for plain reads. */
 const PYTHON: Readonly<Record<string, Write>> = {
   generate: ({ body }, literal) => `generate(${named(body, 'security_level', literal)})`,
   generateSealed: ({ body }, literal) =>
@@ -122,10 +119,19 @@ const PYTHON: Readonly<Record<string, Write>> = {
   receipt: ({ keyId }, literal) => `receipt(${literal(keyId)})`,
   receiptByCommitment: ({ body }, literal) =>
     `receipt_by_commitment(${literal(body.key_id)}, ${literal(body.key_commitment)})`,
-  metrics: ({ query }, literal) => `metrics(${byName(query, literal)})`,
-  metricsSeries: ({ query }, literal) => `metrics_series(${byName(query, literal)})`,
-  randomness: ({ query }, literal) => `randomness(${byName(query, literal)})`,
 };
+
+/** Lists, which the clients read page by page: their programs are the tested ones. */
+const PAGED = ['listKeys'];
+
+/** Reports whether the clients' call takes the query alone, under the name of the operation. */
+function isPlainRead({ id, method, path, isKeyed }: Call): boolean {
+  return method === 'GET' && isKeyed && !path.includes('{') && !PAGED.includes(id);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 /** Returns the arguments of a Python call: the first by its place, the others by name. */
 function named(body: Arguments['body'], first: string, literal: (value: unknown) => string) {
@@ -163,7 +169,8 @@ function queryOf({ query = '' }: Filled): Arguments['query'] {
 
 function typescriptOf(call: Call, { address, apiKey }: Caller, filled: Filled): string | null {
   const given = argumentsOf(call, filled);
-  const write = TYPESCRIPT[call.id];
+  const read: Write = ({ query }, literal) => `${call.id}(${optional(query, literal)})`;
+  const write = isPlainRead(call) ? read : TYPESCRIPT[call.id];
   if (!given || !write) return null;
   const key = apiKey === null ? 'process.env.PHM_API_KEY' : `'${apiKey}'`;
   return `import { PhmClient } from 'phm-client';
@@ -178,7 +185,8 @@ console.log(JSON.stringify(answer));
 
 function pythonOf(call: Call, { address, apiKey }: Caller, filled: Filled): string | null {
   const given = argumentsOf(call, filled);
-  const write = PYTHON[call.id];
+  const read: Write = ({ query }, literal) => `${snakeCase(call.id)}(${byName(query, literal)})`;
+  const write = isPlainRead(call) ? read : PYTHON[call.id];
   if (!given || !write) return null;
   const ownKey = call.isKeyed && apiKey === null;
   const key = call.isKeyed
