@@ -23,7 +23,7 @@ export const TEST_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5];
 export const GATE_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
 /** The four tests that judge both carrier and modulated stream. */
-export const PAIRED_TESTS: readonly TestName[] = STREAM_TESTS.modulated;
+export const PAIRED_TESTS = STREAM_TESTS.modulated;
 
 /** Streams per second-level verdict, as many as in the service. */
 export const GROUP = 1_000;

@@ -50,6 +50,6 @@ export function evidenceTally(tests: readonly EvidenceTest[] = EVIDENCE_TESTS): 
 }
 
 /** Returns the labels of the p-values of a test; one empty string if it has one p-value. */
-export function evidenceLabels(test: EvidenceTest): readonly string[] {
+export function evidenceLabels(test: TestName): readonly string[] {
   return rowLabels(test, SAMPLE_BITS, NIST_PARAMETERS);
 }

@@ -4,15 +4,9 @@
  * It uses only released keys, whose samples passed the gate. Sound samples fail the gate a few times in a million, too
  * rarely to bias the result for a thousand keys.
  */
-import {
-  judgeSecondLevel,
-  NIST_PARAMETERS,
-  type RowCounts,
-  type SecondLevelRow,
-  type TestName,
-} from '#sp800-22';
+import { judgeSecondLevel, NIST_PARAMETERS, type RowCounts, type SecondLevelRow } from '#sp800-22';
 import { EVIDENCE_DEFINITION } from '../../keys/evidence.ts';
-import { evidenceTally } from '../../keys/evidence-suite.ts';
+import { type EvidenceTest, evidenceTally } from '../../keys/evidence-suite.ts';
 import {
   STREAM_NAMES,
   STREAM_TESTS,
@@ -32,7 +26,7 @@ export interface RandomnessQuery {
 }
 
 /** Counts of one p-value of one stream over the keys. */
-interface StreamRow extends RowCounts<TestName> {
+interface StreamRow extends RowCounts<EvidenceTest> {
   readonly stream: StreamName;
 }
 
@@ -72,7 +66,7 @@ function judgeRows(reports: readonly StreamPValues[]): readonly JudgedStreamRow[
     const tally = evidenceTally(STREAM_TESTS[stream]);
     for (const report of reports) tally.add(report[stream]);
     // A tally of tests has no rows of supplements.
-    return tally.rows.map((row) => ({ ...row, test: row.test as TestName, stream }));
+    return tally.rows.map((row) => ({ ...row, test: row.test as EvidenceTest, stream }));
   });
   const secondLevel = judgeSecondLevel(reports.length, rows, SAMPLE_BITS, NIST_PARAMETERS);
   return secondLevel.judged ? secondLevel.rows : rows;
