@@ -57,7 +57,7 @@ describe('the guide to judging a generator', () => {
     const reader = new Reader(newFolder());
     assert.equal(await reader.follow(readGuide('judge-a-generator')), 5);
     const page = readFileSync(join(reader.folder, 'report.html'), 'utf8');
-    assert.match(page, /3 of 189 rows/);
+    assert.match(page, /3 of \d+ rows/);
   });
 });
 

@@ -85,7 +85,7 @@ describe('the sp800-22 package', () => {
       // Another version of the engine may round e^x and a^b differently.
       const expected = pValuesOf(runPackedSuite(aesStream(20, 131_072)));
       const actual = pValuesOf(report);
-      assert.equal(actual.length, 189);
+      assert.equal(actual.length, expected.length);
       for (const [i, p] of actual.entries()) {
         assert.ok(Math.abs(p - expected[i]) < 1e-12, `p-value ${i}: ${p}, expected ${expected[i]}`);
       }

@@ -21,6 +21,16 @@ function write(name: string, bytes: Uint8Array): string {
   return path;
 }
 
+/** Six tests for short sequences, so that 10 of these have 60 results. */
+const SIX_TESTS = [
+  'frequency',
+  'block_frequency',
+  'cumulative_sums',
+  'runs',
+  'longest_run',
+  'dft',
+].flatMap((name) => ['--test', name]);
+
 const assess = (file: string, ...flags: string[]) =>
   runCommand(['assess', file, '--sequences', 'all', '--threads', '1', '--fail', ...flags]);
 
@@ -40,7 +50,7 @@ describe('phm-lab assess --fail on 2 to 54 sequences', () => {
 
   it('does not fail a sound source, and warns that it is not judged', async () => {
     const file = write('sound.bin', stream(1250));
-    const { code, stdout, stderr } = await assess(file, '--bits', '1000');
+    const { code, stdout, stderr } = await assess(file, '--bits', '1000', ...SIX_TESTS);
     assert.equal(code, 0);
     assert.match(stdout, /^All sequences together: no failure\.$/m);
     assert.match(
