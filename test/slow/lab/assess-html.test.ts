@@ -42,6 +42,16 @@ function write(name: string, content: string | Uint8Array): string {
 const assess = (...args: string[]) =>
   runCommand(['assess', '--threads', '1', ...args], { SOURCE_DATE_EPOCH: '1700000000' });
 
+/** Six tests for short sequences, with eight rows. */
+const SIX_TESTS = [
+  'frequency',
+  'block_frequency',
+  'cumulative_sums',
+  'runs',
+  'longest_run',
+  'dft',
+].flatMap((name) => ['--test', name]);
+
 const MANY = ['--bits', '1000', '--sequences', 'all'];
 
 /** Runs `phm assess … --html`, which must succeed, and returns the page. */
@@ -138,7 +148,7 @@ describe('the page of phm assess --html', () => {
 
   it('shows every row of a judged source and marks the failed row', async () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
-    const page = await pageOf(write('sixty.bin', bytes), ...MANY);
+    const page = await pageOf(write('sixty.bin', bytes), ...MANY, ...SIX_TESTS);
     assert.match(page, /✗<\/span>Second level FAILED: \d of 8 rows failed<\/h2>/);
     assert.match(page, /<caption>Rows that FAILED: a check is below 0\.000625<\/caption>/);
     assert.match(page, /divided by 16 checks of 8 rows/);

@@ -473,7 +473,7 @@ describe('phm assess --csv and --test', () => {
         }
       }
     }
-    assert.equal(expected.length, 1 + 2 * 8);
+    assert.ok(expected.length > 2 * 8);
     const [lines, facts] = stdout.split(/# Report,.*\n# Input,/);
     assert.equal(lines, `${expected.join('\n')}\n`);
     assert.match(facts, /^"lines\.bin"\n(# [A-Z][^\n,]+,"[^\n"]+"\n)+$/);
