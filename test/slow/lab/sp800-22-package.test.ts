@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runPackedSuite, type SuiteReport } from '#sp800-22';
+import { runPackedSuite, type SuiteReport, TEST_NAMES } from '#sp800-22';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
 import { aesStream } from '../../sp800-22/differential.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
@@ -76,7 +76,10 @@ describe('the sp800-22 package', () => {
     it(`runs the documented example on ${name}`, { skip }, () => {
       const output = run(node ?? '', ['example.mjs']);
       assert.match(output, /^frequency: smallest p = /);
-      assert.match(output, /\d+ of 1[35] tests passed, gate: PASS\n\d of 1\d\d rows failed\n$/);
+      const [, all] =
+        /\d+ of (\d+) tests passed, gate: PASS\n\d of 1\d\d rows failed\n$/.exec(output) ?? [];
+      // Without enough cycles of the random walk, two tests do not apply.
+      assert.ok([TEST_NAMES.length - 2, TEST_NAMES.length].includes(Number(all)), output);
     });
 
     it(`gives the same report as the service on ${name}`, { skip }, () => {
