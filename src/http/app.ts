@@ -123,6 +123,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   refuseUnknownRoutes(app, cors);
   handleRawEvents(app.server, cors, { clock, logger: options.logger, observer, accessLog });
   watchHandshakes(app, { logger: options.logger, observer, accessLog });
+  checkScopes(app, authenticator);
   const routes = collectRoutes(app);
   const context: RouteContext = { ...options, authenticator, observer };
   await app.register((scope) => addRoutes(scope, context, routes), { prefix: options.basePath });
@@ -137,7 +138,6 @@ async function addRoutes(
   context: RouteContext,
   routes: readonly RouteOptions[],
 ): Promise<void> {
-  checkScopes(app, context.authenticator);
   const logReads = new LogReads();
   generateRoutes(app, context);
   validateRoute(app, context);

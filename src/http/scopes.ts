@@ -11,8 +11,9 @@ declare module 'fastify' {
 }
 
 /**
- * Lets a route with a `scope` check the API key before anything else that is its own. MUST run before the routes are added.
- * Adding a documented route throws if it neither has a scope nor says that it needs no API key.
+ * Lets a route with a `scope` check the API key before anything else that is its own, also below other prefixes. MUST run before
+ * the routes are added. Adding a documented route throws if it neither has a scope nor says, by an empty `security`, that it
+ * needs no API key.
  */
 export function checkScopes(
   app: FastifyInstance,
@@ -21,6 +22,8 @@ export function checkScopes(
   app.addHook('onRoute', (route) => {
     const { url, schema, config, onRequest = [] } = route;
     if (config?.scope) route.onRequest = [authenticator.check(config.scope), ...[onRequest].flat()];
-    else if (!schema?.hide && !schema?.security) throw new Error(`the route ${url} has no scope`);
+    else if (!schema?.hide && schema?.security?.length !== 0) {
+      throw new Error(`the route ${url} has no scope`);
+    }
   });
 }

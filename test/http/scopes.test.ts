@@ -32,6 +32,19 @@ describe('the scope of a route', () => {
     await app.close();
   });
 
+  it('is checked below other prefixes too', async () => {
+    const { app, steps } = appWith();
+    app.register(
+      async (inner) => {
+        inner.get('/keyed', { config: { scope: 'read' } }, async () => 'answer');
+      },
+      { prefix: '/api' },
+    );
+    assert.equal((await app.inject('/api/keyed')).statusCode, 200);
+    assert.deepEqual(steps, ['checks read']);
+    await app.close();
+  });
+
   it('may be absent only if the route says that it needs no API key, or is not documented', () => {
     const { app } = appWith();
     const add = (url: string, schema?: object) =>
@@ -43,5 +56,6 @@ describe('the scope of a route', () => {
       /\/forgotten has no scope/,
     );
     assert.throws(() => add('/bare'), /\/bare has no scope/);
+    assert.throws(() => add('/keyed', { security: [{ apiKey: [] }] }), /\/keyed has no scope/);
   });
 });

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RouteContext } from '../context.ts';
 import { serveBuilt } from './built-pages.ts';
 
-/** Built from `packages/lab/page/` (`scripts/build-testbench.ts`). */
+/** Built from `packages/lab/testbench/` (`scripts/build-testbench.ts`). */
 const BUILT_PAGE = fileURLToPath(new URL('../../../build/testbench', import.meta.url));
 
 /** The page's own policy, which names the digests of its script and style. */

@@ -100,7 +100,7 @@ class Listener {
     const tls = secure ? loadTls({ certFile, keyFile, requireHybrid: false }) : null;
     const service = standInService('enterprise', { checkReadiness: () => READY });
     const app = await buildTestApp({ service, tls, connections, timeouts });
-    app.get('/large', async () => Buffer.alloc(LARGE_BYTES));
+    app.get('/large', { schema: { hide: true } }, async () => Buffer.alloc(LARGE_BYTES));
     await app.listen({ host: '127.0.0.1', port: 0 });
     return new Listener(app, connections, secure);
   }
