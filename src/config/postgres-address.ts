@@ -1,6 +1,6 @@
 /**
  * The address of PostgreSQL, in the form of libpq's connection URIs (PostgreSQL documentation, 34.1.1.2), also with
- * several hosts (34.1.1.3). `test/config/postgres-address.test.ts` compares the parser with libpq.
+ * several hosts (34.1.1.3). `test/ledger/postgres-address.test.ts` compares the parser with libpq.
  *
  * The driver's own parser knows one host only, and decodes some parts differently.
  */

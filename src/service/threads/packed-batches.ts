@@ -146,6 +146,8 @@ function writeNumbers(
   at: number,
   { keys, createdMs, usage, failures }: PlainKeyGenerated,
 ): void {
+  // 0 stands for a result of another kind.
+  if (keys.length === 0) throw new TypeError('"result" expected a key, got none');
   columns[at] = keys.length;
   columns[at + 1] = createdMs;
   columns[at + 2] = usage.month;
