@@ -8,7 +8,7 @@ import { labSoftware, readVersion } from './software.ts';
 
 const NAME = 'phm-lab';
 
-/** Made by `npm run build --workspace phm-lab`, and part of the package. */
+/** Part of the package (`scripts/complete-package.ts`). */
 const PAGE = fileURLToPath(new URL('../../testbench.html', import.meta.url));
 
 const version = readVersion();
@@ -29,6 +29,15 @@ void runLab(process.argv.slice(2), {
   software: () => labSoftware(version),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-}).then((code) => {
-  process.exitCode = code;
-});
+}).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  // Name and places, and never the message, which may quote the input.
+  (error: unknown) => {
+    const { name, stack = '' } = error instanceof Error ? error : new Error();
+    const frames = stack.split('\n').filter((line) => line.startsWith('    at '));
+    process.stderr.write(`${[`${NAME}: ended by an unexpected ${name}`, ...frames].join('\n')}\n`);
+    process.exitCode = 1;
+  },
+);

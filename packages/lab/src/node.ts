@@ -1,19 +1,24 @@
 /** Node's platform: its hash, its cores and its threads. */
 import { availableParallelism } from 'node:os';
 import { parentPort, type Worker } from 'node:worker_threads';
-import { startThread } from '../../platform/src/threads/index.ts';
+import { newThread, startThread } from '../../platform/src/threads/index.ts';
 import { newHash } from '../../sp800-22/src/node.ts';
 import { installPlatform, type SuiteWorker } from './platform.ts';
-
-installPlatform({ newHash, cores: availableParallelism, startWorker, workerPort });
 
 /** TypeScript in the project, JavaScript in the package. */
 const EXTENSION = import.meta.url.slice(-3);
 
-/** Starts a worker thread of the suite, or one with other code in tests. */
-export function startWorker(
-  code: URL = new URL(`./assess/worker-entry-node${EXTENSION}`, import.meta.url),
-): SuiteWorker {
+const SUITE_WORKER = new URL(`./assess/worker-entry-node${EXTENSION}`, import.meta.url);
+
+installPlatform({
+  newHash,
+  cores: availableParallelism,
+  startWorker: () => suiteWorkerOf(newThread(SUITE_WORKER)),
+  workerPort,
+});
+
+/** Starts a worker thread of a program's command, or one with other code in tests. */
+export function startWorker(code: URL = SUITE_WORKER): SuiteWorker {
   return suiteWorkerOf(startThread(code));
 }
 

@@ -10,18 +10,30 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** Holds the laboratory and its libraries, in the project and in the package. */
 const PACKAGES = join(HERE, '../..');
 
+const NAME = 'phm-lab';
+
 /** What the reports depend on. */
 const PARTS = ['ais-20-31', 'lab', 'platform', 'sp800-22', 'sp800-90b'];
 
 /** Digits of the digest in the name of a build. */
 const DIGITS = 16;
 
-/** Returns the version that the package file above this folder states. */
-export function readVersion(): string {
-  let folder = HERE;
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string })
-    .version;
+/** Returns the version that the package file states: that above this folder. Throws if it is not there. */
+export function readVersion(from: string = HERE): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const path = join(folder, 'package.json');
+    const { name, version } = existsSync(path)
+      ? (JSON.parse(readFileSync(path, 'utf8')) as PackageFile)
+      : {};
+    if (name === NAME && version !== undefined) return version;
+    if (dirname(folder) === folder)
+      throw new Error(`there is no package.json of ${NAME} above ${from}: install it again`);
+  }
+}
+
+interface PackageFile {
+  readonly name?: string;
+  readonly version?: string;
 }
 
 /**
@@ -34,7 +46,7 @@ export function labSoftware(version: string, packages: string = PACKAGES): Softw
     .sort()
     .map((path) => `${sha256(readFileSync(join(packages, path)))}  ${path}\n`);
   const digest = sha256(lines.join('')).slice(0, DIGITS);
-  return { program: `phm-lab ${version}`, build: `phm-lab/${version}+${digest}` };
+  return { program: `${NAME} ${version}`, build: `${NAME}/${version}+${digest}` };
 }
 
 function filesOf(packages: string, folder: string): string[] {

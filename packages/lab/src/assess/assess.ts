@@ -89,13 +89,22 @@ export async function assess(source: Source, options: AssessOptions = {}): Promi
   const cut = toCut(options);
   assertInteger('workers', workers, 0, 1024);
   const reader = openReader(source, format, recognitionOf(cut));
-  await ready(options).catch(async (error) => {
+  let run: SuiteRun;
+  let recorder: Recorder;
+  try {
+    await ready(options);
+    const onSequence: RunControl['onSequence'] = (sequence, i) => recorder.draw(sequence, i);
+    run = new SuiteRun(reader, cut, { ...options, constants, workers, onSequence });
+    recorder = new Recorder(options, cut, () => inputOf(source, options, reader, run.input));
+  } catch (error) {
+    // A run closes its reader itself.
     await reader.close();
     throw error;
-  });
-  const onSequence: RunControl['onSequence'] = (sequence, index) => recorder.draw(sequence, index);
-  const run = new SuiteRun(reader, cut, { ...options, constants, workers, onSequence });
-  const recorder = new Recorder(options, cut, () => inputOf(source, options, reader, run.input));
+  }
+  return recordAll(run, recorder);
+}
+
+async function recordAll(run: SuiteRun, recorder: Recorder): Promise<Assessment> {
   try {
     for await (const report of run.reports()) recorder.add(report);
     return recorder.end(true);

@@ -86,13 +86,15 @@ class Order {
 
   async #read(): Promise<void> {
     this.#reading = true;
+    let sequence: InputSequence | null = null;
     try {
-      const sequence = await this.#run.next();
+      sequence = await this.#run.next();
       if (sequence) this.#run.onSequence(sequence, this.#submitted);
       if (!sequence) this.#ended = true;
       else if (this.#failure) sequence.bytes.fill(0);
       else void this.#submit(sequence);
     } catch (error) {
+      sequence?.bytes.fill(0);
       this.#ended = toError(error);
     }
     this.#reading = false;

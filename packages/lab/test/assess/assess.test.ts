@@ -1,10 +1,10 @@
-/** `assess` of the package on inputs of all kinds, in this thread. test/slow/lab/sp800-22-assess.test.ts has workers. */
+/** `assess` of the package on inputs of all kinds, in this thread. test/slow/lab/lab-package.test.ts has workers. */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { runPackedSuite, type SuiteReport } from '../../../sp800-22/src/index-node.ts';
-import { AssessError, assess } from '../../src/index-node.ts';
+import { AssessError, assess, type ByteSource, type InputSequence } from '../../src/index-node.ts';
 
 const BITS = 1_001;
 const BYTES = Uint8Array.from({ length: 1_000 }, (_, i) => (i * i * 31 + (i >>> 3) * 77) & 255);
@@ -117,5 +117,46 @@ describe('assess', () => {
         message: new RegExp(`^"${option}" expected names from .*, got luck$`),
       });
     }
+  });
+});
+
+/** An endless input of one byte, which counts how often it is closed. */
+class Endless implements ByteSource {
+  readonly sizeBytes = undefined;
+  closed = 0;
+
+  async read(into: Uint8Array): Promise<number> {
+    into.fill(0xa5);
+    return into.length;
+  }
+
+  async close(): Promise<void> {
+    this.closed += 1;
+  }
+}
+
+describe('assess whose caller fails', () => {
+  const options = { bits: 1000, workers: 0, format: 'binary' } as const;
+
+  it('closes the input if the members of the trace fail', async () => {
+    const source = new Endless();
+    const input = (): never => {
+      throw new TypeError('no input');
+    };
+    const failing = { ...options, write: { html: () => {} }, input };
+    await assert.rejects(assess(source, failing), /no input/);
+    assert.equal(source.closed, 1);
+  });
+
+  it('closes the input and wipes the sequence that was not taken', async () => {
+    const source = new Endless();
+    let seen: Uint8Array | undefined;
+    const onSequence = ({ bytes }: InputSequence): never => {
+      seen = bytes;
+      throw new TypeError('no sequence');
+    };
+    await assert.rejects(assess(source, { ...options, onSequence }), /no sequence/);
+    assert.equal(source.closed, 1);
+    assert.deepEqual(seen, new Uint8Array(125));
   });
 });

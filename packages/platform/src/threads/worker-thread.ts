@@ -3,16 +3,22 @@ import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
 import { childEnvironment } from './compile-cache.ts';
 import { isWorkingDirectoryGone } from './working-directory.ts';
 
+type ThreadOptions = Pick<WorkerOptions, 'name' | 'transferList' | 'workerData'>;
+
+/**
+ * Starts a thread of a program. The program goes to the root directory if its own was removed. See `newThread`.
+ */
+export function startThread(url: URL, options: ThreadOptions = {}): Worker {
+  leaveRemovedDirectory();
+  return newThread(url, options);
+}
+
 /**
  * Starts a thread that does not see the environment. `name` appears in the operating system's list of threads. A thread of
  * a server MUST call `logThreadWarnings`. No module of a thread may use top-level await: V8 aborts the process if the thread
  * is terminated during it.
  */
-export function startThread(
-  url: URL,
-  options: Pick<WorkerOptions, 'name' | 'transferList' | 'workerData'> = {},
-): Worker {
-  leaveRemovedDirectory();
+export function newThread(url: URL, options: ThreadOptions = {}): Worker {
   return new Worker(url, { ...options, env: childEnvironment() });
 }
 
