@@ -1,16 +1,13 @@
 /** The project's version, from its package file, and the name of the installed program. */
-import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { treeDigest } from '#platform/files';
 import packageFile from '../../package.json' with { type: 'json' };
 
 export const PROJECT_VERSION: string = packageFile.version;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Digits of the digest in the name. */
-const DIGITS = 16;
 
 let name: string | undefined;
 
@@ -32,7 +29,7 @@ let name: string | undefined;
  * milliseconds; later calls return the same text.
  */
 export function softwareName(): string {
-  name ??= `phm-key-service/${PROJECT_VERSION}+${digestOfFiles().slice(0, DIGITS)}`;
+  name ??= `phm-key-service/${PROJECT_VERSION}+${digestOfFiles()}`;
   return name;
 }
 
@@ -40,17 +37,5 @@ function digestOfFiles(): string {
   const packages = readdirSync(join(ROOT, 'packages'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => `packages/${entry.name}/src`);
-  const paths = ['package.json', ...['src', ...packages].flatMap(filesOf)];
-  const lines = paths
-    .filter((path) => !path.includes('/.'))
-    .sort()
-    .map((path) => `${hash('sha256', readFileSync(join(ROOT, path)))}  ${path}\n`);
-  return hash('sha256', lines.join(''));
-}
-
-/** Returns the paths of all files below a folder, from the root of the project and with `/`. */
-function filesOf(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).replaceAll(sep, '/'));
+  return treeDigest(ROOT, ['src', ...packages], ['package.json']);
 }

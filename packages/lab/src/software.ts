@@ -1,8 +1,8 @@
 /** The name, the version and the build of `phm-lab`, for its reports. */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { treeDigest } from '../../platform/src/files/index.ts';
 import type { Software } from './report/trace.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -14,9 +14,6 @@ const NAME = 'phm-lab';
 
 /** What the reports depend on. */
 const PARTS = ['ais-20-31', 'lab', 'platform', 'sp800-22', 'sp800-90b'];
-
-/** Digits of the digest in the name of a build. */
-const DIGITS = 16;
 
 /** Returns the version that the package file states: that above this folder. Throws if it is not there. */
 export function readVersion(from: string = HERE): string {
@@ -37,24 +34,13 @@ interface PackageFile {
 }
 
 /**
- * Returns `phm-lab <version>` and the build `phm-lab/<version>+<16 hexadecimal digits>`. The digits begin the SHA-256 of a list
- * in the form of sha256sum, with a line for each file of the program, sorted by the bytes of the path. `packages` is the folder
- * of the parts.
+ * Returns `phm-lab <version>` and the build `phm-lab/<version>+<16 hexadecimal digits>`. The digits are the
+ * digest of the parts' files, which are in `packages`.
  */
 export function labSoftware(version: string, packages: string = PACKAGES): Software {
-  const lines = PARTS.flatMap((part) => filesOf(packages, `${part}/src`))
-    .sort()
-    .map((path) => `${sha256(readFileSync(join(packages, path)))}  ${path}\n`);
-  const digest = sha256(lines.join('')).slice(0, DIGITS);
+  const digest = treeDigest(
+    packages,
+    PARTS.map((part) => `${part}/src`),
+  );
   return { program: `${NAME} ${version}`, build: `${NAME}/${version}+${digest}` };
-}
-
-function filesOf(packages: string, folder: string): string[] {
-  return readdirSync(join(packages, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(packages, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
-}
-
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }

@@ -27,3 +27,4 @@ export {
   readTextStream,
   TextError,
 } from './text-file.ts';
+export { treeDigest } from './tree-digest.ts';
