@@ -1,5 +1,7 @@
 /** The page of `phm assess-entropy --html`: one file that loads nothing and runs no script. */
+
 import { type Markup, markup, NOTHING } from '../report/html/markup.ts';
+import { pageHead } from '../report/html/page-head.ts';
 import {
   digestName,
   isReadWhole,
@@ -9,7 +11,6 @@ import {
   runningHead,
   traceSection,
 } from '../report/html/report-section.ts';
-import { STYLE } from '../report/html/style.ts';
 import { fieldRows } from '../report/identity.ts';
 import { type EntropyClaim, initialFormula } from './claim.ts';
 import { coverageRows } from './coverage.ts';
@@ -17,9 +18,6 @@ import type { EntropyPageParts } from './page-parts.ts';
 import { figure } from './report.ts';
 import { DIGITS_NOTE, ESTIMATOR_NOTE } from './rules.ts';
 import { type EntropyTrace, entropyTraceRows } from './trace.ts';
-
-/** Forbids the page to load, run or send anything: its text and styles are all in it. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 const STANDARD = 'NIST SP 800-90B (January 2018)';
 
@@ -31,18 +29,10 @@ export function formatEntropyPage(
 ): string {
   const { title, tables, rule, signs, caveat } = parts;
   const { report, input } = trace;
-  return markup`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>Report ${report.id}: SP 800-90B report on ${input.name}</title>
-<link rel="icon" href="data:,">
-<style>${STYLE}${runningHead(trace)}</style>
-</head>
+  return markup`${pageHead(
+    `Report ${report.id}: SP 800-90B report on ${input.name}`,
+    runningHead(trace),
+  )}
 <body>
 <header><p class="kicker">Report: entropy assessment</p>
 <h1><bdi>${input.name}</bdi></h1>

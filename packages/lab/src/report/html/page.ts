@@ -10,11 +10,11 @@ import { distributionSection, type PValueClasses } from './distribution.ts';
 import { failingSection, type Layout } from './failing-section.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { pValueFigure, type TestPValues } from './p-value-plot.ts';
+import { pageHead } from './page-head.ts';
 import { proportionFigure } from './proportion-plot.ts';
 import { reportEnd, reportSection, runningHead, traceSection } from './report-section.ts';
 import { rowsSection } from './rows-table.ts';
 import { ruleSection } from './rule-section.ts';
-import { STYLE } from './style.ts';
 import { supplementsSection } from './supplements.ts';
 import { type Smallest, testsTable } from './tests-table.ts';
 import { LIMITS, verdictSection } from './verdict-section.ts';
@@ -54,25 +54,14 @@ export interface Pictures {
 
 const CONTAINS_BITS = ' Contains bits of the item: as secret as the item.';
 
-/** Forbids the page to load, run or send anything: its text, styles and pictures are all in it. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-
 /** Returns the page as text. */
 export function formatPage(content: PageContent): string {
   const { input, summary, first, smallest, facts, omitBits } = content;
   const sole = summary.sequences === 1 && summary.complete ? first : undefined;
-  const page = markup`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${facts ? `Report ${facts.report.id}: ` : ''}SP 800-22 report on ${input}</title>
-<link rel="icon" href="data:,">
-<style>${STYLE}${facts ? runningHead(facts, omitBits ? '' : CONTAINS_BITS) : NOTHING}</style>
-</head>
+  const page = markup`${pageHead(
+    `${facts ? `Report ${facts.report.id}: ` : ''}SP 800-22 report on ${input}`,
+    facts ? runningHead(facts, omitBits ? '' : CONTAINS_BITS) : NOTHING,
+  )}
 <body>
 ${header(content)}
 <main>
