@@ -90,6 +90,7 @@ const BEYOND_PACKAGES: Record<string, readonly string[]> = {
     'platform/src/files/index.ts',
     'platform/src/terminal/index.ts',
     'platform/src/threads/index.ts',
+    'sp800-22/src/arguments.ts',
     'sp800-22/src/elementary.ts',
     'sp800-22/src/index.ts',
     'sp800-22/src/node.ts',
@@ -97,7 +98,8 @@ const BEYOND_PACKAGES: Record<string, readonly string[]> = {
     'sp800-90b/src/index.ts',
   ],
   platform: ['commander'],
-  'sp800-90b': ['sp800-22/src/elementary.ts'],
+  'ais-20-31': ['sp800-22/src/arguments.ts'],
+  'sp800-90b': ['sp800-22/src/arguments.ts', 'sp800-22/src/elementary.ts'],
   sealing: ['tlog/src/index.ts', 'hpke'],
 };
 

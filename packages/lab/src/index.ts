@@ -3,9 +3,10 @@
  * and writes reports as text, JSON, CSV and page. The command line, the page of the test bench and programs of others use it.
  */
 
-export { type AssessOptions, assess, type Writers } from './assess/assess.ts';
+export { assess } from './assess/assess.ts';
 export type { Assessment } from './assess/assessment.ts';
 export { AssessError, type AssessFault, type AssessFigures } from './assess/errors.ts';
+export type { AssessOptions, Writers } from './assess/options.ts';
 export type { Progress } from './assess/suite-run.ts';
 export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
 export { type EntropyClaim, initialClaim } from './entropy/claim.ts';
@@ -31,6 +32,7 @@ export {
   tooFewWarning,
 } from './entropy/report.ts';
 export { type EntropyTrace, entropyTrace } from './entropy/trace.ts';
+export type { Bytes } from './input/bytes.ts';
 export { MAXIMUM_BITS } from './input/cutter.ts';
 export {
   type FormatGuess,
@@ -39,6 +41,7 @@ export {
   type Remedy,
   recogniseForm,
 } from './input/input-format.ts';
+export type { BlobSource, ByteSource, NodeStream, Source, StreamSource } from './input/kinds.ts';
 export {
   type ConsumedInput,
   type InputFormat,
@@ -48,7 +51,6 @@ export {
   skipBits,
 } from './input/reader.ts';
 export { type Recognition, refuseForm } from './input/recognising.ts';
-export type { BlobSource, ByteSource, Source, StreamSource } from './input/source.ts';
 export { TextBitReader, type TextFault, type TextFormat } from './input/text-bits.ts';
 export { type Markup, markup, NOTHING } from './report/html/markup.ts';
 export {

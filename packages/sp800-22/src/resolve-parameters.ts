@@ -4,8 +4,8 @@
  * The defaults are those of the NIST program, with one addition: the frequency test within a block also has a row
  * with the block length that §2.2.7 recommends.
  */
+import { assertInteger, assertOptions, type Members, outOfRange, wrongType } from './arguments.ts';
 import type { BlockLength, SuiteParameters, TestParameters } from './parameters.ts';
-import { assertInteger } from './result.ts';
 import { APPROXIMATE_ENTROPY_M } from './tests/approximate-entropy.ts';
 import { BLOCK_FREQUENCY_M, recommendedBlockLength } from './tests/block-frequency.ts';
 import { LINEAR_COMPLEXITY_M } from './tests/linear-complexity.ts';
@@ -37,14 +37,26 @@ const SINGLE: Readonly<Record<Single, readonly [source: string, ...bounds: numbe
   linearComplexityM: ['SP 800-22 §2.10.7', 500, 5000, LINEAR_COMPLEXITY_M],
 };
 
+/** The values are checked with their bounds. */
+const PARAMETERS: Members<TestParameters> = {
+  blockFrequencyM: () => {},
+  templateM: () => {},
+  overlappingM: () => {},
+  serialM: () => {},
+  approximateEntropyM: () => {},
+  linearComplexityM: () => {},
+};
+
 /**
  * Returns the parameters for sequences of `n` bits. Throws `RangeError` on a value outside its bounds, or on an
  * `n` that is not a number of bits. A sequence that is too short for a value is no error: the test does not apply.
  */
 export function resolveParameters(n: number, given: TestParameters = {}): SuiteParameters {
   assertInteger('n', n, 0, Number.MAX_SAFE_INTEGER);
+  assertOptions('parameters', given, PARAMETERS);
+  const { blockFrequencyM = ['nist', 'recommended'] } = given;
   return {
-    blockFrequencyM: blockLengths(n, given.blockFrequencyM ?? ['nist', 'recommended']),
+    blockFrequencyM: blockLengths(n, blockFrequencyM),
     templateM: single('templateM', given),
     overlappingM: single('overlappingM', given),
     serialM: single('serialM', given),
@@ -55,19 +67,23 @@ export function resolveParameters(n: number, given: TestParameters = {}): SuiteP
 
 function single(name: Single, given: TestParameters): number {
   const [source, minimum, maximum, standard] = SINGLE[name];
-  const value = given[name] ?? standard;
+  const { [name]: value = standard } = given;
   assertInteger(name, value, minimum, maximum, source);
   return value;
 }
 
 function blockLengths(n: number, given: BlockLength | readonly BlockLength[]): number[] {
-  const lengths = [given].flat().map((one) => blockLength(n, one));
+  const lengths = (isList(given) ? Array.from(given) : [given]).map((one) => blockLength(n, one));
   if (lengths.length === 0) {
     throw new RangeError('"blockFrequencyM" expected at least 1 element, got 0');
   }
   const different = [...new Set(lengths)];
   const usable = different.filter((M) => M <= n);
   return usable.length > 0 ? usable : [Math.min(...different)];
+}
+
+function isList(given: BlockLength | readonly BlockLength[]): given is readonly BlockLength[] {
+  return Array.isArray(given);
 }
 
 /** §2.2.7: M ≥ 20, M > 0.01 n and N = ⌊n / M⌋ < 100, which follows from the second. */
@@ -78,7 +94,7 @@ function blockLength(n: number, given: BlockLength): number {
   if (Number.isInteger(given) && given >= 20 && isLong) return given;
   // Without a length, M ≥ 20 is all that can be checked.
   const ofLength = isLong ? '' : `, M > 0.01 n = ${0.01 * n}`;
-  throw new RangeError(
-    `"blockFrequencyM" expected "nist", "recommended" or an integer M ≥ 20${ofLength} (SP 800-22 §2.2.7), got ${given}`,
-  );
+  const expected = `"nist", "recommended" or an integer M ≥ 20${ofLength} (SP 800-22 §2.2.7)`;
+  const isOfType = typeof given === 'number' || typeof given === 'string';
+  throw (isOfType ? outOfRange : wrongType)('blockFrequencyM', expected, given);
 }

@@ -4,7 +4,10 @@
  * A test is a pure function `(bits, parameters) → TestResult`. `bits` holds one bit (0 or 1) per
  * element. `runSuite` checks the values of the elements once; the tests do not.
  */
+import { assertUint8Array } from './arguments.ts';
 import { square } from './elementary.ts';
+
+export { assertInteger } from './arguments.ts';
 
 /** Counts, χ² and other intermediate figures of one test, as JSON. */
 export type Statistics = Record<string, number | readonly number[] | boolean>;
@@ -15,26 +18,11 @@ export interface TestResult {
   readonly statistics: Statistics;
 }
 
-/** Throws `RangeError` unless `bits` holds at least `minimum` elements. */
+/** Throws `TypeError` unless `bits` is a `Uint8Array`, and `RangeError` unless it holds at least `minimum` elements. */
 export function assertLengthBits(bits: Uint8Array, minimum: number): void {
+  assertUint8Array('bits', bits);
   if (bits.length < minimum) {
     throw new RangeError(`"bits" expected at least ${minimum} elements, got length=${bits.length}`);
-  }
-}
-
-/** Throws `RangeError` unless `value` is an integer within [minimum, maximum]. `source` says who sets these bounds. */
-export function assertInteger(
-  name: string,
-  value: number,
-  minimum: number,
-  maximum: number,
-  source = '',
-): void {
-  if (!Number.isInteger(value) || value < minimum || value > maximum) {
-    const cited = source && ` (${source})`;
-    throw new RangeError(
-      `"${name}" expected an integer from ${minimum} to ${maximum}${cited}, got ${value}`,
-    );
   }
 }
 

@@ -1,81 +1,31 @@
 /** An assessment: reads, tests and reports sequences concurrently. */
 import {
-  type Constants,
   KERNELS_SHA256,
   type ReadyOptions,
   ready,
+  resolveParameters,
   SUPPLEMENT_NAMES,
   type SuiteReport,
-  type SupplementName,
   TEST_NAMES,
-  type TestName,
-  type TestParameters,
 } from '../../../sp800-22/src/index.ts';
-import { assertInteger } from '../../../sp800-22/src/result.ts';
-import { type Cut, MAXIMUM_BITS, recognitionOf } from '../input/cutter.ts';
+import { type Cut, recognitionOf } from '../input/cutter.ts';
+import type { Source } from '../input/kinds.ts';
 import {
   type ConsumedInput,
-  type InputFormat,
   type InputSequence,
   openReader,
   type SequenceReader,
 } from '../input/reader.ts';
-import type { Source } from '../input/source.ts';
-import { platform, type SuiteWorker } from '../platform.ts';
+import { platform } from '../platform.ts';
 import { HtmlOutput } from '../report/html-output.ts';
 import { makeOutput } from '../report/output.ts';
 import { type AssessOutput, hasFailed, RunCounts } from '../report/summary.ts';
 import { createdText, type RunTrace, type Software } from '../report/trace.ts';
 import type { Assessment } from './assessment.ts';
 import { AssessError } from './errors.ts';
+import { type AssessOptions, checkOptions } from './options.ts';
+import { untilAborted } from './order.ts';
 import { type RunControl, SuiteRun } from './suite-run.ts';
-
-/** Each gets its report in parts, as soon as they are complete; the page as a whole at the end. */
-export interface Writers {
-  readonly json?: (text: string) => void;
-  readonly csv?: (text: string) => void;
-  readonly text?: (text: string) => void;
-  readonly html?: (page: string) => void;
-}
-
-export interface AssessOptions extends ReadyOptions, RunControl {
-  /** Name of the input in the reports. Default: that of a file, else `input`. */
-  readonly name?: string;
-  /**
-   * Default: binary, but an input is refused that looks like another form, such as `xz` or digits. `binary` reads each input
-   * as it is.
-   */
-  readonly format?: InputFormat;
-  /** Bits of each sequence; null: the whole input is one. Default: 2^20. */
-  readonly bits?: number | null;
-  /** Default: as many as the input has. */
-  readonly sequences?: number;
-  /** Bits of the input before the first sequence. */
-  readonly offset?: number;
-  /** Default: `exact`. */
-  readonly constants?: Constants;
-  /** Default: all. */
-  readonly tests?: readonly TestName[];
-  readonly parameters?: TestParameters;
-  /** Tests that are not part of SP 800-22. Default: none. */
-  readonly supplements?: readonly SupplementName[] | 'all';
-  /** Number of workers; 0: the calling thread. Default: one for each core. */
-  readonly workers?: number;
-  /** Starts a worker that calls the package's worker code, such as one from a blob. */
-  readonly createWorker?: () => SuiteWorker;
-  readonly onReport?: (report: SuiteReport) => void;
-  readonly write?: Writers;
-  /** Leaves the picture of the input's bits out of the page. */
-  readonly omitBits?: boolean;
-  /** What the caller says about the report. */
-  readonly report?: RunTrace['report'];
-  /** Members of the trace on the original input, if it was decoded before. Called at the end. */
-  readonly input?: () => Partial<RunTrace['input']>;
-  /** The program that writes the reports, and its build. */
-  readonly software?: Software;
-  /** Time of creation. Default: that of the call. */
-  readonly created?: string;
-}
 
 const SOFTWARE: Software = { program: 'phm-lab', build: 'phm-lab' };
 
@@ -85,14 +35,14 @@ const SOFTWARE: Software = { program: 'phm-lab', build: 'phm-lab' };
  * sequences. Throws `TypeError` or `RangeError` on invalid arguments.
  */
 export async function assess(source: Source, options: AssessOptions = {}): Promise<Assessment> {
-  const { workers = platform().cores(), format, constants = 'exact' } = options;
+  checkOptions(options);
+  const { workers = platform().cores(), format, constants = 'exact', signal } = options;
   const cut = toCut(options);
-  assertInteger('workers', workers, 0, 1024);
   const reader = openReader(source, format, recognitionOf(cut));
   let run: SuiteRun;
   let recorder: Recorder;
   try {
-    await ready(options);
+    await untilAborted(ready(kernelsOf(options)), signal);
     const onSequence: RunControl['onSequence'] = (sequence, i) => recorder.draw(sequence, i);
     run = new SuiteRun(reader, cut, { ...options, constants, workers, onSequence });
     recorder = new Recorder(options, cut, () => inputOf(source, options, reader, run.input));
@@ -114,12 +64,11 @@ async function recordAll(run: SuiteRun, recorder: Recorder): Promise<Assessment>
   }
 }
 
-/** Checks the options on the sequences and fills in the defaults. */
+/** Fills in the defaults of the options on the sequences. */
 function toCut(options: AssessOptions): Cut {
   const { bits = 2 ** 20, sequences = null, offset = 0, parameters = {} } = options;
-  if (bits !== null) assertInteger('bits', bits, 1, MAXIMUM_BITS);
-  if (sequences !== null) assertInteger('sequences', sequences, 1, Number.MAX_SAFE_INTEGER);
-  assertInteger('offset', offset, 0, Number.MAX_SAFE_INTEGER);
+  // Without a length, a bound that depends on it is checked later.
+  resolveParameters(bits ?? 0, parameters);
   const { tests = TEST_NAMES, supplements = [] } = options;
   return {
     bits,
@@ -127,25 +76,16 @@ function toCut(options: AssessOptions): Cut {
     offset,
     recognises: options.format === undefined,
     parameters,
-    tests: inOrder('tests', TEST_NAMES, tests),
+    tests: TEST_NAMES.filter((name) => tests.includes(name)),
     supplements:
       supplements === 'all'
         ? SUPPLEMENT_NAMES
-        : inOrder('supplements', SUPPLEMENT_NAMES, supplements),
+        : SUPPLEMENT_NAMES.filter((name) => supplements.includes(name)),
   };
 }
 
-/** Returns the chosen names in the order of `names`. */
-function inOrder<Name extends string>(
-  option: string,
-  names: readonly Name[],
-  chosen: readonly Name[],
-): Name[] {
-  const unknown = chosen.find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw new RangeError(`"${option}" expected names from ${names.join(', ')}, got ${unknown}`);
-  }
-  return names.filter((name) => chosen.includes(name));
+function kernelsOf({ kernels }: AssessOptions): ReadyOptions {
+  return kernels === undefined ? {} : { kernels };
 }
 
 function inputOf(

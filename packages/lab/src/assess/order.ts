@@ -1,4 +1,5 @@
 /** The order of a run: reading and testing go on at once, and reports come out in the order of the sequences. */
+import { described } from '../../../sp800-22/src/arguments.ts';
 import type { SuiteReport } from '../../../sp800-22/src/index.ts';
 import type { InputSequence } from '../input/reader.ts';
 import { AssessError } from './errors.ts';
@@ -86,19 +87,32 @@ class Order {
 
   async #read(): Promise<void> {
     this.#reading = true;
-    let sequence: InputSequence | null = null;
     try {
-      sequence = await this.#run.next();
-      if (sequence) this.#run.onSequence(sequence, this.#submitted);
-      if (!sequence) this.#ended = true;
-      else if (this.#failure) sequence.bytes.fill(0);
-      else void this.#submit(sequence);
+      const sequence = await this.#run.next();
+      if (sequence) this.#accept(sequence);
+      else this.#ended = true;
     } catch (error) {
-      sequence?.bytes.fill(0);
       this.#ended = toError(error);
     }
     this.#reading = false;
     this.#wake();
+  }
+
+  #accept(sequence: InputSequence): void {
+    // A read in progress arrives after the run has ended.
+    if (this.#failure) {
+      sequence.bytes.fill(0);
+      return;
+    }
+    try {
+      this.#run.onSequence(sequence, this.#submitted);
+    } catch (error) {
+      sequence.bytes.fill(0);
+      // What a caller's function throws is no fault of the input.
+      this.#ended = error instanceof Error ? error : new Error(described(error), { cause: error });
+      return;
+    }
+    void this.#submit(sequence);
   }
 
   async #submit(sequence: InputSequence): Promise<void> {
@@ -115,9 +129,32 @@ class Order {
   }
 
   readonly onAbort = (): void => {
-    this.#failure ??= new AssessError('aborted', `aborted: ${String(this.#run.signal?.reason)}`);
+    this.#failure ??= abortError(this.#run.signal);
     this.#wake();
   };
+}
+
+/** Resolves as `work` does, unless the signal comes first. Rejects with `AssessError` if so; the work goes on. */
+export async function untilAborted<T>(work: Promise<T>, signal: Aborting | undefined): Promise<T> {
+  if (!signal) return work;
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(abortError(signal));
+  });
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Returns the error of a run that its caller ended. */
+function abortError(signal: Aborting | undefined): AssessError {
+  const reason = signal?.reason;
+  const text = typeof reason === 'string' || reason instanceof Error ? reason : described(reason);
+  return new AssessError('aborted', `aborted: ${text}`, {}, reason);
 }
 
 /** Invalid arguments and faults of the input stay what they are; a source that fails is unreadable. */

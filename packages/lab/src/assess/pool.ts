@@ -1,8 +1,10 @@
 /** The workers of an assessment. Each starts when there is work for it, and gets the kernels from this thread. */
 
+import { described } from '../../../sp800-22/src/arguments.ts';
 import type { SuiteReport } from '../../../sp800-22/src/index.ts';
 import { kernelModule } from '../../../sp800-22/src/index.ts';
 import { platform, type SuiteWorker } from '../platform.ts';
+import { isTurnOver, nextTurn } from '../turns.ts';
 import { type Answer, type Job, work } from './worker.ts';
 
 interface Waiting {
@@ -11,17 +13,6 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Milliseconds for which a pool without workers keeps its thread. */
-const TURN_MS = 50;
-
-/** A timer of Node waits a millisecond at least, an immediate only for its turn. Browsers have no immediates. */
-const { setTimeout, setImmediate = setTimeout } = globalThis as unknown as {
-  setTimeout(work: () => void): unknown;
-  setImmediate?(work: () => void): unknown;
-};
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 export class SuitePool {
   readonly #size: number;
   readonly #start: () => SuiteWorker;
@@ -29,8 +20,6 @@ export class SuitePool {
   readonly #idle: SuiteWorker[] = [];
   readonly #waiting: Waiting[] = [];
   #closed = false;
-  /** When this thread last handled other events. */
-  #turnedMs = Date.now();
 
   /** The kernels MUST be loaded. */
   constructor(size: number, createWorker?: () => SuiteWorker) {
@@ -41,10 +30,7 @@ export class SuitePool {
   /** Moves the sequence to a worker, which wipes it. Rejects if the worker fails; the caller then closes the pool. */
   run(job: Job): Promise<SuiteReport> {
     // A read in progress may still arrive.
-    if (this.#closed) {
-      job.sequence.bytes.fill(0);
-      return Promise.reject(new Error('closed'));
-    }
+    if (this.#closed) return refuse(job);
     if (this.#size === 0) return this.#runHere(job);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
@@ -54,11 +40,8 @@ export class SuitePool {
 
   /** Lets the caller's thread handle what came meanwhile, such as a cancellation, every 50 ms. */
   async #runHere(job: Job): Promise<SuiteReport> {
-    if (Date.now() - this.#turnedMs >= TURN_MS) {
-      await nextTurn();
-      this.#turnedMs = Date.now();
-    }
-    return reportOf(work(job));
+    if (isTurnOver()) await nextTurn();
+    return this.#closed ? refuse(job) : reportOf(work(job));
   }
 
   /** Ends the workers. Waiting work is wiped; it and work in progress never settle. */
@@ -80,6 +63,7 @@ export class SuitePool {
   #startOne(): SuiteWorker | undefined {
     if (this.#workers.length === this.#size) return undefined;
     const worker = this.#start();
+    assertWorker(worker);
     this.#workers.push(worker);
     worker.postMessage({ kernels: kernelModule() }, []);
     return worker;
@@ -100,7 +84,25 @@ export class SuitePool {
   }
 }
 
+function assertWorker(worker: unknown): void {
+  const methods = ['postMessage', 'terminate'] as const;
+  const isWorker =
+    typeof worker === 'object' &&
+    worker !== null &&
+    methods.every((method) => typeof (worker as Partial<SuiteWorker>)[method] === 'function');
+  if (isWorker) return;
+  throw new TypeError(`"createWorker" expected to return a Worker, got ${described(worker)}`);
+}
+
+function refuse({ sequence }: Job): Promise<never> {
+  sequence.bytes.fill(0);
+  return Promise.reject(new Error('closed'));
+}
+
 function reportOf(answer: Answer): SuiteReport {
+  if (typeof answer !== 'object' || answer === null || !('error' in answer || 'report' in answer)) {
+    throw new TypeError(`the worker expected to answer with a report, got ${described(answer)}`);
+  }
   if ('error' in answer) throw new Error(answer.error);
   return answer.report;
 }

@@ -3,6 +3,7 @@ import type { Constants, SuiteReport } from '../../../sp800-22/src/index.ts';
 import { type Cut, SequenceCutter } from '../input/cutter.ts';
 import type { ConsumedInput, InputSequence, SequenceReader } from '../input/reader.ts';
 import type { SuiteWorker } from '../platform.ts';
+import { patience } from '../turns.ts';
 import { type Aborting, reports } from './order.ts';
 import { SuitePool } from './pool.ts';
 
@@ -87,8 +88,16 @@ export class SuiteRun {
       }
       this.#read = this.#reader.consumed();
     } finally {
-      await Promise.all([this.#pool.close(), this.#reader.close()]);
+      await this.#close();
     }
+  }
+
+  /** Ends workers and reader. Nobody waits long for one that does not answer, or hears why it fails. */
+  async #close(): Promise<void> {
+    const { signal } = this.#options;
+    const closing = Promise.all([this.#pool.close(), this.#reader.close()]);
+    if (!signal?.aborted) await closing;
+    else await Promise.race([closing.catch(() => {}), patience()]);
   }
 
   #take(sequence: InputSequence, index: number): void {

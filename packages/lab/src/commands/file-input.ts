@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { CommandError } from '../../../platform/src/commands/index.ts';
 import { readFailure as reasonOf } from '../../../platform/src/files/index.ts';
 import { AssessError } from '../assess/errors.ts';
+import type { ByteSource } from '../input/kinds.ts';
 import {
   type ConsumedInput,
   type InputFormat,
@@ -12,7 +13,6 @@ import {
   type SequenceReader,
 } from '../input/reader.ts';
 import type { Recognition } from '../input/recognising.ts';
-import type { ByteSource } from '../input/source.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';
 
@@ -34,7 +34,8 @@ export async function openInput(
   rules: InputRules,
 ): Promise<SequenceReader> {
   const source = file === STANDARD_INPUT ? new StandardInput() : await openFile(file);
-  return new NamedReader(openReader(source, format, rules), file, format, rules);
+  const { neededBytes, accepts } = rules;
+  return new NamedReader(openReader(source, format, { neededBytes, accepts }), file, format, rules);
 }
 
 /** The reader of the package, whose faults name the input and what to do. */

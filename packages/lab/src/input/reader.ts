@@ -5,15 +5,30 @@
  * contains no bit beyond its length. At most one sequence and one chunk are in memory here.
  */
 
+import {
+  assertName,
+  assertOptions,
+  callback,
+  integer,
+  type Members,
+} from '../../../sp800-22/src/arguments.ts';
 import { AssessError } from '../assess/errors.ts';
 import { platform } from '../platform.ts';
+import type { ByteSource, Source } from './kinds.ts';
 import type { NumberFault } from './prefixed-numbers.ts';
 import { RecognisingSource, type Recognition, refuseForm, refuseNoDigits } from './recognising.ts';
-import { type ByteSource, type Source, toByteSource } from './source.ts';
+import { toByteSource } from './source.ts';
 import { TextBitReader, type TextFault, type TextFormat } from './text-bits.ts';
 
 /** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits per digit. */
 export type InputFormat = 'binary' | TextFormat;
+
+export const FORMATS: readonly InputFormat[] = ['binary', 'ascii', 'hex'];
+
+const RECOGNITION: Members<Recognition> = {
+  neededBytes: integer(0, Number.MAX_SAFE_INTEGER),
+  accepts: callback,
+};
 
 const CHUNK_BYTES = 262_144;
 
@@ -52,6 +67,8 @@ export function openReader(
   format?: InputFormat,
   recognition: Recognition = {},
 ): SequenceReader {
+  if (format !== undefined) assertName('format', format, FORMATS);
+  assertOptions('recognition', recognition, RECOGNITION);
   const bytes = toByteSource(source);
   if (format === 'binary') return new BinaryReader(bytes);
   const { neededBytes } = recognition;
@@ -59,10 +76,7 @@ export function openReader(
     const check = (head: Uint8Array): void => refuseForm(head, recognition);
     return new BinaryReader(new RecognisingSource(bytes, check, neededBytes));
   }
-  if (format === 'ascii' || format === 'hex') {
-    return new TextReader(new RecognisingSource(bytes, refuseNoDigits, neededBytes), format);
-  }
-  throw new RangeError(`"format" expected "binary", "ascii" or "hex", got ${String(format)}`);
+  return new TextReader(new RecognisingSource(bytes, refuseNoDigits, neededBytes), format);
 }
 
 /** Reads and wipes `bits` bits, or as many as there are. They count as consumed. */

@@ -7,14 +7,14 @@ import {
   recogniseForm,
   recogniseNoDigits,
 } from './input-format.ts';
-import type { ByteSource } from './source.ts';
+import type { ByteSource } from './kinds.ts';
 
 /** How an input is recognised that has no format, or that is said to be a text. */
 export interface Recognition {
   /** Bytes that the caller needs in any case: a stream is not waited for beyond them. Default: as many as decide. */
-  readonly neededBytes?: number;
+  readonly neededBytes?: number | undefined;
   /** Returns whether a form is read as it is. Default: none is. */
-  readonly accepts?: (form: RecognisedForm) => boolean;
+  readonly accepts?: ((form: RecognisedForm) => boolean) | undefined;
 }
 
 /** Throws `AssessError` if the bytes that are to be read as they are look like another form. */

@@ -1,53 +1,122 @@
-/** Inputs as sources of bytes. */
+/**
+ * Inputs as sources of bytes.
+ *
+ * Read are bytes in memory, blobs, streams of the web and of Node, async iterables of bytes, and objects that fill a buffer.
+ * A message names what else came, and how to give its bytes.
+ */
+import { described } from '../../../sp800-22/src/arguments.ts';
+import { AssessError } from '../assess/errors.ts';
+import { isTurnOver, nextTurn } from '../turns.ts';
+import { type Bytes, bytesOf } from './bytes.ts';
+import { BlobChunks, ChunkSource, IteratorChunks, NodeChunks, WebChunks } from './chunks.ts';
+import type { BlobSource, ByteSource, NodeStream, Source, StreamSource } from './kinds.ts';
 
-/** A `Blob` or `File` of a browser or of Node. */
-export interface BlobSource {
-  readonly size: number;
-  readonly name?: string;
-  slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
-}
+/** Streams and iterators that are or were read, and sources that are. Nobody else gets a part of their bytes. */
+const taken = new WeakSet<object>();
 
-/** A `ReadableStream` of bytes. */
-export interface StreamSource {
-  getReader(): {
-    read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-    cancel(): Promise<void>;
-  };
-}
-
-/** Bytes that are read on demand. */
-export interface ByteSource {
-  readonly name?: string;
-  /** Undefined for streams. */
-  readonly sizeBytes: number | undefined;
-  /** Fills `into` from the front. Resolves with the number of bytes read, which is 0 only at the end. */
-  read(into: Uint8Array): Promise<number>;
-  close(): Promise<void>;
-}
-
-export type Source =
-  | Uint8Array
-  | BlobSource
-  | StreamSource
-  | AsyncIterable<Uint8Array>
-  | ByteSource;
-
-/** Bytes of a blob that are in memory at once. */
-const BLOB_CHUNK_BYTES = 1_048_576;
-
-/** Throws `TypeError` unless `source` is one of the kinds. */
+/** Throws `TypeError` unless `source` is one of the kinds, and is not read yet. */
 export function toByteSource(source: Source): ByteSource {
-  if (source instanceof Uint8Array) return new BytesSource(source);
-  if (typeof source === 'object' && source !== null) {
-    if ('read' in source) return source;
-    // Before streams: a blob has no reader, and a stream of Node is iterable.
-    if ('slice' in source) return new ChunkSource(chunksOf(source), source.size);
-    if (Symbol.asyncIterator in source) return new ChunkSource(source, undefined);
-    if ('getReader' in source) return new ChunkSource(chunksOfStream(source), undefined);
+  return new OpenSource(openSource(source));
+}
+
+function openSource(source: unknown): ByteSource {
+  const bytes = bytesOf('source', source);
+  if (bytes) return new BytesSource(bytes);
+  if (typeof source !== 'object' || source === null) throw refused(source);
+  // Before streams: a blob has no reader. A stream of Node is iterable and has a method `read` of its own.
+  if (isBlob(source)) return new ChunkSource(new BlobChunks(source), source.size);
+  if (hasMethods(source, 'getReader')) return openWeb(source as StreamSource);
+  if (Symbol.asyncIterator in source) return openIterable(source as AsyncIterable<Bytes>);
+  if (hasMethods(source, 'read', 'close') && 'sizeBytes' in source) {
+    return new GivenSource(source as ByteSource);
   }
-  throw new TypeError(
-    `"source" expected Uint8Array, Blob, ReadableStream or async iterable, got ${typeof source}`,
-  );
+  throw refused(source);
+}
+
+function isBlob(source: object): source is BlobSource {
+  return hasMethods(source, 'slice') && 'size' in source && isSize(source.size);
+}
+
+function isSize(size: unknown): size is number {
+  return Number.isSafeInteger(size) && Number(size) >= 0;
+}
+
+function hasMethods(source: object, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof (source as Record<string, unknown>)[name] === 'function');
+}
+
+function openWeb(stream: StreamSource): ByteSource {
+  if (stream.locked === true) throw notExpected('one that is locked to a reader');
+  return new ChunkSource(new WebChunks(stream));
+}
+
+function openIterable(source: AsyncIterable<Bytes>): ByteSource {
+  if (hasMethods(source, 'on', 'destroy')) return openNode(source as NodeStream);
+  const iterator: unknown = source[Symbol.asyncIterator]();
+  if (typeof iterator !== 'object' || iterator === null || !hasMethods(iterator, 'next')) {
+    throw notExpected('one whose iterator has no "next"');
+  }
+  take(iterator);
+  return new ChunkSource(new IteratorChunks(iterator as AsyncIterator<Bytes>));
+}
+
+function openNode(stream: NodeStream): ByteSource {
+  take(stream);
+  const hasEnded = stream.readableEnded === true || stream.destroyed === true;
+  if (hasEnded && !stream.errored) throw notExpected('a stream that has ended');
+  return new ChunkSource(new NodeChunks(stream));
+}
+
+function take(source: object): void {
+  if (taken.has(source)) throw notExpected('one that was given before');
+  taken.add(source);
+}
+
+function refused(source: unknown): TypeError {
+  return notExpected(`${described(source)}${adviceOn(source)}`);
+}
+
+function notExpected(what: string): TypeError {
+  const expected = 'bytes, a Blob, a stream that is not read yet, or an async iterable of bytes';
+  return new TypeError(`"source" expected ${expected}, got ${what}`);
+}
+
+/** Returns how to give the bytes of something else. */
+function adviceOn(source: unknown): string {
+  if (typeof source === 'string') {
+    return ': give "new TextEncoder().encode(text)" and its format, or open the file of that name';
+  }
+  if (typeof source === 'function') return ': give what it returns';
+  if (Array.isArray(source)) return ': give "Uint8Array.from(array)", of numbers from 0 to 255';
+  if (typeof source !== 'object' || source === null) return '';
+  if ('body' in source) return ': give its "body"';
+  if ('readable' in source && typeof source.readable === 'object') return ': give its "readable"';
+  if (hasMethods(source, 'createReadStream')) return ': give "handle.createReadStream()"';
+  return '';
+}
+
+/** Lets others have the thread, even if the bytes are always there, and gives nothing after `close`. */
+class OpenSource implements ByteSource {
+  readonly sizeBytes: number | undefined;
+  readonly #source: ByteSource;
+  #isClosed = false;
+
+  constructor(source: ByteSource) {
+    this.#source = source;
+    this.sizeBytes = source.sizeBytes;
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    if (isTurnOver()) await nextTurn();
+    if (this.#isClosed) throw new AssessError('unreadable', 'the input is closed');
+    return this.#source.read(into);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#source.close();
+  }
 }
 
 class BytesSource implements ByteSource {
@@ -70,54 +139,42 @@ class BytesSource implements ByteSource {
   async close(): Promise<void> {}
 }
 
-/** Takes a chunk only when the one before is used, so that a fast stream waits. */
-class ChunkSource implements ByteSource {
+/** A source of the caller's, whose answers are checked. */
+class GivenSource implements ByteSource {
   readonly sizeBytes: number | undefined;
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #chunk: Uint8Array = new Uint8Array(0);
+  readonly #source: ByteSource;
 
-  constructor(chunks: AsyncIterable<Uint8Array>, sizeBytes: number | undefined) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
+  constructor(source: ByteSource) {
+    const { sizeBytes } = source;
+    if (sizeBytes !== undefined && !isSize(sizeBytes)) {
+      const got = described(sizeBytes);
+      throw new TypeError(`"source.sizeBytes" expected a number of bytes or undefined, got ${got}`);
+    }
+    take(source);
+    this.#source = source;
     this.sizeBytes = sizeBytes;
   }
 
   async read(into: Uint8Array): Promise<number> {
-    while (this.#chunk.length === 0) {
-      const { done, value } = await this.#chunks.next();
-      if (done) return 0;
-      if (!(value instanceof Uint8Array)) {
-        throw new TypeError(`"source" expected chunks of type Uint8Array, got ${typeof value}`);
-      }
-      this.#chunk = value;
+    const count: unknown = await this.#read(into);
+    const isCount = Number.isInteger(count) && Number(count) >= 0 && Number(count) <= into.length;
+    if (isCount) return Number(count);
+    const got = described(count);
+    throw new TypeError(`"source.read" expected a count from 0 to ${into.length}, got ${got}`);
+  }
+
+  /** What the source throws does not say that an argument is wrong, whatever its class. */
+  async #read(into: Uint8Array): Promise<unknown> {
+    try {
+      return await this.#source.read(into);
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+      throw new AssessError('unreadable', error.message, {}, error);
     }
-    const part = this.#chunk.subarray(0, into.length);
-    into.set(part);
-    this.#chunk = this.#chunk.subarray(part.length);
-    return part.length;
   }
 
   async close(): Promise<void> {
-    // Not awaited: an iterator that waits for data answers only after them.
-    void this.#chunks.return?.().catch(() => {});
-  }
-}
-
-async function* chunksOf(blob: BlobSource): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < blob.size; at += BLOB_CHUNK_BYTES) {
-    const end = Math.min(at + BLOB_CHUNK_BYTES, blob.size);
-    yield new Uint8Array(await blob.slice(at, end).arrayBuffer());
-  }
-}
-
-async function* chunksOfStream(stream: StreamSource): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      if (value) yield value;
-    }
-  } finally {
-    await reader.cancel();
+    taken.delete(this.#source);
+    await this.#source.close();
   }
 }
