@@ -34,22 +34,17 @@ export {
 export { type EntropyTrace, entropyTrace } from './entropy/trace.ts';
 export type { Bytes } from './input/bytes.ts';
 export { MAXIMUM_BITS } from './input/cutter.ts';
-export {
-  type FormatGuess,
-  guessFormat,
-  type RecognisedForm,
-  type Remedy,
-  recogniseForm,
-} from './input/input-format.ts';
+export { guessFormat, recogniseForm } from './input/input-format.ts';
 export type { BlobSource, ByteSource, NodeStream, Source, StreamSource } from './input/kinds.ts';
+export { type InputFormat, openReader } from './input/open.ts';
 export {
   type ConsumedInput,
-  type InputFormat,
   type InputSequence,
-  openReader,
   type SequenceReader,
   skipBits,
 } from './input/reader.ts';
+export { FORMS, type Form } from './input/readers/table.ts';
+export type { FormatGuess, RecognisedForm, Remedy } from './input/recognised-form.ts';
 export { type Recognition, refuseForm } from './input/recognising.ts';
 export { TextBitReader, type TextFault, type TextFormat } from './input/text-bits.ts';
 export { type Markup, markup, NOTHING } from './report/html/markup.ts';

@@ -6,6 +6,7 @@ import { type Api, apiFiles, apiParts, readApi } from './api.ts';
 import { exportParts } from './client-exports.ts';
 import { commandParts } from './commands.ts';
 import { errorParts } from './errors.ts';
+import { formParts } from './forms.ts';
 import { metricParts } from './metrics.ts';
 import { type Part, withPart } from './part.ts';
 import { settingParts } from './settings.ts';
@@ -24,6 +25,7 @@ export function allParts(api: Api): Part[] {
     ...settingParts(),
     ...metricParts(),
     ...commandParts(),
+    ...formParts(),
     ...apiParts(api),
     ...exportParts(),
     ...testParts(),

@@ -10,12 +10,8 @@ import {
 } from '../../../sp800-22/src/index.ts';
 import { type Cut, recognitionOf } from '../input/cutter.ts';
 import type { Source } from '../input/kinds.ts';
-import {
-  type ConsumedInput,
-  type InputSequence,
-  openReader,
-  type SequenceReader,
-} from '../input/reader.ts';
+import { openReader } from '../input/open.ts';
+import type { ConsumedInput, InputSequence, SequenceReader } from '../input/reader.ts';
 import { platform } from '../platform.ts';
 import { HtmlOutput } from '../report/html-output.ts';
 import { makeOutput } from '../report/output.ts';
@@ -59,7 +55,9 @@ async function recordAll(run: SuiteRun, recorder: Recorder): Promise<Assessment>
     for await (const report of run.reports()) recorder.add(report);
     return recorder.end(true);
   } catch (error) {
-    if (error instanceof AssessError && run.finished > 0) error.partial = recorder.end(false);
+    // What a damaged gzip held before may be wrong.
+    const isSound = error instanceof AssessError && error.code !== 'damaged';
+    if (isSound && run.finished > 0) error.partial = recorder.end(false);
     throw error;
   }
 }
@@ -90,13 +88,13 @@ function kernelsOf({ kernels }: AssessOptions): ReadyOptions {
 
 function inputOf(
   source: Source,
-  { name, format = 'binary', offset = 0, input, software = SOFTWARE }: AssessOptions,
+  { name, offset = 0, input, software = SOFTWARE }: AssessOptions,
   reader: SequenceReader,
   consumed: ConsumedInput,
 ): RunTrace['input'] {
   const { program } = software;
   const ofSource = 'name' in source && typeof source.name === 'string' ? source.name : 'input';
-  const read = { size: reader.sizeBytes ?? null, ...consumed, format };
+  const read = { size: reader.sizeBytes ?? null, ...consumed, format: reader.format };
   return { name: name ?? ofSource, ...read, offset_bits: offset, program, ...input?.() };
 }
 

@@ -1,9 +1,10 @@
 /** Why an assessment ended early. */
-import type { RecognisedForm } from '../input/input-format.ts';
+import type { RecognisedForm } from '../input/recognised-form.ts';
 import type { Assessment } from './assessment.ts';
 
 export type AssessFault =
   | 'aborted'
+  | 'damaged'
   | 'empty'
   | 'too-few-bits'
   | 'too-few-sequences'
@@ -12,7 +13,8 @@ export type AssessFault =
   | 'other-form'
   | 'uneven-numbers'
   | 'unreadable'
-  | 'worker';
+  | 'worker'
+  | 'wrong-form';
 
 /** The particulars of a message, for callers that write their own. */
 export interface AssessFigures {
@@ -23,6 +25,8 @@ export interface AssessFigures {
   readonly sequence?: number;
   /** What the input looks like. */
   readonly form?: RecognisedForm;
+  /** The format in which it was found, if the input itself has another form. */
+  readonly within?: string;
 }
 
 /** An input that cannot be assessed, or a run that was ended. The message says what was expected and what came. */

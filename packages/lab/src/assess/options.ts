@@ -27,7 +27,8 @@ import {
   type TestParameters,
 } from '../../../sp800-22/src/index.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
-import { FORMATS, type InputFormat } from '../input/reader.ts';
+import type { InputFormat } from '../input/open.ts';
+import { parseFormat } from '../input/readers/table.ts';
 import type { SuiteWorker } from '../platform.ts';
 import { checkFields, REPORT_FIELDS, type ReportFields } from '../report/identity.ts';
 import type { RunTrace, Software } from '../report/trace.ts';
@@ -46,8 +47,9 @@ export interface AssessOptions extends ReadyOptions, RunControl {
   /** Name of the input in the reports. Default: that of a file, else `input`. */
   readonly name?: string;
   /**
-   * Default: binary, but an input is refused that looks like another form, such as `xz` or digits. `binary` reads each input
-   * as it is.
+   * Such as `binary`, `hex`, `u16le:0-7`, `csv:2:8` or `gzip:ascii`. Default: an input that names its own form, such as Intel
+   * HEX, is read by it; one that looks like another form, such as `xz` or digits, is refused; others are binary. `binary` reads
+   * each input as it is.
    */
   readonly format?: InputFormat;
   /** Bits of each sequence; null: the whole input is one. Default: 2^20. */
@@ -114,7 +116,10 @@ const supplements: Check = (name, value) => {
 
 const OPTIONS: Members<AssessOptions> = {
   name: text,
-  format: oneOf(...FORMATS),
+  format: (name, value) => {
+    text(name, value);
+    parseFormat(value as string);
+  },
   bits: orNull(integer(1, MAXIMUM_BITS)),
   sequences: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
   offset: integer(0, Number.MAX_SAFE_INTEGER),

@@ -12,10 +12,12 @@ import { CommandError, parseCountTo, writeJson } from '../../../platform/src/com
 import { grouped } from '../../../sp800-22/src/index.ts';
 import { aisJson, formatAisText } from '../ais/report.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
-import type { InputFormat, InputSequence } from '../input/reader.ts';
+import type { InputFormat } from '../input/open.ts';
+import type { InputSequence } from '../input/reader.ts';
 import type { LabContext } from './context.ts';
-import { FORMAT_HELP, INPUT_FORMATS, openInput } from './file-input.ts';
-import type { InputRead } from './file-run.ts';
+import { openInput } from './file-input.ts';
+import { type InputRead, readOf } from './file-run.ts';
+import { FORMS_HELP, formatOption } from './format-option.ts';
 import { inputName, itemName } from './input-name.ts';
 import type { InputUse } from './other-form.ts';
 import { creationTime } from './trace.ts';
@@ -29,6 +31,8 @@ interface AisFlags {
 }
 
 const HELP = `
+${FORMS_HELP}
+
 Procedure A is for random numbers as an application gets them, procedure B for raw noise. If exactly one test fails,
 the procedure is repeated with the bits that follow, so give it enough for two runs: 2.1 MB for A, 2 MB or more for B.
 At most 8 MiB are read.
@@ -58,7 +62,7 @@ export function addAssessAisCommand(
       'bits of one random number, for A: its places are also tested one by one; default: 1',
       parseCountTo(MAXIMUM_WIDTH),
     )
-    .addOption(new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS))
+    .addOption(formatOption())
     .option('--json', 'write every statistic of every test as JSON')
     .option('--fail', 'exit with code 1 unless the procedure is passed')
     .addHelpText('after', HELP)
@@ -85,7 +89,7 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
       file: itemName(file),
       bits,
       width,
-      format: flags.format ?? 'binary',
+      format: input.format,
       input,
       created,
       software: context.software(),
@@ -107,7 +111,8 @@ async function readBits(
   const reader = await openInput(file, format, use);
   try {
     const sequence = await reader.readSequence(MAXIMUM_BITS);
-    return { ...sequence, input: { ...reader.consumed(), sizeBytes: reader.sizeBytes } };
+    await reader.finish?.();
+    return { ...sequence, input: readOf(reader) };
   } finally {
     await reader.close();
   }

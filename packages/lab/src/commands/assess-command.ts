@@ -17,7 +17,7 @@ import {
   TEST_NAMES,
   type TestName,
 } from '../../../sp800-22/src/index.ts';
-import type { InputFormat } from '../input/reader.ts';
+import type { InputFormat } from '../input/open.ts';
 import { HtmlOutput } from '../report/html-output.ts';
 import { checkFields, type ReportFields } from '../report/identity.ts';
 import { formatNistReport } from '../report/nist-report.ts';
@@ -27,8 +27,8 @@ import type { TraceSource } from '../report/trace.ts';
 import { assess } from './assess-file.ts';
 import type { LabContext } from './context.ts';
 import { addDoublingOptions, assessDoubling, type DoublingFlags } from './doubling-command.ts';
-import { FORMAT_HELP, INPUT_FORMATS } from './file-input.ts';
 import type { AssessControl, AssessOptions, InputRead } from './file-run.ts';
+import { FORMS_HELP, formatOption } from './format-option.ts';
 import { inputName, itemName } from './input-name.ts';
 import { claimPagePath, isSamePath, replaceFile } from './page-file.ts';
 import {
@@ -62,6 +62,8 @@ interface AssessFlags extends ParameterFlags, ReportFields, DoublingFlags {
 const MAX_THREADS = 1024;
 
 const HELP = `
+${FORMS_HELP}
+
 Supplements are tests that are not part of SP 800-22. They have a verdict of their own, and take longer than the 15
 tests together.
 
@@ -89,7 +91,7 @@ export function addAssessCommand(
         .default(0),
     )
     .option('--sequences <k>', 'number of sequences, or "all"; default: 1', parseSequences)
-    .addOption(new Option('--format <format>', FORMAT_HELP).choices(INPUT_FORMATS))
+    .addOption(formatOption())
     .addOption(
       new Option('--test <name>', 'run only this test or supplement; repeat the option for more')
         .choices([...TEST_NAMES, ...SUPPLEMENT_NAMES])

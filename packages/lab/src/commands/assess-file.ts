@@ -10,6 +10,7 @@ import { TEST_NAMES } from '../../../sp800-22/src/index.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
 import { type AssessOutput, type AssessSummary, RunCounts } from '../report/summary.ts';
 import { countText } from '../report/table.ts';
+import { DamagedInput } from './file-input.ts';
 import { type AssessControl, type AssessOptions, openRun } from './file-run.ts';
 
 /**
@@ -31,6 +32,7 @@ export async function assess(
     }
   } catch (error) {
     if (!(error instanceof CommandError) || counts.sequences === 0) throw error;
+    if (error instanceof DamagedInput) throw error;
     control.onInputRead?.(run.input);
     output.end(counts.summary(false));
     const finished = `the report covers the finished part, ${countText(counts.sequences)}`;

@@ -3,6 +3,7 @@
 import { CommandError } from '../../../platform/src/commands/index.ts';
 import { type SuiteReport, TEST_NAMES } from '../../../sp800-22/src/index.ts';
 import { Doubling, type Level } from '../doubling/doubling.ts';
+import { DamagedInput } from './file-input.ts';
 import { type AssessControl, type AssessOptions, type InputRead, openRun } from './file-run.ts';
 
 /** Why a run ended: a level failed, the limit was reached, the input ended, or an error or Ctrl-C. */
@@ -44,7 +45,7 @@ export async function runDoubling(
     const end = await judged;
     if (report) return { levels, end, input: run.input, report };
   } catch (error) {
-    if (!(error instanceof CommandError) || !report) throw error;
+    if (!(error instanceof CommandError) || !report || error instanceof DamagedInput) throw error;
     return { levels, end: 'error', error, input: run.input, report };
   }
   throw new CommandError('no sequence was tested', 1);

@@ -22,6 +22,7 @@ import {
   type ReadSamples,
   readSamples,
 } from './entropy-samples.ts';
+import { formatOption } from './format-option.ts';
 import { inputName, itemName } from './input-name.ts';
 import { claimPagePath, replaceFile } from './page-file.ts';
 import { addReportOptions } from './report-options.ts';
@@ -31,8 +32,8 @@ import { creationTime } from './trace.ts';
 const MAX_THREADS = 256;
 
 const help = (name: string): string => `
-The input is at least 1,000,000 consecutive raw samples of a noise source: one sample per byte, in its low bits, as
-in NIST's program. The result is an estimate that assumes nothing about the source. It does not prove entropy: the
+The input is at least 1,000,000 consecutive raw samples of a noise source, of at most 8 bits: one sample per byte, in its
+low bits, as in NIST's program, or as --format says; "${name} assess --help" lists the forms. The result is an estimate that assumes nothing about the source. It does not prove entropy: the
 output of any good generator gets a high estimate.
 
 --iid takes the IID track instead, for samples that are independent and identically distributed: it tests whether
@@ -69,12 +70,7 @@ export function addAssessEntropyCommand(
       'read only the part with this index, from 0, of so many samples',
       parseSubset,
     )
-    .addOption(
-      new Option(
-        '--format <format>',
-        'binary: read the bytes as they are, also if they look like another form, such as xz or text',
-      ).choices(['binary']),
-    )
+    .addOption(formatOption())
     .option('--truncate', 'assess only the first 1,000,000 bits of the bit string')
     .option('--conditioned', "compute h' of conditioned output, from its bits")
     .option(
@@ -156,7 +152,7 @@ function traceOf(
       size: input.sizeBytes ?? null,
       bytes: input.bytes,
       bytes_sha256: input.sha256,
-      format: 'binary',
+      format: input.format,
       samples: samples.length,
       sha256: createHash('sha256').update(samples).digest('hex'),
       subset: flags.subset ?? null,

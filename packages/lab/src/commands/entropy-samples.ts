@@ -10,10 +10,12 @@ import {
   RESTARTS,
 } from '../../../sp800-90b/src/index.ts';
 import { bitsText } from '../entropy/report.ts';
-import { type RecognisedForm, recogniseForm } from '../input/input-format.ts';
+import { recogniseForm } from '../input/input-format.ts';
+import type { InputFormat } from '../input/open.ts';
 import { type SequenceReader, skipBits } from '../input/reader.ts';
+import type { RecognisedForm } from '../input/recognised-form.ts';
 import { openInput } from './file-input.ts';
-import type { InputRead } from './file-run.ts';
+import { type InputRead, readOf } from './file-run.ts';
 import { inputName } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';
 
@@ -29,8 +31,8 @@ export interface SampleFlags {
   readonly bitsPerSymbol?: number;
   readonly packed?: boolean;
   readonly subset?: Subset;
-  /** Given: the bytes are read as they are, also if they look like another form. */
-  readonly format?: 'binary';
+  /** How the input holds its samples. */
+  readonly format?: InputFormat;
 }
 
 /** Samples, and what was read to get them. */
@@ -52,7 +54,9 @@ export async function readSamples(
   const read = await readAll(file, flags, use);
   try {
     const { looksLike } = read;
-    if (looksLike && flags.format === undefined) throw otherFormError(file, looksLike, use);
+    if (looksLike && flags.format === undefined) {
+      throw otherFormError(file, { form: looksLike, within: read.input.format }, use);
+    }
     assertComplete(file, read, flags);
     if (read.samples.length < 2) {
       throw new CommandError(`${inputName(file)} contains fewer than 2 samples`, 1);
@@ -74,9 +78,12 @@ function assertComplete(
   if (!subset || samples.length === subset.samples) return;
   const { index, samples: wanted } = subset;
   const part = `${grouped(samples.length)} of the ${grouped(wanted)} samples of --subset ${index},${wanted}`;
-  const all = grouped(input.bytes * (packed ? 8 : 1));
+  const all =
+    input.format === 'binary'
+      ? `: it has ${grouped(input.bytes * (packed ? 8 : 1))} samples in all`
+      : '';
   throw new CommandError(
-    `${inputName(file)} contains ${part}: it has ${all} samples in all; name a part that is complete`,
+    `${inputName(file)} contains ${part}${all}; name a part that is complete`,
     1,
   );
 }
@@ -93,11 +100,13 @@ async function readAll(
 ): Promise<ReadSamples> {
   const width = packed ? 1 : bitsPerSymbol;
   const limit = Math.floor(MAX_ASSESSED_BITS / width);
-  const inputBits = packed ? 1 : 8;
   if (subset && subset.samples > limit) throw tooMany('--subset', limit);
   const accepts = (form: RecognisedForm): boolean => isSample(form, packed);
-  const reader = await openInput(file, format, { ...use, accepts });
+  const reader = await openInput(file, format, { ...use, accepts, isSpread: !packed });
   try {
+    await reader.prepare?.();
+    const isBits = packed || holdsDigits(reader.format);
+    const inputBits = isBits ? 1 : 8;
     if (subset) await skipBits(reader, subset.index * subset.samples * inputBits);
     const size = subset?.samples ?? samplesIn(reader, inputBits, limit);
     // Without a subset, one extra sample reveals an input that is too long.
@@ -107,19 +116,27 @@ async function readAll(
       bytes.fill(0);
       throw tooMany(inputName(file), limit);
     }
-    const form = recogniseForm(bytes.subarray(0, Math.ceil((offsetBits + bits) / 8)));
+    await reader.finish?.();
+    const head = bytes.subarray(0, Math.ceil((offsetBits + bits) / 8));
+    const isChosen = format !== undefined && format !== 'binary';
+    const form = isChosen ? null : recogniseForm(head);
     return {
       looksLike: form && !isSample(form, packed) ? form : null,
-      samples: packed ? unpack(bytes, offsetBits, bits) : bytes.subarray(0, bits / 8),
-      input: { ...reader.consumed(), sizeBytes: reader.sizeBytes },
+      samples: isBits ? unpack(bytes, offsetBits, bits) : bytes.subarray(0, bits / 8),
+      input: readOf(reader),
     };
   } finally {
     await reader.close();
   }
 }
 
-function samplesIn({ sizeBytes }: SequenceReader, inputBits: number, limit: number): number {
-  return Math.min(sizeBytes === undefined ? limit : (sizeBytes * 8) / inputBits, limit);
+/** Each digit of a text of digits 0 and 1 is a sample. */
+function holdsDigits(format: string): boolean {
+  return /(?:^|:)ascii$/.test(format);
+}
+
+function samplesIn({ sizeBits }: SequenceReader, inputBits: number, limit: number): number {
+  return Math.min(sizeBits === undefined ? limit : sizeBits / inputBits, limit);
 }
 
 function tooMany(name: string, limit: number): CommandError {

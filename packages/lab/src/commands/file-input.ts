@@ -5,21 +5,11 @@ import { CommandError } from '../../../platform/src/commands/index.ts';
 import { readFailure as reasonOf } from '../../../platform/src/files/index.ts';
 import { AssessError } from '../assess/errors.ts';
 import type { ByteSource } from '../input/kinds.ts';
-import {
-  type ConsumedInput,
-  type InputFormat,
-  type InputSequence,
-  openReader,
-  type SequenceReader,
-} from '../input/reader.ts';
+import { type InputFormat, openReader } from '../input/open.ts';
+import type { ConsumedInput, InputSequence, SequenceReader } from '../input/reader.ts';
 import type { Recognition } from '../input/recognising.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';
-
-export const INPUT_FORMATS: readonly InputFormat[] = ['binary', 'ascii', 'hex'];
-
-export const FORMAT_HELP =
-  'binary: most significant bit first, whatever the bytes look like; ascii: digits 0 and 1; hex: four bits per digit; default: binary, but other forms are refused';
 
 /** What the command does with the input, and which forms it accepts. */
 type InputRules = InputUse & Recognition;
@@ -34,9 +24,13 @@ export async function openInput(
   rules: InputRules,
 ): Promise<SequenceReader> {
   const source = file === STANDARD_INPUT ? new StandardInput() : await openFile(file);
-  const { neededBytes, accepts } = rules;
-  return new NamedReader(openReader(source, format, { neededBytes, accepts }), file, format, rules);
+  const { neededBytes, accepts, isSpread } = rules;
+  const recognition = { neededBytes, accepts, isSpread };
+  return new NamedReader(openReader(source, format, recognition), file, format, rules);
 }
+
+/** An input whose bits before the fault may be wrong too, so that nothing of it is reported. */
+export class DamagedInput extends CommandError {}
 
 /** The reader of the package, whose faults name the input and what to do. */
 class NamedReader implements SequenceReader {
@@ -57,6 +51,10 @@ class NamedReader implements SequenceReader {
     this.#use = use;
   }
 
+  get format(): string {
+    return this.#reader.format;
+  }
+
   get sizeBytes(): number | undefined {
     return this.#reader.sizeBytes;
   }
@@ -73,16 +71,38 @@ class NamedReader implements SequenceReader {
     return this.#reader.consumed();
   }
 
-  async readSequence(limitBits: number): Promise<InputSequence> {
+  readSequence(limitBits: number): Promise<InputSequence> {
+    return this.#named(() => this.#reader.readSequence(limitBits));
+  }
+
+  prepare(): Promise<void> {
+    return this.#named(async () => this.#reader.prepare?.());
+  }
+
+  finish(): Promise<void> {
+    return this.#named(async () => this.#reader.finish?.());
+  }
+
+  async #named<Result>(read: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.#reader.readSequence(limitBits);
+      return await read();
     } catch (error) {
       if (!(error instanceof AssessError)) throw error;
-      const { form } = error.figures;
-      if (form) throw otherFormError(this.#file, form, this.#use, this.#format !== undefined);
-      const hint = error.code === 'not-text' ? ' (for a binary file use --format binary)' : '';
-      throw new CommandError(`${inputName(this.#file)}, ${error.message}${hint}`, 2);
+      if (error.figures.form) {
+        throw otherFormError(this.#file, error.figures, this.#use, this.#format !== undefined);
+      }
+      if (error.code === 'damaged') throw new DamagedInput(this.#messageOf(error), 2);
+      throw new CommandError(this.#messageOf(error), 2);
     }
+  }
+
+  #messageOf({ code, message }: AssessError): string {
+    const name = inputName(this.#file);
+    if (code === 'not-text') return `${name}, ${message} (for a binary file use --format binary)`;
+    if (code !== 'wrong-form' && code !== 'damaged') return `${name}, ${message}`;
+    const hint =
+      this.#format === undefined && code !== 'damaged' ? '; --format binary reads it as it is' : '';
+    return `${name} is read as ${this.format}: ${message}. No verdict${hint}`;
   }
 
   close(): Promise<void> {

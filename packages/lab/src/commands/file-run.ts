@@ -13,7 +13,8 @@ import {
 import { AssessError } from '../assess/errors.ts';
 import { type RunControl, SuiteRun } from '../assess/suite-run.ts';
 import { type Cut, MAXIMUM_BITS, recognitionOf } from '../input/cutter.ts';
-import type { ConsumedInput, InputFormat, SequenceReader } from '../input/reader.ts';
+import type { InputFormat } from '../input/open.ts';
+import type { ConsumedInput, SequenceReader } from '../input/reader.ts';
 import { startWorker } from '../node.ts';
 import { countText } from '../report/table.ts';
 import { openInput } from './file-input.ts';
@@ -29,7 +30,7 @@ const LAUNCHER = 'phm-lab';
 export interface AssessOptions {
   /** A path, or `-` for standard input. */
   readonly file: string;
-  /** By default binary, unless the input looks like another form: that is refused. */
+  /** By default the form that the input names itself, or binary, unless it looks like another form: that is refused. */
   readonly format?: InputFormat;
   /** How the user starts the program. */
   readonly launcher?: string;
@@ -49,8 +50,15 @@ export interface AssessOptions {
   readonly threads: number;
 }
 
-/** The input as far as it was read; its size only if it is a file. */
-export type InputRead = ConsumedInput & Pick<SequenceReader, 'sizeBytes'>;
+/** The input as far as it was read, and its form; its size only if it is a file. */
+export type InputRead = ConsumedInput & Pick<SequenceReader, 'sizeBytes' | 'format'>;
+
+export function readOf(
+  reader: SequenceReader,
+  consumed: ConsumedInput = reader.consumed(),
+): InputRead {
+  return { ...consumed, sizeBytes: reader.sizeBytes, format: reader.format };
+}
 
 export interface AssessControl extends RunControl {
   /** Ends the run at once and reports the finished part. The message quotes its reason. */
@@ -91,7 +99,7 @@ class AssessRun {
 
   /** As `SuiteRun` has it, with the size of a file. */
   get input(): InputRead {
-    return { ...this.#run.input, sizeBytes: this.#reader.sizeBytes };
+    return readOf(this.#reader, this.#run.input);
   }
 
   /** Yields the reports as `SuiteRun` does. Throws `CommandError`. */
@@ -111,7 +119,7 @@ class AssessRun {
     if (error.cause instanceof CommandError) return error.cause;
     const { file } = this.#options;
     if (error.figures.form) {
-      return otherFormError(file, error.figures.form, useOf(this.#options));
+      return otherFormError(file, error.figures, useOf(this.#options));
     }
     if (error.code !== 'aborted') return new CommandError(messageOf(error, this.#options), 1);
     const none = this.#run.finished === 0 ? ' before a sequence was finished' : '';

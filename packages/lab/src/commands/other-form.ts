@@ -2,7 +2,9 @@
 
 import { CommandError } from '../../../platform/src/commands/index.ts';
 import { quote } from '../../../platform/src/terminal/index.ts';
-import type { RecognisedForm, Remedy } from '../input/input-format.ts';
+import type { AssessFigures } from '../assess/errors.ts';
+import type { RecognisedForm } from '../input/recognised-form.ts';
+import { formatWithin, OF_ITS_OWN } from '../input/recognising.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 
 /** The command that reads the input, as the user calls it. */
@@ -11,48 +13,50 @@ export interface InputUse {
   readonly launcher: string;
   /** The command and what it needs, such as `assess`. */
   readonly words: string;
-  /** True if it reads samples, one a byte, so that it has no formats of text. */
+  /** True if it reads samples. */
   readonly samples?: boolean;
 }
 
-/** Returns the refusal, which is no verdict. `asText`: the user said that the input is a text of digits. */
+/** Returns the refusal, which is no verdict. `isChosen`: the user named the form of the input. */
 export function otherFormError(
   file: string,
-  form: RecognisedForm,
+  { form, within = 'binary' }: AssessFigures,
   use: InputUse,
-  asText = false,
+  isChosen = false,
 ): CommandError {
-  const asItIs = asText ? '' : '; --format binary reads it as it is';
+  const name = inputName(file);
+  const says = form?.says ?? '';
+  if (within !== 'binary') {
+    const format = form ? formatWithin(form, within) : null;
+    const how = format ? `use --format ${format}` : OF_ITS_OWN;
+    return new CommandError(
+      `${name} is read as ${within}, and what it holds ${says}. No verdict: ${how}`,
+      2,
+    );
+  }
+  const asItIs = isChosen ? '' : '; --format binary reads it as it is';
   return new CommandError(
-    `${inputName(file)} ${form.says}. No verdict: ${remedyFor(form, file, use)}${asItIs}`,
+    `${name} ${says}. No verdict: ${form && remedyFor(form, file, use)}${asItIs}`,
     2,
   );
 }
 
-function remedyFor({ name, remedy }: RecognisedForm, file: string, use: InputUse): string {
-  const { launcher, samples = false } = use;
-  if (remedy.kind === 'command') return `use ${pipeline(remedy, file, use)}`;
-  if (samples && (remedy.kind === 'format' || name === 'listing')) {
-    return 'write one sample a byte first';
+function remedyFor({ remedy }: RecognisedForm, file: string, use: InputUse): string {
+  switch (remedy.kind) {
+    case 'command':
+      return `use ${pipeline(remedy.command, file, use)}`;
+    case 'advice':
+      return remedy.advice;
+    default:
+      return `use --format ${remedy.format}`;
   }
-  if (remedy.kind === 'format') return `use --format ${remedy.format}`;
-  if (name === 'listing') return `${remedy.advice}, for --format hex`;
-  if (samples || !(name === 'decimal' || name === 'text')) return remedy.advice;
-  return `${remedy.advice}, or use "${launcher} testbench", which reads numbers, CSV and base64`;
 }
 
 /** Returns the commands that read the bits of the input. */
-function pipeline(
-  { command, format }: Extract<Remedy, { kind: 'command' }>,
-  file: string,
-  { launcher, words, samples = false }: InputUse,
-): string {
-  const reader = `${launcher} ${words}`;
+function pipeline(command: string, file: string, { launcher, words }: InputUse): string {
   // A word that begins with a dash would be an option.
   const path = file.startsWith('-') ? `./${file}` : file;
   const name = file === STANDARD_INPUT ? '' : ` ${quote(path)}`;
   const writes = command.replace(' FILE', () => name);
-  if (format === 'binary') return `${writes} | ${reader} -`;
-  if (samples) return `${writes} | tr -d ' \\n' | tr 01 '\\000\\001' | ${reader} -`;
-  return `${writes} | ${reader} --format ${format} -`;
+  return `${writes} | ${launcher} ${words} -`;
 }

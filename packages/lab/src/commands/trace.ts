@@ -6,13 +6,13 @@ import type { LabContext } from './context.ts';
 import type { AssessOptions, InputRead } from './file-run.ts';
 import { itemName } from './input-name.ts';
 
-const NOTHING_READ: InputRead = { bytes: 0, sha256: '', sizeBytes: undefined };
+const NOTHING_READ: InputRead = { bytes: 0, sha256: '', sizeBytes: undefined, format: 'binary' };
 
 /** Returns the trace of a run that has read `read`. `sequences` is as the command line has it. */
 export function toTrace(
-  { file, format, offsetBits = 0, bits, tests = TEST_NAMES, supplements = [] }: AssessOptions,
+  { file, offsetBits = 0, bits, tests = TEST_NAMES, supplements = [] }: AssessOptions,
   sequences: number | 'all' | undefined,
-  { sizeBytes, bytes, sha256 }: InputRead = NOTHING_READ,
+  { sizeBytes, bytes, sha256, format }: InputRead = NOTHING_READ,
   created: string,
   { program, build }: Software,
 ): RunTrace {
@@ -22,7 +22,7 @@ export function toTrace(
       size: sizeBytes ?? null,
       bytes,
       sha256,
-      format: format ?? 'binary',
+      format,
       offset_bits: offsetBits,
       program,
     },

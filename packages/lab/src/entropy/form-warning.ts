@@ -1,4 +1,4 @@
-import type { RecognisedForm } from '../input/input-format.ts';
+import type { RecognisedForm } from '../input/recognised-form.ts';
 /** The warning on samples that have another form. The page writes it too, so this file needs no Node. */
 
 /** Returns the warning that samples look like another form, but are read as they are. */

@@ -56,14 +56,18 @@ export class SequenceCutter {
   /** Returns the next sequence, or `null` after the last one. */
   async next(): Promise<InputSequence | null> {
     const { bits, sequences, offset, recognises } = this.#cut;
-    if (this.#taken === (bits === null ? 1 : sequences)) return null;
+    if (this.#taken === (bits === null ? 1 : sequences)) {
+      await this.#reader.finish?.();
+      return null;
+    }
     if (this.#taken === 0) {
+      await this.#reader.prepare?.();
       this.#refuseTooFewInFile();
       await skipBits(this.#reader, offset);
       this.#skippedBytes = this.#reader.takenBytes;
     }
     const sequence = await this.#reader.readSequence(bits ?? MAXIMUM_BITS + 1);
-    if (this.#taken === 0 && recognises) refuseFirst(sequence);
+    if (this.#taken === 0 && recognises) refuseFirst(sequence, this.#reader.format);
     if (!this.#isUsable(sequence)) {
       sequence.bytes.fill(0);
       return null;
@@ -128,9 +132,9 @@ function emptyInput(offset: number): AssessError {
 }
 
 /** Refuses what follows the skipped bits: the start of the input alone may be a header. Wipes it if so. */
-function refuseFirst({ bytes, bits }: InputSequence): void {
+function refuseFirst({ bytes, bits }: InputSequence, format: string): void {
   try {
-    refuseForm(bytes.subarray(0, bits >>> 3));
+    refuseForm(bytes.subarray(0, bits >>> 3), { within: format });
   } catch (error) {
     bytes.fill(0);
     throw error;

@@ -1,32 +1,12 @@
 /** Recognises inputs that hold their bits in another form, and look like a broken or a sound generator if read as binary. */
 
 import { containerOf } from './forms/containers.ts';
-import { type ListingName, listingOf } from './forms/listings.ts';
+import { listingOf } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
-import type { TextFormat } from './text-bits.ts';
-
-type TextName = TextFormat | 'decimal' | 'octal' | 'text' | 'utf-16' | 'utf-32' | ListingName;
-
-/** Formats of `assess`, what a reader must convert before, words that hold a bit each, and containers, such as `xz`. */
-export type FormatGuess = TextName | 'bit_words' | 'samples' | 'gzip' | (string & {});
-
-/** How the bits are given instead. */
-export type Remedy =
-  /** With this format. */
-  | { readonly kind: 'format'; readonly format: TextFormat }
-  /** By a command that writes them in this format to standard output. `FILE` stands for the name of the input. */
-  | { readonly kind: 'command'; readonly command: string; readonly format: 'binary' | TextFormat }
-  | { readonly kind: 'advice'; readonly advice: string };
-
-export interface RecognisedForm {
-  readonly name: FormatGuess;
-  /** Follows the name of the input in a sentence, such as `looks like gzip`. */
-  readonly says: string;
-  readonly remedy: Remedy;
-  /** The bytes of a word that holds one bit or one sample; else null. */
-  readonly wordBytes: number | null;
-}
+import { proposeCsv } from './readers/csv.ts';
+import { MAX_SAMPLE_BITS } from './readers/numerals.ts';
+import type { FormatGuess, RecognisedForm, Remedy, TextName } from './recognised-form.ts';
 
 /** Bytes at the start of an input that decide. Shorter numbers among longer ones may be rare. */
 export const HEAD_BYTES = 4096;
@@ -48,6 +28,7 @@ const ASCII = /^[01\t-\r ]*[01][01\t-\r ]*$/;
 const HEX = /^[0-9a-fx\t-\r ,:_-]*[0-9a-f][0-9a-fx\t-\r ,:_-]*$/i;
 const DECIMAL = /^[\d\t-\r ,;."()[\]{}+-]*$/;
 const TWO_NUMBERS = /\d[^\d.]+\d/;
+const BASE64 = /^(?:[A-Za-z0-9+/\s]{32,}|[A-Za-z0-9_\s-]{32,})={0,2}\s*$/;
 const PRINTABLE = /^[\t-\r -~]*$/;
 /** Of ASCII, without line ends, tabs and zero bytes. */
 const CONTROLS = /[^\P{Cc}\0\t-\r\u0080-\u009f]/u;
@@ -66,7 +47,7 @@ export function recogniseForm(head: Uint8Array): RecognisedForm | null {
   if (container) return formOfContainer(container);
   const words = wordFormOf(start);
   if (words) {
-    const remedy: Remedy = { kind: 'command', command: words.command, format: 'ascii' };
+    const remedy: Remedy = { kind: 'format', format: words.format };
     return {
       name: 'bit_words',
       says: `holds one bit in each: ${words.says}`,
@@ -75,17 +56,35 @@ export function recogniseForm(head: Uint8Array): RecognisedForm | null {
     };
   }
   const name = guessText(start);
-  if (name) return { name, ...TEXTS[name], wordBytes: null };
+  if (name) return { name, ...TEXTS[name], ...formOfNumerals(name, start), wordBytes: null };
   const samples = sampleFormOf(start);
   return samples && formOfSamples(samples);
 }
 
-function formOfSamples({ says, bytes }: SampleForm): RecognisedForm {
-  const remedy: Remedy = {
-    kind: 'advice',
-    advice: 'write the bits of each alone, 8 to a byte, without those that are always the same',
-  };
+function formOfSamples({ says, bytes, remedy }: SampleForm): RecognisedForm {
   return { name: 'samples', says: `holds samples: ${says}`, remedy, wordBytes: bytes };
+}
+
+/** Returns what reads a text of numbers in columns, or of base64. */
+function formOfNumerals(
+  name: TextName,
+  head: Uint8Array,
+): Pick<RecognisedForm, 'says' | 'remedy'> | null {
+  if (name !== 'decimal' && name !== 'text') return null;
+  const text = String.fromCharCode(...head);
+  const { widths, column } = proposeCsv(text);
+  const width = widths[column - 1] ?? null;
+  // Numbers of one column may be a title and numbers, or a list in lines.
+  if (width !== null && width <= MAX_SAMPLE_BITS && (widths.length > 1 || name === 'text')) {
+    const remedy: Remedy = { kind: 'format', format: `csv:${column}` };
+    const says =
+      widths.length === 1
+        ? 'looks like numbers in a column'
+        : `looks like numbers in ${widths.length} columns, of which numbers reads all`;
+    return { says, remedy };
+  }
+  if (name !== 'text' || !BASE64.test(text)) return null;
+  return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };
 }
 
 /** Returns the name of what `recogniseForm` recognises. */
@@ -102,6 +101,25 @@ export function recogniseNoDigits(head: Uint8Array): RecognisedForm | null {
   return form === null || DIGITS.includes(form.name) ? null : form;
 }
 
+/** Returns what bytes look like that another form held, if they are no bits: a container, or a listing with addresses. */
+export function recogniseNoBytes(head: Uint8Array): RecognisedForm | null {
+  const form = recogniseForm(head);
+  return form === null || MAY_BE_BYTES.includes(form.name) ? null : form;
+}
+
+/** What bytes may look like that are read as they are, because the reader chose their form. */
+const MAY_BE_BYTES: readonly FormatGuess[] = [
+  'ascii',
+  'hex',
+  'decimal',
+  'octal',
+  'text',
+  'utf-16',
+  'utf-32',
+  'bit_words',
+  'samples',
+];
+
 /** What may be digits, or is refused at the first character that is none. */
 const DIGITS: readonly FormatGuess[] = ['ascii', 'hex', 'decimal', 'text', 'bit_words'];
 
@@ -115,7 +133,7 @@ function formOfContainer({
   command: string | null;
 }): RecognisedForm {
   const remedy: Remedy = command
-    ? { kind: 'command', command, format: 'binary' }
+    ? { kind: 'command', command }
     : { kind: 'advice', advice: 'write the bits that it holds to a file of their own' };
   return { name, says: `looks like ${is}`, remedy, wordBytes: null };
 }
@@ -128,7 +146,7 @@ const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>>
   hex: { says: 'looks like hexadecimal digits', remedy: { kind: 'format', format: 'hex' } },
   decimal: {
     says: 'looks like decimal numbers',
-    remedy: { kind: 'advice', advice: 'convert it to binary first' },
+    remedy: { kind: 'format', format: 'numbers' },
   },
   text: {
     says: 'looks like text',
@@ -146,23 +164,11 @@ const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>>
     says: 'looks like octal numbers, as od writes them',
     remedy: { kind: 'advice', advice: WITHOUT_OFFSETS },
   },
-  intel_hex: {
-    says: 'looks like Intel HEX',
-    remedy: {
-      kind: 'advice',
-      advice: 'convert it to binary first, such as with objcopy -I ihex -O binary',
-    },
-  },
-  s_record: {
-    says: 'looks like S-records',
-    remedy: {
-      kind: 'advice',
-      advice: 'convert it to binary first, such as with objcopy -I srec -O binary',
-    },
-  },
+  intel_hex: { says: 'looks like Intel HEX', remedy: { kind: 'format', format: 'ihex' } },
+  s_record: { says: 'looks like S-records', remedy: { kind: 'format', format: 'srec' } },
   listing: {
     says: 'looks like a listing with offsets, as of od, hexdump or xxd',
-    remedy: { kind: 'advice', advice: WITHOUT_OFFSETS },
+    remedy: { kind: 'format', format: 'listing' },
   },
 };
 

@@ -5,30 +5,12 @@
  * contains no bit beyond its length. At most one sequence and one chunk are in memory here.
  */
 
-import {
-  assertName,
-  assertOptions,
-  callback,
-  integer,
-  type Members,
-} from '../../../sp800-22/src/arguments.ts';
+import type { Hash } from '../../../sp800-22/src/index.ts';
 import { AssessError } from '../assess/errors.ts';
 import { platform } from '../platform.ts';
-import type { ByteSource, Source } from './kinds.ts';
+import type { ByteSource } from './kinds.ts';
 import type { NumberFault } from './prefixed-numbers.ts';
-import { RecognisingSource, type Recognition, refuseForm, refuseNoDigits } from './recognising.ts';
-import { toByteSource } from './source.ts';
 import { TextBitReader, type TextFault, type TextFormat } from './text-bits.ts';
-
-/** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits per digit. */
-export type InputFormat = 'binary' | TextFormat;
-
-export const FORMATS: readonly InputFormat[] = ['binary', 'ascii', 'hex'];
-
-const RECOGNITION: Members<Recognition> = {
-  neededBytes: integer(0, Number.MAX_SAFE_INTEGER),
-  accepts: callback,
-};
 
 const CHUNK_BYTES = 262_144;
 
@@ -45,6 +27,8 @@ export interface ConsumedInput {
 }
 
 export interface SequenceReader {
+  /** How the input is read, as `parseFormat` takes it. An input that is recognised has it from `prepare` on. */
+  readonly format: string;
   /** Undefined for streams. */
   readonly sizeBytes: number | undefined;
   /** Bits of a binary input; undefined for streams and text. */
@@ -53,30 +37,13 @@ export interface SequenceReader {
   readonly takenBytes: number;
   /** The bytes that the sequences so far have used, from the start of the input, and their SHA-256. */
   consumed(): ConsumedInput;
+  /** Recognises the input, if that is needed. `readSequence` does too. */
+  prepare?(): Promise<void>;
+  /** Reads what is left, if a checksum at the end of the input shows whether what was read is right. */
+  finish?(): Promise<void>;
   /** Reads the next `limitBits` bits, or as many as there are. Rejects with `AssessError` on a fault of the text. */
   readSequence(limitBits: number): Promise<InputSequence>;
   close(): Promise<void>;
-}
-
-/**
- * Returns a reader of the input, which the caller MUST close. Without a format, the input is binary, and its reader rejects
- * with `AssessError` if the first bytes look like another form, such as `xz`. A text is refused if it has addresses.
- */
-export function openReader(
-  source: Source,
-  format?: InputFormat,
-  recognition: Recognition = {},
-): SequenceReader {
-  if (format !== undefined) assertName('format', format, FORMATS);
-  assertOptions('recognition', recognition, RECOGNITION);
-  const bytes = toByteSource(source);
-  if (format === 'binary') return new BinaryReader(bytes);
-  const { neededBytes } = recognition;
-  if (format === undefined) {
-    const check = (head: Uint8Array): void => refuseForm(head, recognition);
-    return new BinaryReader(new RecognisingSource(bytes, check, neededBytes));
-  }
-  return new TextReader(new RecognisingSource(bytes, refuseNoDigits, neededBytes), format);
 }
 
 /** Reads and wipes `bits` bits, or as many as there are. They count as consumed. */
@@ -89,16 +56,18 @@ export async function skipBits(reader: SequenceReader, bits: number): Promise<vo
   }
 }
 
-class BinaryReader implements SequenceReader {
+export class BinaryReader implements SequenceReader {
+  readonly format = 'binary';
   readonly #source: ByteSource;
   /** The byte that the last sequence shares with the next one. */
   #sharedByte = 0;
   #offsetBits = 0;
-  readonly #hash = platform().newHash();
+  readonly #hash: Hash;
   takenBytes = 0;
 
-  constructor(source: ByteSource) {
+  constructor(source: ByteSource, hash: Hash = platform().newHash()) {
     this.#source = source;
+    this.#hash = hash;
   }
 
   get sizeBytes(): number | undefined {
@@ -137,7 +106,7 @@ class BinaryReader implements SequenceReader {
   }
 }
 
-class TextReader implements SequenceReader {
+export class TextReader implements SequenceReader {
   readonly #source: ByteSource;
   readonly #format: TextFormat;
   readonly #bits: TextBitReader;
@@ -149,6 +118,10 @@ class TextReader implements SequenceReader {
   #hashedOfChunk = 0;
   #hashed = 0;
   takenBytes = 0;
+
+  get format(): string {
+    return this.#format;
+  }
 
   constructor(source: ByteSource, format: TextFormat) {
     this.#source = source;

@@ -1,25 +1,30 @@
 /** A source whose first bytes are looked at before any is read: an input that holds its bits in another form is refused. */
 
 import { AssessError } from '../assess/errors.ts';
-import {
-  HEAD_BYTES,
-  type RecognisedForm,
-  recogniseForm,
-  recogniseNoDigits,
-} from './input-format.ts';
+import { HEAD_BYTES, recogniseForm, recogniseNoBytes, recogniseNoDigits } from './input-format.ts';
 import type { ByteSource } from './kinds.ts';
+import { parseFormat } from './readers/table.ts';
+import type { RecognisedForm } from './recognised-form.ts';
 
-/** How an input is recognised that has no format, or that is said to be a text. */
+/** How an input is recognised that has no format, or that is said to be a text, and what its samples are for. */
 export interface Recognition {
   /** Bytes that the caller needs in any case: a stream is not waited for beyond them. Default: as many as decide. */
   readonly neededBytes?: number | undefined;
   /** Returns whether a form is read as it is. Default: none is. */
   readonly accepts?: ((form: RecognisedForm) => boolean) | undefined;
+  /** True: each sample takes a byte of its own, in its low bits; one of more than 8 bits is an error. */
+  readonly isSpread?: boolean | undefined;
+}
+
+/** The format in which the bytes were found; default: they are those of the input. */
+export interface Within {
+  readonly within?: string;
 }
 
 /** Throws `AssessError` if the bytes that are to be read as they are look like another form. */
-export function refuseForm(head: Uint8Array, { accepts }: Recognition = {}): void {
-  refuse(recogniseForm(head), accepts);
+export function refuseForm(head: Uint8Array, { accepts, within }: Recognition & Within = {}): void {
+  const form = recogniseForm(head);
+  if (form && !accepts?.(form)) refuse(form, within);
 }
 
 /** Throws `AssessError` if the start of a text is no text of digits. */
@@ -27,17 +32,51 @@ export function refuseNoDigits(head: Uint8Array): void {
   refuse(recogniseNoDigits(head));
 }
 
-function refuse(form: RecognisedForm | null, accepts?: Recognition['accepts']): void {
-  if (form === null || accepts?.(form)) return;
-  throw new AssessError('other-form', `the input ${form.says}: ${remedyText(form)}`, { form });
+/** Throws `AssessError` if bytes that a form held are a container or a listing again. */
+export function refuseNoBytes(head: Uint8Array, within: string): void {
+  refuse(recogniseNoBytes(head), within);
+}
+
+function refuse(form: RecognisedForm | null, within = 'binary'): void {
+  if (form === null) return;
+  if (within === 'binary') {
+    throw new AssessError('other-form', `the input ${form.says}: ${remedyText(form)}`, { form });
+  }
+  const format = formatWithin(form, within);
+  const how = format ? `give the format "${format}"` : OF_ITS_OWN;
+  const text = `the input is read as ${within}, and what it holds ${form.says}: ${how}`;
+  throw new AssessError('other-form', text, { form, within });
+}
+
+/** What to do with the content of a form for which there is no format. */
+export const OF_ITS_OWN = 'write what it holds to a file of its own';
+
+/** Returns the format that gives the bits of a form that was found within another one; null if there is none. */
+export function formatWithin({ remedy }: RecognisedForm, within: string): string | null {
+  const outer = within.replace(/:binary$/, '');
+  const isGzip = outer === 'gzip';
+  if (isGzip && (remedy.kind === 'format' || remedy.kind === 'bits'))
+    return `gzip:${remedy.format}`;
+  const chosen = remedy.kind === 'bits' ? `${outer}:${remedy.low}-${remedy.high}` : null;
+  return chosen !== null && isFormat(chosen) ? chosen : null;
+}
+
+function isFormat(format: string): boolean {
+  try {
+    parseFormat(format);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function remedyText({ remedy }: RecognisedForm): string {
   switch (remedy.kind) {
+    case 'bits':
     case 'format':
       return `give the format "${remedy.format}", or "binary" to read it as it is`;
     case 'command':
-      return `give what "${remedy.command}" writes, in the format "${remedy.format}"; "binary" reads the input as it is`;
+      return `give what "${remedy.command}" writes; "binary" reads the input as it is`;
     default:
       return `${remedy.advice}; the format "binary" reads it as it is`;
   }
@@ -61,6 +100,12 @@ export class RecognisingSource implements ByteSource {
 
   get sizeBytes(): number | undefined {
     return this.#source.sizeBytes;
+  }
+
+  /** Returns the first bytes, which MUST NOT be changed. */
+  async peek(): Promise<Uint8Array> {
+    this.#ahead ??= await this.#readHead();
+    return this.#ahead;
   }
 
   async read(into: Uint8Array): Promise<number> {

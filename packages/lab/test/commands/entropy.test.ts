@@ -323,7 +323,7 @@ describe('phm-lab assess-entropy', () => {
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(
       refused.stderr,
-      /text\.bin looks like digits 0 and 1\. No verdict: write one sample/,
+      /text\.bin looks like digits 0 and 1\. No verdict: use --format ascii/,
     );
     const read = ['--format', 'binary'];
     const { code, stderr } = await phm(text, ...read);

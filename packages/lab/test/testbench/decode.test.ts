@@ -2,16 +2,25 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { aesCtr } from '../../../../test/support/aes-stream.ts';
-import { guessFormat } from '../../src/index-node.ts';
-import { Base64Decoder } from '../../testbench/src/decode/base64.ts';
-import { CsvDecoder, proposeCsv } from '../../testbench/src/decode/csv.ts';
-import { DecodeError, type Decoder } from '../../testbench/src/decode/decoder.ts';
-import { NumbersDecoder, proposeNumbers } from '../../testbench/src/decode/numbers.ts';
+import { AssessError, guessFormat } from '../../src/index-node.ts';
+import { Base64Decoder } from '../../src/input/readers/base64.ts';
+import { CsvDecoder, proposeCsv } from '../../src/input/readers/csv.ts';
+import type { Decoder } from '../../src/input/readers/decoder.ts';
+import { NumbersDecoder, proposeNumbers } from '../../src/input/readers/numbers.ts';
+import type { Numerals } from '../../src/input/readers/numerals.ts';
 import { isGzip, recognise } from '../../testbench/src/decode/recognise.ts';
+import { intelHex, odListing, sRecords, xxdListing } from '../support/form-files.ts';
 
 const BYTES = aesCtr(Buffer.alloc(32, 23), 3000);
+
+const PACKED = { isSpread: false };
+
+const csv = (column: number, numerals: Numerals): CsvDecoder =>
+  new CsvDecoder({ column, numerals }, PACKED);
+
+const numbers = (bits: number): NumbersDecoder => new NumbersDecoder(bits, PACKED);
 
 /** Decodes a text that arrives in two chunks. */
 function decode(decoder: Decoder, text: string, cut = Math.floor(text.length / 2)): Buffer {
@@ -24,7 +33,7 @@ function decode(decoder: Decoder, text: string, cut = Math.floor(text.length / 2
 }
 
 describe('recognise', () => {
-  const numbers = [...BYTES].join('\n');
+  const decimals = [...BYTES].join('\n');
   const cases: readonly [name: string, content: Buffer | string, encoding: string | null][] = [
     ['binary', BYTES, 'binary'],
     ['digits', '0110 1001\r\n'.repeat(20), 'ascii'],
@@ -38,7 +47,7 @@ describe('recognise', () => {
       'csv',
     ],
     ['real numbers', '1.5;-2\n3.25;7\n'.repeat(20), 'csv'],
-    ['decimal numbers, which may be hexadecimal', numbers, null],
+    ['decimal numbers, which may be hexadecimal', decimals, null],
     ['numbers in quotes', '"time","value"\r"1","200"\r"2","7"\r"3","9"\r', 'csv'],
     ['numbers on one line', '12.5; 200; 33; 1; 7; 250', null],
     ['digits 0 and 1 with commas', '1,0,1,1,0,0,1,0,'.repeat(20), null],
@@ -54,30 +63,42 @@ describe('recognise', () => {
     ['a text', 'The quick brown fox; it jumps. '.repeat(5), null],
     ['nothing', '', null],
   ];
-  for (const [name, content, encoding] of cases) {
-    it(`says ${encoding ?? 'that it is unsure'} for ${name}`, () => {
-      assert.equal(recognise(Buffer.from(content)).encoding, encoding);
+  for (const [name, content, format] of cases) {
+    it(`says ${format ?? 'that it is unsure'} for ${name}`, () => {
+      assert.equal(recognise(Buffer.from(content)).format, format);
     });
   }
 
-  it('names no option of the command line', () => {
-    const lines = Array.from(
-      { length: 64 },
-      (_, i) => `${(16 * i).toString(16).padStart(8, '0')}  `,
+  it('chooses what reads samples and texts that name their form, and names no option', () => {
+    const bits = BYTES.map((byte) => byte & 1);
+    assert.deepEqual(recognise(bits), {
+      format: 'bit8',
+      reason: 'It holds one bit in each: every byte is 0 or 1. It is read as bit8.',
+    });
+    assert.equal(recognise(BYTES.map((byte) => byte & 15)).format, 'u8:0-3');
+    for (const [content, format] of [
+      [intelHex(BYTES), 'ihex'],
+      [sRecords(BYTES), 'srec'],
+      [odListing(BYTES), 'listing'],
+      [xxdListing(BYTES), 'listing'],
+    ] as const) {
+      const recognised = recognise(Buffer.from(content));
+      assert.equal(recognised.format, format);
+      assert.doesNotMatch(recognised.reason, /--/);
+    }
+    const { format, reason } = recognise(zstdCompressSync(BYTES));
+    assert.equal(format, null);
+    assert.equal(
+      reason,
+      'It looks like zstd, which the page does not read: drop what "zstd -dc FILE" writes.',
     );
-    const listing = lines
-      .map((line, i) => line + BYTES.toString('hex', 16 * i, 16 * i + 16).replace(/../g, '$& '))
-      .join('\n');
-    const { reason } = recognise(Buffer.from(listing));
-    assert.match(reason, /a listing with offsets.*does not read: give the bytes themselves/);
-    assert.doesNotMatch(reason, /--/);
   });
 
   it('says what to do about numbers with 0x that lack leading zeros', () => {
     for (const odd of ['0x7', '0000']) {
       const head = Buffer.from(`${'0x1f, 0x4c, '.repeat(50)}${odd}, 0x12, `);
-      const { encoding, reason } = recognise(head);
-      assert.equal(encoding, null);
+      const { format, reason } = recognise(head);
+      assert.equal(format, null);
       assert.match(reason, /different lengths.*leading zeros/);
     }
   });
@@ -127,8 +148,8 @@ describe('Base64Decoder', () => {
   });
 
   it('refuses other characters, digits after the end, and an incomplete group', () => {
-    for (const text of ['AAA*', 'AA==AAAA', 'AAAAA']) {
-      assert.throws(() => decode(new Base64Decoder(), text), DecodeError, text);
+    for (const text of ['AAA*', 'AA==AAAA', 'AAAAA', 'AA+_', '-----BEGIN KEY-----\nAB+/']) {
+      assert.throws(() => decode(new Base64Decoder(), text), AssessError, text);
     }
   });
 });
@@ -136,24 +157,24 @@ describe('Base64Decoder', () => {
 describe('CsvDecoder', () => {
   it('packs a column of bytes', () => {
     const text = `n;value\r\n${[...BYTES].map((byte, i) => `${i};${byte}`).join('\r\n')}\r\n`;
-    assert.deepEqual(decode(new CsvDecoder({ column: 2, bits: 8 }), text), BYTES);
+    assert.deepEqual(decode(csv(2, 8), text), BYTES);
   });
 
   it('packs values of any width, the most significant bit first', () => {
-    const bits = decode(new CsvDecoder({ column: 1, bits: 1 }), '1\n0\n1\n0\n0\n1\n1\n1\n1');
-    assert.deepEqual([...bits], [0b10100111]);
-    const words = decode(new CsvDecoder({ column: 1, bits: 12 }), '2748\n3567\n');
+    const bits = decode(csv(1, 1), '1\n0\n1\n0\n0\n1\n1\n1\n1');
+    assert.deepEqual([...bits], [0b10100111, 0b10000000]);
+    const words = decode(csv(1, 12), '2748\n3567\n');
     assert.equal(words.toString('hex'), 'abcdef');
   });
 
   it('names the line of a value that is no whole number, too large or missing, and what to do', () => {
     for (const line of ['x', '256', '-1', '1.5']) {
-      assert.throws(() => decode(new CsvDecoder({ column: 1, bits: 8 }), `1\n${line}\n`), /line 2/);
+      assert.throws(() => decode(csv(1, 8), `1\n${line}\n`), /line 2/);
     }
-    const second = (text: string) => decode(new CsvDecoder({ column: 2, bits: 8 }), text);
+    const second = (text: string) => decode(csv(2, 8), text);
     assert.throws(() => second('1,2\n1\n'), /line 2 has no column 2: choose another column/);
     assert.throws(() => second('1,2\n1,\n'), /line 2 has nothing in column 2: choose another/);
-    assert.throws(() => second('1,256\n'), /needs more than 8 bits: raise "Bits per value"/);
+    assert.throws(() => second('1,256\n'), /needs more than 8 bits: give a larger number of bits/);
     assert.throws(() => second('1,4294967296\n'), /needs more than 32 bits, the most/);
   });
 
@@ -161,14 +182,14 @@ describe('CsvDecoder', () => {
     for (const end of ['\r', '\r\n', '\n']) {
       const text = ['value', '1', '2', '', '250', ''].join(end);
       for (let cut = 0; cut <= text.length; cut++) {
-        const bytes = decode(new CsvDecoder({ column: 1, bits: 8 }), text, cut);
+        const bytes = decode(csv(1, 8), text, cut);
         assert.deepEqual([...bytes], [1, 2, 250], JSON.stringify(end));
       }
     }
   });
 
   it('reads fields in quotes, and tells titles from values', () => {
-    const column = (text: string, column = 1) => decode(new CsvDecoder({ column, bits: 8 }), text);
+    const column = (text: string, column = 1) => decode(csv(column, 8), text);
     assert.deepEqual([...column('"200"\n"7"\n')], [200, 7]);
     assert.deepEqual([...column('"time, s",value\n"1,5",7\n"2,5",8\n', 2)], [7, 8]);
     assert.deepEqual([...column('1,5;7\n2,5;8', 2)], [7, 8]);
@@ -178,13 +199,30 @@ describe('CsvDecoder', () => {
     }
   });
 
+  it('reads a column in hexadecimal, of as many digits each', () => {
+    const decodeAll = (decoder: Decoder, text: string) => decode(decoder, text, text.length);
+    const text = 'n,value\n1,0x1f\n2,0x07\n';
+    assert.deepEqual([...decodeAll(csv(2, 'hex'), text)], [0x1f, 0x07]);
+    assert.deepEqual([...decodeAll(csv(1, 'hex'), 'beef\n0001\n')], [0xbe, 0xef, 0, 1]);
+    for (const rest of ['7', '1f0', 'xy', '0x', '']) {
+      const faulty = `n,value\n1,1f\n2,${rest}\n`;
+      assert.throws(() => decodeAll(csv(2, 'hex'), faulty), /line 3/, rest);
+    }
+    // The first line is no title if it holds digits.
+    assert.throws(() => decodeAll(csv(1, 'hex'), 'f\n1f\n'), /line 1 has "f", expected 2/);
+    assert.throws(() => decodeAll(csv(2, 8), 'n,value\n1,12\n2,1f\n'), /line 3 has "1f"/);
+  });
+
   it('gives each value a byte of its own', () => {
-    const spread = decode(new CsvDecoder({ column: 1, bits: 5, isSpread: true }), '31\n0\n7');
+    const spread = decode(
+      new CsvDecoder({ column: 1, numerals: 5 }, { isSpread: true }),
+      '31\n0\n7',
+    );
     assert.deepEqual([...spread], [31, 0, 7]);
   });
 
   it('refuses a line without an end', () => {
-    const decoder = new CsvDecoder({ column: 1, bits: 1 });
+    const decoder = csv(1, 1);
     assert.throws(() => decode(decoder, '1,0,'.repeat(2 ** 20)), /line 1 does not end/);
   });
 
@@ -206,23 +244,20 @@ describe('NumbersDecoder', () => {
   it('packs numbers with any separators, wherever the chunks end', () => {
     const text = ' 12, 200;33\r\n7\t250 ';
     for (let cut = 0; cut <= text.length; cut++) {
-      const bytes = decode(new NumbersDecoder({ bits: 8 }), text, cut);
+      const bytes = decode(numbers(8), text, cut);
       assert.deepEqual([...bytes], [12, 200, 33, 7, 250]);
     }
-    assert.deepEqual(
-      [...decode(new NumbersDecoder({ bits: 8 }), '[[12, 200], [33]]\n')],
-      [12, 200, 33],
-    );
-    const bits = decode(new NumbersDecoder({ bits: 1 }), '1,0,1,1,0,0,1,0');
+    assert.deepEqual([...decode(numbers(8), '[[12, 200], [33]]\n')], [12, 200, 33]);
+    const bits = decode(numbers(1), '1,0,1,1,0,0,1,0');
     assert.deepEqual([...bits], [0b10110010]);
   });
 
   it('counts to the number that is none, or too large', () => {
     for (const text of ['1 x 2', '1 256', '1, -1']) {
-      assert.throws(() => decode(new NumbersDecoder({ bits: 8 }), text), /number 2 has/, text);
+      assert.throws(() => decode(numbers(8), text), /number 2 has/, text);
     }
     const endless = '1'.repeat(3000);
-    assert.throws(() => decode(new NumbersDecoder({ bits: 8 }), endless), /number 1 does not end/);
+    assert.throws(() => decode(numbers(8), endless), /number 1 does not end/);
   });
 
   it('measures the numbers', () => {

@@ -1,5 +1,6 @@
 /** The page: a file is dropped, recognised, tested by workers and reported. */
 import { grouped } from '../../../sp800-22/src/index.ts';
+import { readHead } from './decode/head.ts';
 import { HEAD_BYTES, isGzip, recognise } from './decode/recognise.ts';
 import { startTask, type Task } from './engine/client.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   RunRequest,
   RunResult,
 } from './engine/messages.ts';
-import { isPlain, readHead } from './engine/source.ts';
 import { byId, pairs } from './view/dom.ts';
 import { entropySection } from './view/entropy.ts';
 import { showExamples } from './view/examples.ts';
@@ -56,7 +56,7 @@ async function open(file: File): Promise<void> {
     byId('recognised').textContent = recognisedText(opened);
     // An empty file has nothing to set.
     if (opened.head.length > 0) {
-      showSettings(opened, (settings) => void run(opened, settings, sha256, own));
+      showSettings(opened, (settings) => void run(opened, settings, own));
     }
     showFacts(opened, await sha256);
   } catch (error) {
@@ -67,7 +67,7 @@ async function open(file: File): Promise<void> {
 
 function recognisedText({ gzip, recognised, head }: Opened): string {
   if (head.length === 0) return gzip ? 'The file is gzip of nothing.' : 'The file is empty.';
-  const question = recognised.encoding === null ? ' Choose its format.' : '';
+  const question = recognised.format === null ? ' Choose its format.' : '';
   const packed = gzip ? 'The file is gzip. What it holds: ' : '';
   return `${packed}${recognised.reason}${question}`;
 }
@@ -91,12 +91,7 @@ function showFacts({ file }: Opened, sha256: string): void {
   facts.hidden = false;
 }
 
-async function run(
-  opened: Opened,
-  settings: Settings,
-  sha256: Promise<string>,
-  own: Session,
-): Promise<void> {
+async function run(opened: Opened, settings: Settings, own: Session): Promise<void> {
   const { file } = opened;
   const start = byId<HTMLButtonElement>('start');
   const results = byId('results');
@@ -106,14 +101,12 @@ async function run(
   const view = new ProgressView(settings.bits ?? 0, () => cancelling.abort());
   let estimating: Task<EntropyResult> | null = null;
   try {
-    const { samples, ...options } = settings;
-    if (!isPlain(options.recipe)) view.say('The SHA-256 of the file is being computed …');
-    const digest = isPlain(options.recipe) ? null : await untilCancelled(sha256, cancelling.signal);
-    const request: RunRequest = { file, options, sha256: digest };
+    const { samples, width, ...options } = settings;
+    const request: RunRequest = { file, options };
     const suite = own.start<RunResult, RunProgress>('run', request, (state) => view.update(state));
     if (samples !== null) {
-      const { recipe, offset, report } = options;
-      estimating = estimate({ file, recipe, offset, samples, report, sha256: digest }, view, own);
+      const { format, offset, report } = options;
+      estimating = estimate({ file, format, offset, samples, width, report }, view, own);
     }
     cancelling.signal.onabort = () => {
       suite.send('cancel');
@@ -132,14 +125,6 @@ async function run(
     view.end();
     start.disabled = false;
   }
-}
-
-/** Rejects at once when the run is cancelled, before it has begun. */
-function untilCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.onabort = () => reject(new Error('Cancelled: no sequence was finished.'));
-    work.then(resolve, reject);
-  });
 }
 
 function estimate(request: EntropyRequest, view: ProgressView, own: Session): Task<EntropyResult> {

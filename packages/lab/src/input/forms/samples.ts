@@ -3,10 +3,14 @@
  * generator they come from.
  */
 
+import type { Remedy } from '../recognised-form.ts';
+
 export interface SampleForm {
   /** What every word is, as a sentence without its end. */
   readonly says: string;
   readonly bytes: number;
+  /** How their bits are given. */
+  readonly remedy: Remedy;
 }
 
 type Order = 'little' | 'big';
@@ -37,7 +41,12 @@ function twoValues(head: Uint8Array): SampleForm | null {
     const rarest = Math.min(seconds, words.length - seconds, changes, words.length - 1 - changes);
     if (rarest < Math.max(1, words.length / RAREST_VALUE)) continue;
     const [low, high] = values.sort((a, b) => (a < b ? -1 : 1)).map((value) => hex(value, bytes));
-    return { says: `every ${noun(bytes, 'word')} is ${low} or ${high}`, bytes };
+    const names = values.map(String).join(',');
+    return {
+      says: `every ${noun(bytes, 'word')} is ${low} or ${high}`,
+      bytes,
+      remedy: { kind: 'format', format: `bit${8 * bytes}${suffix(bytes, 'big')}:${names}` },
+    };
   }
   return null;
 }
@@ -62,7 +71,8 @@ function smallNumbers(head: Uint8Array): SampleForm | null {
       const above = words.filter((word) => word >= middle).length;
       if (Math.min(above, words.length - above) < words.length / RAREST_HALF) continue;
       const says = `every ${noun(bytes, 'integer', order)} is below ${2 ** width}`;
-      return { says, bytes };
+      const format = `u${8 * bytes}${suffix(bytes, order)}:0-${width - 1}`;
+      return { says, bytes, remedy: { kind: 'bits', format, low: 0, high: width - 1 } };
     }
   }
   return null;
@@ -83,10 +93,21 @@ function floats(head: Uint8Array): SampleForm | null {
       const ones = exponents.filter((e) => e === bias - 1n || e === bias).length;
       if (!fits || ones < words.length / RAREST_HALF || new Set(words).size < 4) continue;
       const says = `every ${noun(bytes, 'floating-point number', order)} is between -16 and 16`;
-      return { says, bytes };
+      return { says, bytes, remedy: FLOATS };
     }
   }
   return null;
+}
+
+/** Which bits of a floating-point number are noise depends on its scale. */
+const FLOATS: Remedy = {
+  kind: 'advice',
+  advice: 'write the whole numbers behind them, or the bits of each alone, 8 to a byte',
+};
+
+/** Returns the end of a format's name. */
+function suffix(bytes: number, order: Order): string {
+  return bytes === 1 ? '' : order === 'big' ? 'be' : 'le';
 }
 
 function noun(bytes: number, what: string, order?: Order): string {

@@ -6,8 +6,8 @@
 interface WordForm {
   /** What every word is, as a sentence without its end. */
   readonly says: string;
-  /** A command that writes the digits 0 and 1 to standard output; `FILE` stands for the name. */
-  readonly command: string;
+  /** The format that reads them. */
+  readonly format: string;
   readonly bytes: number;
 }
 
@@ -53,14 +53,18 @@ const ROWS: readonly Row[] = [
   ...floats(4, [0x3f, 0x80], [0xbf, 0x80]),
   ...integers(2),
   ...integers(1),
-  rowOf('every byte is 0 or 255', 'big', 1, [0], [0xff], "od -An -v -tu1 FILE | sed 's/255/1/g'"),
+  rowOf('every byte is 0 or 255', 'big', 1, [0], [0xff], 'bit8:0,255'),
 ];
 
 function integers(bytes: number): Row[] {
   const zero = new Array<number>(bytes).fill(0);
   const one = [...zero.slice(1), 1];
   const minusOne = new Array<number>(bytes).fill(0xff);
-  return inBothOrders(bytes, `${bytes * 8}-bit integer`, `d${bytes}`, { zero, one, minusOne });
+  return inBothOrders(bytes, `${bytes * 8}-bit integer`, `bit${bytes * 8}`, {
+    zero,
+    one,
+    minusOne,
+  });
 }
 
 function floats(bytes: number, plus: readonly number[], minus: readonly number[]): Row[] {
@@ -69,7 +73,7 @@ function floats(bytes: number, plus: readonly number[], minus: readonly number[]
     ...new Array<number>(bytes - start.length).fill(0),
   ];
   const values = { zero: fill([]), one: fill(plus), minusOne: fill(minus) };
-  return inBothOrders(bytes, `${bytes * 8}-bit floating-point number`, `f${bytes}`, values);
+  return inBothOrders(bytes, `${bytes * 8}-bit floating-point number`, `bitf${bytes * 8}`, values);
 }
 
 interface Values {
@@ -78,16 +82,15 @@ interface Values {
   readonly minusOne: readonly number[];
 }
 
-function inBothOrders(bytes: number, noun: string, type: string, values: Values): Row[] {
+function inBothOrders(bytes: number, noun: string, name: string, values: Values): Row[] {
   const orders = bytes === 1 ? (['big'] as const) : (['little', 'big'] as const);
   const { zero, one, minusOne } = values;
   return orders.flatMap((order) => {
     const word = bytes === 1 ? 'byte' : `${noun} (${order}-endian)`;
-    const endian = bytes === 1 ? '' : ` --endian=${order}`;
-    const od = `od -An -v${endian} -t${type} FILE`;
+    const format = bytes === 1 ? name : `${name}${order === 'big' ? 'be' : 'le'}`;
     return [
-      rowOf(`every ${word} is 0 or 1`, order, bytes, zero, one, od),
-      rowOf(`every ${word} is -1 or 1`, order, bytes, minusOne, one, `${od} | sed 's/-1/0/g'`),
+      rowOf(`every ${word} is 0 or 1`, order, bytes, zero, one, format),
+      rowOf(`every ${word} is -1 or 1`, order, bytes, minusOne, one, `${format}:-1,1`),
     ];
   });
 }
@@ -98,9 +101,9 @@ function rowOf(
   bytes: number,
   low: readonly number[],
   high: readonly number[],
-  command: string,
+  format: string,
 ): Row {
   const inOrder = (word: readonly number[]): readonly number[] =>
     order === 'big' ? word : [...word].reverse();
-  return { says, command, bytes, low: inOrder(low), high: inOrder(high) };
+  return { says, format, bytes, low: inOrder(low), high: inOrder(high) };
 }

@@ -1,13 +1,11 @@
 /** Recognises the format of a file from its first bytes. */
-import { HEAD_BYTES, type RecognisedForm, recogniseForm } from '../../../src/input/input-format.ts';
-
-/** The formats of `phm assess`, and three that only the page reads. */
-export const ENCODINGS = ['binary', 'ascii', 'hex', 'base64', 'csv', 'numbers'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+import { HEAD_BYTES, recogniseForm } from '../../../src/input/input-format.ts';
+import { formatOfRecognised } from '../../../src/input/readers/table.ts';
+import type { RecognisedForm } from '../../../src/input/recognised-form.ts';
 
 export interface Recognised {
-  /** Null if the bytes fit several formats, or are a text of another kind. */
-  readonly encoding: Encoding | null;
+  /** The format, as `phm assess --format` takes it; null if the bytes fit several, or are a text of another kind. */
+  readonly format: string | null;
   /** What the bytes look like, as a sentence. */
   readonly reason: string;
 }
@@ -22,14 +20,13 @@ const FIELDS = new RegExp(String.raw`^\s*${NUMBER}(?:\s*[,;\t ]\s*${NUMBER})*\s*
 /** Control characters that no text has. */
 const NOT_TEXT = /[^\P{Cc}\t-\r]/u;
 
-const SENTENCES: Readonly<Record<Encoding, string>> = {
+const SENTENCES = {
   binary: 'It looks like binary data.',
   ascii: 'It looks like digits 0 and 1.',
   hex: 'It looks like hexadecimal digits.',
   base64: 'It looks like base64.',
   csv: 'It looks like numbers in columns.',
-  numbers: 'It looks like numbers.',
-};
+} as const;
 
 /** Returns whether the bytes begin a gzip file. */
 export function isGzip(head: Uint8Array): boolean {
@@ -38,11 +35,11 @@ export function isGzip(head: Uint8Array): boolean {
 
 /** Returns the format of a file, or of what its gzip holds, from its first bytes. */
 export function recognise(head: Uint8Array): Recognised {
-  if (head.length === 0) return { encoding: null, reason: 'It is empty.' };
+  if (head.length === 0) return unsure('It is empty.');
   const text = new TextDecoder('latin1').decode(head.subarray(0, HEAD_BYTES)).replace(/^ï»¿/, '');
   const form = recogniseForm(head);
   const guess = form?.name;
-  if (form && isUnreadable(form)) return unsure(refusalText(form));
+  if (form && !IS_TEXT.includes(form.name)) return ofForm(form);
   if (NOT_TEXT.test(text)) return certain('binary');
   if (guess === 'ascii') return certain('ascii');
   if (looksLikeNumbers(text)) {
@@ -58,21 +55,25 @@ export function recognise(head: Uint8Array): Recognised {
     : certain('binary');
 }
 
-/** Texts of digits, numbers and base64 are what the page reads. */
-const READABLE: readonly string[] = ['ascii', 'hex', 'decimal', 'text'];
+/** Texts of digits, numbers and base64 are told apart here, because the reader can be asked. */
+const IS_TEXT: readonly string[] = ['ascii', 'hex', 'decimal', 'text'];
 
-function isUnreadable({ name }: RecognisedForm): boolean {
-  return !READABLE.includes(name);
+/** Returns the format that reads the form, or what to do about it. The reader still may choose any. */
+function ofForm({ name, says, remedy }: RecognisedForm): Recognised {
+  const format = formatOfRecognised(name);
+  if (format !== undefined && name !== 'gzip') return { format, reason: `It ${says}.` };
+  switch (remedy.kind) {
+    case 'format':
+    case 'bits':
+      return { format: remedy.format, reason: `It ${says}. It is read as ${remedy.format}.` };
+    case 'command':
+      return unsure(notRead(says, `drop what "${remedy.command}" writes`));
+    default:
+      return unsure(notRead(says, remedy.advice));
+  }
 }
 
-/** The reader of the page still may choose a format: then the bits are read by it, whatever they look like. */
-function refusalText({ says, remedy }: RecognisedForm): string {
-  const how =
-    remedy.kind === 'command'
-      ? `drop what "${remedy.command}" writes`
-      : remedy.kind === 'advice'
-        ? remedy.advice
-        : `choose ${remedy.format}`;
+function notRead(says: string, how: string): string {
   return `It ${says}, which the page does not read: ${how}.`;
 }
 
@@ -83,12 +84,12 @@ function hexReason(text: string): string {
     : 'It may be hexadecimal digits, or numbers of any length.';
 }
 
-function certain(encoding: Encoding): Recognised {
-  return { encoding, reason: SENTENCES[encoding] };
+function certain(format: keyof typeof SENTENCES): Recognised {
+  return { format, reason: SENTENCES[format] };
 }
 
 function unsure(reason: string): Recognised {
-  return { encoding: null, reason };
+  return { format: null, reason };
 }
 
 /** True for lines of decimal numbers after at most one line of titles. The last line may be cut off. */

@@ -17,15 +17,7 @@ import {
   skipBits,
 } from '../../../src/index.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
-import {
-  type EntropyRequest,
-  type EntropyResult,
-  MAX_SAMPLES,
-  MAX_WIDTH,
-  type Recipe,
-} from './messages.ts';
-import { formatOf } from './run.ts';
-import { formatName, hasNumbers, isPlain, openNumbers, openSource } from './source.ts';
+import { type EntropyRequest, type EntropyResult, MAX_SAMPLES, MAX_WIDTH } from './messages.ts';
 
 /** How samples are found in the input. */
 interface Sampling {
@@ -68,10 +60,9 @@ export async function estimateEntropy(
   return { kind: 'entropy', notes: notesOn(read, warnings), ...forms };
 }
 
-/** Names the file as a whole if only the page can decode it: no other program could find the part that was read. */
 function describeInput(
-  { file, recipe, offset, sha256 }: EntropyRequest,
-  { readBits }: Sampling,
+  { file, offset }: EntropyRequest,
+  { reader, readBits }: Sampling,
   { samples, isPart, consumed }: ReadSamples,
 ): EntropyInput {
   const hash = new Sha256();
@@ -79,9 +70,9 @@ function describeInput(
   return {
     name: file.name,
     size: file.size,
-    bytes: sha256 === null ? consumed.bytes : file.size,
-    bytes_sha256: sha256 ?? consumed.sha256,
-    format: formatName(recipe),
+    bytes: consumed.bytes,
+    bytes_sha256: consumed.sha256,
+    format: reader.format,
     samples: samples.length,
     sha256: hash.hex(),
     subset: isPart ? { index: 0, samples: MAX_SAMPLES } : null,
@@ -91,13 +82,13 @@ function describeInput(
   };
 }
 
-/** Returns the warnings of the command line. Numbers of a file are no text, whatever their values look like. */
+/** Returns the warnings of the command line. Samples of a form are no text, whatever their values look like. */
 function warningsOn(
-  { file, recipe }: EntropyRequest,
+  { file, format }: EntropyRequest,
   { readBits }: Sampling,
   { samples, head }: ReadSamples,
 ): string[] {
-  const form = hasNumbers(recipe.encoding) ? null : recogniseForm(head);
+  const form = format === 'binary' ? recogniseForm(head) : null;
   // A byte of 0 or 1 is a sample.
   const isSample = form?.wordBytes === 1 && readBits === 8;
   return [
@@ -114,28 +105,22 @@ function notesOn({ samples, isPart }: ReadSamples, warnings: readonly string[]):
 }
 
 /** Throws if the samples are too wide, or if the skipped bits end within one. */
-function samplingOf({ file, recipe, offset, samples }: EntropyRequest): Sampling {
-  if (samples === 'bits') return { reader: openBits(file, recipe), width: 1, readBits: 1 };
-  const isOfNumbers = hasNumbers(recipe.encoding);
-  const width = isOfNumbers ? recipe.bitsPerValue : 8;
+function samplingOf({ file, format, offset, samples, width: chosen }: EntropyRequest): Sampling {
+  if (samples === 'bits') return { reader: openReader(file, format), width: 1, readBits: 1 };
+  const width = chosen ?? 8;
   if (width > MAX_WIDTH) throw new Error(tooWideText(width));
   if (offset % width !== 0) {
     throw new Error(
       `the bits to skip must be a multiple of ${width}, the bits of a sample; they are ${offset}.`,
     );
   }
-  const reader = isOfNumbers ? openReader(openNumbers(file, recipe)) : openBits(file, recipe);
-  return { reader, width, readBits: 8, ...(isOfNumbers && { bitsPerSymbol: width }) };
+  const reader = openReader(file, format, { isSpread: true });
+  return { reader, width, readBits: 8, ...(chosen !== null && { bitsPerSymbol: chosen }) };
 }
 
 /** Returns why there is no estimate of values of this width. */
 function tooWideText(width: number): string {
   return `SP 800-90B estimates samples of at most ${MAX_WIDTH} bits, and these values have ${width}. Reduce them as in section 6.4.`;
-}
-
-/** Opens a file as it is if the package reads it: its digest is then that of the bytes read. */
-function openBits(file: File, recipe: Recipe): SequenceReader {
-  return openReader(isPlain(recipe) ? file : openSource(file, recipe), formatOf(recipe));
 }
 
 async function readSamples(

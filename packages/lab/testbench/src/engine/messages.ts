@@ -2,20 +2,10 @@
 
 import type { Constants, TestName, TestParameters } from '../../../../sp800-22/src/index.ts';
 import type { AssessSummary, ReportFields } from '../../../src/index.ts';
-import type { Encoding } from '../decode/recognise.ts';
-
-/** How the bits of a file are found. */
-export interface Recipe {
-  readonly gzip: boolean;
-  readonly encoding: Encoding;
-  /** For `csv`. Counts from 1. */
-  readonly column: number;
-  /** For `csv` and `numbers`. */
-  readonly bitsPerValue: number;
-}
 
 export interface RunOptions {
-  readonly recipe: Recipe;
+  /** As `phm assess --format` takes it. */
+  readonly format: string;
   readonly constants: Constants;
   readonly tests: readonly TestName[];
   readonly parameters: TestParameters;
@@ -38,8 +28,6 @@ export interface RunOptions {
 export interface RunRequest {
   readonly file: File;
   readonly options: RunOptions;
-  /** Digest of the whole file, for reports on input that `phm assess` cannot read; else null. */
-  readonly sha256: string | null;
 }
 
 /** From the worker of a run: the page starts a suite worker, which gets the order. */
@@ -101,19 +89,19 @@ export const MAX_SAMPLES = 1_000_000;
 /** Bits of the widest sample that the estimators take. */
 export const MAX_WIDTH = 8;
 
-/** What the samples of an estimate are. `whole`: the numbers of a file of numbers, and the bytes of any other. */
+/** What the samples of an estimate are. `whole`: the samples of a file of samples, and the bytes of any other. */
 export type Samples = 'whole' | 'bits';
 
 export interface EntropyRequest {
   readonly file: File;
-  readonly recipe: Recipe;
+  readonly format: string;
   /** Bits of the input before the first sample. */
   readonly offset: number;
   readonly samples: Samples;
+  /** Bits of a sample, if they are chosen. */
+  readonly width: number | null;
   /** Texts of a laboratory. */
   readonly report: ReportFields;
-  /** As in a `RunRequest`. */
-  readonly sha256: string | null;
 }
 
 export interface EntropyProgress {

@@ -6,14 +6,10 @@ import {
   type AssessOptions,
   type AssessSummary,
   assess,
-  type InputFormat,
   type InputSequence,
-  type Source,
 } from '../../../src/index.ts';
-import { GzipError } from '../decode/gunzip.ts';
 import { PROGRAM, SOFTWARE } from './build-facts.ts';
-import type { Recipe, RunProgress, RunRequest, RunResult, TestProgress } from './messages.ts';
-import { formatName, isPlain, openSource } from './source.ts';
+import type { RunProgress, RunRequest, RunResult, TestProgress } from './messages.ts';
 import { TextFile } from './text-file.ts';
 
 /** Bytes of the first sequence that the page shows. */
@@ -30,7 +26,7 @@ interface RunControl {
 
 /** Rejects if no sequence was finished, or if the file is a gzip that cannot be decompressed as a whole. */
 export async function runSuite(request: RunRequest, control: RunControl): Promise<RunResult> {
-  const { file, options } = request;
+  const { file } = request;
   const started = performance.now();
   const files = newFiles();
   const shown = new Shown(control.onProgress);
@@ -41,7 +37,7 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
     return { kind: 'result', summary, ended, bits, milliseconds, head, files: blobsOf(files) };
   };
   try {
-    const { summary } = await assess(sourceOf(file, options.recipe), {
+    const { summary } = await assess(file, {
       ...optionsOf(request),
       signal: control.signal,
       createWorker: control.startWorker,
@@ -58,7 +54,7 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
     return result(summary, null);
   } catch (error) {
     // A part of a gzip would look like a file of that length, and its checksum was not compared.
-    if (!(error instanceof AssessError) || error.cause instanceof GzipError) throw error;
+    if (!(error instanceof AssessError) || error.code === 'damaged') throw error;
     const isAborted = error.code === 'aborted';
     if (error.partial) {
       const reason = isAborted ? String(control.signal.reason) : error.message;
@@ -68,25 +64,12 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
   }
 }
 
-/** Returns a file as it is if `assess` reads it, so that it is read by parts and its digest is that of the parts. */
-function sourceOf(file: File, recipe: Recipe): Source {
-  return isPlain(recipe) ? file : openSource(file, recipe);
-}
-
-/** Returns the format of the bytes that `openSource` yields. */
-export function formatOf({ encoding }: Recipe): InputFormat {
-  return encoding === 'ascii' || encoding === 'hex' ? encoding : 'binary';
-}
-
-function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
-  const { recipe, offset, bits, sequences, constants, supplements, workers } = options;
+function optionsOf({ file, options }: RunRequest): AssessOptions {
+  const { format, offset, bits, sequences, constants, supplements, workers } = options;
   const { tests, parameters, report, omitBits } = options;
-  // `phm assess` cannot read the file: the reports name it, and its digest as a whole.
-  const { size } = file;
-  const original = sha256 !== null && { size, bytes: size, sha256, format: formatName(recipe) };
   return {
     name: file.name,
-    format: formatOf(recipe),
+    format,
     offset,
     bits,
     ...(sequences !== null && { sequences }),
@@ -97,7 +80,6 @@ function optionsOf({ file, options, sha256 }: RunRequest): AssessOptions {
     workers,
     report,
     omitBits,
-    ...(original && { input: () => original }),
     software: { program: PROGRAM, build: SOFTWARE },
   };
 }

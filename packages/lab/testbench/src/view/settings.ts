@@ -2,14 +2,14 @@
 
 import { grouped } from '../../../../sp800-22/src/index.ts';
 import { MAXIMUM_BITS } from '../../../src/index.ts';
+import { proposeCsv } from '../../../src/input/readers/csv.ts';
+import { proposeNumbers } from '../../../src/input/readers/numbers.ts';
+import { MAX_SAMPLE_BITS } from '../../../src/input/readers/numerals.ts';
+import { FORMS, parseFormat } from '../../../src/input/readers/table.ts';
 import { checkFields, MAX_FIELD_LENGTH, REPORT_FIELDS } from '../../../src/report/identity.ts';
-import { proposeCsv } from '../decode/csv.ts';
-import { proposeNumbers } from '../decode/numbers.ts';
-import { ENCODINGS, type Encoding, type Recognised } from '../decode/recognise.ts';
-import { MAX_SAMPLE_BITS } from '../decode/samples.ts';
+import type { Recognised } from '../decode/recognise.ts';
 import { COMMAND } from '../engine/build-facts.ts';
 import { MAX_SAMPLES, MAX_WIDTH, type RunOptions, type Samples } from '../engine/messages.ts';
-import { hasNumbers, isPlain } from '../engine/source.ts';
 import { byId, element } from './dom.ts';
 import { control, count, folded, input, number, read, select } from './fields.ts';
 import {
@@ -31,6 +31,8 @@ export interface Opened {
 export type Settings = RunOptions & {
   /** Samples for SP 800-90B; null for no estimate. */
   readonly samples: Samples | null;
+  /** Bits of a sample, if they are chosen. */
+  readonly width: number | null;
 };
 
 const DEFAULT_BITS = 2 ** 20;
@@ -40,18 +42,21 @@ const MAXIMUM_OFFSET = 10 ** 15 - 1;
 /** Of values that cannot be measured. */
 const DEFAULT_WIDTH = 8;
 
-const FORMATS: Readonly<Record<Encoding, string>> = {
-  binary: 'binary, most significant bit first',
-  ascii: 'digits 0 and 1',
-  hex: 'hexadecimal, four bits per digit',
-  base64: 'base64',
-  csv: 'numbers in columns (CSV)',
-  numbers: 'numbers, one after another',
-};
+/** Forms whose name has options that the reader writes as for `--format`, and those with fields for them. */
+const WITH_TEXT: readonly string[] = ['integers', 'parts', 'packed', 'bits', 'npy', 'wav'];
+const OF_NUMBERS: readonly string[] = ['csv', 'numbers'];
+
+/** The choices of a form, as the value of the field and its label. What a gzip holds is chosen. */
+const CHOICES: readonly (readonly [name: string, label: string])[] = FORMS.flatMap(
+  ({ name, label }): (readonly [string, string])[] => {
+    if (name === 'gzip') return [];
+    const lsb = ['binary:lsb', 'binary, least significant bit first'] as const;
+    return name === 'binary' ? [[name, label], lsb] : [[name, label]];
+  },
+);
 
 /** File bytes per bit of the input, roughly. */
-const BYTES_PER_BIT: Readonly<Record<Encoding, number>> = {
-  binary: 1 / 8,
+const BYTES_PER_BIT: Readonly<Record<string, number>> = {
   ascii: 1,
   hex: 1 / 4,
   base64: 1 / 6,
@@ -68,7 +73,10 @@ export function showSettings(opened: Opened, onRun: (settings: Settings) => void
     const { name } = event.target as HTMLInputElement;
     showFields(form);
     if (name === 'encoding' || name === 'column') proposeWidth(form, text);
-    if (name === 'encoding') proposeSamples(form);
+    if (name === 'encoding') {
+      proposeSamples(form);
+      proposeFormat(form);
+    }
     update(opened, form);
   };
   // A field that the browser names must be open.
@@ -114,6 +122,47 @@ function proposeSamples(form: HTMLFormElement): void {
   samples.value = proposed;
 }
 
+/** Fills in an example of the form. */
+function proposeFormat(form: HTMLFormElement): void {
+  const name = read(form, 'encoding');
+  const row = FORMS.find((candidate) => candidate.name === name);
+  if (!row || !WITH_TEXT.includes(name)) return;
+  control(form, 'form').value = row.example;
+  byId('form-hint').textContent = `${row.syntax}: ${row.reads}`;
+}
+
+/** Marks a form that there is not. */
+function checkFormat(form: HTMLFormElement): void {
+  const field = control(form, 'form');
+  field.setCustomValidity('');
+  if (!WITH_TEXT.includes(read(form, 'encoding'))) return;
+  try {
+    parseFormat(field.value);
+  } catch {
+    field.setCustomValidity('There is no such form, or it has no such option.');
+  }
+}
+
+/** Returns the name of the row that reads a format. */
+function formOf(format: string | null): string {
+  if (format === null) return '';
+  if (format === 'binary:lsb') return format;
+  return FORMS.find(({ parse }) => parse(format) !== null)?.name ?? '';
+}
+
+/** Returns the format as the command line takes it; null as long as none is chosen. */
+function formatFor({ gzip }: Opened, form: HTMLFormElement): string | null {
+  const name = read(form, 'encoding');
+  if (name === '') return null;
+  const width = count(form, 'bitsPerValue') ?? DEFAULT_WIDTH;
+  const texts: Record<string, string> = {
+    csv: `csv:${count(form, 'column') ?? 1}:${width}`,
+    numbers: `numbers:${width}`,
+  };
+  const format = texts[name] ?? (WITH_TEXT.includes(name) ? read(form, 'form') : name);
+  return gzip ? `gzip:${format}` : format;
+}
+
 /** Shows the fields of the format. An invalid field that is hidden would forbid the run without a word. */
 function showFields(form: HTMLFormElement): void {
   const encoding = read(form, 'encoding');
@@ -125,10 +174,11 @@ function showFields(form: HTMLFormElement): void {
 
 /** Shows what follows from the settings. */
 function update(opened: Opened, form: HTMLFormElement): void {
-  const encoding = read(form, 'encoding') as Encoding;
+  const encoding = read(form, 'encoding');
   const width = count(form, 'bitsPerValue') ?? DEFAULT_WIDTH;
   const whole = control<HTMLSelectElement>(form, 'samples').options[0];
-  if (whole) whole.text = hasNumbers(encoding) ? `of values of ${width} bits` : 'of bytes';
+  if (whole) whole.text = wholeText(encoding, width);
+  checkFormat(form);
   byId('samples-hint').textContent = hintOn(form, encoding, width);
   // A length that is no number of bits marks its own field only.
   const { validity } = control(form, 'bits');
@@ -136,30 +186,42 @@ function update(opened: Opened, form: HTMLFormElement): void {
   byId('command').textContent = commandFor(opened, form);
 }
 
+function wholeText(encoding: string, width: number): string {
+  if (OF_NUMBERS.includes(encoding)) return `of values of ${width} bits`;
+  return WITH_TEXT.includes(encoding) ? 'of samples' : 'of bytes';
+}
+
 /** Says how many samples the estimate takes, or why there is none. */
-function hintOn(form: HTMLFormElement, encoding: Encoding, width: number): string {
+function hintOn(form: HTMLFormElement, encoding: string, width: number): string {
   const samples = read(form, 'samples');
   if (samples === '') return '';
-  const isWide = hasNumbers(encoding) && samples === 'whole' && width > MAX_WIDTH;
+  const isWide = OF_NUMBERS.includes(encoding) && samples === 'whole' && width > MAX_WIDTH;
   return isWide
     ? `no estimate: its samples have at most ${MAX_WIDTH} bits`
     : `of the first ${grouped(MAX_SAMPLES)}`;
 }
 
 function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
-  const { encoding } = recognised;
+  const encoding = formOf(recognised.format);
   const { widths, column } = proposeCsv(text);
-  const bitsHeld = file.size / BYTES_PER_BIT[encoding ?? 'binary'];
+  const bitsHeld = file.size / (BYTES_PER_BIT[encoding] ?? 1 / 8);
+  const row = FORMS.find(({ name }) => name === encoding);
   const isLong = gzip || bitsHeld >= DEFAULT_BITS;
   return [
     select(
       'encoding',
       gzip ? 'Format inside the gzip' : 'Format',
-      [
-        ...(encoding === null ? [['', 'choose a format'] as const] : []),
-        ...ENCODINGS.map((name) => [name, FORMATS[name]] as const),
-      ],
-      encoding ?? '',
+      [...(encoding === '' ? [['', 'choose a format'] as const] : []), ...CHOICES],
+      encoding,
+    ),
+    onlyFor(
+      WITH_TEXT.join(' '),
+      input(
+        'form',
+        'Form, as --format has it',
+        { type: 'text', value: recognised.format ?? '' },
+        row ? `${row.syntax}: ${row.reads}` : '',
+      ),
     ),
     onlyFor('csv', number('column', 'Column', { min: 1, max: widths.length, value: column })),
     onlyFor(
@@ -246,16 +308,13 @@ function textField([name, label]: (typeof REPORT_FIELDS)[number]): HTMLElement {
   return input(name, label, { type: 'text', maxlength: MAX_FIELD_LENGTH });
 }
 
-function settingsOf({ gzip }: Opened, form: HTMLFormElement): Settings {
+function settingsOf(opened: Opened, form: HTMLFormElement): Settings {
   const bits = count(form, 'bits');
   const samples = read(form, 'samples');
+  const isOfNumbers = OF_NUMBERS.includes(read(form, 'encoding'));
   return {
-    recipe: {
-      gzip,
-      encoding: read(form, 'encoding') as Encoding,
-      column: count(form, 'column') ?? 1,
-      bitsPerValue: count(form, 'bitsPerValue') ?? DEFAULT_WIDTH,
-    },
+    format: formatFor(opened, form) ?? 'binary',
+    width: isOfNumbers ? count(form, 'bitsPerValue') : null,
     constants: read(form, 'constants') === 'nist' ? 'nist' : 'exact',
     tests: chosenTests(form),
     parameters: chosenParameters(form),
@@ -277,11 +336,12 @@ function textsOf(form: HTMLFormElement): [name: string, text: string][] {
   );
 }
 
-/** Returns the command that gives the same files; empty for input that it cannot read, and for settings that do not run. */
-function commandFor({ file, gzip, recognised }: Opened, form: HTMLFormElement): string {
-  const encoding = read(form, 'encoding');
+/** Returns the command that gives the same files; empty for settings that do not run. */
+function commandFor(opened: Opened, form: HTMLFormElement): string {
+  const { file, recognised } = opened;
+  const format = formatFor(opened, form);
   // Not `checkValidity`, which would open the folded fields.
-  if (!form.matches(':valid') || !isPlain({ gzip, encoding: encoding as Encoding })) return '';
+  if (!form.matches(':valid') || format === null) return '';
   // The numbers and not the texts of the fields, which may be 1e4 or 010000.
   const bits = count(form, 'bits');
   const words = [
@@ -289,7 +349,9 @@ function commandFor({ file, gzip, recognised }: Opened, form: HTMLFormElement): 
     shellWord(file.name.startsWith('-') ? `./${file.name}` : file.name),
   ];
   // Without the option, the command refuses what looks like another form.
-  if (encoding !== 'binary' || recognised.encoding !== 'binary') words.push('--format', encoding);
+  if (format !== 'binary' || recognised.format !== 'binary') {
+    words.push('--format', shellWord(format));
+  }
   const offset = count(form, 'offset') ?? 0;
   if (offset > 0) words.push(`--offset ${offset}`);
   if (bits !== null) words.push(`--bits ${bits} --sequences ${count(form, 'sequences') ?? 'all'}`);
@@ -302,5 +364,5 @@ function commandFor({ file, gzip, recognised }: Opened, form: HTMLFormElement): 
 
 /** Quotes a word for a POSIX shell. */
 function shellWord(word: string): string {
-  return /^[\w./+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w./:+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,10 +1,11 @@
 /** Decodes a column of whole numbers: one sample in each line. */
-import { DecodeError, type Decoder } from './decoder.ts';
-import { MAX_SAMPLE_BITS, type SampleOptions, SamplePacker, widthOf } from './samples.ts';
+import { type DecoderUse, formError } from './decoder.ts';
+import { hexDigits, MAX_SAMPLE_BITS, NumeralDecoder, type Numerals, widthOf } from './numerals.ts';
 
-interface CsvOptions extends SampleOptions {
-  /** Counts from 1. */
-  readonly column: number;
+interface CsvOptions {
+  /** Counts from 1; undefined: the last column of whole numbers. */
+  readonly column: number | undefined;
+  readonly numerals: Numerals | undefined;
 }
 
 /** Separators of fields: the first of these that a line has, else spaces. A comma may be a decimal sign beside the others. */
@@ -15,55 +16,68 @@ const LINE_ENDS = /\r\n?|\n/;
 /** Longer than any line of samples. */
 const MAX_LINE_LENGTH = 2 ** 20;
 
-export class CsvDecoder implements Decoder {
-  readonly #column: number;
-  readonly #packer: SamplePacker;
-  readonly #text = new TextDecoder();
+export class CsvDecoder extends NumeralDecoder {
+  #column: number | undefined;
   /** The start of a line that the next chunk continues. */
   #rest = '';
   #line = 0;
 
-  constructor({ column, ...options }: CsvOptions) {
+  constructor({ column, numerals }: CsvOptions, use: DecoderUse) {
+    super(numerals, use);
     this.#column = column;
-    this.#packer = new SamplePacker(options);
   }
 
-  push(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
-    const text = this.#rest + this.#text.decode(chunk, { stream: true });
+  protected measure(text: string): { width: number | null; first: string } {
+    const { widths, column } = proposeCsv(text);
+    this.#column ??= column;
+    const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
+    // The first line may have titles.
+    const first = fieldsOf(lines[1] ?? lines[0] ?? '')[this.#column - 1] ?? '';
+    return { width: widths[this.#column - 1] ?? null, first };
+  }
+
+  protected nameWith(numerals: string): string {
+    return `csv:${this.#column}:${numerals}`;
+  }
+
+  protected takeText(chunk: string): void {
+    const text = this.#rest + chunk;
     // A carriage return at the end may be half of a line end.
     const isHalf = text.endsWith('\r');
     const lines = (isHalf ? text.slice(0, -1) : text).split(LINE_ENDS);
     this.#rest = `${lines.pop() ?? ''}${isHalf ? '\r' : ''}`;
     if (this.#rest.length > MAX_LINE_LENGTH) {
-      throw new DecodeError(`line ${this.#line + lines.length + 1} does not end`);
+      throw formError(`line ${this.#line + lines.length + 1} does not end`);
     }
-    return this.#pack(lines);
+    for (const line of lines) this.#take(line);
   }
 
-  /** Drops the bits of an incomplete byte. */
-  end(): Uint8Array<ArrayBuffer> {
-    return this.#pack([this.#rest]);
+  protected finish(): void {
+    this.#take(this.#rest);
+    this.#rest = '';
   }
 
-  #pack(lines: readonly string[]): Uint8Array<ArrayBuffer> {
-    const samples = lines.map((line) => this.#sampleOf(line));
-    return this.#packer.pack(samples.filter((sample) => sample !== null));
-  }
-
-  /** Returns the sample; null for an empty line and for titles in the first one. */
-  #sampleOf(line: string): number | null {
+  /** Leaves out an empty line, and titles in the first one. */
+  #take(line: string): void {
     this.#line++;
-    if (line.trim() === '') return null;
-    const field = fieldsOf(line)[this.#column - 1];
-    if (this.#line === 1 && isTitle(field)) return null;
+    if (line.trim() === '') return;
+    const column = this.#column ?? 1;
+    const field = fieldsOf(line)[column - 1];
+    if (this.#line === 1 && this.#isTitle(field)) return;
     const place = (): string => `line ${this.#line}`;
     if (field === undefined || field === '') {
       const found = field === '' ? 'nothing in column' : 'no column';
-      throw new DecodeError(
-        `${place()} has ${found} ${this.#column}: choose another column, or fill in or remove the line`,
+      throw formError(
+        `${place()} has ${found} ${column}: choose another column, or fill in or remove the line`,
       );
     }
-    return this.#packer.parse(field, place);
+    this.put(field, place);
+  }
+
+  /** Hexadecimal digits are no title, of whatever length. */
+  #isTitle(field: string | undefined): boolean {
+    if (this.isHex && field !== undefined && field !== '') return hexDigits(field) === null;
+    return isTitle(field);
   }
 }
 
@@ -111,7 +125,11 @@ export function proposeCsv(text: string): ProposedColumns {
   const widths = Array.from({ length: columns }, (_, at) =>
     widthOf(body.map((fields) => fields[at] ?? '')),
   );
-  const narrow = widths.findLastIndex((width) => width !== null && width <= MAX_SAMPLE_BITS);
-  const last = narrow < 0 ? widths.findLastIndex((width) => width !== null) : narrow;
+  const narrow = lastIndexOf(widths, (width) => width !== null && width <= MAX_SAMPLE_BITS);
+  const last = narrow < 0 ? lastIndexOf(widths, (width) => width !== null) : narrow;
   return { widths, column: last < 0 ? columns : last + 1 };
+}
+
+function lastIndexOf<Item>(items: readonly Item[], fits: (item: Item) => boolean): number {
+  return items.map(fits).lastIndexOf(true);
 }
