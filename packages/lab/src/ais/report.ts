@@ -10,7 +10,6 @@ import type {
 import { grouped } from '../../../sp800-22/src/index.ts';
 import type { InputRead } from '../commands/file-run.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
-import type { InputFormat } from '../input/open.ts';
 import { alignColumns } from '../report/table.ts';
 import type { Software } from '../report/trace.ts';
 
@@ -20,7 +19,6 @@ interface AisFacts {
   readonly bits: number;
   /** Bits of a random number, for procedure A. */
   readonly width: number;
-  readonly format: InputFormat;
   /** The bytes that have these bits. */
   readonly input: InputRead;
   readonly created: string;
@@ -84,13 +82,13 @@ export function formatAisText(result: ProcedureResult, facts: AisFacts): string 
 }
 
 /** The facts by which the report can be traced. */
-function traceRows({ input, format, created, software }: AisFacts): string[][] {
+function traceRows({ input, created, software }: AisFacts): string[][] {
   const { bytes, sha256, sizeBytes } = input;
   return [
     ['Size', sizeBytes === undefined ? 'not known' : `${sizeBytes} bytes`],
     ['Bytes read', String(bytes)],
     ['SHA-256 of the bytes read', sha256],
-    ['Format', format],
+    ['Format', input.format],
     ['Program', `${software.program}, ${software.build}`],
     ['Created', created],
   ];
@@ -161,7 +159,7 @@ function figures({ statistics }: ElementaryTest): string {
 /** Returns the result as plain JSON. */
 export function aisJson(result: ProcedureResult, facts: AisFacts): object {
   const { procedure, verdict, runs } = result;
-  const { file, bits, width, format, input, created, software } = facts;
+  const { file, bits, width, input, created, software } = facts;
   const { bytes, sha256, sizeBytes } = input;
   return {
     standard: 'AIS 20/31 version 2.0 (KS2011)',
@@ -171,7 +169,7 @@ export function aisJson(result: ProcedureResult, facts: AisFacts): object {
       size: sizeBytes ?? null,
       bytes,
       sha256,
-      format,
+      format: input.format,
       program: software.program,
     },
     procedure,

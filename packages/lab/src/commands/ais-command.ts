@@ -89,7 +89,6 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
       file: itemName(file),
       bits,
       width,
-      format: input.format,
       input,
       created,
       software: context.software(),

@@ -89,12 +89,11 @@ describe('phm-lab assess-ais31', () => {
   it('says that the command reads no more if the longest input is too short', () => {
     const run = { tests: [], failed: 0, bits: 0, complete: false };
     const result = { procedure: 'B', verdict: 'undecided', runs: [run] } as const;
-    const input = { bytes: 8_388_608, sha256: '', sizeBytes: undefined };
+    const input = { bytes: 8_388_608, sha256: '', sizeBytes: undefined, format: 'binary' };
     const software = { program: 'phm 1', build: 'phm/1' };
     const facts = {
       file: 'a',
       width: 1,
-      format: 'binary',
       input,
       created: 'now',
       software,
