@@ -202,7 +202,7 @@ test('a length that is missing or no number of bits is refused', () => {
   for (const n of [undefined, -1, 1.5, Number.NaN]) {
     assert.throws(
       () => judgeSecondLevel(55, [row(55, 55)], n as number),
-      /^RangeError: "n" expected/,
+      /^(?:Range|Type)Error: "n" expected/,
     );
   }
 });

@@ -4,10 +4,11 @@
  *
  * A source fails if the smallest of the k p-values is below α / k (Bonferroni: they need not be independent).
  */
+import { assertInteger, assertRows } from './arguments.ts';
 import type { RowName } from './labels.ts';
 import { FAMILY_ALPHA } from './second-level.ts';
 import { erfc } from './special-functions.ts';
-import type { SuiteReport, TestOutcome } from './suite.ts';
+import { assertReport, type SuiteReport, type TestOutcome } from './suite.ts';
 import { type GatePValue, gatePValues } from './verdict.ts';
 
 /** One of the smallest p-values of a source. */
@@ -42,11 +43,13 @@ export class SmallestPValues {
 
   /** Keeps the `most` smallest p-values. */
   constructor(most = 1) {
+    assertInteger('most', most, 1, Number.MAX_SAFE_INTEGER);
     this.#most = most;
   }
 
   /** Takes the p-values of the next sequence. */
   add(entered: Entered): void {
+    assertRows('entered', entered, 'test', 'p');
     const sequence = ++this.#sequences;
     this.#pValues += entered.length;
     const all = [...this.#smallest, ...entered.map(({ test, p }) => ({ test, sequence, p }))];
@@ -74,6 +77,7 @@ export class SmallestPValues {
 
 /** Returns the p-values that enter the gate, and one for `runs` also if it was not carried out. */
 export function sequencePValues(report: SuiteReport): readonly GatePValue[] {
+  assertReport('report', report);
   const missed = report.tests.find(({ name }) => name === 'runs');
   const p = missed && withoutPrerequisite(missed, report.bits);
   return p === undefined

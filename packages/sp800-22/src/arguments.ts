@@ -15,13 +15,18 @@ const QUOTED_CHARACTERS = 40;
 /** Names that differ in so many letters, and in a third of them at most, are taken for misspelt. */
 const MISSPELT_LETTERS = 2;
 
-/** Returns what a value is. The elements of a list or an object are not named: they may be secret. */
+/** Returns what a value is: itself, or the kind of a list or an object. */
 export function described(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value !== 'object') return `a ${typeof value}`;
+  return kindOf(value);
+}
+
+/** Returns the kind of a value that was given for bytes: it may be secret. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value !== 'object') return typeof value;
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return named(classOf(value));
 }
@@ -72,8 +77,23 @@ export function assertInteger(
   throw outOfRange(name, expected, value);
 }
 
+/** Throws unless `value` is a number that `isAllowed`, which is false for NaN. */
+export function assertNumber(
+  name: string,
+  value: unknown,
+  expected: string,
+  isAllowed: (value: number) => boolean,
+): asserts value is number {
+  if (typeof value !== 'number') throw wrongType(name, expected, value);
+  if (!isAllowed(value)) throw outOfRange(name, expected, value);
+}
+
 /** Throws unless `value` is a `Uint8Array`, of this realm or another. */
-export function assertUint8Array(name: string, value: unknown): asserts value is Uint8Array {
+export function assertUint8Array(
+  name: string,
+  value: unknown,
+  elements = '',
+): asserts value is Uint8Array {
   if (value instanceof Uint8Array || Object.prototype.toString.call(value) === UINT8_ARRAY) return;
   const advice = hasBytes(value)
     ? ': give "new Uint8Array(buffer)"'
@@ -82,13 +102,27 @@ export function assertUint8Array(name: string, value: unknown): asserts value is
       : Array.isArray(value)
         ? ': give "Uint8Array.from(array)"'
         : '';
-  throw new TypeError(`"${name}" expected Uint8Array, got ${described(value)}${advice}`);
+  throw new TypeError(`"${name}" expected Uint8Array${elements}, got ${kindOf(value)}${advice}`);
 }
 
 const UINT8_ARRAY = '[object Uint8Array]';
 
 function hasBytes(value: unknown): boolean {
   return /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value));
+}
+
+/** Throws unless `value` is an array of numbers that `isAllowed`, also where it has no element. */
+export function assertNumbers(
+  name: string,
+  value: unknown,
+  expected: string,
+  isAllowed: (value: number) => boolean,
+): asserts value is readonly number[] {
+  if (!Array.isArray(value)) throw wrongType(name, `an array: ${expected}`, value);
+  for (const one of value as readonly unknown[]) {
+    if (typeof one !== 'number') throw wrongType(name, expected, one);
+    if (!isAllowed(one)) throw outOfRange(name, expected, one);
+  }
 }
 
 /** Throws unless `value` is one of the names: `TypeError` for what is no text. */
@@ -123,6 +157,12 @@ export function assertObject(name: string, value: unknown, ...members: readonly 
   throw new TypeError(
     `"${name}" expected ${expected}, got ${described(value)} without "${missing}"`,
   );
+}
+
+/** Throws unless `value` is a list of objects that have these members. */
+export function assertRows(name: string, value: unknown, ...members: readonly string[]): void {
+  if (!Array.isArray(value)) throw wrongType(name, 'an array', value);
+  for (const one of value as readonly unknown[]) assertObject(`${name}[]`, one, ...members);
 }
 
 /** Throws unless the options are an object, and each of its members is known and allowed. */
@@ -171,6 +211,11 @@ function distance(a: string, b: string): number {
   return row[b.length];
 }
 
+/** Reports whether a number is a probability. */
+export function isProbability(value: number): boolean {
+  return value >= 0 && value <= 1;
+}
+
 /** Returns a check. */
 export function integer(minimum: number, maximum: number): Check {
   return (name, value) => assertInteger(name, value, minimum, maximum);
@@ -192,6 +237,9 @@ export function orNull(check: Check): Check {
 export function options<Options extends object>(members: Members<Options>): Check {
   return (name, value) => assertOptions(name, value, members);
 }
+
+/** What uses the value checks it, with bounds that depend on others. */
+export const checkedLater: Check = () => {};
 
 export const callback: Check = (name, value) => {
   if (typeof value !== 'function') throw wrongType(name, 'a function', value);

@@ -7,7 +7,7 @@ import type { Constants } from './constants.ts';
 import { rowLabels } from './labels.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
 import type { Statistics } from './result.ts';
-import { SUITE, type SuiteReport, type TestOutcome } from './suite.ts';
+import { assertReport, SUITE, type SuiteReport, type TestOutcome } from './suite.ts';
 import {
   NOT_OF_STANDARD,
   type SupplementName,
@@ -59,6 +59,7 @@ interface AssessedSupplement {
 
 /** Returns the report as JSON. */
 export function toAssessReport(report: SuiteReport): AssessReport {
+  assertReport('report', report);
   const { bits, constants, parameters, tests, testsPassed, totalTests, supplements } = report;
   return {
     bits,

@@ -4,7 +4,7 @@
  * As in SP 800-22 and the NIST program's binary files, the most significant bit of the first byte comes
  * first. Every bit counts. (The NIST program's reader drops bits if the length is not a multiple of 32.)
  */
-import { assertInteger } from './result.ts';
+import { assertInteger, assertUint8Array } from './arguments.ts';
 
 /** Longest unpacked sequence: an array of 4 GiB. */
 const MAX_BITS = 2 ** 32 - 8;
@@ -17,12 +17,10 @@ const MAX_BITS = 2 ** 32 - 8;
  */
 export function unpackBits(
   bytes: Uint8Array,
-  lengthBits: number = bytes.length * 8,
+  lengthBits: number = 8 * (bytes?.length ?? 0),
   offsetBits = 0,
 ): Uint8Array {
-  if (!(bytes instanceof Uint8Array)) {
-    throw new TypeError(`"bytes" expected Uint8Array, got ${typeof bytes}`);
-  }
+  assertUint8Array('bytes', bytes);
   assertInteger('offsetBits', offsetBits, 0, bytes.length * 8);
   assertInteger('lengthBits', lengthBits, 0, Math.min(bytes.length * 8 - offsetBits, MAX_BITS));
   const bits = new Uint8Array(lengthBits);

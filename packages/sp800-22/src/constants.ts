@@ -6,9 +6,13 @@
  * recomputes every `exact` figure from first principles, and `test/sp800-22/constants.test.ts` compares
  * this file with the results.
  */
+import { type Check, oneOf } from './arguments.ts';
 import { log } from './elementary.ts';
 
 export type Constants = 'exact' | 'nist';
+
+/** The check of an option. */
+export const CONSTANTS: Check = oneOf('exact', 'nist');
 
 type BothReadings<T> = Readonly<Record<Constants, T>>;
 

@@ -1,12 +1,16 @@
 /** Labels of the p-values, in the order of the p-values of each test. Everything that counts p-values uses this function. */
-import type { TestName } from './catalogue.ts';
+import { assertName } from './arguments.ts';
+import { TEST_NAMES, type TestName } from './catalogue.ts';
 import type { TestParameters } from './parameters.ts';
 import { resolveParameters } from './resolve-parameters.ts';
 import { SUITE } from './suite.ts';
-import type { SupplementName } from './supplements/supplements.ts';
+import { SUPPLEMENT_NAMES, type SupplementName } from './supplements/supplements.ts';
 
 /** A test of the standard, or a supplement. */
 export type RowName = TestName | SupplementName;
+
+/** The names of all rows. */
+export const ROWS: readonly RowName[] = [...TEST_NAMES, ...SUPPLEMENT_NAMES];
 
 /**
  * Returns the block length, direction, template, state or difference of each p-value of a test on sequences of `n`
@@ -17,6 +21,7 @@ export function rowLabels(
   n: number,
   parameters: TestParameters = {},
 ): readonly string[] {
+  assertName('name', name, ROWS);
   const resolved = resolveParameters(n, parameters);
   return isTest(name) ? (SUITE[name].labels?.(resolved) ?? ['']) : [''];
 }

@@ -1,6 +1,15 @@
 /**
  * The suite on packed bits. WebAssembly kernels count if the engine has SIMD.
  */
+import {
+  assertInteger,
+  assertOptions,
+  assertUint8Array,
+  integer,
+  type Members,
+  options,
+  wrongType,
+} from './arguments.ts';
 import { withUnpacked } from './bits.ts';
 import { KERNEL_DIGESTS } from './kernels/digests.ts';
 import {
@@ -12,8 +21,7 @@ import {
 } from './kernels/module.ts';
 import { SuiteKernels } from './kernels/suite.ts';
 import { platform } from './platform.ts';
-import { assertInteger } from './result.ts';
-import { runSuite, type SuiteOptions, type SuiteReport } from './suite.ts';
+import { runSuite, SUITE_OPTIONS, type SuiteOptions, type SuiteReport } from './suite.ts';
 
 /** Longest sequence for the kernels: up to here every sum of squares is exact in a double. */
 export const KERNEL_MAXIMUM_BITS = 2 ** 26;
@@ -25,6 +33,12 @@ export interface PackedSuiteOptions extends SuiteOptions {
   /** Bits before the sequence. */
   readonly offsetBits?: number;
 }
+
+const PACKED_OPTIONS: Members<PackedSuiteOptions> = {
+  ...SUITE_OPTIONS,
+  bits: integer(0, Number.MAX_SAFE_INTEGER),
+  offsetBits: integer(0, Number.MAX_SAFE_INTEGER),
+};
 
 /** The kernels of this thread, created on first use; `null` on an engine without SIMD. */
 let ofThisThread: ThreadKernels | null | undefined;
@@ -53,11 +67,20 @@ export interface ReadyOptions {
   readonly kernels?: { readonly [build in 'relaxed-simd' | 'simd']?: Uint8Array };
 }
 
+const READY_OPTIONS: Members<ReadyOptions> = {
+  kernels: options<NonNullable<ReadyOptions['kernels']>>({
+    'relaxed-simd': assertUint8Array,
+    simd: assertUint8Array,
+  }),
+};
+
 /**
  * Loads the kernels of this thread. Browsers need it before `runPackedSuite`; Node loads them at first use. Rejects with
  * `KernelsError` if they are missing or damaged.
  */
-export async function ready({ kernels: given = {} }: ReadyOptions = {}): Promise<void> {
+export async function ready(options: ReadyOptions = {}): Promise<void> {
+  assertOptions('options', options, READY_OPTIONS);
+  const { kernels: given = {} } = options;
   const build = knownBuild();
   const bytes = build && given[build];
   if (ofThisThread !== undefined || !build || (!bytes && platform().readFile)) {
@@ -75,8 +98,11 @@ export function kernelModule(): object | null {
 
 /** Gives this thread the module that another thread has loaded. */
 export function adoptKernelModule(module: object | null): void {
+  if (module !== null && !(module instanceof WebAssembly.Module)) {
+    throw wrongType('module', 'what "kernelModule" returns', module);
+  }
   const build = knownBuild();
-  ofThisThread ??= build && module ? instantiate(build, module as WebAssembly.Module) : null;
+  ofThisThread ??= build && module ? instantiate(build, module) : null;
 }
 
 /** Returns the build of the kernels that this engine runs, or `plain` if it runs none. */
@@ -94,19 +120,14 @@ export const KERNELS_SHA256: readonly string[] = Object.values(KERNEL_DIGESTS);
  * Throws `TypeError` unless `bytes` is a `Uint8Array`, `RangeError` if it holds too few bits or if the
  * constants or a test are unknown, and `KernelsError` if the kernels are not built.
  */
-export function runPackedSuite(
-  bytes: Uint8Array,
-  { bits, offsetBits = 0, ...options }: PackedSuiteOptions = {},
-): SuiteReport {
-  if (!(bytes instanceof Uint8Array)) {
-    throw new TypeError(`"bytes" expected Uint8Array, got ${typeof bytes}`);
-  }
+export function runPackedSuite(bytes: Uint8Array, options: PackedSuiteOptions = {}): SuiteReport {
+  assertUint8Array('bytes', bytes);
+  assertOptions('options', options, PACKED_OPTIONS);
+  const { bits, offsetBits = 0, ...others } = options;
   assertInteger('offsetBits', offsetBits, 0, bytes.length * 8);
   const n = bits ?? bytes.length * 8 - offsetBits;
   assertInteger('bits', n, 0, bytes.length * 8 - offsetBits);
   const suite = n <= KERNEL_MAXIMUM_BITS ? kernels()?.suite : undefined;
   const sequence = { bytes, n, offsetBits };
-  return (
-    suite?.run(sequence, options) ?? withUnpacked(sequence, (plain) => runSuite(plain, options))
-  );
+  return suite?.run(sequence, others) ?? withUnpacked(sequence, (plain) => runSuite(plain, others));
 }

@@ -5,17 +5,25 @@
  * Counting and judging are separate, so a run of any length needs only the memory of its counts.
  */
 
+import {
+  assertInteger,
+  assertNames,
+  assertNumber,
+  assertNumbers,
+  assertObject,
+  assertRows,
+  isProbability,
+} from './arguments.ts';
 import { binomialLower, binomialUpper } from './binomial.ts';
 import { TEST_NAMES } from './catalogue.ts';
-import type { Constants } from './constants.ts';
+import { CONSTANTS, type Constants } from './constants.ts';
 import { square } from './elementary.ts';
 import { grouped } from './grouped.ts';
-import { type RowName, rowLabels } from './labels.ts';
+import { ROWS, type RowName, rowLabels } from './labels.ts';
 import { CLASSES, classOf, type PValueLaw, pValueLaw } from './p-value-laws.ts';
 import type { SuiteParameters, TestParameters } from './parameters.ts';
 import { ALPHA } from './pass-rule.ts';
 import { resolveParameters } from './resolve-parameters.ts';
-import { assertInteger } from './result.ts';
 import { judgeableSequences, notMeasured, UNLIMITED } from './second-level-limits.ts';
 import { igamc } from './special-functions.ts';
 
@@ -132,6 +140,7 @@ export class PValueTally {
     n = 2 ** 20,
     parameters: TestParameters = {},
   ) {
+    assertNames('tests', tests, ROWS);
     this.#rows = new Map(
       tests.map((test) => [test, emptyRows(test, rowLabels(test, n, parameters))]),
     );
@@ -139,6 +148,8 @@ export class PValueTally {
 
   /** Counts one report. Throws `RangeError` on a test that is not counted or has another number of p-values. */
   add(report: PValueReport): void {
+    assertObject('report', report, 'tests');
+    assertRows('report.tests', report.tests, 'name', 'applicable');
     for (const outcome of report.tests) {
       const rows = this.#rows.get(outcome.name);
       if (!rows) throw new RangeError(`"report" has a test not counted here: ${outcome.name}`);
@@ -195,6 +206,11 @@ export function judgeSecondLevel<Row extends RowCounts>(
   parameters: TestParameters = {},
   constants: Constants = 'exact',
 ): SecondLevel<Row> {
+  assertInteger('sequences', sequences, 0, Number.MAX_SAFE_INTEGER);
+  assertRows('rows', rows, 'test', 'index', 'sequences', 'passes', 'histogram');
+  assertInteger('n', n, 0, Number.MAX_SAFE_INTEGER);
+  CONSTANTS('constants', constants);
+  assertObject('parameters', parameters);
   if (sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
     return { judged: false, reason: tooFew(sequences) };
   }
@@ -343,6 +359,9 @@ export function proportionInterval(m: number): readonly [number, number] {
  * §4.2.1 assumes 0.13 % of the rows below it; at m = 100 there are 1.8 %.)
  */
 export function proportionProbability(passes: number, m: number, q: number = ALPHA): number {
+  assertInteger('m', m, 1, Number.MAX_SAFE_INTEGER);
+  assertInteger('passes', passes, 0, m);
+  assertNumber('q', q, 'a number between 0 and 1', (value) => value > 0 && value < 1);
   const failures = m - passes;
   const tail = Math.min(binomialLower(failures, m, q), binomialUpper(failures, m, q));
   return Math.min(1, 2 * tail);
@@ -353,7 +372,8 @@ export function proportionProbability(passes: number, m: number, q: number = ALP
  * The NIST program divides s by 10 in integers; here s/10 is exact.
  */
 export function uniformityPValue(histogram: readonly number[]): number {
-  assertInteger('histogram length', histogram.length, CLASSES, CLASSES);
+  assertNumbers('histogram', histogram, 'counts', isCount);
+  assertInteger('histogram.length', histogram.length, CLASSES, CLASSES);
   const s = histogram.reduce((sum, F) => sum + F, 0);
   assertInteger('histogram sum', s, 1, Number.MAX_SAFE_INTEGER);
   const expected = s / CLASSES;
@@ -365,11 +385,20 @@ export function uniformityPValue(histogram: readonly number[]): number {
  * Returns igamc(df/2, χ²/2) of the counts against the class probabilities of `law`. For uniform p-values
  * this is P-value_T. Neighbouring classes are joined until each expects `EXPECTED_AT_LEAST` p-values.
  */
-export function fitProbability(histogram: readonly number[], { classes }: PValueLaw): number {
+export function fitProbability(histogram: readonly number[], law: PValueLaw): number {
+  assertNumbers('histogram', histogram, 'counts', isCount);
+  assertObject('law', law, 'classes');
+  const { classes } = law;
+  assertNumbers('law.classes', classes, 'numbers from 0 to 1', isProbability);
+  assertInteger('histogram.length', histogram.length, 1, classes.length);
   const s = histogram.reduce((sum, F) => sum + F, 0);
   const joined = joinClasses(histogram, classes, s);
   const chi2 = joined.reduce((sum, { F, expected }) => sum + square(F - expected) / expected, 0);
   return joined.length < 2 ? 1 : igamc((joined.length - 1) / 2, chi2 / 2);
+}
+
+function isCount(value: number): boolean {
+  return value >= 0 && value < Infinity;
 }
 
 interface JoinedClass {

@@ -3,6 +3,8 @@
  * memory as a whole. It identifies inputs and the package's own modules; nothing secret depends on it.
  */
 
+import { assertUint8Array } from './arguments.ts';
+
 /** A digest in progress. */
 export interface Hash {
   update(bytes: Uint8Array): void;
@@ -104,6 +106,7 @@ export class Sha256 implements Hash {
   #bytes = 0;
 
   update(bytes: Uint8Array): void {
+    assertUint8Array('bytes', bytes);
     this.#bytes += bytes.length;
     let position = 0;
     if (this.#held > 0) {

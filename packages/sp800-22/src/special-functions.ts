@@ -8,6 +8,7 @@
  *
  * igamc(a, x) = Q(a, x) = Γ(a, x) / Γ(a). DLMF chapters 7 and 8, https://dlmf.nist.gov.
  */
+import { assertNumber, wrongType } from './arguments.ts';
 import { exp, log1p } from './elementary.ts';
 
 /** Below this `a` the Stirling series is too inaccurate; Q is then a sum of at most 20 terms. */
@@ -59,6 +60,7 @@ const MIDDLE_END = 4;
 
 /** Returns the complementary error function, within [0, 2]. Throws `RangeError` on NaN. */
 export function erfc(x: number): number {
+  if (typeof x !== 'number') throw wrongType('x', 'a number', x);
   if (Number.isNaN(x)) throw new RangeError('"x" expected a number, got NaN');
   if (x < 0) return 2 - erfc(-x);
   if (x >= ERFC_ZERO) return 0;
@@ -71,16 +73,21 @@ export function normalTail(x: number): number {
   return erfc(x * Math.SQRT1_2) / 2;
 }
 
+function isHalfDegrees(a: number): boolean {
+  return a > 0 && Number.isInteger(2 * a);
+}
+
+function isNotNegative(x: number): boolean {
+  return x >= 0;
+}
+
 /**
  * Returns the regularised upper incomplete gamma function Q(a, x) for x ≥ 0 and a multiple a > 0 of 1/2,
  * half the degrees of freedom of a χ² test. Throws `RangeError` on other arguments, including NaN.
  */
 export function igamc(a: number, x: number): number {
-  if (!(a > 0 && Number.isInteger(2 * a) && x >= 0)) {
-    throw new RangeError(
-      `"a, x" expected a > 0, a multiple of 1/2, and x >= 0, got a=${a}, x=${x}`,
-    );
-  }
+  assertNumber('a', a, 'a multiple of 1/2 above 0', isHalfDegrees);
+  assertNumber('x', x, 'a number from 0', isNotNegative);
   if (x === 0) return 1;
   if (x === Infinity) return 0;
   // Rounding may leave the sum slightly above 1.

@@ -5,17 +5,27 @@
  * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The order of the p-values is the NIST
  * program's.
  */
+import {
+  assertName,
+  assertNames,
+  assertNumbers,
+  assertObject,
+  assertOptions,
+  assertRows,
+  type Members,
+} from './arguments.ts';
 import { TEST_NAMES, type TestName } from './catalogue.ts';
-import type { Constants } from './constants.ts';
+import { CONSTANTS, type Constants } from './constants.ts';
 import type { TestDefinition } from './definition.ts';
 import { grouped } from './grouped.ts';
 import type { SuiteParameters, TestParameters, TestSettings } from './parameters.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
 import { resolveParameters } from './resolve-parameters.ts';
-import type { Statistics, TestResult } from './result.ts';
+import { assertBits, type Statistics, type TestResult } from './result.ts';
 import {
   runSupplement,
   runSupplements,
+  SUPPLEMENT_NAMES,
   type SupplementName,
   type SupplementOutcome,
 } from './supplements/supplements.ts';
@@ -100,6 +110,16 @@ export interface SuiteReport {
 
 /** Returns the shortest sequence, in bits, to which a test applies. */
 export function minimumBits(name: TestName, parameters: SuiteParameters): number {
+  assertName('name', name, TEST_NAMES);
+  assertObject('parameters', parameters, ...Object.keys(PARAMETER_TESTS));
+  const values = Object.keys(PARAMETER_TESTS).flatMap(
+    (one) => parameters[one as keyof SuiteParameters],
+  );
+  assertNumbers('parameters', values, 'numbers above 0', (value) => value > 0);
+  return leastBits(name, parameters);
+}
+
+function leastBits(name: TestName, parameters: SuiteParameters): number {
   const minimum = SUITE[name].minimumBits;
   return typeof minimum === 'number' ? minimum : minimum(parameters);
 }
@@ -116,6 +136,24 @@ export interface SuiteOptions {
   readonly supplements?: readonly SupplementName[] | 'all';
 }
 
+/** What the suite accepts as options. */
+export const SUITE_OPTIONS: Members<SuiteOptions> = {
+  constants: CONSTANTS,
+  only: (name, value) => assertNames(name, value, TEST_NAMES),
+  // `resolveParameters` checks the members.
+  parameters: assertObject,
+  supplements: (name, value) => {
+    if (typeof value === 'string') assertName(name, value, ['all']);
+    else assertNames(name, value, SUPPLEMENT_NAMES);
+  },
+};
+
+/** Throws `TypeError` unless `value` is a report on one sequence. */
+export function assertReport(name: string, value: unknown): asserts value is SuiteReport {
+  assertObject(name, value, 'bits', 'tests');
+  assertRows(`${name}.tests`, (value as SuiteReport).tests, 'name', 'applicable');
+}
+
 /**
  * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element.
  * Neither changes nor keeps the input; a caller with secret bits wipes it afterwards.
@@ -124,6 +162,7 @@ export interface SuiteOptions {
  */
 export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteReport {
   assertBits(bits);
+  assertOptions('options', options, SUITE_OPTIONS);
   const report = runTests(bits.length, options, (name, settings) =>
     SUITE[name].run(bits, settings),
   );
@@ -149,14 +188,10 @@ export function runTests(
   { constants = 'exact', only = TEST_NAMES, parameters = {} }: SuiteOptions,
   run: TestRunner,
 ): SuiteReport {
-  if (constants !== 'exact' && constants !== 'nist') {
-    throw new RangeError(`"constants" expected "exact" or "nist", got ${String(constants)}`);
-  }
-  for (const name of only) assertTestName(name);
   const selected = TEST_NAMES.filter((name) => only.includes(name));
   const settings = { constants, parameters: resolveParameters(n, parameters) };
   const tests = selected.map((name) => {
-    const minimum = minimumBits(name, settings.parameters);
+    const minimum = leastBits(name, settings.parameters);
     return runTest(name, n, minimum, () => run(name, settings));
   });
   const applicable = tests.filter((test) => test.applicable);
@@ -190,22 +225,4 @@ function runTest(name: TestName, n: number, minimum: number, run: () => TestResu
     passed: testLevelP(pValues) >= ALPHA,
     prerequisiteMet: statistics.prerequisite_met !== false,
   };
-}
-
-function assertTestName(name: TestName): void {
-  if (!TEST_NAMES.includes(name)) {
-    throw new RangeError(`"only" expected names of tests, got ${String(name)}`);
-  }
-}
-
-function assertBits(bits: Uint8Array): void {
-  if (!(bits instanceof Uint8Array)) {
-    throw new TypeError(`"bits" expected Uint8Array of 0 and 1, got ${typeof bits}`);
-  }
-  const index = bits.findIndex((bit) => bit > 1);
-  if (index !== -1) {
-    throw new TypeError(
-      `"bits" expected Uint8Array of 0 and 1, got ${bits[index]} at index ${index}`,
-    );
-  }
 }

@@ -4,9 +4,15 @@
  * These are this service's own rules. SP 800-22 judges a generator by many sequences (§4.2), not one
  * sequence by its p-values, and NIST certifies nothing by it.
  */
-import type { TestName } from './catalogue.ts';
+import { assertInteger, assertName, assertNumber, assertObject } from './arguments.ts';
+import { TEST_NAMES, type TestName } from './catalogue.ts';
 import { testLevelP } from './pass-rule.ts';
-import type { ApplicableOutcome, SuiteReport, TestOutcome } from './suite.ts';
+import {
+  type ApplicableOutcome,
+  assertReport,
+  type SuiteReport,
+  type TestOutcome,
+} from './suite.ts';
 
 /**
  * A gate value below this is a FAIL. About 2.5 sound samples in a million fall below it with 17 tests, and
@@ -62,8 +68,9 @@ export interface GatePValue {
 }
 
 /** Returns the test-level p-values that enter the gate. */
-export function gatePValues({ tests }: SuiteReport): GatePValue[] {
-  return tests
+export function gatePValues(report: SuiteReport): GatePValue[] {
+  assertReport('report', report);
+  return report.tests
     .filter(entersGate)
     .map(({ name, pValues }) => ({ p: testLevelP(pValues), test: name }));
 }
@@ -74,20 +81,31 @@ function entersGate(test: TestOutcome): test is ApplicableOutcome {
 
 /** Reports whether p-values of this test can enter the gate. */
 export function isOfGate(name: TestName): boolean {
+  assertName('name', name, TEST_NAMES);
   return !OUTSIDE_GATE.has(name);
+}
+
+function assertCounts(report: SuiteReport): void {
+  assertObject('report', report, 'testsPassed', 'totalTests');
+  assertInteger('report.totalTests', report.totalTests, 0, TEST_NAMES.length);
+  assertInteger('report.testsPassed', report.testsPassed, 0, report.totalTests);
 }
 
 /** Returns this service's label. About one sound sample in eight is `REVIEW` by chance (docs/evidence). */
 export function complianceLevel(
   report: SuiteReport,
-  { verdict }: Pick<Gate, 'verdict'>,
+  judged: Pick<Gate, 'verdict'>,
 ): ComplianceLevel {
-  if (verdict === 'FAIL') return 'NON_COMPLIANT';
+  assertCounts(report);
+  assertObject('gate', judged, 'verdict');
+  assertName('gate.verdict', judged.verdict, ['PASS', 'FAIL']);
+  if (judged.verdict === 'FAIL') return 'NON_COMPLIANT';
   return report.testsPassed === report.totalTests ? 'CERTIFICATION_READY' : 'REVIEW';
 }
 
 /** Returns the percentage of the applicable tests that passed, rounded; 0 if none applied. */
 export function score(report: SuiteReport): number {
+  assertCounts(report);
   if (report.totalTests === 0) return 0;
   return Math.round((100 * report.testsPassed) / report.totalTests);
 }
@@ -100,5 +118,6 @@ const GRADES: readonly (readonly [minimumScore: number, grade: Grade])[] = [
 ];
 
 export function grade(scorePercent: number): Grade {
+  assertNumber('scorePercent', scorePercent, '0 to 100', (one) => one >= 0 && one <= 100);
   return GRADES.find(([minimumScore]) => scorePercent >= minimumScore)?.[1] ?? 'F';
 }

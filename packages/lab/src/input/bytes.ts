@@ -1,5 +1,5 @@
 /** What counts as bytes in memory. */
-import { described } from '../../../sp800-22/src/arguments.ts';
+import { kindOf } from '../../../sp800-22/src/arguments.ts';
 
 /** Bytes in memory. A `Buffer` of Node is a `Uint8Array`. */
 export type Bytes =
@@ -21,7 +21,7 @@ export function bytesOf(name: string, value: unknown): Uint8Array | undefined {
     const { BYTES_PER_ELEMENT: width = 1 } = value as { BYTES_PER_ELEMENT?: number };
     if (width === 1) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
     throw new TypeError(
-      `"${name}" expected bytes, got ${described(value)}, whose elements have ${width} bytes in the order of this machine: give "new Uint8Array(array.buffer, array.byteOffset, array.byteLength)" to take them as they are in memory, or write them in an order of your own with a DataView`,
+      `"${name}" expected bytes, got ${kindOf(value)}, whose elements have ${width} bytes in the order of this machine: give "new Uint8Array(array.buffer, array.byteOffset, array.byteLength)" to take them as they are in memory, or write them in an order of your own with a DataView`,
     );
   }
   if (!/^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value))) {

@@ -1,5 +1,5 @@
 /** Inputs that arrive in chunks: blobs, streams of the web and of Node, and async iterables. */
-import { described } from '../../../sp800-22/src/arguments.ts';
+import { described, kindOf } from '../../../sp800-22/src/arguments.ts';
 import { AssessError } from '../assess/errors.ts';
 import { isTurnOver, nextTurn } from '../turns.ts';
 import { bytesOf } from './bytes.ts';
@@ -47,7 +47,7 @@ export class ChunkSource implements ByteSource {
     const bytes = bytesOf('source', value);
     if (bytes) return bytes;
     const advice = typeof value === 'string' ? ': leave the encoding of the stream out' : '';
-    throw new TypeError(`"source" expected chunks of bytes, got ${described(value)}${advice}`);
+    throw new TypeError(`"source" expected chunks of bytes, got ${kindOf(value)}${advice}`);
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@
  * Read are bytes in memory, blobs, streams of the web and of Node, async iterables of bytes, and objects that fill a buffer.
  * A message names what else came, and how to give its bytes.
  */
-import { described } from '../../../sp800-22/src/arguments.ts';
+import { described, kindOf } from '../../../sp800-22/src/arguments.ts';
 import { AssessError } from '../assess/errors.ts';
 import { isTurnOver, nextTurn } from '../turns.ts';
 import { type Bytes, bytesOf } from './bytes.ts';
@@ -73,7 +73,7 @@ function take(source: object): void {
 }
 
 function refused(source: unknown): TypeError {
-  return notExpected(`${described(source)}${adviceOn(source)}`);
+  return notExpected(`${kindOf(source)}${adviceOn(source)}`);
 }
 
 function notExpected(what: string): TypeError {

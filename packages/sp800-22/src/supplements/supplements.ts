@@ -2,6 +2,7 @@
  * Supplements to the suite: tests that are not part of SP 800-22. Their results stand beside those of the suite and are
  * never counted with them.
  */
+import { assertName } from '../arguments.ts';
 import type { SupplementDefinition } from '../definition.ts';
 import { grouped } from '../grouped.ts';
 import { ALPHA, testLevelP } from '../pass-rule.ts';
@@ -48,6 +49,7 @@ export type SupplementOutcome = ApplicableSupplement | InapplicableSupplement;
 
 /** Returns the shortest sequence, in bits, to which a supplement applies. */
 export function supplementMinimumBits(name: SupplementName): number {
+  assertName('name', name, SUPPLEMENT_NAMES);
   return SUPPLEMENTS[name].minimumBits;
 }
 

@@ -3,6 +3,7 @@
  *
  * Are patterns of m bits continued by a 0 and a 1 equally often?
  */
+import { assertOptions, checkedLater, type Members } from '../arguments.ts';
 import type { TestDefinition } from '../definition.ts';
 import { log } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
@@ -23,10 +24,18 @@ export const approximateEntropyTest: TestDefinition = {
   parameters: ({ m }) => ({ m }),
 };
 
+interface ApproximateEntropyOptions {
+  readonly m?: number;
+}
+
+const OPTIONS: Members<ApproximateEntropyOptions> = { m: checkedLater };
+
 export function approximateEntropy(
   bits: Uint8Array,
-  { m = APPROXIMATE_ENTROPY_M }: { m?: number } = {},
+  options: ApproximateEntropyOptions = {},
 ): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { m = APPROXIMATE_ENTROPY_M } = options;
   assertInteger('m', m, 1, 20);
   assertLengthBits(bits, 1);
   return judgeApproximateEntropy(bits.length, m, countPatterns(bits, m + 1));

@@ -3,6 +3,7 @@
  *
  * Is the share of ones near one half in every block of M bits?
  */
+import { assertOptions, checkedLater, type Members } from '../arguments.ts';
 import type { TestDefinition } from '../definition.ts';
 import { square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
@@ -41,10 +42,15 @@ export const blockFrequencyTest: TestDefinition = {
   parameters: ({ M, N }) => ({ M, N }),
 };
 
-export function blockFrequency(
-  bits: Uint8Array,
-  { M = BLOCK_FREQUENCY_M }: { M?: number } = {},
-): TestResult {
+interface BlockFrequencyOptions {
+  readonly M?: number;
+}
+
+const OPTIONS: Members<BlockFrequencyOptions> = { M: checkedLater };
+
+export function blockFrequency(bits: Uint8Array, options: BlockFrequencyOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { M = BLOCK_FREQUENCY_M } = options;
   assertInteger('M', M, 1, 2 ** 26);
   assertLengthBits(bits, M);
 

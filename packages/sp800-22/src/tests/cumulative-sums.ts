@@ -4,7 +4,8 @@
  * Does the random walk of the sequence go too far from zero, or not far enough?
  */
 
-import type { Constants } from '../constants.ts';
+import { assertOptions, type Members } from '../arguments.ts';
+import { CONSTANTS, type Constants } from '../constants.ts';
 import type { TestDefinition } from '../definition.ts';
 import type { WalkExtremes } from '../kernels/counts.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
@@ -16,15 +17,20 @@ const NEGLIGIBLE_EXPONENT = 45;
 export const cumulativeSumsTest: TestDefinition = {
   // §2.13.7.
   minimumBits: 100,
-  run: cumulativeSums,
+  run: (bits, { constants }) => cumulativeSums(bits, { constants }),
   count: (counts, { constants }) => judgeCumulativeSums(counts.n, counts.walkExtremes(), constants),
   labels: () => ['forward', 'reverse'],
 };
 
-export function cumulativeSums(
-  bits: Uint8Array,
-  { constants = 'exact' }: { constants?: Constants } = {},
-): TestResult {
+interface CumulativeSumsOptions {
+  readonly constants?: Constants;
+}
+
+const OPTIONS: Members<CumulativeSumsOptions> = { constants: CONSTANTS };
+
+export function cumulativeSums(bits: Uint8Array, options: CumulativeSumsOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { constants = 'exact' } = options;
   assertLengthBits(bits, 1);
   const n = bits.length;
 

@@ -4,7 +4,8 @@
  * Are there periodic features: peaks in the spectrum of the sequence?
  */
 
-import { type Constants, DFT_T2_OVER_N } from '../constants.ts';
+import { assertOptions, type Members } from '../arguments.ts';
+import { CONSTANTS, type Constants, DFT_T2_OVER_N } from '../constants.ts';
 import type { TestDefinition } from '../definition.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
@@ -13,7 +14,7 @@ import { measurePeaks } from './peaks.ts';
 export const dftTest: TestDefinition = {
   // §2.6.7.
   minimumBits: 1000,
-  run: dft,
+  run: (bits, { constants }) => dft(bits, { constants }),
   count: (counts, { constants }) => {
     const N_1 = counts.peaksBelow(thresholdSquared(counts.n, constants));
     return judgeDft(counts.n, N_1, constants);
@@ -21,10 +22,15 @@ export const dftTest: TestDefinition = {
   parameters: (_, constants) => ({ T2_over_n: DFT_T2_OVER_N[constants] }),
 };
 
-export function dft(
-  bits: Uint8Array,
-  { constants = 'exact' }: { constants?: Constants } = {},
-): TestResult {
+interface DftOptions {
+  readonly constants?: Constants;
+}
+
+const OPTIONS: Members<DftOptions> = { constants: CONSTANTS };
+
+export function dft(bits: Uint8Array, options: DftOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { constants = 'exact' } = options;
   assertLengthBits(bits, 2);
   return judgeDft(
     bits.length,

@@ -9,6 +9,8 @@
  * which two transforms of a power of two compute. Real and imaginary parts are separate arrays.
  */
 
+import { assertInteger, wrongType } from '../arguments.ts';
+
 /** A transform as two arrays. Elements beyond the requested bins have no meaning. */
 export interface Spectrum {
   readonly re: Float64Array;
@@ -20,11 +22,19 @@ export interface Spectrum {
  * and returns the arguments. Any other length N takes 32 bytes times the power of two ≥ N + bins − 1.
  */
 export function fourierTransform(re: Float64Array, im: Float64Array, bins: number): Spectrum {
+  assertFloats('re', re, 1);
+  assertFloats('im', im, re.length, re.length);
+  assertInteger('bins', bins, 1, re.length);
   const N = re.length;
   if ((N & (N - 1)) !== 0) return bluestein(re, im, bins);
   forward(re, im);
   reorder(re, im);
   return { re, im };
+}
+
+function assertFloats(name: string, value: unknown, least: number, most = Infinity): void {
+  if (!(value instanceof Float64Array)) throw wrongType(name, 'Float64Array', value);
+  assertInteger(`${name}.length`, value.length, least, most);
 }
 
 function bluestein(re: Float64Array, im: Float64Array, bins: number): Spectrum {

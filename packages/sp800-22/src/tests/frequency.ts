@@ -3,6 +3,7 @@
  *
  * Are there about as many ones as zeros in the whole sequence?
  */
+import { assertNumber } from '../arguments.ts';
 import type { TestDefinition } from '../definition.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
@@ -21,6 +22,9 @@ export function frequency(bits: Uint8Array): TestResult {
 
 /** Computes the test from the number of ones among `n` bits. */
 export function judgeFrequency(n: number, ones: number): TestResult {
+  assertNumber('n', n, 'a number above 0', (value) => value > 0 && value < Infinity);
+  // Exact tails ask for halves of a bit, and for one more than there are.
+  assertNumber('ones', ones, 'a number', Number.isFinite);
   // Step 1: zeros count −1, ones +1; S_n is their sum.
   const S_n = 2 * ones - n;
 

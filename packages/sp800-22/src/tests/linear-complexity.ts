@@ -4,7 +4,8 @@
  * How long is the shortest linear feedback shift register that produces each block of M bits?
  */
 
-import { type Constants, LINEAR_COMPLEXITY_PI } from '../constants.ts';
+import { assertOptions, checkedLater, type Members } from '../arguments.ts';
+import { CONSTANTS, type Constants, LINEAR_COMPLEXITY_PI } from '../constants.ts';
 import type { TestDefinition } from '../definition.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
@@ -25,10 +26,19 @@ export const linearComplexityTest: TestDefinition = {
   parameters: ({ M, N }, constants) => ({ M, N, pi: LINEAR_COMPLEXITY_PI[constants] }),
 };
 
+interface LinearComplexityOptions {
+  readonly M?: number;
+  readonly constants?: Constants;
+}
+
+const OPTIONS: Members<LinearComplexityOptions> = { M: checkedLater, constants: CONSTANTS };
+
 export function linearComplexity(
   bits: Uint8Array,
-  { M = LINEAR_COMPLEXITY_M, constants = 'exact' }: { M?: number; constants?: Constants } = {},
+  options: LinearComplexityOptions = {},
 ): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { M = LINEAR_COMPLEXITY_M, constants = 'exact' } = options;
   assertInteger('M', M, 4, 2 ** 20);
   assertLengthBits(bits, M);
 

@@ -4,9 +4,10 @@
  * Is the longest run of ones within blocks of M bits as long as it should be?
  */
 
-import { type Constants, LONGEST_RUN_ROWS, type LongestRunRow } from '../constants.ts';
+import { assertOptions, checkedLater, type Members, outOfRange, wrongType } from '../arguments.ts';
+import { CONSTANTS, type Constants, LONGEST_RUN_ROWS, type LongestRunRow } from '../constants.ts';
 import type { TestDefinition } from '../definition.ts';
-import { assertLengthBits, chiSquared, type TestResult } from '../result.ts';
+import { assertBits, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 
 /** §2.4.2: the shortest sequence in the table. */
@@ -26,11 +27,18 @@ export const longestRunTest: TestDefinition = {
   },
 };
 
+interface LongestRunOptions {
+  readonly M?: number;
+  readonly constants?: Constants;
+}
+
+const OPTIONS: Members<LongestRunOptions> = { M: checkedLater, constants: CONSTANTS };
+
 /** Runs the test. By default M (8, 128 or 10,000) follows from the length of the sequence (§2.4.2). */
-export function longestRun(
-  bits: Uint8Array,
-  { M: chosen, constants = 'exact' }: { M?: number; constants?: Constants } = {},
-): TestResult {
+export function longestRun(bits: Uint8Array, options: LongestRunOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  assertBits(bits);
+  const { M: chosen, constants = 'exact' } = options;
   const row = longestRunRow(bits.length, chosen);
   const { M, shortest, longest } = row;
   assertLengthBits(bits, M);
@@ -73,7 +81,7 @@ export function longestRunRow(n: number, chosen?: number): LongestRunRow {
   if (chosen === undefined) {
     throw new RangeError(`"bits" expected at least ${MINIMUM_BITS} elements, got length=${n}`);
   }
-  throw new RangeError(`"M" expected 8, 128 or 10000, got ${chosen}`);
+  throw (typeof chosen === 'number' ? outOfRange : wrongType)('M', '8, 128 or 10000', chosen);
 }
 
 function longestRunOfOnes(bits: Uint8Array, start: number, end: number): number {

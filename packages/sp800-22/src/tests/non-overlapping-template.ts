@@ -4,6 +4,7 @@
  * Does a given aperiodic pattern of m bits occur too often or too seldom? One p-value per template.
  */
 
+import { assertOptions, checkedLater, type Members, wrongType } from '../arguments.ts';
 import type { TestDefinition } from '../definition.ts';
 import { square } from '../elementary.ts';
 import type { KernelCounts } from '../kernels/counts.ts';
@@ -34,6 +35,18 @@ export const nonOverlappingTemplateTest: TestDefinition = {
   parameters: ({ m, M, N }) => ({ m, M, N }),
 };
 
+interface NonOverlappingOptions {
+  readonly m?: number;
+  readonly N?: number;
+  readonly templates?: readonly string[];
+}
+
+const OPTIONS: Members<NonOverlappingOptions> = {
+  m: checkedLater,
+  N: checkedLater,
+  templates: checkedLater,
+};
+
 /**
  * Runs the test. `templates` are strings of m zeros and ones; the default is every aperiodic template of
  * m bits in ascending order (148 for m = 9). `statistics.W` has one row of N counts per template, the
@@ -41,23 +54,19 @@ export const nonOverlappingTemplateTest: TestDefinition = {
  */
 export function nonOverlappingTemplate(
   bits: Uint8Array,
-  {
-    m = NON_OVERLAPPING_M,
-    N = NON_OVERLAPPING_N,
-    templates = aperiodicTemplates(m),
-  }: {
-    m?: number;
-    N?: number;
-    templates?: readonly string[];
-  } = {},
+  options: NonOverlappingOptions = {},
 ): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { m = NON_OVERLAPPING_M, N = NON_OVERLAPPING_N } = options;
   assertInteger('m', m, 2, 21);
   assertInteger('N', N, 1, 2 ** 26);
-  for (const template of templates) assertTemplate(template, m);
+  const { templates = aperiodicTemplates(m) } = options;
+  if (!Array.isArray(templates)) throw wrongType('templates', 'an array of strings', templates);
+  for (const template of templates as readonly string[]) assertTemplate(template, m);
 
   // Step 1: N blocks of M bits.
-  const M = Math.floor(bits.length / N);
   assertLengthBits(bits, N * m);
+  const M = Math.floor(bits.length / N);
 
   // Step 2: W_j, the matches in block j, for all templates in one pass.
   const counts = countMatches(bits, m, M, N);
@@ -169,6 +178,7 @@ function isAperiodic(value: number, m: number): boolean {
 }
 
 function assertTemplate(template: string, m: number): void {
+  if (typeof template !== 'string') throw wrongType('templates', 'strings', template);
   if (template.length !== m || !/^[01]+$/.test(template)) {
     throw new RangeError(`"templates" expected strings of ${m} zeros and ones, got "${template}"`);
   }

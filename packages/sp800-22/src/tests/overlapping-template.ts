@@ -4,7 +4,14 @@
  * Does the pattern of m ones occur too often or too seldom when matches may overlap?
  */
 
-import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
+import {
+  assertNumbers,
+  assertOptions,
+  checkedLater,
+  isProbability,
+  type Members,
+} from '../arguments.ts';
+import { CONSTANTS, type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
 import type { TestDefinition } from '../definition.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
@@ -15,6 +22,9 @@ export const OVERLAPPING_m = 9;
 /** §2.8.7: n ≥ 10^6, and N · min π_i > 5. The smallest π_i of all m is 0.0684. */
 const MINIMUM_BITS = 1_000_000;
 const MINIMUM_BLOCKS = 74;
+
+/** More classes than a table has. */
+const MOST_CLASSES = 1_000;
 
 /** §2.8.7: K is near 2λ. */
 const K = 5;
@@ -80,20 +90,35 @@ export function matchProbabilities(m: number, M: number): number[] {
   return states.map((runs) => runs.reduce((sum, p) => sum + p));
 }
 
+interface OverlappingOptions {
+  readonly m?: number;
+  readonly M?: number;
+  readonly constants?: Constants;
+  readonly pi?: readonly number[];
+}
+
+const OPTIONS: Members<OverlappingOptions> = {
+  m: checkedLater,
+  M: checkedLater,
+  constants: CONSTANTS,
+  pi: (name, value) => {
+    assertNumbers(name, value, 'numbers from 0 to 1', isProbability);
+    assertInteger(`${name}.length`, value.length, 2, MOST_CLASSES);
+  },
+};
+
 /**
  * Runs the test. The template B is m ones (§2.8.2). `pi` are the probabilities of 0, 1, …, K − 1 and at
  * least K matches in a block of M bits; they must be given for another M than the default.
  */
 export function overlappingTemplate(
   bits: Uint8Array,
-  {
-    m = OVERLAPPING_m,
-    M = overlappingBlockLength(m),
-    constants = 'exact',
-    pi,
-  }: { m?: number; M?: number; constants?: Constants; pi?: readonly number[] } = {},
+  options: OverlappingOptions = {},
 ): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { m = OVERLAPPING_m, constants = 'exact', pi } = options;
   assertInteger('m', m, 1, 31);
+  const { M = overlappingBlockLength(m) } = options;
   assertInteger('M', M, m, 2 ** 26);
   if (pi === undefined && M !== overlappingBlockLength(m)) {
     throw new RangeError(

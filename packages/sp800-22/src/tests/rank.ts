@@ -4,6 +4,13 @@
  * Are there linear dependencies among substrings? Disjoint pieces of the sequence are read as square
  * matrices over GF(2), and their ranks are compared with those of random matrices.
  */
+import {
+  assertNumbers,
+  assertOptions,
+  checkedLater,
+  isProbability,
+  type Members,
+} from '../arguments.ts';
 import type { TestDefinition } from '../definition.ts';
 import { square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, chiSquared, type TestResult } from '../result.ts';
@@ -23,21 +30,29 @@ export const rankTest: TestDefinition = {
   parameters: ({ N }) => ({ M: RANK_M, Q: RANK_M, N, pi: RANK_PROBABILITIES }),
 };
 
+interface RankOptions {
+  readonly M?: number;
+  /** Of full rank, of one less, and of less. */
+  readonly probabilities?: readonly number[];
+}
+
+const OPTIONS: Members<RankOptions> = {
+  M: checkedLater,
+  probabilities: (name, value) => {
+    assertNumbers(name, value, 'three numbers from 0 to 1', isProbability);
+    assertInteger(`${name}.length`, value.length, 3, 3);
+  },
+};
+
 /**
  * Runs the test. `M` is the number of rows and columns (the standard's M = Q), at most 32.
  * `probabilities` are those of rank M, M − 1 and less; by default the exact ones.
  */
-export function rank(
-  bits: Uint8Array,
-  {
-    M = RANK_M,
-    probabilities = rankProbabilities(M),
-  }: {
-    M?: number;
-    probabilities?: readonly number[];
-  } = {},
-): TestResult {
+export function rank(bits: Uint8Array, options: RankOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { M = RANK_M } = options;
   assertInteger('M', M, 2, 32);
+  const { probabilities = rankProbabilities(M) } = options;
   assertLengthBits(bits, M * M);
 
   // Step 1: N = ⌊n / M²⌋ matrices, filled row by row.

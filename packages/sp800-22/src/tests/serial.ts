@@ -3,6 +3,7 @@
  *
  * Are all 2^m overlapping patterns of m bits about equally frequent?
  */
+import { assertOptions, checkedLater, type Members } from '../arguments.ts';
 import type { TestDefinition } from '../definition.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
@@ -25,7 +26,15 @@ export const serialTest: TestDefinition = {
   parameters: ({ m }) => ({ m }),
 };
 
-export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}): TestResult {
+interface SerialOptions {
+  readonly m?: number;
+}
+
+const OPTIONS: Members<SerialOptions> = { m: checkedLater };
+
+export function serial(bits: Uint8Array, options: SerialOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  const { m = SERIAL_M } = options;
   assertInteger('m', m, 2, 24);
   assertLengthBits(bits, 1);
   const n = bits.length;

@@ -4,10 +4,11 @@
  * Can the sequence be compressed much? The measure is the distance to the last block with the same L bits.
  */
 
+import { assertNumber, assertOptions, checkedLater, type Members } from '../arguments.ts';
 import { UNIVERSAL_ROWS } from '../constants.ts';
 import type { TestDefinition } from '../definition.ts';
 import { log2, power } from '../elementary.ts';
-import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
+import { assertBits, assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
 
 /** §2.9.7: the suite uses L = 6 … 16, by sequence length. */
@@ -31,23 +32,28 @@ export const universalTest: TestDefinition = {
   },
 };
 
+interface UniversalOptions {
+  readonly L?: number;
+  readonly Q?: number;
+  readonly sigma?: number;
+}
+
+const OPTIONS: Members<UniversalOptions> = {
+  L: checkedLater,
+  Q: checkedLater,
+  sigma: (name, value) => assertNumber(name, value, 'a number above 0', (one) => one > 0),
+};
+
 /**
  * Runs the test. By default `L` and `Q` follow from the length (§2.9.7, Q = 10 · 2^L). `sigma` replaces
  * step 5's standard deviation of f_n, as the worked example of §2.9.4 does.
  */
-export function universal(
-  bits: Uint8Array,
-  {
-    L = universalBlockLength(bits.length),
-    Q = universalInitialBlocks(L),
-    sigma: givenSigma,
-  }: {
-    L?: number;
-    Q?: number;
-    sigma?: number;
-  } = {},
-): TestResult {
+export function universal(bits: Uint8Array, options: UniversalOptions = {}): TestResult {
+  assertOptions('options', options, OPTIONS);
+  assertBits(bits);
+  const { L = universalBlockLength(bits.length), sigma: givenSigma } = options;
   assertInteger('L', L, 1, LARGEST_L);
+  const { Q = universalInitialBlocks(L) } = options;
   assertInteger('Q', Q, 1, 2 ** 26);
   assertLengthBits(bits, (Q + 1) * L);
   // Step 1: Q blocks to initialise, K blocks to test; the remaining bits are discarded.
