@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
+import { intelHex } from '../../../packages/lab/test/support/form-files.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { drop, openBench, save } from '../../support/bench-page.ts';
 import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
@@ -171,7 +172,10 @@ describe('the form of the test bench', { skip: NO_CHROMIUM }, () => {
     await page.getByLabel('Format', { exact: true }).selectOption('csv');
     assert.equal(await hint(page), 'measured at the start of the file');
     await page.getByLabel('Bits per value').fill('2');
-    assert.match(await outcome(page), /which needs more than 2 bits: raise "Bits per value"$/);
+    assert.match(
+      await outcome(page),
+      /which needs more than 2 bits: give a larger number of bits per value$/,
+    );
     await page.context().close();
   });
 
@@ -188,6 +192,87 @@ describe('the form of the test bench', { skip: NO_CHROMIUM }, () => {
       assert.equal(await page.locator('#results').innerText(), '', 'a part would look complete');
       await page.context().close();
     }
+  });
+
+  it('takes the form of samples as --format has it, and the reports are equal', async () => {
+    const samples = Buffer.alloc(2 * BYTES.length);
+    for (const [i, byte] of BYTES.entries()) samples.writeUInt16LE(byte << 4, 2 * i);
+    const page = await open('samples.bin', samples);
+    const format = page.getByLabel('Format', { exact: true });
+    await format.selectOption('parts');
+    const form = page.getByLabel('Form, as --format has it');
+    assert.equal(await form.inputValue(), 's12in16le');
+    await form.fill('u16le:4-');
+    assert.equal(await page.locator('#command').innerText(), '', 'no such form');
+    await page.locator('#start').click();
+    assert.equal(await page.locator('#run').isVisible(), false);
+    await form.fill('u16le:4-11');
+    await page.getByLabel('Number of sequences').fill('5');
+    assert.equal(
+      await page.locator('#command').innerText(),
+      'phm assess samples.bin --format u16le:4-11 --bits 10000 --sequences 5',
+    );
+    await outcome(page);
+    await compareWithCommand(page);
+    await page.context().close();
+  });
+
+  it('reads a file that names its form, and says so', async () => {
+    const page = await open('records.hex', intelHex(BYTES));
+    assert.equal(await page.locator('#recognised').innerText(), 'It looks like Intel HEX.');
+    await page.getByLabel('Number of sequences').fill('5');
+    await outcome(page);
+    await compareWithCommand(page);
+    assert.match(await save(page, 'CSV'), /^# Format,"ihex"$/m);
+    const bits = await open(
+      'bits.bin',
+      BYTES.map((byte) => byte & 1),
+    );
+    assert.match(
+      await bits.locator('#recognised').innerText(),
+      /^It holds .*It is read as bit8\.$/,
+    );
+    assert.match(await outcome(bits), /^7 of 7 sequences tested/);
+    assert.match(await save(bits, 'CSV'), /^# Format,"bit8"$/m);
+    await page.context().close();
+    await bits.context().close();
+  });
+
+  it('says which of several dropped files it takes, and asks before a file ends a run', async () => {
+    const page = await open('running.bin', aesCtr(Buffer.alloc(32, 33), 20_000_000), '50000000');
+    const dropFiles = (...names: string[]): Promise<unknown> =>
+      page.evaluate(`(() => {
+        const dataTransfer = new DataTransfer();
+        for (const name of ${JSON.stringify(names)}) {
+          dataTransfer.items.add(new File([new Uint8Array(20000)], name));
+        }
+        dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+      })()`);
+    await page.getByLabel('Min-entropy').selectOption('');
+    await page.locator('#start').click();
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    const questions: string[] = [];
+    page.once('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await dropFiles('next.bin', 'other.bin');
+    assert.deepEqual(questions, [
+      'The tests on running.bin are running. End them without a report, and open next.bin?',
+    ]);
+    assert.match(await page.locator('#facts').innerText(), /running\.bin/);
+    assert.equal(await page.locator('#dropped').innerText(), '');
+    page.once('dialog', (dialog) => void dialog.accept());
+    await dropFiles('next.bin', 'other.bin', 'third.bin');
+    assert.equal(
+      await page.locator('#dropped').innerText(),
+      '3 files were dropped; this page tests one at a time: next.bin. Not taken: other.bin, third.bin.',
+    );
+    await page.locator('#facts', { hasText: 'next.bin' }).waitFor();
+    await dropFiles('last.bin');
+    await page.locator('#facts', { hasText: 'last.bin' }).waitFor();
+    assert.equal(await page.locator('#dropped').innerText(), '', 'no run, no question');
+    await page.context().close();
   });
 
   it('has no form for an empty file', async () => {

@@ -1,5 +1,6 @@
 /** The page: a file is dropped, recognised, tested by workers and reported. */
 import { grouped } from '../../../sp800-22/src/index.ts';
+import { FORMS } from '../../src/input/readers/table.ts';
 import { readHead } from './decode/head.ts';
 import { HEAD_BYTES, isGzip, recognise } from './decode/recognise.ts';
 import { startTask, type Task } from './engine/client.ts';
@@ -23,6 +24,8 @@ import { type Opened, type Settings, showSettings } from './view/settings.ts';
 class Session {
   readonly #tasks: Task<unknown>[] = [];
   hasEnded = false;
+  /** The file whose tests run. */
+  running: string | null = null;
 
   start<Result, Progress = never>(
     ...task: Parameters<typeof startTask<Result, Progress>>
@@ -40,7 +43,8 @@ class Session {
 
 let session = new Session();
 
-async function open(file: File): Promise<void> {
+/** Returns whether the file is still the one on the page. */
+async function open(file: File): Promise<boolean> {
   session.end();
   session = new Session();
   const own = session;
@@ -51,7 +55,7 @@ async function open(file: File): Promise<void> {
   try {
     const { result: sha256 } = own.start<string>('hash', file);
     const opened = await inspect(file);
-    if (own.hasEnded) return;
+    if (own.hasEnded) return false;
     showFacts(opened, 'being computed …');
     byId('recognised').textContent = recognisedText(opened);
     // An empty file has nothing to set.
@@ -60,9 +64,31 @@ async function open(file: File): Promise<void> {
     }
     showFacts(opened, await sha256);
   } catch (error) {
-    if (own.hasEnded) return;
+    if (own.hasEnded) return false;
     byId('recognised').textContent = `The file cannot be read: ${(error as Error).message}`;
   }
+  return true;
+}
+
+/** Opens the first of several files, and says which are not taken. Returns false if it was not opened. */
+async function take(files: readonly File[]): Promise<boolean> {
+  const [file, ...others] = files;
+  if (!file || !mayOpen(file)) return false;
+  const names = others.map(({ name }) => name).join(', ');
+  byId('dropped').textContent =
+    others.length === 0
+      ? ''
+      : `${files.length} files were dropped; this page tests one at a time: ${file.name}. Not taken: ${names}.`;
+  return open(file);
+}
+
+/** Asks before a file ends the run of another. */
+function mayOpen({ name }: File): boolean {
+  const { running } = session;
+  if (running === null) return true;
+  return confirm(
+    `The tests on ${running} are running. End them without a report, and open ${name}?`,
+  );
 }
 
 function recognisedText({ gzip, recognised, head }: Opened): string {
@@ -96,6 +122,7 @@ async function run(opened: Opened, settings: Settings, own: Session): Promise<vo
   const start = byId<HTMLButtonElement>('start');
   const results = byId('results');
   start.disabled = true;
+  own.running = file.name;
   results.replaceChildren();
   const cancelling = new AbortController();
   const view = new ProgressView(settings.bits ?? 0, () => cancelling.abort());
@@ -121,6 +148,7 @@ async function run(opened: Opened, settings: Settings, own: Session): Promise<vo
   } catch (error) {
     view.fail(withFieldNames((error as Error).message));
   } finally {
+    own.running = null;
     estimating?.end('the tests failed');
     view.end();
     start.disabled = false;
@@ -155,8 +183,9 @@ async function showEstimate(
 function listen(): void {
   const input = byId<HTMLInputElement>('file');
   input.onchange = () => {
-    const [file] = input.files ?? [];
-    if (file) void open(file);
+    void take([...(input.files ?? [])]);
+    // The same file can be chosen again, and a file that was not opened is not shown as if it were.
+    input.value = '';
   };
   const drop = document.querySelector('.drop');
   addEventListener('dragover', (event) => {
@@ -167,10 +196,11 @@ function listen(): void {
   addEventListener('drop', (event) => {
     event.preventDefault();
     drop?.classList.remove('over');
-    const [file] = event.dataTransfer?.files ?? [];
-    if (file) void open(file);
+    void take([...(event.dataTransfer?.files ?? [])]);
   });
 }
 
-showExamples(open);
+const forms = FORMS.filter(({ name }) => name !== 'gzip').map(({ label }) => label);
+byId('forms').textContent = `Reads ${forms.join('; ')}. Each also in gzip`;
+showExamples((file) => take([file]));
 listen();

@@ -74,9 +74,9 @@ const EXAMPLES: readonly Example[] = [
 ];
 
 /** Fills the list of examples. A press opens the file and runs the tests. */
-export function showExamples(open: (file: File) => Promise<void>): void {
+export function showExamples(open: (file: File) => Promise<boolean>): void {
   const tryOut = async ({ name, make }: Example) => {
-    await open(new File([make()], name));
+    if (!(await open(new File([make()], name)))) return;
     const bits = document.querySelector<HTMLInputElement>('#form [name="bits"]');
     if (!bits) return;
     bits.value = String(BITS_IN_SEQUENCE);

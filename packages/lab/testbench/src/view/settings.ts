@@ -50,8 +50,11 @@ const OF_NUMBERS: readonly string[] = ['csv', 'numbers'];
 const CHOICES: readonly (readonly [name: string, label: string])[] = FORMS.flatMap(
   ({ name, label }): (readonly [string, string])[] => {
     if (name === 'gzip') return [];
-    const lsb = ['binary:lsb', 'binary, least significant bit first'] as const;
-    return name === 'binary' ? [[name, label], lsb] : [[name, label]];
+    const ofBinary = [
+      [name, 'binary, most significant bit first'],
+      ['binary:lsb', 'binary, least significant bit first'],
+    ] as const;
+    return name === 'binary' ? [...ofBinary] : [[name, label]];
   },
 );
 
@@ -127,13 +130,13 @@ function proposeFormat(form: HTMLFormElement): void {
   const name = read(form, 'encoding');
   const row = FORMS.find((candidate) => candidate.name === name);
   if (!row || !WITH_TEXT.includes(name)) return;
-  control(form, 'form').value = row.example;
-  byId('form-hint').textContent = `${row.syntax}: ${row.reads}`;
+  control(form, 'reading').value = row.example;
+  byId('reading-hint').textContent = `${row.syntax}: ${row.reads}`;
 }
 
 /** Marks a form that there is not. */
 function checkFormat(form: HTMLFormElement): void {
-  const field = control(form, 'form');
+  const field = control(form, 'reading');
   field.setCustomValidity('');
   if (!WITH_TEXT.includes(read(form, 'encoding'))) return;
   try {
@@ -159,7 +162,7 @@ function formatFor({ gzip }: Opened, form: HTMLFormElement): string | null {
     csv: `csv:${count(form, 'column') ?? 1}:${width}`,
     numbers: `numbers:${width}`,
   };
-  const format = texts[name] ?? (WITH_TEXT.includes(name) ? read(form, 'form') : name);
+  const format = texts[name] ?? (WITH_TEXT.includes(name) ? read(form, 'reading') : name);
   return gzip ? `gzip:${format}` : format;
 }
 
@@ -217,7 +220,7 @@ function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
     onlyFor(
       WITH_TEXT.join(' '),
       input(
-        'form',
+        'reading',
         'Form, as --format has it',
         { type: 'text', value: recognised.format ?? '' },
         row ? `${row.syntax}: ${row.reads}` : '',
