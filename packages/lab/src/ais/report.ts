@@ -89,6 +89,7 @@ function traceRows({ input, created, software }: AisFacts): string[][] {
     ['Bytes read', String(bytes)],
     ['SHA-256 of the bytes read', sha256],
     ['Format', input.format],
+    ...(input.hints ?? []).map((hint) => ['Hint', hint]),
     ['Program', `${software.program}, ${software.build}`],
     ['Created', created],
   ];
@@ -170,6 +171,7 @@ export function aisJson(result: ProcedureResult, facts: AisFacts): object {
       bytes,
       sha256,
       format: input.format,
+      ...(input.hints?.length && { hints: input.hints }),
       program: software.program,
     },
     procedure,

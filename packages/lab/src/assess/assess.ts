@@ -11,7 +11,7 @@ import {
 import { type Cut, recognitionOf } from '../input/cutter.ts';
 import type { Source } from '../input/kinds.ts';
 import { openReader } from '../input/open.ts';
-import type { ConsumedInput, InputSequence, SequenceReader } from '../input/reader.ts';
+import type { InputSequence, SequenceReader } from '../input/reader.ts';
 import { platform } from '../platform.ts';
 import { HtmlOutput } from '../report/html-output.ts';
 import { makeOutput } from '../report/output.ts';
@@ -41,7 +41,7 @@ export async function assess(source: Source, options: AssessOptions = {}): Promi
     await untilAborted(ready(kernelsOf(options)), signal);
     const onSequence: RunControl['onSequence'] = (sequence, i) => recorder.draw(sequence, i);
     run = new SuiteRun(reader, cut, { ...options, constants, workers, onSequence });
-    recorder = new Recorder(options, cut, () => inputOf(source, options, reader, run.input));
+    recorder = new Recorder(options, cut, () => inputOf(source, options, reader, run));
   } catch (error) {
     // A run closes its reader itself.
     await reader.close();
@@ -90,12 +90,13 @@ function inputOf(
   source: Source,
   { name, offset = 0, input, software = SOFTWARE }: AssessOptions,
   reader: SequenceReader,
-  consumed: ConsumedInput,
+  run: SuiteRun,
 ): RunTrace['input'] {
   const { program } = software;
   const ofSource = 'name' in source && typeof source.name === 'string' ? source.name : 'input';
-  const read = { size: reader.sizeBytes ?? null, ...consumed, format: reader.format };
-  return { name: name ?? ofSource, ...read, offset_bits: offset, program, ...input?.() };
+  const read = { size: reader.sizeBytes ?? null, ...run.input, format: reader.format };
+  const hints = run.hints.length > 0 && { hints: run.hints };
+  return { name: name ?? ofSource, ...read, offset_bits: offset, program, ...hints, ...input?.() };
 }
 
 /** Counts the reports and hands them to the outputs. */

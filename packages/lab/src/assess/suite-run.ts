@@ -43,6 +43,7 @@ export class SuiteRun {
   /** The input up to the end of the last sequence that was yielded, and the whole input at the end. */
   #read: ConsumedInput = { bytes: 0, sha256: '' };
   #finished = 0;
+  #hints: readonly string[] = [];
 
   /** The kernels MUST be loaded. The caller MUST call `reports` once, which closes the reader. */
   constructor(reader: SequenceReader, cut: Cut, options: SuiteRunOptions) {
@@ -56,6 +57,11 @@ export class SuiteRun {
   /** The whole input if all of it was read, else up to the end of the last sequence that was yielded. */
   get input(): ConsumedInput {
     return this.#read;
+  }
+
+  /** Signs that the input is no stream of bits, once the run has ended. */
+  get hints(): readonly string[] {
+    return this.#hints;
   }
 
   /** Reports that were yielded. */
@@ -88,6 +94,7 @@ export class SuiteRun {
       }
       this.#read = this.#reader.consumed();
     } finally {
+      this.#hints = this.#cutter.hints();
       await this.#close();
     }
   }

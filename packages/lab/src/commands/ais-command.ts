@@ -12,6 +12,7 @@ import { CommandError, parseCountTo, writeJson } from '../../../platform/src/com
 import { grouped } from '../../../sp800-22/src/index.ts';
 import { aisJson, formatAisText } from '../ais/report.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
+import { HINT_BYTES, hintsOn } from '../input/hints.ts';
 import type { InputFormat } from '../input/open.ts';
 import type { InputSequence } from '../input/reader.ts';
 import type { LabContext } from './context.ts';
@@ -95,6 +96,7 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
     };
     if (flags.json) writeJson(context, aisJson(result, facts));
     else context.outText(formatAisText(result, facts));
+    for (const hint of input.hints ?? []) context.err(`hint: ${hint}\n`);
     return result.verdict === 'passed';
   } finally {
     bytes.fill(0);
@@ -111,7 +113,9 @@ async function readBits(
   try {
     const sequence = await reader.readSequence(MAXIMUM_BITS);
     await reader.finish?.();
-    return { ...sequence, input: readOf(reader) };
+    const { bytes, bits } = sequence;
+    const hints = hintsOn(bytes.subarray(0, Math.min(HINT_BYTES, bits >>> 3)));
+    return { ...sequence, input: { ...readOf(reader), hints } };
   } finally {
     await reader.close();
   }

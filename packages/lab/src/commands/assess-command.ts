@@ -182,6 +182,7 @@ async function run(file: string, flags: AssessFlags, context: LabContext): Promi
     return await untilInterrupted(work);
   } finally {
     bar?.clear();
+    for (const hint of read?.hints ?? []) context.err(`hint: ${hint}\n`);
   }
 }
 

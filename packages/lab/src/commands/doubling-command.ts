@@ -74,6 +74,7 @@ export async function assessDoubling(
       write(heading + levelLines(level));
       heading = '';
     });
+    for (const hint of result.input.hints ?? []) context.err(`hint: ${hint}\n`);
     const trace = { ...toTrace(all, 'all', result.input, created, context.software()), report };
     if (json) writeJson(context, doublingJson(result, { bits, mostBits }, trace));
     else write(doublingEnd(result, bits, trace));

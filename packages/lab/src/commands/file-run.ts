@@ -51,7 +51,11 @@ export interface AssessOptions {
 }
 
 /** The input as far as it was read, and its form; its size only if it is a file. */
-export type InputRead = ConsumedInput & Pick<SequenceReader, 'sizeBytes' | 'format'>;
+export type InputRead = ConsumedInput &
+  Pick<SequenceReader, 'sizeBytes' | 'format'> & {
+    /** Signs that the input is no stream of bits. */
+    readonly hints?: readonly string[];
+  };
 
 export function readOf(
   reader: SequenceReader,
@@ -99,7 +103,8 @@ class AssessRun {
 
   /** As `SuiteRun` has it, with the size of a file. */
   get input(): InputRead {
-    return readOf(this.#reader, this.#run.input);
+    const { input, hints } = this.#run;
+    return { ...readOf(this.#reader, input), hints };
   }
 
   /** Yields the reports as `SuiteRun` does. Throws `CommandError`. */

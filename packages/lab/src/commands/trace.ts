@@ -12,7 +12,7 @@ const NOTHING_READ: InputRead = { bytes: 0, sha256: '', sizeBytes: undefined, fo
 export function toTrace(
   { file, offsetBits = 0, bits, tests = TEST_NAMES, supplements = [] }: AssessOptions,
   sequences: number | 'all' | undefined,
-  { sizeBytes, bytes, sha256, format }: InputRead = NOTHING_READ,
+  { sizeBytes, bytes, sha256, format, hints = [] }: InputRead = NOTHING_READ,
   created: string,
   { program, build }: Software,
 ): RunTrace {
@@ -25,6 +25,7 @@ export function toTrace(
       format,
       offset_bits: offsetBits,
       program,
+      ...(hints.length > 0 && { hints }),
     },
     options: {
       bits: bits ?? null,

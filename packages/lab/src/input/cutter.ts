@@ -10,6 +10,7 @@ import {
   type TestParameters,
 } from '../../../sp800-22/src/index.ts';
 import { AssessError } from '../assess/errors.ts';
+import { HintCollector } from './hints.ts';
 import { type InputSequence, type SequenceReader, skipBits } from './reader.ts';
 import { type Recognition, refuseForm } from './recognising.ts';
 
@@ -35,6 +36,7 @@ export class SequenceCutter {
   /** Bytes of the input before the first sequence. */
   #skippedBytes = 0;
   #taken = 0;
+  readonly #hints = new HintCollector();
 
   constructor(reader: SequenceReader, cut: Cut) {
     this.#reader = reader;
@@ -51,6 +53,11 @@ export class SequenceCutter {
     const usableBytes = sizeBytes - this.#skippedBytes;
     const estimate = (this.#taken * usableBytes) / (takenBytes - this.#skippedBytes);
     return Math.max(this.#taken, Math.floor(estimate));
+  }
+
+  /** Signs at the start of what was cut that it is no stream of bits. May be called once. */
+  hints(): string[] {
+    return this.#hints.end(this.#cut.offset);
   }
 
   /** Returns the next sequence, or `null` after the last one. */
@@ -73,6 +80,7 @@ export class SequenceCutter {
       return null;
     }
     this.#taken++;
+    this.#hints.add(sequence);
     return sequence;
   }
 

@@ -26,6 +26,8 @@ export interface RunTrace {
     /** Bits of the input before the first sequence. */
     readonly offset_bits: number;
     readonly program: string;
+    /** Signs that the input is no stream of bits; left out if there are none. */
+    readonly hints?: readonly string[];
   };
   readonly options: {
     /** Null: the whole input is one sequence. */
@@ -101,6 +103,7 @@ export function traceRows(
     ['Sequence', length],
     ['Sequences', String(count)],
     ['Bits tested', testedText(input, suiteReport.bits * finished.sequences)],
+    ...(input.hints ?? []).map((hint): [string, string] => ['Hint', hint]),
     ['Tests', namesText(tests, TEST_NAMES)],
     ['Supplements', namesText(supplements, SUPPLEMENT_NAMES)],
     ['Constants', suiteReport.constants],
@@ -114,7 +117,13 @@ export function traceRows(
 /** Returns the rows with which every trace begins: what names the report, and its input. */
 export function identityRows(
   report: TraceJson['report'],
-  { name, size, bytes, sha256, format }: Omit<RunTrace['input'], 'offset_bits' | 'program'>,
+  {
+    name,
+    size,
+    bytes,
+    sha256,
+    format,
+  }: Omit<RunTrace['input'], 'offset_bits' | 'program' | 'hints'>,
 ): [name: string, value: string][] {
   return [
     ['Report', report.id],

@@ -310,5 +310,5 @@ test('phm-lab assess and assess-entropy refuse decimal numbers and other texts',
   const file = write('decimal.txt', [...bytes].join('\n'));
   const args = ['assess', file, '--test', 'frequency', '--format', 'binary'];
   const { code, stderr } = await runCommand(args);
-  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual([code, stderr], [0, 'hint: what is tested begins as a text: give its format\n']);
 });

@@ -124,6 +124,31 @@ describe('an input in another form', () => {
     assert.match(stdout, /^frequency /m);
   });
 
+  it('that nothing names gets a hint, in each report and on standard error, and its verdict', async () => {
+    const words = Buffer.alloc(8000);
+    for (let i = 0; i < 4000; i++) words.writeUInt16LE(SOUND.readUInt16LE(i % 3000) & 0xfff, 2 * i);
+    const file = write('words.bin', words);
+    const hint = /never change: the format u16le:0-11 leaves them out/;
+    const text = await runCommand(['assess', file, '--fail']);
+    assert.equal(text.code, 1);
+    assert.match(text.stdout, /^Hint +bits 12, 13, 14, 15 of every 16-bit word/m);
+    assert.match(text.stderr, /^hint: bits 12, 13, 14, 15 /);
+    const json = await runCommand(['assess', file, '--bits', '1000', '--sequences', '2', '--json']);
+    assert.match(JSON.parse(json.stdout).input.hints[0], hint);
+    const csv = await runCommand(['assess', file, '--csv']);
+    assert.match(csv.stdout, /^# Hint,"bits 12, /m);
+    const ais = await runCommand(['assess-ais31', file, '--procedure', 'B']);
+    assert.match(ais.stderr, hint);
+    const result = await assess(words, { bits: 1000, workers: 0 });
+    assert.match(result.trace.input.hints?.[0] ?? '', hint);
+    const right = await runCommand(['assess', file, '--format', 'u16le:0-11', '--json']);
+    assert.equal(right.stderr, '');
+    assert.deepEqual(
+      [JSON.parse(right.stdout).input.format, JSON.parse(right.stdout).input.hints],
+      ['u16le:0-11', undefined],
+    );
+  });
+
   it('is no other form if samples have a byte each', async () => {
     const { code, stderr } = await runCommand(['assess-entropy', write('samples', BITS)]);
     assert.equal(code, 0);

@@ -69,7 +69,7 @@ function plain(format: 'binary' | 'ascii' | 'hex'): Form['parse'] {
 export const FORMS: readonly Form[] = [
   {
     name: 'binary',
-    label: 'binary, most significant bit first',
+    label: 'binary',
     syntax: 'binary[:lsb]',
     example: 'binary:lsb',
     reads: 'the bytes as they are, most significant bit first; lsb: least significant bit first',
@@ -91,7 +91,7 @@ export const FORMS: readonly Form[] = [
   },
   {
     name: 'hex',
-    label: 'hexadecimal, four bits per digit',
+    label: 'hexadecimal digits',
     syntax: 'hex',
     example: 'hex',
     reads: 'hexadecimal digits, four bits each',
@@ -109,7 +109,7 @@ export const FORMS: readonly Form[] = [
   },
   {
     name: 'integers',
-    label: 'integers: all bits, or some',
+    label: 'integers',
     syntax: 'u8, s8, uNle, sNle, uNbe, sNbe[:LOW-HIGH]',
     example: 'u16le:0-7',
     reads:

@@ -1,0 +1,206 @@
+/**
+ * Hints: signs at the start of what is tested that it is no stream of bits, although nothing says what it is. They stand in the
+ * report, name what would read it right, and never change a verdict.
+ *
+ * A sound source gets one with a probability below 2 · 10^-8, the sum of the bounds that stand at each: 10^-10 for constant
+ * bits, 2 · 10^-10 for signs, 10^-8 for halves, 10^-13 for a header and 2 · 10^-12 for blocks.
+ */
+import type { InputSequence } from './reader.ts';
+
+/** Bytes that are looked at. */
+export const HINT_BYTES = 65_536;
+
+/** Words that decide. A bit of a sound source is the same in 40 words with a probability of 2^-39: 56 bits, 10^-10. */
+const FEWEST_WORDS = 40;
+
+const WIDTHS = [8, 16, 32] as const;
+
+/** Collects what is tested. */
+export class HintCollector {
+  readonly #bytes = new Uint8Array(HINT_BYTES);
+  #bits = 0;
+
+  add({ bytes, offsetBits, bits }: InputSequence): void {
+    const taken = Math.min(bits, 8 * HINT_BYTES - this.#bits);
+    for (let i = 0, from = offsetBits, to = this.#bits; i < taken; i++, from++, to++) {
+      const bit = ((bytes[from >>> 3] as number) >>> (7 - (from & 7))) & 1;
+      if (bit === 1) this.#bytes[to >>> 3] = (this.#bytes[to >>> 3] as number) | (128 >>> (to & 7));
+    }
+    this.#bits += taken;
+  }
+
+  /** Wipes what was collected, and returns what it shows. `offset`: bits that were skipped before it. */
+  end(offset: number): string[] {
+    const bytes = this.#bytes.subarray(0, this.#bits >>> 3);
+    const hints = hintsOn(bytes, offset);
+    this.#bytes.fill(0);
+    this.#bits = 0;
+    return hints;
+  }
+}
+
+/** Returns what bytes show, as sentences without a full stop. */
+export function hintsOn(bytes: Uint8Array, offset = 0): string[] {
+  if (bytes.length < FEWEST_WORDS || bytes.every((byte) => byte === bytes[0])) return [];
+  if (bytes.every(isText)) return ['what is tested begins as a text: give its format'];
+  const widths = widthHint(bytes) ?? halvesHint(bytes);
+  return [headerHint(bytes, offset), widths, blocksHint(bytes)].filter((hint) => hint !== null);
+}
+
+type Order = 'le' | 'be';
+
+/** Returns the values of the bits of words: 0 or 1 if all words have it, else 2. Bit 0 is the lowest. */
+function bitsOf(bytes: Uint8Array, width: number, order: Order): number[] {
+  const size = width / 8;
+  const words = Math.floor(bytes.length / size);
+  const ones = new Uint8Array(size);
+  const zeros = new Uint8Array(size).fill(255);
+  for (let at = 0; at < words * size; at++) {
+    const place = at % size;
+    ones[place] = (ones[place] as number) | (bytes[at] as number);
+    zeros[place] = (zeros[place] as number) & (bytes[at] as number);
+  }
+  return Array.from({ length: width }, (_, bit) => {
+    const place = order === 'le' ? bit >>> 3 : size - 1 - (bit >>> 3);
+    const mask = 1 << (bit & 7);
+    if (((ones[place] as number) & mask) === 0) return 0;
+    return ((zeros[place] as number) & mask) === 0 ? 2 : 1;
+  });
+}
+
+/** Bits that never change, in the narrowest words that have any; or upper bits that repeat the sign. */
+function widthHint(bytes: Uint8Array): string | null {
+  for (const width of WIDTHS) {
+    if (bytes.length < FEWEST_WORDS * (width / 8)) break;
+    const orders: readonly Order[] = width === 8 ? ['be'] : ['le', 'be'];
+    const hints = orders.map((order) => constantHint(bytes, width, order));
+    const hint = hints.find((one) => one?.isRange) ?? hints[0];
+    if (hint) return hint.text;
+    for (const order of orders) {
+      const sign = signHint(bytes, width, order);
+      if (sign) return sign;
+    }
+  }
+  return null;
+}
+
+function constantHint(
+  bytes: Uint8Array,
+  width: number,
+  order: Order,
+): { readonly text: string; readonly isRange: boolean } | null {
+  const bits = bitsOf(bytes, width, order);
+  const constant = [...bits.keys()].filter((bit) => bits[bit] !== 2);
+  if (constant.length === 0) return null;
+  const low = bits.indexOf(2);
+  const high = bits.lastIndexOf(2);
+  const isRange = high - low + 1 === width - constant.length;
+  const name = constant.length === 1 ? `bit ${constant[0]}` : `bits ${constant.join(', ')}`;
+  const never = `${name} of every ${noun(width, order)} never ${constant.length === 1 ? 'changes' : 'change'}`;
+  const text = isRange
+    ? `${never}: the format ${formatName(width, order)}:${low}-${high} leaves ${constant.length === 1 ? 'it' : 'them'} out`
+    : `${never}: this is a defect of the generator, or the input has another form`;
+  return { text, isRange };
+}
+
+/** The two highest bits of 40 words are equal with a probability of 2^-40: 5 kinds of words and 32 widths, 2 · 10^-10. */
+function signHint(bytes: Uint8Array, width: number, order: Order): string | null {
+  const size = width / 8;
+  const words = Math.floor(bytes.length / size);
+  let low = 0;
+  for (let i = 0; i < words && low < width - 1; i++) {
+    const bitAt = (bit: number): number => {
+      const place = order === 'le' ? bit >>> 3 : size - 1 - (bit >>> 3);
+      return ((bytes[i * size + place] as number) >>> (bit & 7)) & 1;
+    };
+    // The lowest bit from which on all are equal to the highest.
+    let bit = width - 1;
+    while (bit > low && bitAt(bit - 1) === bitAt(width - 1)) bit--;
+    low = bit;
+  }
+  if (low >= width - 1) return null;
+  const format = `s${low + 1}in${width}${width === 8 ? '' : order}`;
+  return `the upper bits of every ${noun(width, order)} repeat its sign: the format ${format} leaves them out`;
+}
+
+function noun(width: number, order: Order): string {
+  if (width === 8) return 'byte';
+  return `${width}-bit word (${order === 'le' ? 'little' : 'big'}-endian)`;
+}
+
+function formatName(width: number, order: Order): string {
+  return `u${width}${width === 8 ? '' : order}`;
+}
+
+/**
+ * Pairs of half bytes, which a sound source has alike: for each of 16 values, the difference of the two counts is a sum of n
+ * independent terms from -1 to 1 with mean 0 and variance v = 2 · 1/16 · 15/16. By Bernstein's inequality it is t or more with a
+ * probability of at most exp(-t² / (2 n v + 2 t / 3)) = exp(-L) for the t below. Two comparisons, 16 values and two signs
+ * give 64 exp(-L) = 10^-8.
+ */
+const HALVES_LOG = Math.log(64e8);
+const HALVES_VARIANCE = (2 * 15) / 256;
+
+function limitOf(n: number): number {
+  const third = HALVES_LOG / 3;
+  return third + Math.sqrt(third ** 2 + 2 * n * HALVES_VARIANCE * HALVES_LOG);
+}
+
+function halvesHint(bytes: Uint8Array): string | null {
+  const upper = (at: number): number => (bytes[at] as number) >>> 4;
+  const lower = (at: number): number => (bytes[at] as number) & 15;
+  const pairs = bytes.length >>> 1;
+  if (
+    differ(
+      pairs,
+      (i) => upper(2 * i),
+      (i) => upper(2 * i + 1),
+    )
+  ) {
+    return 'the first and the second byte of 16-bit words are distributed differently, as in samples: formats such as u16le:0-7 take some of their bits';
+  }
+  if (!differ(bytes.length, upper, lower)) return null;
+  return 'the upper and the lower half of the bytes are distributed differently, as in samples or text: formats such as u8:0-3 take some of their bits';
+}
+
+function differ(n: number, one: (i: number) => number, other: (i: number) => number): boolean {
+  const differences = new Array<number>(16).fill(0);
+  for (let i = 0; i < n; i++) {
+    const [first, second] = [one(i), other(i)];
+    differences[first] = (differences[first] as number) + 1;
+    differences[second] = (differences[second] as number) - 1;
+  }
+  const limit = limitOf(n);
+  return differences.some((difference) => Math.abs(difference) > limit);
+}
+
+/** Of 256 bytes 100 are printable: 32 in a row have a probability of 9 · 10^-14. */
+const FEWEST_CHARACTERS = 32;
+
+function isText(byte: number): boolean {
+  return (byte >= 9 && byte <= 13) || (byte >= 32 && byte < 127);
+}
+
+function headerHint(bytes: Uint8Array, offset: number): string | null {
+  const end = bytes.findIndex((byte) => !isText(byte));
+  if (end < FEWEST_CHARACTERS) return null;
+  // A header may be filled up with zeros.
+  const filled = bytes.subarray(end).findIndex((byte) => byte !== 0);
+  const skipped = offset + 8 * (end + Math.max(0, filled));
+  return `what is tested begins with a text of about ${end} characters, such as a header: an offset of about ${skipped} bits skips it`;
+}
+
+/** Blocks of 8 bytes: 8,192 have 3.4 · 10^7 pairs, of which one is equal with a probability of 2 · 10^-12. */
+function blocksHint(bytes: Uint8Array): string | null {
+  const places = new Map<bigint, number>();
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at + 8 <= bytes.length; at += 8) {
+    const block = view.getBigUint64(at);
+    const before = places.get(block);
+    if (before !== undefined) {
+      return `the same 8 bytes stand at bytes ${before} and ${at} of what is tested: the input has copies, padding or a period`;
+    }
+    places.set(block, at);
+  }
+  return null;
+}
