@@ -95,6 +95,19 @@ export { runs } from './tests/runs.ts';
 export { serial } from './tests/serial.ts';
 export { universal } from './tests/universal.ts';
 export {
+  judgeLongStreams,
+  type LongStreams,
+  type LongStreamTest,
+} from './thorough/judge-streams.ts';
+export {
+  LONG_STREAM_MAXIMUM_BITS,
+  LONG_STREAM_MINIMUM_BITS,
+  type LongStreamName,
+  type LongStreamReport,
+  runLongStream,
+  THOROUGH_TESTS,
+} from './thorough/long-stream.ts';
+export {
   type ComplianceLevel,
   complianceLevel,
   GATE_ALPHA,
