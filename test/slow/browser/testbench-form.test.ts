@@ -105,6 +105,8 @@ describe('the form of the test bench', { skip: NO_CHROMIUM }, () => {
     await page.getByLabel('serial', { exact: true }).uncheck();
     await page.getByLabel('runs', { exact: true }).check();
     assert.match(await page.locator('#command').innerText(), / 5 --test runs --supplements$/);
+    await page.locator('[name="supplements"]').selectOption('thorough');
+    assert.match(await page.locator('#command').innerText(), / 5 --test runs --thorough$/);
     await page.context().close();
   });
 

@@ -1,6 +1,7 @@
 /** An assessment: reads, tests and reports sequences concurrently. */
 import {
   KERNELS_SHA256,
+  type LongStreamReport,
   type ReadyOptions,
   ready,
   resolveParameters,
@@ -53,6 +54,7 @@ export async function assess(source: Source, options: AssessOptions = {}): Promi
 async function recordAll(run: SuiteRun, recorder: Recorder): Promise<Assessment> {
   try {
     for await (const report of run.reports()) recorder.add(report);
+    if (run.streamReports) recorder.addStreams(run.streamReports);
     return recorder.end(true);
   } catch (error) {
     // What a damaged gzip held before may be wrong.
@@ -67,7 +69,8 @@ function toCut(options: AssessOptions): Cut {
   const { bits = 2 ** 20, sequences = null, offset = 0, parameters = {} } = options;
   // Without a length, a bound that depends on it is checked later.
   resolveParameters(bits ?? 0, parameters);
-  const { tests = TEST_NAMES, supplements = [] } = options;
+  const { tests = TEST_NAMES, thorough = false } = options;
+  const { supplements = thorough ? 'all' : [] } = options;
   return {
     bits,
     sequences: bits === null ? 1 : sequences,
@@ -79,6 +82,7 @@ function toCut(options: AssessOptions): Cut {
       supplements === 'all'
         ? SUPPLEMENT_NAMES
         : SUPPLEMENT_NAMES.filter((name) => supplements.includes(name)),
+    thorough,
   };
 }
 
@@ -138,6 +142,10 @@ class Recorder {
     this.#options.onReport?.(report);
   }
 
+  addStreams(reports: readonly LongStreamReport[]): void {
+    this.#counts.addStreams(reports);
+  }
+
   end(complete: boolean): Assessment {
     const summary = this.#counts.summary(complete);
     for (const output of this.#outputs) output.end(summary);
@@ -151,12 +159,12 @@ class Recorder {
   }
 
   #trace(): RunTrace {
-    const { bits, sequences, tests, supplements } = this.#cut;
+    const { bits, sequences, tests, supplements, thorough } = this.#cut;
     const { report, software = SOFTWARE } = this.#options;
     return {
       ...(report && { report }),
       input: this.#input(),
-      options: { bits, sequences, tests, supplements },
+      options: { bits, sequences, tests, supplements, ...(thorough && { thorough }) },
       software: {
         build: software.build,
         kernels_sha256: KERNELS_SHA256,

@@ -21,7 +21,7 @@ export interface AssessFigures {
   /** Bits or sequences. */
   readonly expected?: number;
   readonly got?: number;
-  /** The sequence whose test failed, from 1. */
+  /** The sequence whose test failed, from 1; none if it was a long stream. */
   readonly sequence?: number;
   /** What the input looks like. */
   readonly form?: RecognisedForm;

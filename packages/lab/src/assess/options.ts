@@ -65,6 +65,11 @@ export interface AssessOptions extends ReadyOptions, RunControl {
   readonly parameters?: TestParameters;
   /** Tests that are not part of SP 800-22. Default: none. */
   readonly supplements?: readonly SupplementName[] | 'all';
+  /**
+   * Also runs all supplements, unless some are named, and tests the sequences one after another as long streams. Default: no.
+   * Without workers, an abort waits for the end of a stream.
+   */
+  readonly thorough?: boolean;
   /** Number of workers; 0: the calling thread. Default: one for each core. */
   readonly workers?: number;
   /** Starts a worker that calls the package's worker code, such as one from a blob. */
@@ -128,6 +133,7 @@ const OPTIONS: Members<AssessOptions> = {
   // `resolveParameters` checks the members.
   parameters: assertObject,
   supplements,
+  thorough: flag,
   workers: integer(0, MOST_WORKERS),
   createWorker: callback,
   kernels: options(KERNELS),

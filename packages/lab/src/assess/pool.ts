@@ -1,15 +1,17 @@
 /** The workers of an assessment. Each starts when there is work for it, and gets the kernels from this thread. */
 
 import { described } from '../../../sp800-22/src/arguments.ts';
-import type { SuiteReport } from '../../../sp800-22/src/index.ts';
+import type { LongStreamReport, SuiteReport } from '../../../sp800-22/src/index.ts';
 import { kernelModule } from '../../../sp800-22/src/index.ts';
 import { platform, type SuiteWorker } from '../platform.ts';
 import { isTurnOver, nextTurn } from '../turns.ts';
-import { type Answer, type Job, work } from './worker.ts';
+import { type Answer, bytesOf, type Job, type StreamJob, work } from './worker.ts';
+
+type AnyReport = SuiteReport | LongStreamReport;
 
 interface Waiting {
-  readonly job: Job;
-  readonly resolve: (report: SuiteReport) => void;
+  readonly job: Job | StreamJob;
+  readonly resolve: (report: AnyReport) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -29,6 +31,15 @@ export class SuitePool {
 
   /** Moves the sequence to a worker, which wipes it. Rejects if the worker fails; the caller then closes the pool. */
   run(job: Job): Promise<SuiteReport> {
+    return this.#run(job) as Promise<SuiteReport>;
+  }
+
+  /** The same for a long stream. */
+  runStream(stream: Uint8Array<ArrayBuffer>): Promise<LongStreamReport> {
+    return this.#run({ stream }) as Promise<LongStreamReport>;
+  }
+
+  #run(job: Job | StreamJob): Promise<AnyReport> {
     // A read in progress may still arrive.
     if (this.#closed) return refuse(job);
     if (this.#size === 0) return this.#runHere(job);
@@ -39,7 +50,7 @@ export class SuitePool {
   }
 
   /** Lets the caller's thread handle what came meanwhile, such as a cancellation, every 50 ms. */
-  async #runHere(job: Job): Promise<SuiteReport> {
+  async #runHere(job: Job | StreamJob): Promise<AnyReport> {
     if (isTurnOver()) await nextTurn();
     return this.#closed ? refuse(job) : reportOf(work(job));
   }
@@ -47,7 +58,7 @@ export class SuitePool {
   /** Ends the workers. Waiting work is wiped; it and work in progress never settle. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { job } of this.#waiting.splice(0)) job.sequence.bytes.fill(0);
+    for (const { job } of this.#waiting.splice(0)) bytesOf(job).fill(0);
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 
@@ -80,7 +91,7 @@ export class SuitePool {
       this.#idle.push(worker);
       this.#dispatch();
     };
-    worker.postMessage(job, [job.sequence.bytes.buffer]);
+    worker.postMessage(job, [bytesOf(job).buffer]);
   }
 }
 
@@ -94,12 +105,12 @@ function assertWorker(worker: unknown): void {
   throw new TypeError(`"createWorker" expected to return a Worker, got ${described(worker)}`);
 }
 
-function refuse({ sequence }: Job): Promise<never> {
-  sequence.bytes.fill(0);
+function refuse(job: Job | StreamJob): Promise<never> {
+  bytesOf(job).fill(0);
   return Promise.reject(new Error('closed'));
 }
 
-function reportOf(answer: Answer): SuiteReport {
+function reportOf(answer: Answer): AnyReport {
   if (typeof answer !== 'object' || answer === null || !('error' in answer || 'report' in answer)) {
     throw new TypeError(`the worker expected to answer with a report, got ${described(answer)}`);
   }

@@ -1,10 +1,11 @@
 /** One run of the suite on an input: cuts it into sequences, tests them on all workers, and yields the reports in order. */
-import type { Constants, SuiteReport } from '../../../sp800-22/src/index.ts';
+import type { Constants, LongStreamReport, SuiteReport } from '../../../sp800-22/src/index.ts';
 import { type Cut, SequenceCutter } from '../input/cutter.ts';
 import type { ConsumedInput, InputSequence, SequenceReader } from '../input/reader.ts';
 import type { SuiteWorker } from '../platform.ts';
 import { patience } from '../turns.ts';
-import { type Aborting, reports } from './order.ts';
+import { LongStreamTests } from './long-streams.ts';
+import { type Aborting, reports, untilAborted } from './order.ts';
 import { SuitePool } from './pool.ts';
 
 /** Sequences in memory per worker, so that no worker waits for the reader. */
@@ -38,6 +39,8 @@ export class SuiteRun {
   readonly #cutter: SequenceCutter;
   readonly #options: SuiteRunOptions;
   readonly #pool: SuitePool;
+  readonly #streams: LongStreamTests | undefined;
+  #streamReports: readonly LongStreamReport[] | undefined;
   /** The input up to the end of each sequence in hand. */
   readonly #consumed: ConsumedInput[] = [];
   /** The input up to the end of the last sequence that was yielded, and the whole input at the end. */
@@ -52,6 +55,16 @@ export class SuiteRun {
     this.#cutter = new SequenceCutter(reader, cut);
     this.#options = options;
     this.#pool = new SuitePool(options.workers, options.createWorker);
+    const { thorough = false } = cut;
+    const limit = Math.max(1, options.workers);
+    this.#streams = thorough
+      ? new LongStreamTests((stream) => this.#pool.runStream(stream), limit)
+      : undefined;
+  }
+
+  /** The reports on long streams of a complete run, if they were wanted. */
+  get streamReports(): readonly LongStreamReport[] | undefined {
+    return this.#streamReports;
   }
 
   /** The whole input if all of it was read, else up to the end of the last sequence that was yielded. */
@@ -79,7 +92,10 @@ export class SuiteRun {
     const { tests: only, parameters, supplements } = this.#cut;
     const options = { constants, only, parameters, supplements };
     const run = {
-      next: () => this.#cutter.next(),
+      next: async () => {
+        await this.#streams?.room();
+        return await this.#cutter.next();
+      },
       test: (sequence: InputSequence) => this.#pool.run({ sequence, options }),
       onSequence: (sequence: InputSequence, index: number) => this.#take(sequence, index),
       limit: IN_HAND_PER_WORKER * Math.max(1, workers),
@@ -93,8 +109,10 @@ export class SuiteRun {
         onProgress?.({ finished: this.#finished, expected: this.#cutter.expected });
       }
       this.#read = this.#reader.consumed();
+      if (this.#streams) this.#streamReports = await untilAborted(this.#streams.end(), signal);
     } finally {
       this.#hints = this.#cutter.hints();
+      this.#streams?.wipe();
       await this.#close();
     }
   }
@@ -109,6 +127,7 @@ export class SuiteRun {
 
   #take(sequence: InputSequence, index: number): void {
     this.#consumed.push(this.#reader.consumed());
+    this.#streams?.take(sequence);
     this.#options.onSequence?.(sequence, index);
   }
 }

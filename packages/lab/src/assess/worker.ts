@@ -4,6 +4,8 @@
  */
 import {
   adoptKernelModule,
+  type LongStreamReport,
+  runLongStream,
   runPackedSuite,
   type SuiteOptions,
   type SuiteReport,
@@ -16,13 +18,23 @@ export interface Job {
   readonly options: SuiteOptions;
 }
 
-/** The answer to a job: its report, or why there is none. */
-export type Answer = { readonly report: SuiteReport } | { readonly error: string };
+/** A stream to test. The worker owns its bytes. */
+export interface StreamJob {
+  readonly stream: Uint8Array<ArrayBuffer>;
+}
 
-/** Runs one job. Wipes the sequence, because it may be key material. */
-export function work({ sequence, options }: Job): Answer {
-  const { bytes, bits, offsetBits } = sequence;
+/** The answer to a job: its report, or why there is none. */
+export type Answer<Report = SuiteReport | LongStreamReport> =
+  | { readonly report: Report }
+  | { readonly error: string };
+
+/** Runs one job. Wipes the bits, because they may be key material. */
+export function work(job: Job | StreamJob): Answer {
+  const bytes = bytesOf(job);
   try {
+    if ('stream' in job) return { report: runLongStream(bytes) };
+    const { sequence, options } = job;
+    const { bits, offsetBits } = sequence;
     return { report: runPackedSuite(bytes, { bits, offsetBits, ...options }) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
@@ -31,12 +43,16 @@ export function work({ sequence, options }: Job): Answer {
   }
 }
 
+export function bytesOf(job: Job | StreamJob): Uint8Array<ArrayBuffer> {
+  return 'stream' in job ? job.stream : job.sequence.bytes;
+}
+
 /** Serves the jobs that arrive at the worker's port. */
 export function serve(): void {
   const port = platform().workerPort();
   port?.onMessage((message) => {
     const { kernels } = message as { readonly kernels?: object | null };
-    if (kernels === undefined) port.postMessage(work(message as Job));
+    if (kernels === undefined) port.postMessage(work(message as Job | StreamJob));
     else adoptKernelModule(kernels);
   });
 }

@@ -50,6 +50,7 @@ interface AssessFlags extends ParameterFlags, ReportFields, DoublingFlags {
   readonly constants: Constants;
   readonly test?: readonly RowName[];
   readonly supplements?: boolean;
+  readonly thorough?: boolean;
   readonly threads: number;
   readonly csv?: boolean;
   readonly html?: string;
@@ -65,7 +66,8 @@ const HELP = `
 ${FORMS_HELP}
 
 Supplements are tests that are not part of SP 800-22. They have a verdict of their own, and take longer than the 15
-tests together.
+tests together. --thorough also tests the sequences one after another, as long streams of up to 2^26 bits, which is not part
+of SP 800-22 either. It finds weak generators in a few megabytes.
 
 One sequence gets a report. 55 or more also get a result for their source (SP 800-22 §4.2). 2 to 54 fail together if
 their smallest p-value is too small for their number; else their source is not judged. Sequences follow each other
@@ -111,6 +113,7 @@ export function addAssessCommand(
         .default(availableParallelism(), 'all cores'),
     )
     .option('--supplements', 'also run three tests that are not part of SP 800-22')
+    .option('--thorough', 'also run them, and tests on long streams; takes far longer')
     .option('--json', 'write the report as JSON')
     .addOption(new Option('--csv', 'write one line for each p-value').conflicts('json'))
     .option('--html <file>', 'also write the report as a web page with diagrams')
@@ -201,6 +204,7 @@ function toOptions(file: string, flags: AssessFlags, { launcher }: LabContext): 
     ...(bits !== undefined && { bits }),
     ...howMany(flags),
     ...selected,
+    ...(flags.thorough && { thorough: true }),
     parameters,
   };
 }
@@ -284,14 +288,15 @@ function parseThreads(text: string): number {
 }
 
 /** Returns the tests and supplements to run: those named; else all tests, and all supplements if wanted. */
-function selection({ test: named, supplements: all }: AssessFlags): {
+function selection({ test: named, supplements, thorough }: AssessFlags): {
   tests?: readonly TestName[];
   supplements: readonly SupplementName[];
 } {
-  const supplements = SUPPLEMENT_NAMES.filter((name) => all || named?.includes(name));
+  const all = supplements || thorough;
+  const wanted = SUPPLEMENT_NAMES.filter((name) => all || named?.includes(name));
   return named
-    ? { tests: TEST_NAMES.filter((name) => named.includes(name)), supplements }
-    : { supplements };
+    ? { tests: TEST_NAMES.filter((name) => named.includes(name)), supplements: wanted }
+    : { supplements: wanted };
 }
 
 function collectTests(text: string, before: readonly RowName[] = []): readonly RowName[] {

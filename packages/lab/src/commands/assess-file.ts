@@ -38,6 +38,7 @@ export async function assess(
     const finished = `the report covers the finished part, ${countText(counts.sequences)}`;
     throw new CommandError(`${error.message}; ${finished}`, error.exitCode);
   }
+  if (run.streamReports) counts.addStreams(run.streamReports);
   const summary = counts.summary(true);
   control.onInputRead?.(run.input);
   output.end(summary);

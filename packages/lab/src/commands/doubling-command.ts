@@ -39,7 +39,7 @@ export function addDoublingOptions(command: Command): void {
       option(
         '--doubling',
         'judge 1, 2, 4, … sequences until the source fails; --bits: 1048576 by default',
-      ).conflicts(['sequences', 'csv', 'html', 'nistReport', 'supplements']),
+      ).conflicts(['sequences', 'csv', 'html', 'nistReport', 'supplements', 'thorough']),
     )
     .addOption(
       option('--most-bits <n>', `end --doubling here; default: ${MOST_BITS} (2 GiB)`).argParser(

@@ -4,6 +4,7 @@ import { CommandError } from '../../../platform/src/commands/index.ts';
 import {
   type Constants,
   grouped,
+  type LongStreamReport,
   type SuiteReport,
   type SupplementName,
   TEST_NAMES,
@@ -47,6 +48,8 @@ export interface AssessOptions {
   readonly parameters?: TestParameters;
   /** Tests that are not part of SP 800-22, by default none. */
   readonly supplements?: readonly SupplementName[];
+  /** Whether long streams of all sequences are tested too. */
+  readonly thorough?: boolean;
   readonly threads: number;
 }
 
@@ -107,6 +110,10 @@ class AssessRun {
     return { ...readOf(this.#reader, input), hints };
   }
 
+  get streamReports(): readonly LongStreamReport[] | undefined {
+    return this.#run.streamReports;
+  }
+
   /** Yields the reports as `SuiteRun` does. Throws `CommandError`. */
   async *reports(): AsyncGenerator<SuiteReport> {
     try {
@@ -140,8 +147,10 @@ function isQuick({
   threads,
   bits = Number.POSITIVE_INFINITY,
   parameters = {},
+  thorough = false,
 }: AssessOptions): boolean {
-  return threads === 1 && bits <= QUICK_BITS && Object.keys(parameters).length === 0;
+  const quick = bits <= QUICK_BITS && Object.keys(parameters).length === 0 && !thorough;
+  return threads === 1 && quick;
 }
 
 function useOf({ launcher = LAUNCHER }: AssessOptions): InputUse {
@@ -155,6 +164,7 @@ function toCut({
   sequences,
   tests,
   supplements = [],
+  thorough = false,
   parameters = {},
 }: AssessOptions): Cut {
   return {
@@ -163,6 +173,7 @@ function toCut({
     sequences: bits === undefined ? 1 : (sequences ?? null),
     tests: tests ?? TEST_NAMES,
     supplements,
+    thorough,
     parameters,
     recognises: format === undefined,
   };
@@ -170,7 +181,7 @@ function toCut({
 
 function messageOf({ code, figures, message, cause }: AssessError, options: AssessOptions): string {
   const { file, bits, offsetBits = 0, sequences, tests } = options;
-  const { expected = 0, got = 0, sequence = 0 } = figures;
+  const { expected = 0, got = 0, sequence } = figures;
   const name = inputName(file);
   const afterOffset = offsetBits === 0 ? '' : ` after --offset ${offsetBits}`;
   switch (code) {
@@ -188,7 +199,7 @@ function messageOf({ code, figures, message, cause }: AssessError, options: Asse
       return `${name} gives ${grouped(got)} bits, too few for any ${which}; at least ${grouped(expected)} are needed`;
     }
     case 'worker':
-      return `the tests on sequence ${grouped(sequence)} of ${name} failed: ${(cause as Error).message}`;
+      return `the tests on ${sequence ? `sequence ${grouped(sequence)}` : 'a long stream'} of ${name} failed: ${(cause as Error).message}`;
     default:
       return message;
   }

@@ -10,7 +10,14 @@ const NOTHING_READ: InputRead = { bytes: 0, sha256: '', sizeBytes: undefined, fo
 
 /** Returns the trace of a run that has read `read`. `sequences` is as the command line has it. */
 export function toTrace(
-  { file, offsetBits = 0, bits, tests = TEST_NAMES, supplements = [] }: AssessOptions,
+  {
+    file,
+    offsetBits = 0,
+    bits,
+    tests = TEST_NAMES,
+    supplements = [],
+    thorough = false,
+  }: AssessOptions,
   sequences: number | 'all' | undefined,
   { sizeBytes, bytes, sha256, format, hints = [] }: InputRead = NOTHING_READ,
   created: string,
@@ -32,6 +39,7 @@ export function toTrace(
       sequences: sequences === 'all' ? null : (sequences ?? 1),
       tests,
       supplements,
+      ...(thorough && { thorough }),
     },
     software: {
       build,

@@ -25,6 +25,8 @@ export interface Cut {
   readonly sequences: number | null;
   readonly tests: readonly TestName[];
   readonly supplements: readonly SupplementName[];
+  /** Whether long streams of all sequences are tested too. Default: no. */
+  readonly thorough?: boolean;
   readonly parameters: TestParameters;
   /** Whether a first sequence is refused that looks like another form than bits. */
   readonly recognises: boolean;

@@ -2,6 +2,7 @@
 import { type SuiteReport, toAssessReport } from '../../../sp800-22/src/index.ts';
 import { CsvOutput } from './csv-output.ts';
 import { formatSequenceText, formatSummaryText, toJsonSummary } from './format.ts';
+import { formatLongStreams, longStreamsJson } from './long-streams.ts';
 import type { AssessOutput, AssessSummary } from './summary.ts';
 import { formatSupplementSummary, formatSupplements } from './supplements.ts';
 import { alignColumns } from './table.ts';
@@ -46,12 +47,17 @@ class JsonOutput implements AssessOutput {
 
   end(summary: AssessSummary): void {
     if (this.#first && summary.complete) {
-      const report = { ...toAssessReport(this.#first), ...this.#traceJson(summary) };
+      const report = {
+        ...toAssessReport(this.#first),
+        ...longStreamsJson(summary.longStreams),
+        ...this.#traceJson(summary),
+      };
       this.#write(`${JSON.stringify(report)}\n`);
       return;
     }
     this.#writeFirst();
-    const rest = { summary: toJsonSummary(summary), ...this.#traceJson(summary) };
+    const all = { ...toJsonSummary(summary), ...longStreamsJson(summary.longStreams) };
+    const rest = { summary: all, ...this.#traceJson(summary) };
     this.#write(`],${JSON.stringify(rest).slice(1)}\n`);
   }
 
@@ -92,6 +98,7 @@ class TextOutput implements AssessOutput {
   end(summary: AssessSummary): void {
     if (!this.#first) return;
     this.#write(`${sequenceOrSource(this.#first, summary)}${supplementText(this.#first, summary)}`);
+    if (summary.longStreams) this.#write(formatLongStreams(summary.longStreams));
     if (!this.#trace) return;
     const lines = alignColumns(traceRows(this.#trace(), this.#first, summary));
     this.#write(`\n${lines.join('\n')}\n`);

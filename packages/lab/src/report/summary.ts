@@ -3,7 +3,10 @@
 import {
   type AllSequences,
   type Constants,
+  judgeLongStreams,
   judgeSecondLevel,
+  type LongStreamReport,
+  type LongStreams,
   PValueTally,
   type RowCounts,
   type SecondLevel,
@@ -29,6 +32,8 @@ export interface AssessSummary {
   readonly allSequences?: AllSequences;
   /** Only if supplements were run. */
   readonly supplements?: SupplementSummary;
+  /** Only if they were wanted, of a complete run. */
+  readonly longStreams?: LongStreams;
 }
 
 /** The supplements of a run: a group of its own, with a verdict of its own. */
@@ -55,10 +60,11 @@ export interface TestCounts {
 }
 
 /**
- * Returns the verdict on the source: false if one of the two groups failed, null if none was judged. A group that the
- * second level does not judge fails if its smallest p-value is too small; else it has no verdict.
+ * Returns the verdict on the source: false if one of the two groups or a long stream failed, null if no group was judged.
+ * A group that the second level does not judge fails if its smallest p-value is too small; else it has no verdict.
  */
-export function hasPassed({ supplements, ...tests }: AssessSummary): boolean | null {
+export function hasPassed({ supplements, longStreams, ...tests }: AssessSummary): boolean | null {
+  if (longStreams?.passed === false) return false;
   const groups = [tests, supplements].map((group) => group && groupPassed(group));
   if (groups.includes(false)) return false;
   return groups.includes(true) ? true : null;
@@ -99,6 +105,7 @@ export class RunCounts {
   #parameters: TestParameters = {};
   #constants: Constants = 'exact';
   readonly #smallest = new SmallestPValues();
+  #longStreams: LongStreams | undefined;
 
   constructor(tests: readonly TestName[]) {
     const selected = TEST_NAMES.filter((name) => tests.includes(name));
@@ -125,6 +132,11 @@ export class RunCounts {
     }
   }
 
+  /** Takes the reports on all long streams. */
+  addStreams(reports: readonly LongStreamReport[]): void {
+    this.#longStreams = judgeLongStreams(reports);
+  }
+
   #addSupplements({ supplements, bits }: SuiteReport): void {
     if (!supplements) return;
     this.#supplements ??= new SupplementTally(supplements, bits);
@@ -147,6 +159,7 @@ export class RunCounts {
       secondLevel,
       ...allOf(this.#smallest, secondLevel, this.sequences),
       ...(this.#supplements && { supplements: this.#supplements.summary() }),
+      ...(this.#longStreams && { longStreams: this.#longStreams }),
     };
   }
 }

@@ -36,6 +36,8 @@ export interface RunTrace {
     readonly sequences: number | null;
     readonly tests: readonly TestName[];
     readonly supplements: readonly SupplementName[];
+    /** Only if long streams were tested. */
+    readonly thorough?: true;
   };
   readonly software: {
     /** Name of the installed program, with the digest of its sources. */
@@ -106,6 +108,7 @@ export function traceRows(
     ...(input.hints ?? []).map((hint): [string, string] => ['Hint', hint]),
     ['Tests', namesText(tests, TEST_NAMES)],
     ['Supplements', namesText(supplements, SUPPLEMENT_NAMES)],
+    ...(trace.options.thorough ? [['Long streams', 'tested'] as [string, string]] : []),
     ['Constants', suiteReport.constants],
     ['Parameters', parametersText(suiteReport)],
     ['Program', `${input.program}, ${software.build}`],

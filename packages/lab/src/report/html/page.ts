@@ -8,6 +8,7 @@ import { countText } from '../table.ts';
 import type { TraceJson } from '../trace.ts';
 import { distributionSection, type PValueClasses } from './distribution.ts';
 import { failingSection, type Layout } from './failing-section.ts';
+import { longStreamsSection } from './long-streams.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { pValueFigure, type TestPValues } from './p-value-plot.ts';
 import { pageHead } from './page-head.ts';
@@ -70,7 +71,7 @@ ${verdictSection(summary, first, sole)}
 ${ruleSection(summary, first)}
 ${LIMITS}
 ${summary.tests.length > 0 ? testsTable(summary, smallest, sole) : NOTHING}
-${supplementsSection(summary, sole)}${summary.tests.length > 0 ? sourceSection(content) : NOTHING}
+${supplementsSection(summary, sole)}${longStreamsSection(summary.longStreams)}${summary.tests.length > 0 ? sourceSection(content) : NOTHING}
 ${sole ? NOTHING : failingSection(content.failing, layoutOf(content))}
 ${summary.secondLevel.judged ? distributionSection(content.classes, applicableOf(summary)) : NOTHING}
 ${picturesSection(content)}
@@ -94,6 +95,7 @@ function header({ input, summary, trace, failing, first }: PageContent): Markup 
   ];
   if (summary.tests.length > 0) links.push(['tests', 'Tests']);
   if (supplements) links.push(['supplements', 'Supplements']);
+  if (summary.longStreams?.streams) links.push(['long-streams', 'Long streams']);
   if (summary.tests.length > 0) {
     links.push(['source', secondLevel.judged ? 'Proportions' : 'p-values']);
   }

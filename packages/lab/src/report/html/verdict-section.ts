@@ -10,6 +10,7 @@ import {
   UNIFORMITY_ALPHA,
 } from '../../../../sp800-22/src/index.ts';
 import { allSequencesTexts, NO_CERTIFICATE, passedText, pValueText, rowName } from '../format.ts';
+import { longStreamVerdict } from '../long-streams.ts';
 import { notJudgedTexts } from '../not-judged.ts';
 import { type AssessSummary, hasPassed, type SupplementSummary } from '../summary.ts';
 import { supplementVerdict } from '../supplements.ts';
@@ -38,7 +39,8 @@ export function verdictSection(
   first: SuiteReport,
   sole: SuiteReport | undefined,
 ): Markup {
-  const verdict = sole ? verdictOnSequence(sole) : verdictOnSource(summary, first.bits);
+  const ofSequences = sole ? verdictOnSequence(sole) : verdictOnSource(summary, first.bits);
+  const verdict = withStreams(ofSequences, summary);
   const { state, title, figures, failures = NOTHING, sentences } = verdict;
   const early = summary.complete
     ? NOTHING
@@ -62,6 +64,14 @@ export const LIMITS: Markup = markup`<section class="limits"><h2>What this does 
 </section>`;
 
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
+
+/** Adds the verdict on long streams, which are in every other figure of the page. */
+function withStreams(verdict: Verdict, { longStreams }: AssessSummary): Verdict {
+  if (!longStreams) return verdict;
+  const sentences = [longStreamVerdict(longStreams), ...verdict.sentences];
+  if (longStreams.passed) return { ...verdict, sentences };
+  return { ...verdict, state: 'failed', title: `${verdict.title}; long streams FAILED`, sentences };
+}
 
 const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15 tests by chance.';
 

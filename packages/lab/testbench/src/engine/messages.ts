@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly parameters: TestParameters;
   /** Whether the tests run that are not part of SP 800-22. */
   readonly supplements: boolean;
+  /** Whether long streams of all sequences are tested too. */
+  readonly thorough: boolean;
   /** Texts of a laboratory. */
   readonly report: ReportFields;
   /** Leaves the picture of the bits out of the HTML. */

@@ -65,7 +65,7 @@ export async function runSuite(request: RunRequest, control: RunControl): Promis
 }
 
 function optionsOf({ file, options }: RunRequest): AssessOptions {
-  const { format, offset, bits, sequences, constants, supplements, workers } = options;
+  const { format, offset, bits, sequences, constants, supplements, thorough, workers } = options;
   const { tests, parameters, report, omitBits } = options;
   return {
     name: file.name,
@@ -77,6 +77,7 @@ function optionsOf({ file, options }: RunRequest): AssessOptions {
     tests,
     parameters,
     supplements: supplements ? 'all' : [],
+    thorough,
     workers,
     report,
     omitBits,

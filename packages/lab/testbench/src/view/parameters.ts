@@ -136,8 +136,10 @@ export function parameterWords(form: HTMLFormElement): string[] {
 /** Without `--test` the command runs all tests, so that supplements alone must be named. */
 function testWords(form: HTMLFormElement): string[] {
   const tests = chosenTests(form);
-  const all = read(form, 'supplements') === '' ? [] : ['--supplements'];
+  const supplements = read(form, 'supplements');
+  const thorough = supplements === 'thorough' ? ['--thorough'] : [];
+  const all = supplements === 'all' ? ['--supplements'] : thorough;
   if (tests.length === TEST_NAMES.length) return all;
   const named = (names: readonly string[]): string[] => names.map((name) => `--test ${name}`);
-  return tests.length === 0 ? named(SUPPLEMENT_NAMES) : [...named(tests), ...all];
+  return tests.length === 0 ? [...named(SUPPLEMENT_NAMES), ...thorough] : [...named(tests), ...all];
 }

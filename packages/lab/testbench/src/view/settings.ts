@@ -264,6 +264,7 @@ function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
       [
         ['', 'none'],
         ['all', 'autocorrelation, spectral peak, bytes'],
+        ['thorough', 'these, and tests on long streams'],
       ],
       '',
     ),
@@ -322,6 +323,7 @@ function settingsOf(opened: Opened, form: HTMLFormElement): Settings {
     tests: chosenTests(form),
     parameters: chosenParameters(form),
     supplements: read(form, 'supplements') !== '',
+    thorough: read(form, 'supplements') === 'thorough',
     report: checkFields(Object.fromEntries(textsOf(form))),
     omitBits: read(form, 'pictures') === 'omit',
     offset: count(form, 'offset') ?? 0,
