@@ -1,7 +1,13 @@
 /** Procedures A and B against the BSI's reference program, and what each test rejects. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type ProcedureResult, procedureA, procedureABits, procedureB } from '#ais-20-31';
+import {
+  PROCEDURE_B_MINIMUM_BITS,
+  type ProcedureResult,
+  procedureA,
+  procedureABits,
+  procedureB,
+} from '#ais-20-31';
 import { aesStream, assertProcedureA, biasedStream, REFERENCE } from './reference.ts';
 
 describe('procedure A', () => {
@@ -23,15 +29,21 @@ describe('procedure A', () => {
 
   it('needs 8,285,728 bits for single bits', () => {
     assert.equal(procedureABits(), 65_536 * 48 + 257 * 20_000);
-    const { runs, verdict } = procedureA(new Uint8Array(1_000));
-    assert.deepEqual([runs[0].complete, verdict], [false, 'undecided']);
+    assert.throws(() => procedureA(new Uint8Array(1_000)), {
+      name: 'RangeError',
+      message: '"bytes" expected at least 8,285,728 bits, got 8,000',
+    });
+    assert.throws(() => procedureA(new Uint8Array(2 ** 20), { bits: 7 }), {
+      name: 'RangeError',
+      message: '"bits" expected at least 8,285,728 bits, got 7',
+    });
   });
 
   it('refuses widths that are no number of bits', () => {
     for (const width of [0, 257, 1.5, Number.NaN]) {
       assert.throws(() => procedureA(new Uint8Array(1), { width }), {
         name: 'RangeError',
-        message: `"width" expected a whole number from 1 to 256, got ${width}`,
+        message: `"width" expected an integer from 1 to 256, got ${width}`,
       });
     }
   });
@@ -145,6 +157,15 @@ describe('procedure B', () => {
       assert.equal(verdict, name === 'sound bits' ? 'passed' : 'failed');
     });
   }
+
+  it('needs 100,000 bits for its first test', () => {
+    const bytes = aesStream().subarray(0, 12_500);
+    assert.equal(procedureB(bytes).runs[0].tests.length, 1);
+    assert.throws(() => procedureB(bytes, { bits: PROCEDURE_B_MINIMUM_BITS - 1 }), {
+      name: 'RangeError',
+      message: '"bits" expected at least 100,000 bits, got 99,999',
+    });
+  });
 
   it('is undecided if the input ends before the last test', () => {
     const { runs, verdict } = procedureB(aesStream().subarray(0, 500_000));

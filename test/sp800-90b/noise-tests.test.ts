@@ -249,7 +249,7 @@ describe('arguments of the health tests', () => {
       tests.check(Uint8Array.of(0, 2 ** bitsPerSample - 1));
       assert.throws(() => tests.check(Uint8Array.of(0, 2 ** bitsPerSample)), {
         name: 'RangeError',
-        message: `"samples" expected symbols below 2^${bitsPerSample}`,
+        message: `"samples" expected symbols below 2^${bitsPerSample}, got a greater one`,
       });
     }
     assert.equal(check(EIGHTH, Uint8Array.of(255)).level, 'passed');

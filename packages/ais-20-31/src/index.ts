@@ -4,7 +4,7 @@
  * W. Killmann, W. Schindler, version 2.0, 18 September 2011 (KS2011), §2.4.4.
  */
 export { MAXIMUM_WIDTH, procedureA, procedureABits } from './procedure-a.ts';
-export { procedureB } from './procedure-b.ts';
+export { PROCEDURE_B_MINIMUM_BITS, procedureB } from './procedure-b.ts';
 export type {
   ElementaryTest,
   Procedure,

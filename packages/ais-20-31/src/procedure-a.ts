@@ -5,7 +5,13 @@
  * Internal random numbers of w bits are also tested place by place: of w + 1 sequences, one is 20,000 bits in a row, and
  * w are the bits at one place of 20,000 numbers. The order is that of the BSI's reference program.
  */
-import { assertWhole, type BitRange, unpack } from './bits.ts';
+import {
+  assertInteger,
+  assertOptions,
+  integer,
+  type Members,
+} from '../../sp800-22/src/arguments.ts';
+import { BIT_RANGE, type BitRange, unpack } from './bits.ts';
 import { type ElementaryTest, evaluate, type ProcedureResult, runOf } from './result.ts';
 import { autocorrelation } from './tests/autocorrelation.ts';
 import { disjointness, WORD_BITS, WORDS } from './tests/disjointness.ts';
@@ -22,16 +28,17 @@ interface ProcedureAOptions extends BitRange {
   readonly width?: number;
 }
 
+const OPTIONS: Members<ProcedureAOptions> = { ...BIT_RANGE, width: integer(1, MAXIMUM_WIDTH) };
+
 /**
  * Runs procedure A on packed bits, the most significant of each byte first. It takes `procedureABits(width)` bits; a
- * repetition takes as many again. Fewer bits are not tested. Throws as `unpack` does, and `RangeError` on another width.
+ * repetition takes as many again. Throws `TypeError` on other arguments, and `RangeError` on fewer bits and another width.
  */
-export function procedureA(
-  bytes: Uint8Array,
-  { width = 1, ...range }: ProcedureAOptions = {},
-): ProcedureResult {
+export function procedureA(bytes: Uint8Array, options: ProcedureAOptions = {}): ProcedureResult {
+  assertOptions('options', options, OPTIONS);
+  const { width = 1, ...range } = options;
   const needed = procedureABits(width);
-  const bits = unpack(bytes, range);
+  const bits = unpack(bytes, range, needed);
   try {
     return evaluate('A', (from) => {
       if (bits.length - from < needed) return runOf([], 0, {});
@@ -44,7 +51,7 @@ export function procedureA(
 
 /** Returns how many bits one run of procedure A takes for numbers of `width` bits. */
 export function procedureABits(width = 1): number {
-  assertWhole('width', width, 1, MAXIMUM_WIDTH);
+  assertInteger('width', width, 1, MAXIMUM_WIDTH);
   return WORDS * strideBits(width) + sequencesOf(width).bits;
 }
 

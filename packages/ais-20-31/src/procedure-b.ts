@@ -5,7 +5,8 @@
  * Each step reads on where the step before it ended. Steps 2 to 4 read disjoint tuples of two, three and four bits until
  * there are 100,000 of each start; they look at the bit that follows the start.
  */
-import { type BitRange, unpack } from './bits.ts';
+import { assertOptions } from '../../sp800-22/src/arguments.ts';
+import { BIT_RANGE, type BitRange, unpack } from './bits.ts';
 import {
   type ElementaryTest,
   evaluate,
@@ -19,6 +20,9 @@ import { ENTROPY_TEST_BITS, entropyTest } from './tests/entropy.ts';
 /** Bits of step 1, and tuples of each start in steps 2 to 4. */
 const SAMPLES = 100_000;
 
+/** Bits that the first test takes. */
+export const PROCEDURE_B_MINIMUM_BITS: number = SAMPLES;
+
 /** More than nine runs on sound bits, and all that `phm assess-ais31` reads. A run that needs more is unlikely to end. */
 const PATIENCE_BITS = 2 ** 26;
 
@@ -27,10 +31,11 @@ const HOMOGENEITY_BOUND = 15.13;
 
 /**
  * Runs procedure B on packed bits, the most significant of each byte first. It takes about 7 million bits of sound noise,
- * and more of biased noise. Throws as `unpack` does.
+ * and more of biased noise. Throws `TypeError` on other arguments, and `RangeError` on fewer bits than the first test needs.
  */
 export function procedureB(bytes: Uint8Array, range: BitRange = {}): ProcedureResult {
-  const bits = unpack(bytes, range);
+  assertOptions('options', range, BIT_RANGE);
+  const bits = unpack(bytes, range, PROCEDURE_B_MINIMUM_BITS);
   try {
     return evaluate('B', (from) => runB(bits.subarray(from)));
   } finally {

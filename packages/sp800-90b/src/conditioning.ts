@@ -5,6 +5,14 @@
  * The text subtracts numbers that are nearly equal. Here each difference is formed before rounding,
  * so that 53 bits have the digits for which NIST's program takes hundreds.
  */
+import {
+  assertInteger,
+  assertNumber,
+  assertObject,
+  assertOptions,
+  checkedLater,
+  type Members,
+} from '../../sp800-22/src/arguments.ts';
 import { exp, exp2, log1p, log2 } from '../../sp800-22/src/elementary.ts';
 
 /** §3.1.5.2: most that a component that is not vetted may claim, per bit of its output. */
@@ -90,20 +98,25 @@ function vanishingExponent({ inputBits, outputBits: n, inputEntropy }: Condition
   return log2(n * Math.LN2) - Math.max(logPsi, logOmega);
 }
 
+/** The values are checked together. */
+const INPUT: Members<ConditioningInput> = {
+  inputBits: checkedLater,
+  outputBits: checkedLater,
+  narrowestWidth: checkedLater,
+  inputEntropy: checkedLater,
+};
+
+function assertUpTo(name: string, value: number, most: number): void {
+  const expected = `a number above 0 and at most ${most}`;
+  assertNumber(name, value, expected, (one) => one > 0 && one <= most);
+}
+
 function assertInput(input: ConditioningInput, hPrime: number | undefined): void {
+  assertObject('input', input, ...Object.keys(INPUT));
+  assertOptions('input', input, INPUT);
   for (const name of ['inputBits', 'outputBits', 'narrowestWidth'] as const) {
-    const bits = input[name];
-    if (!Number.isInteger(bits) || bits < 1 || bits > MAX_BITS) {
-      throw new RangeError(`"${name}" expected an integer from 1 to ${MAX_BITS}, got ${bits}`);
-    }
+    assertInteger(name, input[name], 1, MAX_BITS);
   }
-  const { inputEntropy, inputBits } = input;
-  if (!(inputEntropy > 0 && inputEntropy <= inputBits)) {
-    throw new RangeError(
-      `"inputEntropy" expected a number above 0 and at most ${inputBits}, got ${inputEntropy}`,
-    );
-  }
-  if (hPrime !== undefined && !(hPrime > 0 && hPrime <= 1)) {
-    throw new RangeError(`"hPrime" expected a number above 0 and at most 1, got ${hPrime}`);
-  }
+  assertUpTo('inputEntropy', input.inputEntropy, input.inputBits);
+  if (hPrime !== undefined) assertUpTo('hPrime', hPrime, 1);
 }

@@ -46,7 +46,7 @@ describe('the ais-20-31 package', () => {
   testFigures({
     project,
     name: 'ais-20-31',
-    module: 'index.js',
+    module: 'ais-20-31/src/index.js',
     program: (sample) => `
 const { procedureA, procedureB } = await import('ais-20-31');
 const sample = ${sample};

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander';
 import {
   MAXIMUM_WIDTH,
+  PROCEDURE_B_MINIMUM_BITS,
   type Procedure,
   procedureA,
   procedureABits,
@@ -83,7 +84,7 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
   const use = { launcher: context.launcher, words: `assess-ais31 --procedure ${procedure}` };
   const { bytes, bits, input } = await readBits(file, flags.format, use);
   try {
-    refuseTooFew(file, bits, procedure === 'A' ? procedureABits(width) : 1);
+    refuseTooFew(file, bits, procedure, width);
     const result =
       procedure === 'A' ? procedureA(bytes, { bits, width }) : procedureB(bytes, { bits });
     const facts = {
@@ -121,12 +122,15 @@ async function readBits(
   }
 }
 
-function refuseTooFew(file: string, bits: number, needed: number): void {
+function refuseTooFew(file: string, bits: number, procedure: Procedure, width: number): void {
+  const needed = procedure === 'A' ? procedureABits(width) : PROCEDURE_B_MINIMUM_BITS;
   if (bits >= needed) return;
   const name = inputName(file);
   if (bits === 0) throw new CommandError(`${name} is empty`, 1);
+  const more =
+    procedure === 'A' ? 'and twice that for a repetition' : 'and 7 million for a whole run';
   throw new CommandError(
-    `${name} contains ${grouped(bits)} bits; procedure A needs ${grouped(needed)}, and twice that for a repetition`,
+    `${name} contains ${grouped(bits)} bits; procedure ${procedure} needs ${grouped(needed)}, ${more}`,
     1,
   );
 }

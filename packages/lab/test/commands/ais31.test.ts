@@ -114,6 +114,14 @@ describe('phm-lab assess-ais31', () => {
     assert.match(stderr, /contains 7,840,000 bits; procedure A needs 8,285,728, and twice that/);
   });
 
+  it('says how many bits the first test of procedure B needs', async () => {
+    const few = join(folder, 'few.bin');
+    writeFileSync(few, readFileSync(biased).subarray(0, 12_499));
+    const { code, stderr } = await phm(few, '--procedure', 'B');
+    assert.equal(code, 1);
+    assert.match(stderr, /contains 99,992 bits; procedure B needs 100,000, and 7 million for a/);
+  });
+
   it('wants a procedure, and a width only for A', async () => {
     assert.match((await phm(biased)).stderr, /required option '--procedure <name>'/);
     const { code, stderr } = await phm(biased, '--procedure', 'B', '--width', '8');

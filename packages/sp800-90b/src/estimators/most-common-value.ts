@@ -2,6 +2,7 @@
  * The most common value estimate: NIST SP 800-90B, Recommendation for the Entropy Sources Used for
  * Random Bit Generation, §6.3.1. https://doi.org/10.6028/NIST.SP.800-90B
  */
+import { assertInteger } from '../../../sp800-22/src/arguments.ts';
 import {
   type Estimate,
   minEntropyOf,
@@ -41,11 +42,7 @@ function fromMode(modeCount: number, length: number): MostCommonValueEstimate {
  * Throws `RangeError` if the counts are inconsistent.
  */
 export function mostCommonValueMinEntropy(ones: number, lengthBits: number): number {
-  if (!Number.isInteger(lengthBits) || lengthBits < 2) {
-    throw new RangeError(`"lengthBits" expected an integer of at least 2, got ${lengthBits}`);
-  }
-  if (!Number.isInteger(ones) || ones < 0 || ones > lengthBits) {
-    throw new RangeError(`"ones" expected an integer from 0 to ${lengthBits}, got ${ones}`);
-  }
+  assertInteger('lengthBits', lengthBits, 2, Number.MAX_SAFE_INTEGER);
+  assertInteger('ones', ones, 0, lengthBits);
   return fromMode(Math.max(ones, lengthBits - ones), lengthBits).minEntropy;
 }

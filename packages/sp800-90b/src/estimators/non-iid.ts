@@ -5,6 +5,14 @@
  * Where the text leaves a choice, or NIST's program ea_non_iid departs from it, this code follows
  * the program. A comment marks each such line.
  */
+import {
+  assertOptions,
+  assertUint8Array,
+  type Check,
+  callback,
+  integer,
+  type Members,
+} from '../../../sp800-22/src/arguments.ts';
 import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts';
 import { countTuples, type TupleCounts } from './_tuple-counts.ts';
 import { collisionEstimate } from './collision.ts';
@@ -93,12 +101,25 @@ export interface NonIidOptions {
   readonly onProgress?: OnProgress;
 }
 
+/** The check of `bitsPerSymbol`. */
+export const BITS_PER_SYMBOL: Check = integer(1, MAX_BITS_PER_SYMBOL);
+
+/** The check of `bitstringLimit`. */
+export const BITSTRING_LIMIT: Check = integer(1, Number.MAX_SAFE_INTEGER);
+
+const OPTIONS: Members<NonIidOptions> = {
+  bitsPerSymbol: BITS_PER_SYMBOL,
+  bitstringLimit: BITSTRING_LIMIT,
+  onProgress: callback,
+};
+
 /**
  * Assesses samples, one per byte in the low bits. Throws `TypeError` unless they are a `Uint8Array`,
  * and `RangeError` if a sample does not fit, or if there are none or too many. The caller owns
  * `samples`; copies are wiped.
  */
 export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): NonIidAssessment {
+  assertOptions('options', options, OPTIONS);
   const { bitsPerSymbol = bitsOfGreatest(samples), bitstringLimit, onProgress } = options;
   assertSamples(samples, bitsPerSymbol);
   const { symbols, alphabetSize } = mapDown(samples);
@@ -148,6 +169,7 @@ export function assessConditioned(
   samples: Uint8Array,
   options: NonIidOptions = {},
 ): ConditionedAssessment {
+  assertOptions('options', options, OPTIONS);
   const { bitsPerSymbol = bitsOfGreatest(samples), bitstringLimit, onProgress } = options;
   assertSamples(samples, bitsPerSymbol);
   const bits = toBits(samples, bitsPerSymbol, bitstringLimit);
@@ -246,15 +268,10 @@ export function toBits(
 
 /** Returns the width of the greatest sample, which NIST's program uses if no width is given. */
 export function bitsOfGreatest(samples: Uint8Array): number {
-  assertBytes(samples);
+  assertUint8Array('samples', samples);
   let used = 1;
   for (let i = 0; i < samples.length; i++) used |= samples[i];
   return 32 - Math.clz32(used);
-}
-
-function assertBytes(samples: unknown): void {
-  if (samples instanceof Uint8Array) return;
-  throw new TypeError(`"samples" expected Uint8Array, got ${typeof samples}`);
 }
 
 /**
@@ -262,16 +279,8 @@ function assertBytes(samples: unknown): void {
  * names the position of a sample, never its value.
  */
 export function assertSamples(samples: Uint8Array, bitsPerSymbol: number): void {
-  assertBytes(samples);
-  if (
-    !Number.isInteger(bitsPerSymbol) ||
-    bitsPerSymbol < 1 ||
-    bitsPerSymbol > MAX_BITS_PER_SYMBOL
-  ) {
-    throw new RangeError(
-      `"bitsPerSymbol" expected an integer from 1 to ${MAX_BITS_PER_SYMBOL}, got ${bitsPerSymbol}`,
-    );
-  }
+  assertUint8Array('samples', samples);
+  BITS_PER_SYMBOL('bitsPerSymbol', bitsPerSymbol);
   if (samples.length < 2 || samples.length * bitsPerSymbol > MAX_ASSESSED_BITS) {
     const most = Math.floor(MAX_ASSESSED_BITS / bitsPerSymbol);
     throw new RangeError(
@@ -288,5 +297,7 @@ export function assertSamples(samples: Uint8Array, bitsPerSymbol: number): void 
 
 /** Returns the position of the first sample of more than `bitsPerSymbol` bits, or −1 if all fit. */
 export function firstTooWide(samples: Uint8Array, bitsPerSymbol: number): number {
+  assertUint8Array('samples', samples);
+  BITS_PER_SYMBOL('bitsPerSymbol', bitsPerSymbol);
   return samples.findIndex((sample) => sample >>> bitsPerSymbol !== 0);
 }

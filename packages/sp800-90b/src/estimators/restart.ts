@@ -2,10 +2,20 @@
  * The restart tests: NIST SP 800-90B §3.1.4, on the first 1000 samples of each of 1000 restarts.
  * https://doi.org/10.6028/NIST.SP.800-90B
  */
+import {
+  assertNumber,
+  assertObject,
+  assertOptions,
+  assertUint8Array,
+  callback,
+  checkedLater,
+  type Members,
+} from '../../../sp800-22/src/arguments.ts';
 import { exp, exp2, expm1, log, log1p } from '../../../sp800-22/src/elementary.ts';
 import {
   ASSESSMENT_SAMPLES,
   assertSamples,
+  BITS_PER_SYMBOL,
   bitsOfGreatest,
   estimate,
   mapDown,
@@ -66,11 +76,21 @@ export interface RestartOptions {
   readonly onProgress?: OnProgress;
 }
 
+/** What the restart tests accept as options. */
+export const RESTART_OPTIONS: Members<RestartOptions> = {
+  bitsPerSymbol: BITS_PER_SYMBOL,
+  // `assertMatrix` checks it with the width.
+  initialMinEntropy: checkedLater,
+  onProgress: callback,
+};
+
 /**
  * Assesses a matrix of 1000 × 1000 samples, one per byte, row by row. Throws `RangeError` if it has
  * another size, a sample does not fit or H_I is out of range. Copies are wiped.
  */
 export function assessRestarts(matrix: Uint8Array, options: RestartOptions): RestartAssessment {
+  assertObject('options', options, 'initialMinEntropy');
+  assertOptions('options', options, RESTART_OPTIONS);
   const progress = progressOf(options.onProgress, 2);
   const restarts = readRestarts(matrix, options);
   const { symbols, transposed, alphabetSize } = restarts;
@@ -94,10 +114,9 @@ interface Restarts {
 }
 
 /** Throws as `assessRestarts` does. The caller MUST call `wipeRestarts`. */
-export function readRestarts(
-  matrix: Uint8Array,
-  { bitsPerSymbol = bitsOfGreatest(matrix), initialMinEntropy }: RestartOptions,
-): Restarts {
+export function readRestarts(matrix: Uint8Array, options: RestartOptions): Restarts {
+  assertUint8Array('matrix', matrix);
+  const { bitsPerSymbol = bitsOfGreatest(matrix), initialMinEntropy } = options;
   assertMatrix(matrix, bitsPerSymbol, initialMinEntropy);
   const { symbols, alphabetSize } = mapDown(matrix);
   const transposed = transpose(symbols);
@@ -144,11 +163,13 @@ function assertMatrix(matrix: Uint8Array, bitsPerSymbol: number, initialMinEntro
     );
   }
   assertSamples(matrix, bitsPerSymbol);
-  if (!(initialMinEntropy > 0 && initialMinEntropy <= bitsPerSymbol)) {
-    throw new RangeError(
-      `"initialMinEntropy" expected a number above 0 and at most ${bitsPerSymbol}, got ${initialMinEntropy}`,
-    );
-  }
+  const expected = `a number above 0 and at most ${bitsPerSymbol}`;
+  assertNumber(
+    'initialMinEntropy',
+    initialMinEntropy,
+    expected,
+    (H) => H > 0 && H <= bitsPerSymbol,
+  );
 }
 
 export function transpose(matrix: Uint8Array): Uint8Array {

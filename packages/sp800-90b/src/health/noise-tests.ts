@@ -4,6 +4,15 @@
  * Every sample passes through them before it is used. The caller decides what follows from a
  * verdict.
  */
+import {
+  assertInteger,
+  assertNumber,
+  assertObject,
+  assertOptions,
+  assertUint8Array,
+  checkedLater,
+  type Members,
+} from '../../../sp800-22/src/arguments.ts';
 import { AdaptiveProportionTest } from './adaptive-proportion.ts';
 import {
   adaptiveProportionCutoff,
@@ -34,6 +43,12 @@ export interface NoiseTestsOptions {
   readonly minEntropyPerSample: number;
 }
 
+/** The values are checked together. */
+const OPTIONS: Members<NoiseTestsOptions> = {
+  bitsPerSample: checkedLater,
+  minEntropyPerSample: checkedLater,
+};
+
 export class NoiseTests {
   readonly #bitsPerSample: number;
   readonly #repetitionCount: RepetitionCountTest;
@@ -41,15 +56,13 @@ export class NoiseTests {
   #samplesBefore = 0;
 
   /** Throws `RangeError` on an invalid symbol size or entropy. */
-  constructor({ bitsPerSample, minEntropyPerSample: H }: NoiseTestsOptions) {
-    if (!Number.isInteger(bitsPerSample) || bitsPerSample < 1 || bitsPerSample > 8) {
-      throw new RangeError(`"bitsPerSample" expected an integer from 1 to 8, got ${bitsPerSample}`);
-    }
-    if (!(H > 0 && H <= bitsPerSample)) {
-      throw new RangeError(
-        `"minEntropyPerSample" expected a number above 0 and up to ${bitsPerSample}, got ${H}`,
-      );
-    }
+  constructor(options: NoiseTestsOptions) {
+    assertObject('options', options, ...Object.keys(OPTIONS));
+    assertOptions('options', options, OPTIONS);
+    const { bitsPerSample, minEntropyPerSample: H } = options;
+    assertInteger('bitsPerSample', bitsPerSample, 1, 8);
+    const expected = `a number above 0 and up to ${bitsPerSample}`;
+    assertNumber('minEntropyPerSample', H, expected, (one) => one > 0 && one <= bitsPerSample);
     const W = adaptiveProportionWindow(bitsPerSample);
     this.#bitsPerSample = bitsPerSample;
     this.#repetitionCount = new RepetitionCountTest(
@@ -66,6 +79,7 @@ export class NoiseTests {
    * to the next. Throws `RangeError` on a symbol of 2^bitsPerSample or above.
    */
   check(samples: Uint8Array): NoiseVerdict {
+    assertUint8Array('samples', samples);
     this.#assertSymbols(samples);
     const first = this.#samplesBefore;
     this.#samplesBefore += samples.length;
@@ -87,7 +101,9 @@ export class NoiseTests {
     let union = 0;
     for (let i = 0; i < samples.length; i++) union |= samples[i];
     if (union >> this.#bitsPerSample !== 0) {
-      throw new RangeError(`"samples" expected symbols below 2^${this.#bitsPerSample}`);
+      throw new RangeError(
+        `"samples" expected symbols below 2^${this.#bitsPerSample}, got a greater one`,
+      );
     }
   }
 }

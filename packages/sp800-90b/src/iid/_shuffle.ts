@@ -6,6 +6,8 @@
  * depends on the thread that makes it. NIST's program uses xoshiro256**.
  */
 
+import { outOfRange, wrongType } from '../../../sp800-22/src/arguments.ts';
+
 /** Four words of 32 bits, not all zero. */
 export type ShuffleState = readonly [number, number, number, number];
 
@@ -21,9 +23,9 @@ const SEED_DIGITS = 32;
  * the first numbers.
  */
 export function seededState(seed: string): ShuffleState {
-  if (!/^[0-9a-f]{1,32}$/i.test(seed)) {
-    throw new RangeError('"seed" expected 1 to 32 hexadecimal digits');
-  }
+  const expected = '1 to 32 hexadecimal digits';
+  if (typeof seed !== 'string') throw wrongType('seed', expected, seed);
+  if (!/^[0-9a-f]{1,32}$/i.test(seed)) throw outOfRange('seed', expected, seed);
   const digits = seed.padStart(SEED_DIGITS, '0');
   const word = (i: number): number =>
     mix(Number.parseInt(digits.slice(8 * i, 8 * i + 8), 16) + Math.imul(i + 1, 0x9e37_79b9));

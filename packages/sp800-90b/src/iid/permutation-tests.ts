@@ -6,6 +6,14 @@
  * with the last one. Results are counted in the order of the permutations, whichever thread is first,
  * so that the counts depend on the seed alone.
  */
+import {
+  assertInteger,
+  assertNumbers,
+  assertObject,
+  assertUint8Array,
+  callback,
+  wrongType,
+} from '../../../sp800-22/src/arguments.ts';
 import { nextState, type ShuffleState, seededState, shuffle } from './_shuffle.ts';
 import { STATISTIC_NAMES, type StatisticName, Statistics } from './statistics.ts';
 
@@ -19,6 +27,9 @@ export const FAILING_RANK = 5;
 const JOB_MS = 40;
 
 const LONGEST_JOB = 50;
+
+/** Most jobs at once. */
+const MOST_JOBS = 1_024;
 
 /** Where the samples stand among their permutations, by one statistic. */
 export interface PermutationCounts {
@@ -63,6 +74,7 @@ export class Permuter {
 
   /** The caller owns `samples`. */
   constructor(samples: Uint8Array) {
+    assertUint8Array('samples', samples);
     this.#samples = samples;
     this.#permuted = new Uint8Array(samples.length);
     this.#statistics = new Statistics(samples);
@@ -82,7 +94,9 @@ export class Permuter {
     return this.#statistics.compute(this.#samples, all);
   }
 
-  run({ count, state, wanted }: PermutationJob): Float64Array[] {
+  run(job: PermutationJob): Float64Array[] {
+    assertJob(job);
+    const { count, state, wanted } = job;
     let current = state;
     return Array.from({ length: count }, () => {
       this.#permuted.set(this.#samples);
@@ -96,6 +110,41 @@ export class Permuter {
     this.#permuted.fill(0);
     this.#statistics.wipe();
   }
+}
+
+function assertJob(job: PermutationJob): void {
+  assertObject('job', job, 'count', 'state', 'wanted');
+  assertInteger('job.count', job.count, 0, PERMUTATIONS);
+  assertNumbers('job.state', job.state, 'words of 32 bits', Number.isInteger);
+  assertInteger('job.state.length', job.state.length, 4, 4);
+  if (!Array.isArray(job.wanted)) throw wrongType('job.wanted', 'an array', job.wanted);
+  assertInteger(
+    'job.wanted.length',
+    job.wanted.length,
+    STATISTIC_NAMES.length,
+    STATISTIC_NAMES.length,
+  );
+}
+
+/** Throws unless `openRunner` returned a runner. One that runs no jobs would never end. */
+export function assertRunner(runner: PermutationRunner): void {
+  assertObject('openRunner', runner, 'parallel', 'run', 'close');
+  assertInteger('openRunner.parallel', runner.parallel, 1, MOST_JOBS);
+  callback('openRunner.run', runner.run);
+  callback('openRunner.close', runner.close);
+}
+
+/** Runs a job, and throws unless it has a list of statistics for each permutation. */
+async function statisticsOf(
+  job: PermutationJob,
+  runner: PermutationRunner,
+): Promise<readonly Float64Array[]> {
+  const all: unknown = await runner.run(job);
+  const isRight = (one: unknown): boolean =>
+    one instanceof Float64Array && one.length === STATISTIC_NAMES.length;
+  if (Array.isArray(all) && all.length === job.count && all.every(isRight)) return all;
+  const expected = `${job.count} arrays of ${STATISTIC_NAMES.length} statistics`;
+  throw wrongType('openRunner.run', expected, all);
 }
 
 /** Counts permutations against the statistics of the samples. */
@@ -182,7 +231,9 @@ export async function runPermutationTests(
       const job = jobs.next();
       if (!job) break;
       const startMs = performance.now();
-      const result = runner.run(job).finally(() => jobs.learn(job, performance.now() - startMs));
+      const result = statisticsOf(job, runner).finally(() =>
+        jobs.learn(job, performance.now() - startMs),
+      );
       // Awaited later: a failure before that is not unhandled.
       result.catch(() => {});
       running.push(result);

@@ -1,5 +1,6 @@
 /** The restart tests on the IID track: NIST SP 800-90B §3.1.2 and §3.1.4. */
 
+import { assertObject, assertOptions, type Members } from '../../../sp800-22/src/arguments.ts';
 import type { NotApplicable } from '../estimators/_estimate.ts';
 import {
   type MostCommonValueEstimate,
@@ -7,6 +8,7 @@ import {
 } from '../estimators/most-common-value.ts';
 import {
   awardOf,
+  RESTART_OPTIONS,
   type RestartAward,
   type RestartOptions,
   readRestarts,
@@ -15,10 +17,11 @@ import {
 } from '../estimators/restart.ts';
 import {
   entropyOf,
+  IID_TEST_OPTIONS,
   type IidProgress,
   type IidTestOptions,
   type IidTests,
-  testIid,
+  runTests,
 } from './track.ts';
 
 export interface IidRestartAssessment extends Omit<RestartAward, 'minEntropyPerSymbol'> {
@@ -43,6 +46,8 @@ export interface IidRestartOptions
   readonly onProgress?: (progress: IidProgress, input: 'rows' | 'columns') => void;
 }
 
+const OPTIONS: Members<IidRestartOptions> = { ...RESTART_OPTIONS, ...IID_TEST_OPTIONS };
+
 /**
  * Assesses a matrix of 1000 × 1000 samples, one per byte, row by row. Rejects with `RangeError` as
  * `assessRestarts` and `assessIid` do.
@@ -54,12 +59,14 @@ export async function assessIidRestarts(
   matrix: Uint8Array,
   options: IidRestartOptions,
 ): Promise<IidRestartAssessment> {
+  assertObject('options', options, 'initialMinEntropy', 'seed');
+  assertOptions('options', options, OPTIONS);
   const { onProgress, ...rest } = options;
   const restarts = readRestarts(matrix, rest);
   const columnSamples = transpose(matrix);
   try {
     const test = (samples: Uint8Array, input: 'rows' | 'columns'): Promise<IidTests> =>
-      testIid(samples, { ...rest, onProgress: (progress) => onProgress?.(progress, input) });
+      runTests(samples, { ...rest, onProgress: (progress) => onProgress?.(progress, input) });
     const { symbols, transposed, alphabetSize } = restarts;
     const rows = mostCommonValueEstimate(symbols, alphabetSize);
     const columns = mostCommonValueEstimate(transposed, alphabetSize);

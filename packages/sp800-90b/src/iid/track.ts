@@ -6,15 +6,32 @@
  * program, except for conditioned output: §3.1.5.2 treats it as a binary string, so its bits are tested. The program tests
  * its symbols, which may be IID while their bits are not.
  */
+import {
+  assertObject,
+  assertOptions,
+  assertUint8Array,
+  callback,
+  flag,
+  type Members,
+} from '../../../sp800-22/src/arguments.ts';
 import type { NotApplicable } from '../estimators/_estimate.ts';
 import {
   type MostCommonValueEstimate,
   mostCommonValueEstimate,
 } from '../estimators/most-common-value.ts';
-import { assertSamples, bitsOfGreatest, mapDown, toBits } from '../estimators/non-iid.ts';
+import {
+  assertSamples,
+  BITS_PER_SYMBOL,
+  BITSTRING_LIMIT,
+  bitsOfGreatest,
+  mapDown,
+  toBits,
+} from '../estimators/non-iid.ts';
+import { seededState } from './_shuffle.ts';
 import { type ChiSquareResult, goodnessOfFitTest, independenceTest } from './chi-square.ts';
 import { type LongestRepeatResult, longestRepeatTest } from './longest-repeat.ts';
 import {
+  assertRunner,
   type PermutationProgress,
   type PermutationResult,
   type PermutationRunner,
@@ -85,11 +102,29 @@ export interface IidOptions extends IidTestOptions {
   readonly conditioned?: boolean;
 }
 
+/** What the tests accept as options. */
+export const IID_TEST_OPTIONS: Members<IidTestOptions> = {
+  seed: (_, value) => {
+    seededState(value as string);
+  },
+  openRunner: callback,
+  onProgress: callback,
+};
+
+const IID_OPTIONS: Members<IidOptions> = {
+  ...IID_TEST_OPTIONS,
+  bitsPerSymbol: BITS_PER_SYMBOL,
+  bitstringLimit: BITSTRING_LIMIT,
+  conditioned: flag,
+};
+
 /**
  * Assesses samples, one per byte in the low bits. Rejects with `RangeError` if a sample does not fit,
  * if all are equal, or if there are too few or too many. The caller owns `samples`; copies are wiped.
  */
 export async function assessIid(samples: Uint8Array, options: IidOptions): Promise<IidAssessment> {
+  assertObject('options', options, 'seed');
+  assertOptions('options', options, IID_OPTIONS);
   const { bitsPerSymbol = bitsOfGreatest(samples), bitstringLimit, conditioned = false } = options;
   assertSamples(samples, bitsPerSymbol);
   const { symbols, alphabetSize } = mapDown(samples);
@@ -102,7 +137,7 @@ export async function assessIid(samples: Uint8Array, options: IidOptions): Promi
     const hBitstring = bitstring && Math.min(1, entropyOf(bitstring));
     // §3.1.5.2: a binary string, for testing purposes.
     const isBits = conditioned && bits !== null;
-    const tests = await testIid(isBits ? bits : samples, options);
+    const tests = await runTests(isBits ? bits : samples, options);
     const minEntropy = Math.min(hOriginal, bitsPerSymbol * (hBitstring ?? 1));
     return {
       samples: samples.length,
@@ -124,10 +159,18 @@ export async function assessIid(samples: Uint8Array, options: IidOptions): Promi
 }
 
 /** Runs the tests of §5 on samples. Rejects and wipes as `assessIid` does. */
-export async function testIid(
+export async function testIid(samples: Uint8Array, options: IidTestOptions): Promise<IidTests> {
+  assertObject('options', options, 'seed');
+  assertOptions('options', options, IID_TEST_OPTIONS);
+  return runTests(samples, options);
+}
+
+/** As `testIid`, with options that are checked. */
+export async function runTests(
   samples: Uint8Array,
   { seed, openRunner, onProgress }: IidTestOptions,
 ): Promise<IidTests> {
+  assertUint8Array('samples', samples);
   const { symbols, alphabetSize } = mapDown(samples);
   const permuter = new Permuter(samples);
   let runner: PermutationRunner | undefined;
@@ -140,7 +183,9 @@ export async function testIid(
     const goodnessOfFit = goodnessOfFitTest(symbols, alphabetSize);
     report('longest_repeat', { permutations: 0, passed: 0 });
     const longestRepeat = longestRepeatTest(symbols, alphabetSize);
-    runner = openRunner ? openRunner(samples) : inThisThread(permuter);
+    const opened = openRunner ? openRunner(samples) : inThisThread(permuter);
+    assertRunner(opened);
+    runner = opened;
     const original = permuter.original();
     const permutation = await runPermutationTests(original, runner, seed, (progress) =>
       report('permutation', progress),
