@@ -52,6 +52,8 @@ export class SequenceCutter {
     const { sizeBytes, takenBytes } = this.#reader;
     if (sequences !== null) return sequences;
     if (sizeBytes === undefined || this.#taken === 0) return undefined;
+    // One chunk may hold all that was skipped, and more.
+    if (takenBytes <= this.#skippedBytes) return undefined;
     const usableBytes = sizeBytes - this.#skippedBytes;
     const estimate = (this.#taken * usableBytes) / (takenBytes - this.#skippedBytes);
     return Math.max(this.#taken, Math.floor(estimate));

@@ -29,7 +29,6 @@ const HEX = /^[0-9a-fx\t-\r ,:_-]*[0-9a-f][0-9a-fx\t-\r ,:_-]*$/i;
 const DECIMAL = /^[\d\t-\r ,;."()[\]{}+-]*$/;
 const TWO_NUMBERS = /\d[^\d.]+\d/;
 const BASE64 = /^(?:[A-Za-z0-9+/\s]{32,}|[A-Za-z0-9_\s-]{32,})={0,2}\s*$/;
-const PRINTABLE = /^[\t-\r -~]*$/;
 /** Of ASCII, without line ends, tabs and zero bytes. */
 const CONTROLS = /[^\P{Cc}\0\t-\r\u0080-\u009f]/u;
 
@@ -178,7 +177,8 @@ function guessText(head: Uint8Array): TextName | null {
   if (UTF_16.test(text) || UTF_16_DIGITS.test(text)) return 'utf-16';
   const digits = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   if (ASCII.test(digits)) return 'ascii';
-  const listing = PRINTABLE.test(digits) ? listingOf(digits) : null;
+  const lead = /^[\t-\r -~]*/.exec(digits)?.[0] ?? '';
+  const listing = listingOf(lead, lead.length === digits.length);
   if (listing) return listing;
   if (HEX.test(digits) && isHex(digits)) return 'hex';
   if (isOctal(digits)) return 'octal';

@@ -15,14 +15,26 @@ const MOST_LINES = 64;
 
 const BASES = [16, 8, 10] as const;
 
-/** Returns what a text looks like whose first characters these are, or `null`. The last line may be cut off. */
-export function listingOf(text: string): ListingName | null {
+/** Lines that show what follows them to be a listing, whatever it is: its reader finds the fault. */
+const ENOUGH_LINES = 3;
+
+/**
+ * Returns what a text looks like whose first characters these are, or `null`. The last line may be cut off. A part of the lines
+ * may be at fault, or of another form: half of them decide. `isWhole`: other bytes do not follow the characters.
+ */
+export function listingOf(text: string, isWhole = true): ListingName | null {
   const lines = linesOf(text);
   const whole = lines.length > 1 ? lines.slice(0, -1) : lines;
-  if (whole.length === 0) return null;
-  if (whole.every((line) => isIntelHex(line, whole.length < 3))) return 'intel_hex';
-  if (whole.every((line) => isSRecord(line, whole.length < 3))) return 's_record';
+  if (whole.length === 0 || (!isWhole && whole.length < ENOUGH_LINES)) return null;
+  if (areRecords(whole, isIntelHex)) return 'intel_hex';
+  if (areRecords(whole, isSRecord)) return 's_record';
   return isListing(lines.slice(0, MOST_LINES)) ? 'listing' : null;
+}
+
+function areRecords(lines: readonly string[], isRecord: typeof isIntelHex): boolean {
+  if (lines.every((line) => isRecord(line, lines.length < ENOUGH_LINES))) return true;
+  const sound = lines.filter((line) => isRecord(line, true)).length;
+  return sound > 1 && 2 * sound >= lines.length;
 }
 
 function linesOf(text: string): string[] {
@@ -62,14 +74,12 @@ interface Line {
   readonly rest: string;
 }
 
-/** True if each line begins with its offset, in one of the bases. The offset must grow by the bytes of the line before. */
+/** True if the offsets of at least half of the lines grow by the bytes of the line before, in one of the bases. */
 function isListing(texts: readonly string[]): boolean {
   const lines = texts.map(lineOf);
-  const [first] = lines;
-  if (!first?.offset || lines.length < 2) return false;
-  // Random digits would have to continue them; two lines alone are enough only from 0 on.
-  const startsAtZero = /^(?:0x)?0+$/i.test(first.offset);
-  return (startsAtZero || lines.length > 3) && BASES.some((base) => grows(lines, base));
+  const width = lines[0]?.offset?.length ?? 0;
+  if (width < (lines.length < 5 ? MINIMUM_OFFSET_DIGITS : FEWEST_OFFSET_DIGITS)) return false;
+  return BASES.some((base) => grows(lines, base));
 }
 
 function lineOf(text: string): Line {
@@ -80,31 +90,20 @@ function lineOf(text: string): Line {
 }
 
 function grows(lines: readonly Line[], base: number): boolean {
-  const width = lines[0]?.offset?.length ?? 0;
-  if (width < (lines.length < 5 ? MINIMUM_OFFSET_DIGITS : FEWEST_OFFSET_DIGITS)) return false;
-  let before: { readonly offset: number; readonly line: Line } | null = null;
-  let step = 0;
-  let compared = 0;
-  for (const [index, line] of lines.entries()) {
-    if (line.offset === null) {
-      before = null;
-      continue;
-    }
-    const isLast = index === lines.length - 1;
-    // The end of the head may cut the last line off within its offset.
-    if (isLast && compared > 0 && line.offset.length < width) break;
-    const offset = offsetOf(line.offset, base);
-    if (line.offset.length < width || Number.isNaN(offset)) return false;
-    if (before) {
-      const grown = offset - before.offset;
-      step ||= grown;
-      // The last line of bytes may be shorter.
-      if (grown < 1 || grown > step || !holds(before.line.rest, grown)) return false;
-      compared++;
-    }
-    before = { offset, line };
+  let pairs = 0;
+  const steps: number[] = [];
+  for (const [i, line] of lines.entries()) {
+    const before = lines[i - 1];
+    if (before?.offset == null || line.offset === null) continue;
+    pairs++;
+    const step = offsetOf(line.offset, base) - offsetOf(before.offset, base);
+    if (holds(before.rest, step)) steps.push(step);
   }
-  return compared > 0;
+  // Two lines alone are enough only from 0 on. Numbers of lines grow by 1, which a last line of bytes may do too.
+  const startsAtZero = /^(?:0x)?0+$/i.test(lines[0]?.offset ?? '');
+  const isEnough = steps.length >= (startsAtZero ? 1 : ENOUGH_LINES);
+  const byBytes = steps.filter((step) => step > 1).length;
+  return isEnough && 2 * byBytes >= pairs;
 }
 
 function offsetOf(text: string, base: number): number {
@@ -113,9 +112,9 @@ function offsetOf(text: string, base: number): number {
   return allowed?.test(digits) ? Number.parseInt(digits, base) : Number.NaN;
 }
 
-/** True if the line can show so many bytes: as pairs of digits, or as words of 8 bytes at most. A count of lines cannot. */
+/** True if the line can show so many bytes: as pairs of digits, or as words of 8 bytes at most. */
 function holds(rest: string, bytes: number): boolean {
   const fields = rest.trim().split(/\s+/);
   const digits = /^[0-9a-f\s]*/i.exec(rest)?.[0].replace(/\s/g, '') ?? '';
-  return bytes > 1 && (digits.length >= 2 * bytes || bytes <= 8 * fields.length);
+  return bytes > 0 && (digits.length >= 2 * bytes || bytes <= 8 * fields.length);
 }
