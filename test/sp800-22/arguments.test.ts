@@ -197,6 +197,16 @@ const TABLE: Readonly<Record<string, Callee>> = {
     Q: integer(1, 10),
     sigma: number((value) => value > 0),
   }),
+  judgeLongStreams: {
+    call: suite.judgeLongStreams,
+    args: [[{ bits: 2 ** 20, results: [] }]],
+    takes: [emptyList()],
+  },
+  runLongStream: {
+    call: suite.runLongStream,
+    args: [Uint8Array.from({ length: 2 ** 17 }, (_, i) => (i * i * 31 + (i >>> 3) * 77) & 255)],
+    takes: [nothing],
+  },
   complianceLevel: {
     call: suite.complianceLevel,
     args: [REPORT, { verdict: 'PASS' }],

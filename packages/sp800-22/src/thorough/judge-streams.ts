@@ -4,6 +4,7 @@
  * Bonferroni needs no independence, so at most α of sound sources fail, as far as each p-value is super-uniform: that is
  * proved for most, and approximate for the tests of the suite (docs/statistical-tests.md).
  */
+import { assertRows } from '../arguments.ts';
 import type { LongStreamName, LongStreamReport, LongStreamResult } from './long-stream.ts';
 
 /** Our choice: a tenth of the rate of the second level, because these tests come on top of it. */
@@ -33,6 +34,7 @@ export interface LongStreamTest extends LongStreamResult {
 
 /** Returns the verdict on all streams of a source, which passes without any. */
 export function judgeLongStreams(reports: readonly LongStreamReport[]): LongStreams {
+  assertRows('reports', reports, 'bits', 'results');
   const all = reports.flatMap(({ results }, i) =>
     results.map((one) => ({ ...one, stream: i + 1 })),
   );

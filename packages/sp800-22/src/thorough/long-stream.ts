@@ -6,6 +6,7 @@
  * on its peaks are left out: their transform needs 0.7 GB at this length.
  */
 import { sequencePValues } from '../all-sequences.ts';
+import { assertUint8Array } from '../arguments.ts';
 import { TEST_NAMES, type TestName } from '../catalogue.ts';
 import { grouped } from '../grouped.ts';
 import { runPackedSuite } from '../packed-suite.ts';
@@ -80,6 +81,7 @@ export const LONG_STREAM_MAXIMUM_BITS = 2 ** 26;
 
 /** Runs all tests on the stream. Throws `RangeError` unless it has 2^20 to 2^26 bits. */
 export function runLongStream(bytes: Uint8Array): LongStreamReport {
+  assertUint8Array('bytes', bytes);
   const bits = 8 * bytes.length;
   if (bits < LONG_STREAM_MINIMUM_BITS || bits > LONG_STREAM_MAXIMUM_BITS) {
     throw new RangeError(
