@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
+import {
+  binomialLower,
+  binomialTwoSided,
+  binomialUpper,
+} from '../../packages/sp800-22/src/binomial.ts';
 
 const RELATIVE_BOUND = 1e-11;
 
@@ -49,6 +53,36 @@ test('the binomial tails are within 1e-11 relative of rational arithmetic at q =
       assertClose(binomialUpper(k, n, 0.01), upper, `P(X >= ${k}), n = ${n}`);
     }
   }
+});
+
+test('the binomial tails of fair bits are within 1e-11 relative of rational arithmetic, down to 1e-300', () => {
+  for (const n of [16, 17, 100, 4096]) {
+    for (const k of [0, 1, n / 4, n / 2 - 1, n / 2, n / 2 + 40, n - 1].map(Math.floor)) {
+      const [lower, upper] = exactTails(Math.min(n, k), n, 2);
+      if (lower > 1e-300)
+        assertClose(binomialLower(Math.min(n, k), n, 0.5), lower, `k = ${k}, n = ${n}`);
+      if (upper > 1e-300)
+        assertClose(binomialUpper(Math.min(n, k), n, 0.5), upper, `k = ${k}, n = ${n}`);
+    }
+  }
+});
+
+test('the two-sided tail is twice the smaller one, at most 1', () => {
+  assertClose(binomialTwoSided(0, 10, 0.5), 2 * 2 ** -10, 'no heads');
+  assertClose(binomialTwoSided(10, 10, 0.5), 2 * 2 ** -10, 'all heads');
+  assert.equal(binomialTwoSided(5, 10, 0.5), 1);
+});
+
+test('a billion trials: six standard deviations from the mean, as the normal law with its correction of 1/2', () => {
+  const n = 2 ** 30;
+  const k = n / 2 + 6 * 2 ** 14;
+  // P(Z ≥ 6 − 1/2 · 2^-14) by its series.
+  const z = 6 - 0.5 / 2 ** 14;
+  const normal =
+    (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI) / z) *
+    (1 - 1 / z ** 2 + 3 / z ** 4 - 15 / z ** 6 + 105 / z ** 8 - 945 / z ** 10);
+  const ratio = binomialUpper(k, n, 0.5) / normal;
+  assert.ok(Math.abs(ratio - 1) < 2e-4, `ratio ${ratio}`);
 });
 
 test('the binomial tails add up at every k: P(X ≤ k) + P(X ≥ k + 1) = 1', () => {
