@@ -37,6 +37,8 @@ export {
   PEAK_LIST_LIMIT,
   PEAKS,
   RANKS,
+  SCAN_LEVELS,
+  SCAN_TOTALS,
   SQUARES,
   WALK,
 } from './memory';
@@ -45,5 +47,6 @@ export { classifyOverlaps } from './overlapping-template';
 export { countPatterns, PATTERN_COUNTS } from './patterns';
 export { countExcursions, findExtremes } from './random-walk';
 export { classifyRanks } from './rank';
+export { scanWindows } from './scan';
 export { LOGARITHM_LIMIT, sumLogDistances } from './universal';
 export { countWindows, WINDOW_COUNTS, WINDOW_MAXIMUM } from './windows';

@@ -6,7 +6,7 @@ import {
   INPUT_PAD,
   PATTERNS,
   RESULTS,
-  TEMPLATES_END,
+  SCAN_END,
 } from './memory';
 
 /** Each value of four bits, reversed. */
@@ -50,7 +50,7 @@ function shiftDown(end: usize, offset: u64): void {
  * remain, which hold constants of the tests.
  */
 export function wipe(n: i32): void {
-  memory.fill(RESULTS, 0, TEMPLATES_END - RESULTS);
+  memory.fill(RESULTS, 0, SCAN_END - RESULTS);
   memory.fill(PATTERNS, 0, COMPLEXITY_END - PATTERNS);
   memory.fill(DFT_SCRATCH, 0, DFT_SCRATCH_END - DFT_SCRATCH);
   memory.fill(INPUT, 0, (<usize>(n + 7) >> 3) + INPUT_PAD);

@@ -12,6 +12,7 @@ import {
   assertObject,
   assertOptions,
   assertRows,
+  flag,
   type Members,
 } from './arguments.ts';
 import { TEST_NAMES, type TestName } from './catalogue.ts';
@@ -22,6 +23,7 @@ import type { SuiteParameters, TestParameters, TestSettings } from './parameters
 import { ALPHA, testLevelP } from './pass-rule.ts';
 import { resolveParameters } from './resolve-parameters.ts';
 import { assertBits, type Statistics, type TestResult } from './result.ts';
+import { judgeScan, type Scan, type ScanCounts, scanBits } from './source-rule/scan.ts';
 import {
   runSupplement,
   runSupplements,
@@ -106,6 +108,8 @@ export interface SuiteReport {
   readonly totalTests: number;
   /** Tests that are not part of SP 800-22, if any were requested. They are not counted above. */
   readonly supplements?: readonly SupplementOutcome[];
+  /** Only if it was requested and the sequence has a window. */
+  readonly scan?: Scan;
 }
 
 /** Returns the shortest sequence, in bits, to which a test applies. */
@@ -134,6 +138,8 @@ export interface SuiteOptions {
   readonly parameters?: TestParameters;
   /** Tests to run that are not part of SP 800-22. Default: none. */
   readonly supplements?: readonly SupplementName[] | 'all';
+  /** Looks for a piece of another source within the sequence. Default: false. */
+  readonly scan?: boolean;
 }
 
 /** What the suite accepts as options. */
@@ -146,6 +152,7 @@ export const SUITE_OPTIONS: Members<SuiteOptions> = {
     if (typeof value === 'string') assertName(name, value, ['all']);
     else assertNames(name, value, SUPPLEMENT_NAMES);
   },
+  scan: flag,
 };
 
 /** Throws `TypeError` unless `value` is a report on one sequence. */
@@ -166,7 +173,18 @@ export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteRep
   const report = runTests(bits.length, options, (name, settings) =>
     SUITE[name].run(bits, settings),
   );
-  return withSupplements(report, options, (name) => runSupplement(name, bits));
+  const complete = withSupplements(report, options, (name) => runSupplement(name, bits));
+  return withScan(complete, options, () => scanBits(bits));
+}
+
+/** Adds the scan to a report, if it is requested. `count` counts for it. */
+export function withScan(
+  report: SuiteReport,
+  { scan = false }: SuiteOptions,
+  count: () => ScanCounts,
+): SuiteReport {
+  const result = scan ? judgeScan(report.bits, count()) : undefined;
+  return result ? { ...report, scan: result } : report;
 }
 
 /** Adds the supplements to a report, if any are requested. `run` computes one of them. */

@@ -1,5 +1,6 @@
 /** The kernels' counts of one sequence, which the tests in ../tests/ judge. The tests import this file, and it none of them. */
 import { type PackedSequence, withUnpacked } from '../bits.ts';
+import { MEASURES, type ScanCounts, WINDOW_BITS, windowsByLength } from '../source-rule/scan.ts';
 import { countPatterns, reversed } from '../tests/pattern-counts.ts';
 import { measurePeaks, type Peak, type Peaks } from '../tests/peaks.ts';
 import { correlate, KERNEL_LAGS } from './autocorrelation.ts';
@@ -164,6 +165,27 @@ export class KernelCounts {
     const blocks = this.#kernels.u32('COMPLEXITIES', K_OF_COUNTS.length);
     // The kernel counts k = M − 2L.
     return K_OF_COUNTS.map((k, i) => [(M - k) / 2, blocks[i]] as const).filter(([, n]) => n > 0);
+  }
+
+  /** Returns what `scanBits` returns. */
+  scan(): ScanCounts {
+    this.#kernels.exports.scanWindows(this.n);
+    const lanes = MEASURES.length;
+    const extremes = windowsByLength(this.n).flatMap((_, level) => {
+      const bits = WINDOW_BITS * 2 ** level;
+      // Previous counts, deviations, places and counts.
+      const kept = this.#kernels.u32('SCAN_LEVELS', 4 * lanes, 16 * lanes * level);
+      return MEASURES.map(({ step }, measure) => ({
+        measure,
+        from: (kept[2 * lanes + measure] * bits) / (level === 0 ? 1 : 2),
+        bits,
+        // Without a deviation the kernel has kept no count.
+        count: kept[lanes + measure] === 0 ? bits / step / 2 : kept[3 * lanes + measure],
+        trials: bits / step,
+      }));
+    });
+    const totals = [...this.#kernels.u32('SCAN_TOTALS', lanes)];
+    return { extremes, totals, bits: Math.floor(this.n / WINDOW_BITS) * WINDOW_BITS };
   }
 
   /** Gives the sequence to readable code, one bit per element, for what the kernels cannot count. */

@@ -38,6 +38,8 @@ type AddressName =
   | 'PEAK_LIST'
   | 'PEAKS'
   | 'RANKS'
+  | 'SCAN_LEVELS'
+  | 'SCAN_TOTALS'
   | 'SQUARES'
   | 'TEMPLATE_COUNTS'
   | 'TWISTS'
@@ -75,6 +77,7 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   countWindows(n: number, first: number, windows: number, m: number): void;
   countExcursions(n: number): void;
   countComplexities(n: number, M: number): void;
+  scanWindows(n: number): void;
   correlate(n: number, base: number): void;
   countPeaks(n: number, low: number, high: number, peak: number): void;
   binSquared(n: number): number;

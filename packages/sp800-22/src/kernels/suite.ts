@@ -5,7 +5,14 @@
  */
 
 import type { PackedSequence } from '../bits.ts';
-import { runTests, SUITE, type SuiteOptions, type SuiteReport, withSupplements } from '../suite.ts';
+import {
+  runTests,
+  SUITE,
+  type SuiteOptions,
+  type SuiteReport,
+  withScan,
+  withSupplements,
+} from '../suite.ts';
 import { SUPPLEMENTS } from '../supplements/supplements.ts';
 import { KernelCounts } from './counts.ts';
 import { DftKernel } from './dft.ts';
@@ -29,7 +36,8 @@ export class SuiteKernels {
       const withPeaks = supplements === 'all' || supplements.includes('spectral_peak');
       const counts = new KernelCounts(this.#module, sequence, () => this.#dftFor(n), withPeaks);
       const report = runTests(n, options, (name, settings) => SUITE[name].count(counts, settings));
-      return withSupplements(report, options, (name) => SUPPLEMENTS[name].count(counts));
+      const complete = withSupplements(report, options, (name) => SUPPLEMENTS[name].count(counts));
+      return withScan(complete, options, () => counts.scan());
     } finally {
       this.#module.wipe(n);
     }
