@@ -95,6 +95,7 @@ const BEYOND_PACKAGES: Record<string, readonly string[]> = {
     'sp800-22/src/index.ts',
     'sp800-22/src/node.ts',
     'sp800-22/src/result.ts',
+    'sp800-22/src/source-rule/index.ts',
     'sp800-90b/src/index.ts',
   ],
   platform: ['commander'],

@@ -34,11 +34,11 @@ describe('phm assess…', () => {
   it('names its own commands in help and advice', async () => {
     const { stdout } = await runCommand(['assess-conditioning', '--help']);
     assert.match(stdout, /^ {2}phm assess-conditioning --n-in 512/m);
-    const text = join(folder, 'digits.txt');
-    writeFileSync(text, '3 1 4 1 5 9 2 6\n'.repeat(20));
-    const refused = await runCommand(['assess', text]);
+    const packed = join(folder, 'bits.xz');
+    writeFileSync(packed, Buffer.concat([Buffer.from('fd377a585a00', 'hex'), Buffer.alloc(100)]));
+    const refused = await runCommand(['assess', packed]);
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /^phm: .* No verdict: .*or use "bin\/phm testbench"/);
+    assert.match(refused.stderr, /^phm: .* No verdict: use xz -dc .* \| bin\/phm assess -/);
   });
 
   it('exits with the code of a verdict', async () => {

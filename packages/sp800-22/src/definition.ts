@@ -27,4 +27,9 @@ export interface SupplementDefinition {
   readonly run: (bits: Uint8Array) => TestResult;
   /** Returns the same as `run`, from the counts of the kernels. */
   readonly count: (counts: KernelCounts) => TestResult;
+  /**
+   * Returns a p-value whose tail holds however far out: for a sound source it is at most x with a probability of at most x,
+   * at every x. Left out if none is known.
+   */
+  readonly bound?: (statistics: Statistics, n: number) => number;
 }

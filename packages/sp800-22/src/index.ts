@@ -8,12 +8,6 @@
  * is their memory and the counts of a `PValueTally`.
  */
 
-export {
-  type AllSequences,
-  SmallestPValues,
-  type SmallPValue,
-  sequencePValues,
-} from './all-sequences.ts';
 export { type AssessedTest, type AssessReport, toAssessReport } from './assess-report.ts';
 export { unpackBits } from './bits.ts';
 export { CATALOGUE, TEST_NAMES, type TestName } from './catalogue.ts';
@@ -59,6 +53,12 @@ export {
   uniformityPValue,
 } from './second-level.ts';
 export { type Hash, Sha256 } from './sha256.ts';
+export type { Scan } from './source-rule/scan.ts';
+export {
+  SmallestPValues,
+  type SmallPValue,
+  sequencePValues,
+} from './source-rule/sequence-p-values.ts';
 export { erfc, igamc } from './special-functions.ts';
 export {
   type ApplicableOutcome,

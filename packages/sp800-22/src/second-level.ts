@@ -34,7 +34,7 @@ export const SECOND_LEVEL_MINIMUM_SEQUENCES = 55;
 export const UNIFORMITY_ALPHA = 1e-4;
 
 /**
- * The share of sound sources that the verdict may fail. The standard's own limits are for one row: of
+ * The share of sound sources that the verdict may fail, if it stands alone. The standard's own limits are for one row: of
  * all sound sources, 97 % have one of 188 rows outside ±3σ with 55 or 100 sequences, 49 % with 300, 47 %
  * with 1,000 and 36 % with 5,000.
  */
@@ -194,7 +194,7 @@ function count(row: Mutable<RowCounts>, p: number): void {
  * properties of a row are kept.
  *
  * Each row has two checks, against the true distribution of its p-values at this length. A check fails if
- * its probability is below `FAMILY_ALPHA` divided by the number of checks (Bonferroni: the rows need not be
+ * its probability is below `familyAlpha` divided by the number of checks (Bonferroni: the rows need not be
  * independent). The source passes if every check passes. A row of a test that applied to fewer than 55
  * sequences is not judged, nor is a check for which the distribution is not known well enough. Where it is known
  * well enough for fewer sequences than there are, the check takes the counts in proportion.
@@ -205,6 +205,7 @@ export function judgeSecondLevel<Row extends RowCounts>(
   n: number,
   parameters: TestParameters = {},
   constants: Constants = 'exact',
+  familyAlpha: number = FAMILY_ALPHA,
 ): SecondLevel<Row> {
   assertInteger('sequences', sequences, 0, Number.MAX_SAFE_INTEGER);
   assertRows('rows', rows, 'test', 'index', 'sequences', 'passes', 'histogram');
@@ -218,13 +219,13 @@ export function judgeSecondLevel<Row extends RowCounts>(
   const figures = rows.map((row) => rowFigures(row, n, resolved, constants));
   const checks = figures.flatMap(checksOf).filter((check) => check.judged).length;
   if (checks === 0) return { judged: false, reason: whyNone(figures) };
-  const checkAlpha = FAMILY_ALPHA / checks;
+  const checkAlpha = familyAlpha / checks;
   const judgements = figures.map((row) => judgeRow(row, checkAlpha));
   const judged = judgements.filter((row) => row.judged);
   const rowsFailed = judged.filter((row) => !row.passed).length;
   return {
     judged: true,
-    familyAlpha: FAMILY_ALPHA,
+    familyAlpha,
     checks,
     checkAlpha,
     rows: judgements,

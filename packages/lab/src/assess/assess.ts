@@ -118,7 +118,7 @@ class Recorder {
     this.#cut = cut;
     this.#input = input;
     this.#created = options.created ?? createdText();
-    this.#counts = new RunCounts(cut.tests);
+    this.#counts = new RunCounts(cut.tests, cut.offset);
     const { json, csv, text, html } = options.write ?? {};
     const trace = (): RunTrace => this.#trace();
     this.#page = html && new HtmlOutput(this.#head(trace), html);
@@ -132,6 +132,7 @@ class Recorder {
 
   /** Takes a sequence before it is tested. */
   draw(sequence: InputSequence, index: number): void {
+    this.#counts.take(sequence, index);
     this.#page?.draw(sequence, index);
     this.#options.onSequence?.(sequence, index);
   }

@@ -1,5 +1,10 @@
 /** One run of the suite on an input: cuts it into sequences, tests them on all workers, and yields the reports in order. */
-import type { Constants, LongStreamReport, SuiteReport } from '../../../sp800-22/src/index.ts';
+import {
+  type Constants,
+  type LongStreamReport,
+  type SuiteReport,
+  TEST_NAMES,
+} from '../../../sp800-22/src/index.ts';
 import { type Cut, SequenceCutter } from '../input/cutter.ts';
 import type { ConsumedInput, InputSequence, SequenceReader } from '../input/reader.ts';
 import type { SuiteWorker } from '../platform.ts';
@@ -90,7 +95,9 @@ export class SuiteRun {
   async *reports(): AsyncGenerator<SuiteReport> {
     const { constants, workers, signal, onProgress } = this.#options;
     const { tests: only, parameters, supplements } = this.#cut;
-    const options = { constants, only, parameters, supplements };
+    // The scan belongs to the verdict on all tests.
+    const scan = only.length === TEST_NAMES.length;
+    const options = { constants, only, parameters, supplements, scan };
     const run = {
       next: async () => {
         await this.#streams?.room();

@@ -22,7 +22,7 @@ import { HtmlOutput } from '../report/html-output.ts';
 import { checkFields, type ReportFields } from '../report/identity.ts';
 import { formatNistReport } from '../report/nist-report.ts';
 import { makeOutput, type OutputKind } from '../report/output.ts';
-import { type AssessOutput, type AssessSummary, hasFailed } from '../report/summary.ts';
+import { type AssessOutput, type AssessSummary, hasFailed, hasPassed } from '../report/summary.ts';
 import type { TraceSource } from '../report/trace.ts';
 import { assess } from './assess-file.ts';
 import type { LabContext } from './context.ts';
@@ -69,9 +69,9 @@ Supplements are tests that are not part of SP 800-22. They have a verdict of the
 tests together. --thorough also tests the sequences one after another, as long streams of up to 2^26 bits, which is not part
 of SP 800-22 either. It finds weak generators in a few megabytes.
 
-One sequence gets a report. 55 or more also get a result for their source (SP 800-22 §4.2). 2 to 54 fail together if
-their smallest p-value is too small for their number; else their source is not judged. Sequences follow each other
-without a gap; a remainder shorter than --bits is not used.
+The source is judged by one rule for any number of sequences; 55 or more also by the second level of SP 800-22 §4.2.
+At most 0.9 % of sound sources fail. Sequences follow each other without a gap; a remainder shorter than --bits is
+not used.
 
 The page of --html works without network or scripts. It shows bits of the input, unless --omit-bits is given, so only
 its owner can read the file.
@@ -219,11 +219,10 @@ function progressBar({ bits }: AssessFlags, context: LabContext): ProgressBar | 
   return new ProgressBar(bits, context.status, () => performance.now());
 }
 
-/** Says that `--fail` had no verdict to report: 2 to 54 sequences, for example. */
+/** Says that `--fail` had no verdict to report: no test applied whose distribution is known. */
 function warnIfNotJudged(summary: AssessSummary, context: LabContext): void {
-  const { sequences, secondLevel, supplements } = summary;
-  if (sequences === 1 || secondLevel.judged || supplements?.secondLevel.judged) return;
-  context.err(`warning: --fail: the source is not judged: ${secondLevel.reason}\n`);
+  if (hasPassed(summary) !== null) return;
+  context.err('warning: --fail: the source is not judged: no test applied that could fail it\n');
 }
 
 /** Returns the output for the page, if there is one. Throws `CommandError` if it cannot be written to its path. */

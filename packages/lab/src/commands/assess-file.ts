@@ -23,8 +23,14 @@ export async function assess(
   control: AssessControl = {},
 ): Promise<AssessSummary> {
   assertBitsOption(options.bits);
-  const counts = new RunCounts(options.tests ?? TEST_NAMES);
-  const run = await openRun(options, control);
+  const counts = new RunCounts(options.tests ?? TEST_NAMES, options.offsetBits);
+  const run = await openRun(options, {
+    ...control,
+    onSequence: (sequence, index) => {
+      counts.take(sequence, index);
+      control.onSequence?.(sequence, index);
+    },
+  });
   try {
     for await (const report of run.reports()) {
       counts.add(report);

@@ -5,8 +5,10 @@ import {
   rowLabels,
   type SuiteReport,
 } from '../../../sp800-22/src/index.ts';
-import type { AssessOutput, AssessSummary } from './summary.ts';
+import type { SmallestRow } from './smallest-row.ts';
+import type { AssessOutput, AssessSummary, GroupSummary } from './summary.ts';
 import { type TraceSource, traceRows } from './trace.ts';
+import { partRows, smallestText, sourceText } from './verdict-text.ts';
 
 /** Writes one line per p-value and sequence; both count from 1. The trace follows in lines that begin with `#`. */
 export class CsvOutput implements AssessOutput {
@@ -42,9 +44,35 @@ export class CsvOutput implements AssessOutput {
 
   end(summary: AssessSummary): void {
     if (!this.#trace || !this.#last) return;
-    const rows = traceRows(this.#trace(), this.#last, summary);
+    const rows = [...verdictRows(summary), ...traceRows(this.#trace(), this.#last, summary)];
     this.#write(rows.map(([name, value]) => `# ${name},${quoted(value)}\n`).join(''));
   }
+}
+
+/** Returns the verdict of each group as names and values. */
+function verdictRows({ supplements, ...tests }: AssessSummary): [name: string, value: string][] {
+  return [
+    ...groupRows(tests, 'Source'),
+    ...(supplements ? groupRows(supplements, 'Source, by the supplements') : []),
+  ];
+}
+
+function groupRows(group: GroupSummary, what: string): [name: string, value: string][] {
+  const parts = partRows(group).map(({ title, p, limit, result, found }): [string, string] => [
+    `Part: ${title}`,
+    `${result}, p ${p}, limit ${limit}${found === '' ? '' : `: ${found}`}`,
+  ]);
+  return [
+    [what, sourceText(group.verdict.passed, '').slice(2)],
+    ...(group.smallest ? [smallestRow(group.smallest)] : []),
+    ...parts,
+  ];
+}
+
+function smallestRow(smallest: SmallestRow): [name: string, value: string] {
+  const text = smallestText(smallest);
+  const at = text.indexOf(': ');
+  return [text.slice(0, at), text.slice(at + 2)];
 }
 
 /**

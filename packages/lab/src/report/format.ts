@@ -2,7 +2,6 @@
 
 import {
   ALPHA,
-  type AllSequences,
   type AssessedTest,
   type Check,
   type Constants,
@@ -17,35 +16,44 @@ import {
   toAssessReport,
   UNIFORMITY_ALPHA,
 } from '../../../sp800-22/src/index.ts';
+import type { SourcePart, SourceVerdict } from '../../../sp800-22/src/source-rule/index.ts';
 import { notJudgedTexts, rowNotes } from './not-judged.ts';
-import { type AssessSummary, hasPassed } from './summary.ts';
+import { pValueText, SMALLEST_FIXED } from './p-value-text.ts';
+import { type AssessSummary, type GroupSummary, hasPassed } from './summary.ts';
 import { alignColumns, countText } from './table.ts';
+import { partRows, SOURCE_RULE, smallestText, sourceText } from './verdict-text.ts';
 
 /** The `summary` of a report on several sequences. */
 export function toJsonSummary(summary: AssessSummary): object {
-  const { sequences, complete, tests, secondLevel, allSequences, supplements } = summary;
+  const { sequences, complete, tests, supplements } = summary;
   return {
     sequences,
     complete,
     passed: hasPassed(summary),
+    ...toJsonGroup(summary),
     tests,
-    second_level: toJsonSecondLevel(secondLevel),
-    ...toJsonAll(allSequences),
     ...(supplements && {
       supplements: {
         standard: NOT_OF_STANDARD,
+        ...toJsonGroup(supplements),
         tests: supplements.tests,
-        second_level: toJsonSecondLevel(supplements.secondLevel),
-        ...toJsonAll(supplements.allSequences),
       },
     }),
   };
 }
 
-function toJsonAll(all: AllSequences | undefined): object {
-  if (!all) return {};
-  const { pValues, smallest, p, alpha, passed } = all;
-  return { all_sequences: { p_values: pValues, smallest, p, alpha, passed } };
+function toJsonGroup({ smallest, verdict, secondLevel }: GroupSummary): object {
+  const { passed, alpha, parts, findings } = verdict;
+  return {
+    smallest: smallest ?? null,
+    verdict: { passed, alpha, parts: parts.map((part) => toJsonPart(part, findings)) },
+    second_level: toJsonSecondLevel(secondLevel),
+  };
+}
+
+/** The figures of the second level stand beside the verdict, because there are many. */
+function toJsonPart(part: SourcePart, findings: SourceVerdict['findings']): object {
+  return part.name === 'second_level' ? part : { ...part, found: findings[part.name] ?? null };
 }
 
 function toJsonSecondLevel(secondLevel: SecondLevel): object {
@@ -89,9 +97,6 @@ export const NO_CERTIFICATE: readonly string[] = [
   'sequence that passes may still be predictable.',
 ];
 
-/** Smaller p-values are written with an exponent. */
-const SMALLEST_FIXED = 1e-4;
-
 export const TEST_RULE: string = `A test passes if its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
 
 /** Explains the constants that the heading names. */
@@ -101,12 +106,12 @@ const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
 };
 
 /** The text report on the tests of one sequence, with a final line end. */
-export function formatSequenceText(report: SuiteReport): string {
+export function formatSequenceText(report: SuiteReport, summary: AssessSummary): string {
   if (report.tests.length === 0) return joinLines([heading(report, 1)]);
   const { constants, tests, tests_passed, total_tests } = toAssessReport(report);
   const rows = tests.map((test) => [
     test.name,
-    smallestText(test),
+    smallestOfTest(test),
     test.corrected_p === null ? '-' : pValueText(test.corrected_p),
     resultText(test),
   ]);
@@ -114,10 +119,11 @@ export function formatSequenceText(report: SuiteReport): string {
   return joinLines([
     heading(report, 1),
     '',
+    ...sourceLines(summary),
     ...alignColumns([['test', 'p-value', 'corrected p', 'result'], ...rows]),
     '',
     `${passedText(tests_passed, total_tests, tests.length)}.`,
-    ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
+    ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
     TEST_RULE,
     CONSTANTS_NOTE[constants],
     ...NO_CERTIFICATE,
@@ -132,10 +138,8 @@ export function passedText(passed: number, applicable: number, tests: number, no
 }
 
 /** The text report on the tests of several sequences, with a final line end. `first` is the report on the first one. */
-export function formatSummaryText(
-  first: SuiteReport,
-  { sequences, complete, tests, secondLevel, allSequences }: AssessSummary,
-): string {
+export function formatSummaryText(first: SuiteReport, summary: AssessSummary): string {
+  const { sequences, complete, tests, secondLevel } = summary;
   const early = complete ? '' : '; ended early';
   const title = `${heading(first, sequences)}${early}`;
   if (tests.length === 0) return joinLines([title]);
@@ -143,11 +147,11 @@ export function formatSummaryText(
   return joinLines([
     title,
     '',
+    ...sourceLines(summary),
     ...(secondLevel.judged ? [...finalAnalysis(secondLevel), ''] : []),
     ...alignColumns([['test', 'sequences passed'], ...rows]),
     '',
     ...verdictLines(secondLevel),
-    ...allSequencesTexts(allSequences),
     TEST_RULE,
     CONSTANTS_NOTE[first.constants],
     ...NO_CERTIFICATE,
@@ -206,9 +210,8 @@ export function rowName({ test, label }: RowCounts): string {
 }
 
 function verdictLines(secondLevel: SecondLevel): string[] {
-  if (!secondLevel.judged) {
-    return [`Second level (SP 800-22 §4.2): not judged, ${secondLevel.reason}.`];
-  }
+  // The table of the parts has the reason.
+  if (!secondLevel.judged) return [];
   const { rowsJudged, rowsFailed, passed } = secondLevel;
   return [
     ...standardTexts(secondLevel).map((text) => `* ${text}`),
@@ -222,14 +225,21 @@ function verdictLines(secondLevel: SecondLevel): string[] {
   ];
 }
 
-/** Returns the verdict on all tests of all sequences, if there is one. */
-export function allSequencesTexts(all: AllSequences | undefined): string[] {
-  if (!all) return [];
-  const { pValues, smallest, p, alpha, passed } = all;
-  const least = `${pValueText(smallest.p)} (${smallest.test}, sequence ${grouped(smallest.sequence)})`;
+/** Returns the verdict on the source by the tests, or by the supplements, and an empty line. */
+export function sourceLines(group: GroupSummary, what?: string): string[] {
+  const rows = partRows(group).map(({ title, p, limit, result, found }) => [
+    title,
+    p,
+    limit,
+    result,
+    found,
+  ]);
   return [
-    `All sequences together: ${passed ? 'no failure' : 'FAILED'}.`,
-    `Their smallest corrected p, ${least}, times their number, ${grouped(pValues)}, is ${p >= 1 ? '1 or more' : pValueText(p)}; it fails below ${alpha}.`,
+    `${sourceText(group.verdict.passed, what)}.`,
+    ...(group.smallest ? [smallestText(group.smallest)] : []),
+    ...alignColumns([['part', 'p', 'limit', 'result', 'most extreme'], ...rows]),
+    ...SOURCE_RULE,
+    '',
   ];
 }
 
@@ -238,11 +248,11 @@ export function verdictNotes(secondLevel: SecondLevelVerdict): string[] {
   const { checks, checkAlpha, familyAlpha, rowsJudged } = secondLevel;
   const percent = `${familyAlpha * 100} %`;
   return [
-    'The second level (§4.2) judges the source. A row is one p-value of a test, over all sequences. It has',
+    'The second level (§4.2) judges rows. A row is one p-value of a test, over all sequences. It has',
     `two checks: how many sequences have p >= ${ALPHA}, not corrected (binomial p), and whether their p-values`,
     'are distributed as those of a sound source at this length (uniformity p; P-value_T takes them as uniform).',
     `A row fails if one is below ${checkAlpha.toExponential(2)}: ${percent} divided by ${checks} checks of ${countText(rowsJudged, 'row')}.`,
-    `So at most about ${percent} of sound sources fail.`,
+    `So this part fails at most about ${percent} of sound sources.`,
   ];
 }
 
@@ -281,19 +291,14 @@ function checkText(check: Check): string {
 }
 
 /** Returns the smallest p-value and the number of p-values. */
-function smallestText({ applicable, p_values, statistics }: AssessedTest): string {
+function smallestOfTest({ applicable, p_values, statistics }: AssessedTest): string {
   if (!applicable) return '-';
   if (statistics.prerequisite_met === false) return '0 (share of ones is off)';
   const text = pValueText(Math.min(...p_values));
   return p_values.length === 1 ? text : `${text} (smallest of ${p_values.length})`;
 }
 
-export function pValueText(p: number): string {
-  if (p === 0) return '0';
-  return p >= SMALLEST_FIXED ? p.toFixed(6) : p.toExponential(3);
-}
-
 function resultText({ applicable, reason, passed }: AssessedTest): string {
   if (!applicable) return `not applicable: ${reason}`;
-  return passed ? 'passed' : 'FAILED';
+  return passed ? 'passed' : 'failed';
 }

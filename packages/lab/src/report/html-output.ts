@@ -11,7 +11,6 @@ import {
   testLevelP,
 } from '../../../sp800-22/src/index.ts';
 import { FailingSequences, resultOf, type SequenceResult } from './failing-sequences.ts';
-import { pValueText } from './format.ts';
 import { PValueClasses } from './html/distribution.ts';
 import { LISTED_SEQUENCES } from './html/failing-section.ts';
 import type { Markup } from './html/markup.ts';
@@ -21,6 +20,7 @@ import { rasterFigure } from './html/raster.ts';
 import { measureSpectrum, spectrumFigure } from './html/spectrum.ts';
 import type { Smallest } from './html/tests-table.ts';
 import { walkEnvelope, walkFigure } from './html/walk.ts';
+import { pValueText } from './p-value-text.ts';
 import type { AssessOutput, AssessSummary } from './summary.ts';
 import { type TraceSource, traceJson, traceRows } from './trace.ts';
 import {

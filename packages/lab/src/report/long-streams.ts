@@ -7,7 +7,7 @@ import {
   NOT_OF_STANDARD,
   THOROUGH_TESTS,
 } from '../../../sp800-22/src/index.ts';
-import { pValueText } from './format.ts';
+import { pValueText } from './p-value-text.ts';
 import { alignColumns, countText } from './table.ts';
 
 const NO_STREAM = `none, the sequences have fewer than ${grouped(LONG_STREAM_MINIMUM_BITS)} bits together.`;

@@ -19,8 +19,8 @@ export function makeOutput(kind: OutputKind, write: Write, trace?: TraceSource):
 }
 
 /**
- * Writes one report, or `{"bits", "constants", "sequences": […], "summary", …}` on one line if there are several
- * sequences or the run ended early. Each report is written as soon as it is complete.
+ * Writes one report with `summary`, or `{"bits", "constants", "sequences": […], "summary", …}` on one line if there are
+ * several sequences or the run ended early. Each report is written as soon as it is complete.
  */
 class JsonOutput implements AssessOutput {
   readonly #write: Write;
@@ -50,6 +50,7 @@ class JsonOutput implements AssessOutput {
       const report = {
         ...toAssessReport(this.#first),
         ...longStreamsJson(summary.longStreams),
+        summary: toJsonSummary(summary),
         ...this.#traceJson(summary),
       };
       this.#write(`${JSON.stringify(report)}\n`);
@@ -110,13 +111,13 @@ function isSole({ sequences, complete }: AssessSummary): boolean {
 }
 
 function sequenceOrSource(first: SuiteReport, summary: AssessSummary): string {
-  if (isSole(summary)) return formatSequenceText(first);
+  if (isSole(summary)) return formatSequenceText(first, summary);
   return formatSummaryText(first, summary);
 }
 
 function supplementText({ supplements }: SuiteReport, summary: AssessSummary): string {
   if (!supplements || !summary.supplements) return '';
   return isSole(summary)
-    ? formatSupplements(supplements)
+    ? formatSupplements(supplements, summary.supplements)
     : formatSupplementSummary(summary.supplements);
 }

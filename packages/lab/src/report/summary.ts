@@ -1,7 +1,6 @@
 /** The summary of a run over many sequences, and the interface of its outputs. */
 
 import {
-  type AllSequences,
   type Constants,
   judgeLongStreams,
   judgeSecondLevel,
@@ -10,38 +9,49 @@ import {
   PValueTally,
   type RowCounts,
   type SecondLevel,
-  SmallestPValues,
   type SuiteReport,
   type SupplementName,
   type SupplementOutcome,
-  sequencePValues,
   TEST_NAMES,
   type TestName,
   type TestParameters,
 } from '../../../sp800-22/src/index.ts';
+import {
+  Repeats,
+  SHARES,
+  SourceRule,
+  type SourceVerdict,
+  supplementEvidence,
+  testEvidence,
+} from '../../../sp800-22/src/source-rule/index.ts';
+import { type SmallestRow, SmallestRows } from './smallest-row.ts';
+import type { DrawnSequence } from './worst-sequence.ts';
+
 /** The result of a run. */
-export interface AssessSummary {
+export interface AssessSummary extends GroupSummary {
   readonly sequences: number;
   /** False when the run ended early: by Ctrl-C or by an error. */
   readonly complete: boolean;
   readonly tests: readonly TestCounts[];
   /** The counts of each p-value of the tests, also of sources that are not judged. */
   readonly rows: readonly RowCounts<TestName>[];
-  readonly secondLevel: SecondLevel;
-  /** The verdict on all tests of all sequences: only if there are several, which the second level does not judge. */
-  readonly allSequences?: AllSequences;
   /** Only if supplements were run. */
   readonly supplements?: SupplementSummary;
   /** Only if they were wanted, of a complete run. */
   readonly longStreams?: LongStreams;
 }
 
-/** The supplements of a run: a group of its own, with a verdict of its own. */
-export interface SupplementSummary {
-  readonly tests: readonly SupplementCounts[];
+/** What is known of a source by the tests, or by the supplements. */
+export interface GroupSummary {
   readonly secondLevel: SecondLevel;
-  /** As that of the tests. */
-  readonly allSequences?: AllSequences;
+  readonly verdict: SourceVerdict;
+  /** The smallest p-value of all, not corrected; left out if there is none. */
+  readonly smallest?: SmallestRow;
+}
+
+/** The supplements of a run: a group of its own, with a verdict of its own. */
+export interface SupplementSummary extends GroupSummary {
+  readonly tests: readonly SupplementCounts[];
 }
 
 export interface SupplementCounts {
@@ -59,33 +69,17 @@ export interface TestCounts {
   readonly passed: number;
 }
 
-/**
- * Returns the verdict on the source: false if one of the two groups or a long stream failed, null if no group was judged.
- * A group that the second level does not judge fails if its smallest p-value is too small; else it has no verdict.
- */
-export function hasPassed({ supplements, longStreams, ...tests }: AssessSummary): boolean | null {
+/** Returns the verdict on the source: false if one of the two groups or a long stream failed, null if no group was judged. */
+export function hasPassed({ verdict, supplements, longStreams }: AssessSummary): boolean | null {
   if (longStreams?.passed === false) return false;
-  const groups = [tests, supplements].map((group) => group && groupPassed(group));
+  const groups = [verdict.passed, supplements?.verdict.passed];
   if (groups.includes(false)) return false;
   return groups.includes(true) ? true : null;
 }
 
-function groupPassed({
-  secondLevel,
-  allSequences,
-}: Pick<AssessSummary, 'secondLevel' | 'allSequences'>): boolean | null {
-  if (secondLevel.judged) return secondLevel.passed;
-  return allSequences?.passed === false ? false : null;
-}
-
-/**
- * Returns whether the report says FAILED: of the source if it is judged, or of a test or supplement of a sole sequence.
- */
+/** Returns whether the report says FAILED. */
 export function hasFailed(summary: AssessSummary): boolean {
-  const passed = hasPassed(summary);
-  if (passed !== null) return !passed;
-  const all = [...summary.tests, ...(summary.supplements?.tests ?? [])];
-  return summary.sequences === 1 && all.some(({ applicable, passed }) => passed < applicable);
+  return hasPassed(summary) === false;
 }
 
 /** Receives reports in the order of the sequences. `end` comes last, and only after at least one `add`. */
@@ -96,6 +90,7 @@ export interface AssessOutput {
 
 /** Counts of a run. Their size grows with the tests, not with the sequences. */
 export class RunCounts {
+  readonly #offsetBits: number;
   #supplements: SupplementTally | undefined;
   /** Begins with the first report, whose length and parameters determine the rows. */
   #tally: PValueTally | undefined;
@@ -104,10 +99,15 @@ export class RunCounts {
   #bits = 0;
   #parameters: TestParameters = {};
   #constants: Constants = 'exact';
-  readonly #smallest = new SmallestPValues();
   #longStreams: LongStreams | undefined;
+  readonly #rule = new SourceRule();
+  readonly #smallest = new SmallestRows();
+  /** Begins with the first sequence that is taken. */
+  #repeats: Repeats | undefined;
 
-  constructor(tests: readonly TestName[]) {
+  /** `offsetBits` are the bits of the input before the first sequence. */
+  constructor(tests: readonly TestName[], offsetBits = 0) {
+    this.#offsetBits = offsetBits;
     const selected = TEST_NAMES.filter((name) => tests.includes(name));
     this.#tests = new Map(selected.map((name) => [name, { applicable: 0, passed: 0 }]));
   }
@@ -116,11 +116,19 @@ export class RunCounts {
     return this.#tally?.sequences ?? 0;
   }
 
+  /** Looks for data that occur twice. Takes each sequence before it is tested, if all tests are run. */
+  take({ bytes, bits, offsetBits }: DrawnSequence, index: number): void {
+    if (this.#tests.size < TEST_NAMES.length) return;
+    this.#repeats ??= new Repeats();
+    this.#repeats.add({ bytes, n: bits, offsetBits }, index + 1);
+  }
+
   add(report: SuiteReport): void {
     this.#bits = report.bits;
     this.#parameters = report.parameters;
     this.#constants = report.constants;
-    this.#smallest.add(sequencePValues(report));
+    this.#rule.add(testEvidence(report));
+    this.#smallest.add(report.tests, report);
     this.#tally ??= new PValueTally([...this.#tests.keys()], report.bits, report.parameters);
     this.#tally.add(report);
     this.#addSupplements(report);
@@ -137,40 +145,35 @@ export class RunCounts {
     this.#longStreams = judgeLongStreams(reports);
   }
 
-  #addSupplements({ supplements, bits }: SuiteReport): void {
-    if (!supplements) return;
-    this.#supplements ??= new SupplementTally(supplements, bits);
-    this.#supplements.add(supplements);
+  #addSupplements(report: SuiteReport): void {
+    if (!report.supplements) return;
+    this.#supplements ??= new SupplementTally(report.supplements, report.bits);
+    this.#supplements.add(report.supplements, report);
   }
 
   summary(complete: boolean): AssessSummary {
+    const { sequences } = this;
     const secondLevel = judgeSecondLevel(
-      this.sequences,
+      sequences,
       this.#tally?.rows ?? [],
       this.#bits,
       this.#parameters,
       this.#constants,
+      SHARES.second_level,
     );
+    const repeat = this.#repeats && (this.#repeats.within(sequences) ?? null);
     return {
-      sequences: this.sequences,
+      sequences,
       complete,
       tests: [...this.#tests].map(([name, counts]) => ({ name, ...counts })),
       rows: (this.#tally?.rows ?? []).filter(isOfTest),
       secondLevel,
-      ...allOf(this.#smallest, secondLevel, this.sequences),
-      ...(this.#supplements && { supplements: this.#supplements.summary() }),
+      verdict: this.#rule.judge(secondLevel, repeat),
+      ...this.#smallest.member(this.#offsetBits),
+      ...(this.#supplements && { supplements: this.#supplements.summary(this.#offsetBits) }),
       ...(this.#longStreams && { longStreams: this.#longStreams }),
     };
   }
-}
-
-/** Returns the member `allSequences` of a group, if it has one. */
-function allOf(
-  { verdict }: SmallestPValues,
-  { judged }: SecondLevel,
-  sequences: number,
-): { allSequences?: AllSequences } {
-  return judged || sequences < 2 || !verdict ? {} : { allSequences: verdict };
 }
 
 function isOfTest(row: RowCounts): row is RowCounts<TestName> {
@@ -182,7 +185,8 @@ class SupplementTally {
   readonly #tally: PValueTally;
   readonly #counts: Map<SupplementName, SupplementCounts>;
   readonly #bits: number;
-  readonly #smallest = new SmallestPValues();
+  readonly #rule = new SourceRule();
+  readonly #smallest = new SmallestRows();
 
   constructor(outcomes: readonly SupplementOutcome[], bits: number) {
     this.#bits = bits;
@@ -193,11 +197,10 @@ class SupplementTally {
     );
   }
 
-  add(outcomes: readonly SupplementOutcome[]): void {
+  add(outcomes: readonly SupplementOutcome[], report: SuiteReport): void {
     this.#tally.add({ tests: outcomes });
-    this.#smallest.add(
-      outcomes.flatMap((one) => (one.applicable ? [{ test: one.name, p: one.pValues[0] }] : [])),
-    );
+    this.#rule.add(supplementEvidence(report.bits, outcomes));
+    this.#smallest.add(outcomes, report);
     for (const outcome of outcomes) {
       const counts = this.#counts.get(outcome.name);
       if (!counts || !outcome.applicable) continue;
@@ -210,13 +213,15 @@ class SupplementTally {
     }
   }
 
-  summary(): SupplementSummary {
+  summary(offsetBits: number): SupplementSummary {
     const { sequences, rows } = this.#tally;
-    const secondLevel = judgeSecondLevel(sequences, rows, this.#bits);
+    const share = SHARES.second_level;
+    const secondLevel = judgeSecondLevel(sequences, rows, this.#bits, {}, 'exact', share);
     return {
       tests: [...this.#counts.values()],
       secondLevel,
-      ...allOf(this.#smallest, secondLevel, sequences),
+      verdict: this.#rule.judge(secondLevel),
+      ...this.#smallest.member(offsetBits),
     };
   }
 }

@@ -3,13 +3,13 @@
 import {
   grouped,
   NOT_OF_STANDARD,
-  type SecondLevel,
   type Statistics,
   type SupplementName,
   type SupplementOutcome,
 } from '../../../sp800-22/src/index.ts';
-import { allSequencesTexts, failureText, pValueText } from './format.ts';
-import type { SupplementSummary } from './summary.ts';
+import { failureText, sourceLines } from './format.ts';
+import { pValueText } from './p-value-text.ts';
+import type { GroupSummary, SupplementSummary } from './summary.ts';
 import { alignColumns } from './table.ts';
 
 /** What each supplement detects. */
@@ -32,33 +32,35 @@ export function findingText(outcome: SupplementOutcome): string {
 }
 
 /** The text on the supplements of one sequence, with a final line end. */
-export function formatSupplements(outcomes: readonly SupplementOutcome[]): string {
+export function formatSupplements(
+  outcomes: readonly SupplementOutcome[],
+  group: GroupSummary,
+): string {
   const failed = outcomes.filter((one) => one.applicable && !one.passed).map(({ name }) => name);
   const rows = outcomes.map((one) => {
     if (!one.applicable) return [one.name, '-', `not applicable: ${one.reason}`, ''];
-    const result = one.passed ? 'passed' : 'FAILED';
+    const result = one.passed ? 'passed' : 'failed';
     return [one.name, pValueText(one.pValues[0]), result, findingText(one)];
   });
   return joined([
     `Supplements, ${NOT_OF_STANDARD}:`,
     ...alignColumns([['supplement', 'p-value', 'result', 'largest deviation'], ...rows]),
-    ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
+    ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
+    '',
+    ...sourceLines(group, 'Source, by the supplements').slice(0, -1),
   ]);
 }
 
 /** The text on the supplements of many sequences, with a final line end. */
-export function formatSupplementSummary({
-  tests,
-  secondLevel,
-  allSequences,
-}: SupplementSummary): string {
+export function formatSupplementSummary(group: SupplementSummary): string {
+  const { tests, secondLevel } = group;
   const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   const judged = secondLevel.judged ? secondLevel.rows : [];
   return joined([
     `Supplements, ${NOT_OF_STANDARD}:`,
     ...alignColumns([['supplement', 'sequences passed'], ...rows]),
-    supplementVerdict(secondLevel),
-    ...allSequencesTexts(allSequences),
+    '',
+    ...sourceLines(group, 'Source, by the supplements').slice(0, -1),
     ...judged.filter((row) => row.judged && !row.passed).map(failureText),
   ]);
 }
@@ -66,11 +68,4 @@ export function formatSupplementSummary({
 /** Returns the lines after an empty one. */
 function joined(lines: readonly string[]): string {
   return `\n${lines.join('\n')}\n`;
-}
-
-/** Returns the verdict in one sentence. */
-export function supplementVerdict(secondLevel: SecondLevel): string {
-  if (!secondLevel.judged) return `Supplements: not judged, ${secondLevel.reason}.`;
-  const { passed, rowsFailed, rowsJudged } = secondLevel;
-  return `Supplements: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`;
 }

@@ -21,47 +21,160 @@ function write(name: string, bytes: Uint8Array): string {
   return path;
 }
 
-/** Six tests for short sequences, so that 10 of these have 60 results. */
-const SIX_TESTS = [
-  'frequency',
-  'block_frequency',
-  'cumulative_sums',
-  'runs',
-  'longest_run',
-  'dft',
-].flatMap((name) => ['--test', name]);
-
 const assess = (file: string, ...flags: string[]) =>
   runCommand(['assess', file, '--sequences', 'all', '--threads', '1', '--fail', ...flags]);
 
-describe('phm-lab assess --fail on 2 to 54 sequences', () => {
-  it('fails a dead source by all sequences together', async () => {
-    const { code, stdout, stderr } = await assess(
-      write('dead.bin', Buffer.alloc(1250)),
-      ...['--bits', '1000'],
-    );
-    assert.deepEqual([code, stderr], [1, '']);
-    assert.match(stdout, /^All sequences together: FAILED\.$/m);
-    assert.match(
-      stdout,
-      /^Their smallest corrected p, .* \(frequency, sequence 1\), times their number, /m,
+/** The summary of a JSON report, as far as these tests read it. */
+interface Summary {
+  readonly passed: boolean | null;
+  readonly smallest: object;
+  readonly verdict: {
+    readonly parts: readonly { name: string; judged: boolean; passed?: boolean; found?: object }[];
+  };
+}
+
+type Part = Summary['verdict']['parts'][number];
+
+function partOf({ parts }: Summary['verdict'], name: string): Part {
+  const part = parts.find((one) => one.name === name);
+  assert.ok(part);
+  return part;
+}
+
+async function summaryOf(file: string, bits: number): Promise<Summary> {
+  const flags = ['--bits', String(bits), '--sequences', 'all', '--threads', '1'];
+  return (await commandJson<{ summary: Summary }>(['assess', file, ...flags])).summary;
+}
+
+/** Returns a sound file whose last sequences are zeros. */
+function deadFile(bits: number, sequences: number, dead: number): string {
+  const bytes = stream((bits / 8) * sequences);
+  bytes.fill(0, (bits / 8) * (sequences - dead));
+  return write(`dead-${dead}-of-${sequences}.bin`, bytes);
+}
+
+describe('phm-lab assess --fail on a sound file with dead sequences', () => {
+  for (const [bits, sequences, dead] of [
+    [100_000, 1, 1],
+    [100_000, 54, 1],
+    [100_000, 55, 1],
+    [100_000, 200, 1],
+    [10_000, 1000, 1],
+    [10_000, 1000, 10],
+    [128, 1000, 1],
+  ] as const) {
+    it(`fails ${dead} of ${sequences} sequences of ${bits} bits, and names the first of them`, async () => {
+      const file = deadFile(bits, sequences, dead);
+      const { code, stdout } = await assess(file, '--bits', String(bits));
+      assert.equal(code, 1);
+      const number = sequences - dead + 1;
+      const from = (number - 1) * bits;
+      const [first, last] = [from, from + bits - 1].map((bit) => bit.toLocaleString('en'));
+      assert.match(stdout, /^Source: FAILED\.$/m);
+      assert.match(
+        stdout,
+        new RegExp(
+          `^Smallest p-value: .*, sequence ${number.toLocaleString('en')}, bits ${first} to ${last} of the input\\.$`,
+          'm',
+        ),
+      );
+    });
+  }
+
+  it('passes the same file without a dead sequence, at each of these sizes', async () => {
+    for (const [bits, sequences] of [
+      [100_000, 1],
+      [100_000, 55],
+      [100_000, 200],
+      [10_000, 1000],
+      [128, 1000],
+    ] as const) {
+      const { code, stdout } = await assess(deadFile(bits, sequences, 0), '--bits', String(bits));
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /^Source: passed\.$/m);
+    }
+  });
+});
+
+describe('the smallest p-value of phm-lab assess', () => {
+  it('has its test, sequence and place in text, JSON, CSV and the page', async () => {
+    const bits = 10_000;
+    const file = deadFile(bits, 60, 2);
+    const page = join(folder, 'smallest.html');
+    const flags = ['--bits', String(bits), '--offset', '80', '--html', page];
+    const text = (await assess(file, ...flags)).stdout;
+    const csv = (await assess(file, '--bits', String(bits), '--offset', '80', '--csv')).stdout;
+    // The second but last sequence is the first dead one, and the last one of 59 behind 80 bits.
+    const place = 'sequence 59, bits 580,080 to 590,079 of the input';
+    assert.match(text, new RegExp(`^Smallest p-value: \\S+, .*, ${place}\\.$`, 'm'));
+    assert.match(csv, new RegExp(`^# Smallest p-value,".*, ${place}\\."$`, 'm'));
+    assert.match(readFileSync(page, 'utf8'), new RegExp(`Smallest p-value: .*, ${place}\\.`));
+    const { smallest } = await summaryOf(file, bits);
+    assert.deepEqual(
+      { ...smallest, p: 0, test: '', index: 0, label: '' },
+      {
+        ...{ test: '', index: 0, label: '', p: 0 },
+        ...{ sequence: 59, offset_bits: 580_000, bits: 10_000 },
+      },
     );
   });
 
-  it('does not fail a sound source, and warns that it is not judged', async () => {
-    const file = write('sound.bin', stream(1250));
-    const { code, stdout, stderr } = await assess(file, '--bits', '1000', ...SIX_TESTS);
-    assert.equal(code, 0);
-    assert.match(stdout, /^All sequences together: no failure\.$/m);
-    assert.match(
-      stdout,
-      /^Their smallest corrected p, 0\.003622 .*, 60, is 0\.217347; it fails below 0\.01\.$/m,
+  it('stands beside no tick on the page if a part failed by it', async () => {
+    const page = join(folder, 'ticks.html');
+    await assess(deadFile(10_000, 60, 1), '--bits', '10000', '--html', page);
+    const html = readFileSync(page, 'utf8');
+    assert.match(html, /✗<\/span>Source: FAILED<\/h2>/);
+    for (const row of html.split('<tr>').filter((one) => /class="number">0<\/td>/.test(one))) {
+      assert.doesNotMatch(row, /✓/);
+    }
+  });
+});
+
+describe('phm-lab assess on a piece of another source, a restart and a drift', () => {
+  it('finds a text header in one of 60 sequences of 2^17 bits, and says where it is', async () => {
+    const bytes = stream(60 * 16_384);
+    bytes.write('Model TRNG-7, firmware 1.2.3, captured 2026-11-29. '.repeat(11).slice(0, 512));
+    const { passed, verdict } = await summaryOf(write('header.bin', bytes), 2 ** 17);
+    const scan = partOf(verdict, 'scan');
+    assert.deepEqual([passed, scan.passed], [false, false]);
+    const { sequence, piece } = scan.found as { sequence: number; piece: object };
+    assert.deepEqual(
+      [sequence, { ...piece, measure: '' }],
+      [1, { measure: '', from: 0, bits: 4096, count: 0, trials: 512 }],
     );
-    assert.match(stderr, /the source is not judged: needs at least 55 sequences, got 10/);
-    const { summary } = await commandJson<{
-      summary: { passed: boolean | null; all_sequences: { passed: boolean } };
-    }>(['assess', file, '--bits', '1000', '--sequences', 'all']);
-    assert.deepEqual([summary.passed, summary.all_sequences.passed], [null, true]);
+  });
+
+  it('finds a generator that starts again in the middle', async () => {
+    const half = stream(100 * 2048);
+    const file = write('restart.bin', Buffer.concat([half, half]));
+    const { passed, verdict } = await summaryOf(file, 16_384);
+    const repeats = partOf(verdict, 'repeats');
+    assert.deepEqual([passed, repeats.passed], [false, false]);
+    const { sequence, earlier_sequence } = repeats.found as Record<string, number>;
+    assert.equal(sequence - earlier_sequence, 100);
+  });
+
+  it('finds a bias that no sequence shows: 50.3 % ones in 200 sequences', async () => {
+    const bytes = stream(200 * 2048);
+    // A byte in 21 gets one of its eight bits set: of these half were zeros.
+    const noise = aesCtr(Buffer.alloc(32, 10), 2 * bytes.length);
+    for (let i = 0; i < bytes.length; i++) {
+      if (noise[2 * i] < 12) bytes[i] |= 1 << (noise[2 * i + 1] & 7);
+    }
+    const { passed, verdict } = await summaryOf(write('bias.bin', bytes), 16_384);
+    assert.equal(passed, false);
+    assert.equal(partOf(verdict, 'walks').passed, false);
+  });
+});
+
+describe('phm-lab assess --fail on one sequence', () => {
+  it('does not fail a source whose only sequence fails one test at 1 %', async () => {
+    // Sequence 10 of this stream fails frequency and cumulative_sums: p = 0.004 and 0.003.
+    const file = write('one.bin', stream(10 * 125).subarray(9 * 125));
+    const { code, stdout } = await assess(file, '--bits', '1000');
+    assert.match(stdout, /^Failed: /m);
+    assert.match(stdout, /^Source: passed\.$/m);
+    assert.equal(code, 0);
   });
 });
 
@@ -114,15 +227,18 @@ describe('the headline of the page', () => {
     });
     const file = write('copies.bin', Buffer.concat(parts));
     const supplements = ['--bits', '10240', '--supplements', '--test', 'frequency'];
-    assert.match(await headline(file, ...supplements), /^✗ .*; supplements FAILED$/);
+    assert.match(
+      await headline(file, ...supplements),
+      /^✗ Source: passed; by the supplements: FAILED$/,
+    );
     const alone = ['--bits', '10240', '--test', 'autocorrelation'];
-    assert.match(await headline(file, ...alone), /^✗ Supplements: FAILED, /);
+    assert.match(await headline(file, ...alone), /^✗ Source, by the supplements: FAILED$/);
   });
 
   it('shows no test if only supplements were run, of any number of sequences', async () => {
     const file = write('repeats.bin', Buffer.alloc(12_800, 'a period of 16 b'));
     const alone = ['--format', 'binary', '--bits', '10240', '--test', 'autocorrelation'];
-    assert.equal(await headline(file, ...alone), '✗ Supplements: FAILED');
+    assert.equal(await headline(file, ...alone), '✗ Source, by the supplements: FAILED');
     const page = join(folder, 'sole.html');
     const sole = await runCommand(['assess', file, '--fail', ...alone, '--html', page]);
     const html = readFileSync(page, 'utf8');
@@ -134,12 +250,7 @@ describe('the headline of the page', () => {
     assert.match(trace, /^Parameters +none$/m);
     assert.ok(html.includes(`<p>${title}</p>`));
     assert.doesNotMatch(html, /SP 800-22 Rev\. 1a \(April|counted with the tests/);
-    assert.match(html, /✗<\/span>0 of 1 applicable supplements passed, 1 FAILED<\/h2>/);
+    assert.match(html, /✗<\/span>Source, by the supplements: FAILED<\/h2>/);
     assert.doesNotMatch(html, /id="tests"|id="source"|href="#tests"|tests passed|in eight/);
-  });
-
-  it('says FAILED if the sequences fail together', async () => {
-    const title = await headline(write('few.bin', Buffer.alloc(1250)), '--bits', '1000');
-    assert.match(title, /^✗ \d+ of \d+ single tests passed, source FAILED$/);
   });
 });

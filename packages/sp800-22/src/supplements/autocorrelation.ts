@@ -5,6 +5,7 @@
  * which for a sound source are independent: (A(d) + n − d) / 2 is binomial. The largest |A(d)| / √(n − d) is judged, with
  * Šidák's correction for the number of lags. The sums of different lags are uncorrelated; docs/evidence has simulations.
  */
+import { binomialTwoSided } from '../binomial.ts';
 import type { SupplementDefinition } from '../definition.ts';
 import { expm1, log1p, square } from '../elementary.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
@@ -28,6 +29,11 @@ export const autocorrelationSupplement: SupplementDefinition = {
     const sums =
       counts.autocorrelations(lags) ?? counts.unpacked((bits) => autocorrelations(bits, lags));
     return judgeAutocorrelation(counts.n, sums);
+  },
+  // The tail of one lag is binomial; as many lags have at most so many times the probability.
+  bound: ({ lags, lag, A }, n) => {
+    const terms = n - Number(lag);
+    return Math.min(1, Number(lags) * binomialTwoSided((terms + Number(A)) / 2, terms, 0.5));
   },
 };
 

@@ -25,6 +25,10 @@ export const spectralPeakSupplement: SupplementDefinition = {
     const { k, squared } = counts.largestPeak(thresholdSquared(counts.n, 'exact'));
     return judgeSpectralPeak(counts.n, k, squared);
   },
+  // With a normal g of two dimensions, E exp(t |S_k|²/n) = E exp(√(2t/n) g · S_k) ≤ E exp(t |g|²/2) = 1 / (1 − t), as cos²
+  // and sin² sum to n/2 for 0 < k < n/2. So P(|S_k|²/n ≥ x) ≤ x e^(1 − x) (Chernoff).
+  bound: ({ bins, power }) =>
+    Math.min(1, Number(bins) * (Number(power) <= 1 ? 1 : Number(power) * exp(1 - Number(power)))),
 };
 
 function spectralPeak(bits: Uint8Array): TestResult {

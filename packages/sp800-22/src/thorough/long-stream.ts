@@ -5,12 +5,12 @@
  * Tests of the suite, two supplements and tests of this folder give one p-value each. The spectral test and the supplement
  * on its peaks are left out: their transform needs 0.7 GB at this length.
  */
-import { sequencePValues } from '../all-sequences.ts';
 import { assertUint8Array } from '../arguments.ts';
 import { TEST_NAMES, type TestName } from '../catalogue.ts';
 import { grouped } from '../grouped.ts';
 import { runPackedSuite } from '../packed-suite.ts';
 import type { Statistics, TestResult } from '../result.ts';
+import { sequencePValues } from '../source-rule/sequence-p-values.ts';
 import type { SupplementName } from '../supplements/supplements.ts';
 import { isOfGate } from '../verdict.ts';
 import { birthdaySpacings } from './birthday-spacings.ts';

@@ -6,8 +6,8 @@ import {
   NOT_OF_STANDARD,
   THOROUGH_TESTS,
 } from '../../../../sp800-22/src/index.ts';
-import { pValueText } from '../format.ts';
 import { deviationText, longStreamVerdict, streamsText } from '../long-streams.ts';
+import { pValueText } from '../p-value-text.ts';
 import { SUPPLEMENT_DETECTS } from '../supplements.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 

@@ -1,14 +1,14 @@
 /** How the report judges, and where that differs from the standard (ISO/IEC 17025 §7.8.2.1 n and §7.8.6). */
 import {
-  type AllSequences,
   resolveParameters,
-  type SecondLevel,
   type SecondLevelVerdict,
   type SuiteReport,
   UNIFORMITY_ALPHA,
 } from '../../../../sp800-22/src/index.ts';
+import { PART_NAMES, SHARES } from '../../../../sp800-22/src/source-rule/index.ts';
 import { TEST_RULE, verdictNotes } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
+import { PARTS, percentText, SOURCE_RULE } from '../verdict-text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 
 /** Returns the section. `first` is the report on the first sequence. */
@@ -23,32 +23,26 @@ ${differences.length === 0 ? NOTHING : markup`<h3>Differences from SP 800-22</h3
 `;
 }
 
-function rulesOf({ tests, secondLevel, allSequences, supplements }: AssessSummary): string[] {
-  const ofSupplements = supplements
-    ? groupRules(supplements.secondLevel, supplements.allSequences)
-    : [];
-  if (tests.length === 0) return ofSupplements;
+function rulesOf({ secondLevel, supplements }: AssessSummary): string[] {
   return [
-    ...groupRules(secondLevel, allSequences),
+    SOURCE_RULE.join(' '),
+    PART_NAMES.map(
+      (name) =>
+        `${capital(PARTS[name].title)}, ${percentText(SHARES[name])}: ${PARTS[name].judges}.`,
+    ).join(' '),
+    TEST_RULE,
     ...(supplements ? [TWO_GROUPS] : []),
-    ...(secondLevel.judged ? [limitsText(secondLevel)] : []),
+    ...(secondLevel.judged ? [verdictNotes(secondLevel).join(' '), limitsText(secondLevel)] : []),
     'How often the tests miss a defective source depends on its defect, and is not known.',
   ];
 }
 
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 const TWO_GROUPS =
   'The supplements are judged by the same rule, as a group of their own: two groups fail twice as many sound sources.';
-
-/** Returns the rule for the tests, or for the supplements. */
-function groupRules(secondLevel: SecondLevel, allSequences: AllSequences | undefined): string[] {
-  if (secondLevel.judged) return [verdictNotes(secondLevel).join(' ')];
-  if (!allSequences) return [TEST_RULE];
-  const { alpha } = allSequences;
-  return [
-    TEST_RULE,
-    `The source fails if the smallest corrected p-value of all sequences, times their number, is below ${alpha}; else it is not judged. The two excursions tests are left out, because small p-values of theirs are not exact enough. So at most about ${100 * alpha} % of sound sources fail.`,
-  ];
-}
 
 /** Sets the standard's figures beside the verdict. */
 function limitsText(secondLevel: SecondLevelVerdict): string {

@@ -6,9 +6,10 @@ import {
   type SecondLevelVerdict,
   type SuiteReport,
 } from '../../../../sp800-22/src/index.ts';
-import { pValueText, rowName } from '../format.ts';
+import { rowName } from '../format.ts';
+import { pValueText } from '../p-value-text.ts';
 import type { AssessSummary, SupplementCounts } from '../summary.ts';
-import { findingText, SUPPLEMENT_DETECTS, supplementVerdict } from '../supplements.ts';
+import { findingText, SUPPLEMENT_DETECTS } from '../supplements.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 import { rowsTable } from './rows-table.ts';
 
@@ -20,7 +21,7 @@ export function supplementsSection(
   if (!supplements) return NOTHING;
   const { tests, secondLevel } = supplements;
   return markup`<section id="supplements"><h2>Supplements, ${NOT_OF_STANDARD}</h2>
-<p>${sole ? (ofStandard.length === 0 ? '' : 'They are not counted with the tests.') : supplementVerdict(secondLevel)}</p>
+<p>${ofStandard.length === 0 ? '' : 'They are not counted with the tests.'}</p>
 <div class="scroll" tabindex="0"><table>
 <caption>Results of the supplements</caption>
 <thead><tr><th scope="col">Supplement</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col">Detects</th></tr></thead>
@@ -54,6 +55,6 @@ function soleResult({ name }: SupplementCounts, { supplements = [] }: SuiteRepor
   if (!outcome.applicable) return `not applicable: ${outcome.reason}`;
   const verdict = outcome.passed
     ? markup`<span class="passed">✓ passed</span>`
-    : markup`<span class="failed">✗ FAILED</span>`;
+    : markup`<span class="failed">✗ failed</span>`;
   return markup`${verdict} (${findingText(outcome)})`;
 }

@@ -2,7 +2,7 @@
 
 import type { ApplicableOutcome, SuiteReport, TestName } from '../../../../sp800-22/src/index.ts';
 import { CATALOGUE, grouped } from '../../../../sp800-22/src/index.ts';
-import { pValueText } from '../format.ts';
+import { pValueText } from '../p-value-text.ts';
 import type { AssessSummary, TestCounts } from '../summary.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 
@@ -23,7 +23,7 @@ export function testsTable(
   const result = (counts: TestCounts): Content =>
     sole ? soleResult(counts, sole) : passes(counts, sequences);
   return markup`<section id="tests"><h2>Tests</h2>
-${secondLevel.judged ? markup`<p>A sequence passes a test by the corrected p-value. These counts are no verdict on the source, which is judged row by row.</p>` : NOTHING}
+${secondLevel.judged ? markup`<p>A sequence passes a test by the corrected p-value. These counts are no verdict on the source.</p>` : NOTHING}
 <div class="scroll" tabindex="0"><table>
 <caption>Results of the tests</caption>
 <thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">Corrected</th><th scope="col" class="number">p-values</th><th scope="col">Detects (section)</th></tr></thead>
@@ -67,5 +67,5 @@ function soleResult({ name }: TestCounts, { tests }: SuiteReport): Content {
 function verdict({ passed, prerequisiteMet }: ApplicableOutcome): Markup {
   if (passed) return markup`<span class="passed">✓ passed</span>`;
   const why = prerequisiteMet ? '' : ' (not carried out: the share of ones is off)';
-  return markup`<span class="failed">✗ FAILED</span>${why}`;
+  return markup`<span class="failed">✗ failed</span>${why}`;
 }

@@ -3,29 +3,21 @@
 import {
   grouped,
   NOT_OF_STANDARD,
+  SECOND_LEVEL_MINIMUM_SEQUENCES,
   type SecondLevelRow,
   type SuiteReport,
   TEST_NAMES,
-  testLevelP,
   UNIFORMITY_ALPHA,
 } from '../../../../sp800-22/src/index.ts';
-import { allSequencesTexts, NO_CERTIFICATE, passedText, pValueText, rowName } from '../format.ts';
+import { NO_CERTIFICATE, passedText, rowName } from '../format.ts';
 import { longStreamVerdict } from '../long-streams.ts';
 import { notJudgedTexts } from '../not-judged.ts';
-import { type AssessSummary, hasPassed, type SupplementSummary } from '../summary.ts';
-import { supplementVerdict } from '../supplements.ts';
+import { pValueText } from '../p-value-text.ts';
+import { type AssessSummary, type GroupSummary, hasPassed } from '../summary.ts';
 import { countText } from '../table.ts';
-import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+import { partRows, smallestText, sourceText } from '../verdict-text.ts';
+import { type Markup, markup, NOTHING } from './markup.ts';
 import { rowsTable } from './rows-table.ts';
-
-interface Verdict {
-  readonly state: 'passed' | 'failed' | 'open';
-  readonly title: string;
-  readonly figures: readonly Figure[];
-  /** The rows that failed the source, if any. */
-  readonly failures?: Markup;
-  readonly sentences: readonly Content[];
-}
 
 /** A key figure of the page, and what it counts. */
 interface Figure {
@@ -39,18 +31,19 @@ export function verdictSection(
   first: SuiteReport,
   sole: SuiteReport | undefined,
 ): Markup {
-  const ofSequences = sole ? verdictOnSequence(sole) : verdictOnSource(summary, first.bits);
-  const verdict = withStreams(ofSequences, summary);
-  const { state, title, figures, failures = NOTHING, sentences } = verdict;
-  const early = summary.complete
+  const { tests, supplements, complete, sequences } = summary;
+  const state = STATES.get(hasPassed(summary)) ?? 'open';
+  const early = complete
     ? NOTHING
-    : markup`<p><strong>Ended early:</strong> this report covers only what was finished: ${countText(summary.sequences)}.</p>`;
+    : markup`<p><strong>Ended early:</strong> this report covers only what was finished: ${countText(sequences)}.</p>`;
   return markup`<section id="verdict" class="verdict ${state}">
-<h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${title}</h2>
+<h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${titleOf(summary)}</h2>
 ${early}
-<dl>${figures.map(({ value, what }) => markup`<div><dt>${what}</dt><dd>${value}</dd></div>`)}</dl>
-${failures}
-${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
+<dl>${figuresOf(summary, first, sole).map(({ value, what }) => markup`<div><dt>${what}</dt><dd>${value}</dd></div>`)}</dl>
+${tests.length > 0 ? partsTable(summary, 'Parts of the verdict') : NOTHING}
+${supplements ? partsTable(supplements, `Parts of the verdict by the supplements, ${NOT_OF_STANDARD}`) : NOTHING}
+${failedRows(summary)}
+${sentencesOf(summary, sole).map((sentence) => markup`<p>${sentence}</p>`)}
 </section>`;
 }
 
@@ -63,132 +56,92 @@ export const LIMITS: Markup = markup`<section class="limits"><h2>What this does 
 </ul>
 </section>`;
 
-const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
+type State = 'passed' | 'failed' | 'open';
 
-/** Adds the verdict on long streams, which are in every other figure of the page. */
-function withStreams(verdict: Verdict, { longStreams }: AssessSummary): Verdict {
-  if (!longStreams) return verdict;
-  const sentences = [longStreamVerdict(longStreams), ...verdict.sentences];
-  if (longStreams.passed) return { ...verdict, sentences };
-  return { ...verdict, state: 'failed', title: `${verdict.title}; long streams FAILED`, sentences };
-}
+const STATES = new Map<boolean | null, State>([
+  [true, 'passed'],
+  [false, 'failed'],
+  [null, 'open'],
+]);
 
-const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15 tests by chance.';
+const SIGNS: Readonly<Record<State, string>> = { passed: '✓', failed: '✗', open: '–' };
 
-/** With more failed tests than this, or with one below this p-value, the page does not mention chance. */
-const FAILED_BY_CHANCE = 2;
-const SMALLEST_BY_CHANCE = 1e-4;
-
-const ONE_SAYS_LITTLE =
-  'One sequence says little about its source. The standard judges a source by many (§4.2), which were not tested here.';
-
-function verdictOnSequence(report: SuiteReport): Verdict {
-  const { tests, testsPassed, totalTests, bits, supplements = [] } = report;
-  const failedSupplements = supplements
-    .filter((one) => one.applicable && !one.passed)
-    .map(({ name }) => name);
-  const applicable = tests.filter((test) => test.applicable);
-  const failed = applicable.filter(({ passed }) => !passed).map(({ name }) => name);
-  const worst = Math.min(1, ...applicable.map(({ pValues }) => testLevelP(pValues)));
-  const isChance = failed.length <= FAILED_BY_CHANCE && worst >= SMALLEST_BY_CHANCE;
-  const judged = totalTests + supplements.filter((one) => one.applicable).length;
-  const isFailed = failed.length + failedSupplements.length > 0;
-  const ofTests = passedText(
-    testsPassed,
-    totalTests,
-    tests.length,
-    failed.length > 0 ? `, ${failed.length} FAILED` : '',
-  );
-  return {
-    state: isFailed ? 'failed' : judged === 0 ? 'open' : 'passed',
-    title: [
-      ...(tests.length > 0 ? [ofTests] : []),
-      ...(supplements.length > 0 ? [supplementsText(supplements, failedSupplements.length)] : []),
-    ].join('; '),
-    figures: [
-      { value: grouped(bits), what: 'bits' },
-      ...(tests.length > 0 ? testFigures(report, failed.length) : []),
-    ],
-    sentences: [
-      ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
-      ...(failedSupplements.length > 0
-        ? [`FAILED supplements, ${NOT_OF_STANDARD}: ${failedSupplements.join(', ')}.`]
-        : []),
-      ...(isChance && tests.length === TEST_NAMES.length ? [BY_CHANCE] : []),
-      ONE_SAYS_LITTLE,
-    ],
-  };
-}
-
-function testFigures({ testsPassed, totalTests, tests }: SuiteReport, failed: number): Figure[] {
+function titleOf({ tests, verdict, supplements, longStreams }: AssessSummary): string {
+  const bySupplements = `${tests.length > 0 ? '' : 'Source, '}by the supplements`;
   return [
-    { value: String(testsPassed), what: 'tests passed' },
-    { value: String(failed), what: 'tests failed' },
-    { value: String(tests.length - totalTests), what: 'not applicable' },
-  ];
+    ...(tests.length > 0 ? [sourceText(verdict.passed)] : []),
+    ...(supplements ? [sourceText(supplements.verdict.passed, bySupplements)] : []),
+    ...(longStreams ? [sourceText(longStreams.passed, 'by long streams')] : []),
+  ].join('; ');
 }
 
-function supplementsText(supplements: readonly { applicable: boolean }[], failed: number): string {
-  const applicable = supplements.filter((one) => one.applicable).length;
-  const text = `${applicable - failed} of ${applicable} applicable supplements passed`;
-  return failed > 0 ? `${text}, ${failed} FAILED` : text;
-}
-
-function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
-  const { sequences, secondLevel } = summary;
+function figuresOf(
+  { tests, sequences, secondLevel }: AssessSummary,
+  first: SuiteReport,
+  sole: SuiteReport | undefined,
+): Figure[] {
+  if (sole) return [{ value: grouped(sole.bits), what: 'bits' }, ...testFigures(sole)];
   const size = [
     { value: grouped(sequences), what: 'sequences' },
-    { value: grouped(bits), what: 'bits each' },
+    { value: grouped(first.bits), what: 'bits each' },
   ];
-  if (!secondLevel.judged) {
-    return verdictOnTests(summary, size, secondLevel.reason);
-  }
-  const { passed, rows, rowsJudged, rowsFailed, checkAlpha } = secondLevel;
-  const { supplements } = summary;
-  const ofTests = `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`;
-  const failed = rows.filter((row) => row.judged && !row.passed);
-  return {
-    state: hasPassed(summary) ? 'passed' : 'failed',
-    title: supplementsFailed(supplements) ? `${ofTests}; supplements FAILED` : ofTests,
-    figures: [
+  if (secondLevel.judged) {
+    const expected = secondLevel.expectedOutsideInterval.toFixed(2);
+    return [
       ...size,
       {
         value: `${secondLevel.rowsOutsideInterval}`,
-        what: `rows outside ±3σ; ${secondLevel.expectedOutsideInterval.toFixed(2)} expected`,
+        what: `rows outside ±3σ; ${expected} expected`,
       },
       {
         value: `${secondLevel.rowsNotUniform}`,
         what: `rows with P-value_T below ${UNIFORMITY_ALPHA}`,
       },
-    ],
-    failures: failed.length > 0 ? failedRows(failed, checkAlpha) : NOTHING,
-    sentences: [...supplementTexts(supplements), ...notJudgedTexts(secondLevel)],
-  };
+    ];
+  }
+  if (tests.length === 0) return size;
+  const failed = tests.reduce((sum, { applicable, passed }) => sum + applicable - passed, 0);
+  return [...size, { value: grouped(failed), what: 'single tests failed' }];
 }
 
-/** Reports whether the supplements fail the source, by the second level or by all sequences together. */
-function supplementsFailed(supplements: SupplementSummary | undefined): boolean {
-  if (!supplements) return false;
-  const { secondLevel, allSequences } = supplements;
-  return secondLevel.judged ? !secondLevel.passed : allSequences?.passed === false;
+function testFigures({ testsPassed, totalTests, tests }: SuiteReport): Figure[] {
+  if (tests.length === 0) return [];
+  return [
+    { value: String(testsPassed), what: 'tests passed' },
+    { value: String(totalTests - testsPassed), what: 'tests failed' },
+    { value: String(tests.length - totalTests), what: 'not applicable' },
+  ];
 }
 
-function supplementsTitle({ secondLevel, allSequences }: SupplementSummary): string {
-  if (!secondLevel.judged && allSequences?.passed === false) return 'Supplements: FAILED';
-  return supplementVerdict(secondLevel).replace(/\.$/, '');
+function partsTable(group: GroupSummary, caption: string): Markup {
+  const rows = partRows(group).map(
+    ({ part, title, p, limit, result, found }) =>
+      markup`<tr><th scope="row">${title}</th><td class="number">${p}</td><td class="number">${limit}</td><td>${part.judged ? signed(result, part.passed) : result}</td><td>${found}</td></tr>
+`,
+  );
+  return markup`<div class="scroll" tabindex="0"><table>
+<caption>${caption}</caption>
+<thead><tr><th scope="col">Part</th><th scope="col" class="number">p</th><th scope="col" class="number">Limit</th><th scope="col">Result</th><th scope="col">Most extreme</th></tr></thead>
+<tbody>
+${rows}</tbody></table></div>`;
 }
 
-function supplementTexts(supplements: SupplementSummary | undefined): Content[] {
-  if (!supplements) return [];
-  const { secondLevel, allSequences } = supplements;
-  const verdict = `${supplementVerdict(secondLevel)} They are ${NOT_OF_STANDARD}.`;
-  return [verdict, ...allSequencesTexts(allSequences)];
+function signed(result: string, passed: boolean): Markup {
+  return passed
+    ? markup`<span class="passed">✓ ${result}</span>`
+    : markup`<b class="failed">✗ ${result}</b>`;
 }
 
 /** Maximum number of failed rows in the verdict; the section of all rows marks every one. */
 const LISTED_FAILURES = 10;
 
-function failedRows(rows: readonly SecondLevelRow[], checkAlpha: number): Markup {
+function failedRows({ secondLevel }: AssessSummary): Markup {
+  if (!secondLevel.judged) return NOTHING;
+  const rows: readonly SecondLevelRow[] = secondLevel.rows.filter(
+    (row) => row.judged && !row.passed,
+  );
+  if (rows.length === 0) return NOTHING;
+  const { checkAlpha } = secondLevel;
   const more = rows.length - LISTED_FAILURES;
   const which = more > 0 ? `; ${grouped(more)} more are in the section of all rows` : '';
   const caption = `Rows that FAILED: a check is below ${pValueText(checkAlpha)}${which}`;
@@ -196,39 +149,31 @@ function failedRows(rows: readonly SecondLevelRow[], checkAlpha: number): Markup
   return rowsTable(caption, checkAlpha, [{ heading: '', rows: listed, nameOf: rowName }]);
 }
 
-const STATES = new Map<boolean | null, Verdict['state']>([
-  [true, 'passed'],
-  [false, 'failed'],
-  [null, 'open'],
-]);
+function sentencesOf(summary: AssessSummary, sole: SuiteReport | undefined): string[] {
+  const { smallest, supplements, secondLevel, sequences, longStreams } = summary;
+  return [
+    ...(longStreams ? [longStreamVerdict(longStreams)] : []),
+    ...(smallest ? [smallestText(smallest)] : []),
+    ...(supplements?.smallest ? [`Supplements: ${smallestText(supplements.smallest)}`] : []),
+    ...(sole ? soleTexts(sole) : []),
+    ...(secondLevel.judged ? notJudgedTexts(secondLevel) : []),
+    ...(sequences < SECOND_LEVEL_MINIMUM_SEQUENCES ? [FEW_SAY_LITTLE] : []),
+  ];
+}
 
-/** Returns the verdict where the second level judges no test: a count of all single tests, and the supplements. */
-function verdictOnTests(summary: AssessSummary, size: readonly Figure[], reason: string): Verdict {
-  const { tests, allSequences, supplements } = summary;
-  const passed = tests.reduce((sum, test) => sum + test.passed, 0);
-  const applicable = tests.reduce((sum, test) => sum + test.applicable, 0);
-  const isFailed = allSequences?.passed === false;
-  const single = `${grouped(passed)} of ${grouped(applicable)} single tests passed`;
-  const ofTests = `${single}, source ${isFailed ? 'FAILED' : 'not judged'}`;
-  return {
-    state: STATES.get(hasPassed(summary)) ?? 'open',
-    title: [
-      ...(tests.length > 0 ? [ofTests] : []),
-      ...(supplements && (tests.length === 0 || supplementsFailed(supplements))
-        ? [supplementsTitle(supplements)]
-        : []),
-    ].join('; '),
-    figures: [
-      ...size,
-      ...(tests.length > 0
-        ? [{ value: grouped(applicable - passed), what: 'single tests failed' }]
-        : []),
-    ],
-    sentences: [
-      ...(tests.length > 0 ? [`Second level (SP 800-22 §4.2): not judged, ${reason}.`] : []),
-      ...allSequencesTexts(allSequences),
-      ...supplementTexts(supplements),
-      'For a sound source, about one single test in a hundred fails.',
-    ],
-  };
+const FEW_SAY_LITTLE = `Few sequences say little about their source. The standard judges a source by ${SECOND_LEVEL_MINIMUM_SEQUENCES} or more (§4.2).`;
+
+const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15 tests by chance.';
+
+/** With more failed tests than this the page does not mention chance. */
+const FAILED_BY_CHANCE = 2;
+
+function soleTexts({ tests, testsPassed, totalTests, supplements = [] }: SuiteReport): string[] {
+  const failed = [...tests, ...supplements].filter((one) => one.applicable && !one.passed);
+  const isChance = tests.length === TEST_NAMES.length && failed.length <= FAILED_BY_CHANCE;
+  return [
+    ...(tests.length > 0 ? [`${passedText(testsPassed, totalTests, tests.length)}.`] : []),
+    ...(failed.length > 0 ? [`Failed: ${failed.map(({ name }) => name).join(', ')}.`] : []),
+    ...(isChance ? [BY_CHANCE] : []),
+  ];
 }

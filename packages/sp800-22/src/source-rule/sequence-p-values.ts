@@ -1,15 +1,12 @@
-/**
- * Judges all tests on all sequences of a source as one family: what remains where the second level judges nothing, and
- * a part of each level of `phm assess --doubling`.
- *
- * A source fails if the smallest of the k p-values is below α / k (Bonferroni: they need not be independent).
- */
-import { assertInteger, assertRows } from './arguments.ts';
-import type { RowName } from './labels.ts';
-import { FAMILY_ALPHA } from './second-level.ts';
-import { erfc } from './special-functions.ts';
-import { assertReport, type SuiteReport, type TestOutcome } from './suite.ts';
-import { type GatePValue, gatePValues } from './verdict.ts';
+/** The p-values of one sequence that are compared with those of others: one of each test. */
+import { assertInteger, assertRows } from '../arguments.ts';
+import type { RowName } from '../labels.ts';
+import { erfc } from '../special-functions.ts';
+import { assertReport, type SuiteReport, type TestOutcome } from '../suite.ts';
+import { type GatePValue, gatePValues } from '../verdict.ts';
+
+/** p-values of one sequence, each of one test. */
+export type Entered = readonly { readonly test: RowName; readonly p: number }[];
 
 /** One of the smallest p-values of a source. */
 export interface SmallPValue {
@@ -18,21 +15,6 @@ export interface SmallPValue {
   readonly sequence: number;
   readonly p: number;
 }
-
-/** The verdict on all tests of all sequences. */
-export interface AllSequences {
-  /** Number of p-values, each of one test on one sequence: k. */
-  readonly pValues: number;
-  readonly smallest: SmallPValue;
-  /** min(1, k · the smallest p-value). */
-  readonly p: number;
-  /** The share of sound sources that fails, at most. */
-  readonly alpha: number;
-  readonly passed: boolean;
-}
-
-/** p-values of one sequence, each of one test. */
-type Entered = readonly { readonly test: RowName; readonly p: number }[];
 
 /** Keeps the number of p-values and the smallest ones. Its size does not grow with the sequences. */
 export class SmallestPValues {
@@ -63,15 +45,6 @@ export class SmallestPValues {
   /** The smallest p-values, in order. */
   get smallest(): readonly SmallPValue[] {
     return this.#smallest;
-  }
-
-  /** The verdict; `undefined` without p-values. */
-  get verdict(): AllSequences | undefined {
-    const [smallest] = this.#smallest;
-    if (!smallest) return undefined;
-    const p = Math.min(1, this.#pValues * smallest.p);
-    const passed = p >= FAMILY_ALPHA;
-    return { pValues: this.#pValues, smallest, p, alpha: FAMILY_ALPHA, passed };
   }
 }
 

@@ -1,0 +1,96 @@
+/** The rule on sources: shares, parts, and verdicts that more data do not weaken. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../../packages/sp800-22/src/source-rule/sequence-counts.ts';
+import {
+  PART_NAMES,
+  SHARES,
+  SOURCE_ALPHA,
+  SourceRule,
+  type SourceVerdict,
+} from '../../../packages/sp800-22/src/source-rule/source-rule.ts';
+
+const UNJUDGED = { judged: false, reason: 'needs at least 55 sequences' } as const;
+
+/** Adds sequences whose smallest p-values are these. */
+function ruleOf(...smallest: readonly number[]): SourceRule {
+  const rule = new SourceRule();
+  for (const p of smallest)
+    rule.add({ bits: 1000, bounded: [{ test: 'frequency', p }], tests: [] });
+  return rule;
+}
+
+function partOf({ parts }: SourceVerdict, name: string) {
+  const part = parts.find((one) => one.name === name);
+  assert.ok(part);
+  return part;
+}
+
+test('the shares of the parts sum to the share of the rule', () => {
+  const sum = Object.values(SHARES).reduce((total, share) => total + share, 0);
+  assert.ok(Math.abs(sum - SOURCE_ALPHA) < 1e-15);
+  const { parts } = ruleOf(1).judge(UNJUDGED);
+  assert.deepEqual(
+    parts.map(({ name }) => name),
+    PART_NAMES,
+  );
+  for (const { name, alpha } of parts) assert.equal(alpha, SHARES[name]);
+});
+
+test('one impossible sequence fails the source at any number of sequences', () => {
+  for (const sound of [0, 1, 53, 54, 199, 999, 99_999]) {
+    const verdict = ruleOf(...new Array<number>(sound).fill(0.5), 1e-300).judge(UNJUDGED);
+    assert.equal(verdict.passed, false, `${sound} sound sequences`);
+    assert.equal(verdict.findings.smallest?.sequence, sound + 1);
+  }
+});
+
+test('a source whose first sequences fail at 1e-9 still fails with up to 100,000 sequences', () => {
+  for (const prefix of [1, 10, 1000]) {
+    const rule = ruleOf(...new Array<number>(prefix - 1).fill(0.5), 1e-9 / prefix);
+    const before = partOf(rule.judge(UNJUDGED), 'smallest');
+    assert.ok(before.judged && Math.abs(before.p / 1e-9 - 1) < 1e-9);
+    for (let i = prefix; i < 100_000; i++) {
+      rule.add({ bits: 1000, bounded: [{ test: 'frequency', p: 1 }], tests: [] });
+    }
+    assert.equal(rule.judge(UNJUDGED).passed, false, `${prefix} sequences before`);
+  }
+});
+
+test('the smallest p-value fails just below its share divided by the number of p-values', () => {
+  const limit = SHARES.smallest / 4;
+  assert.equal(ruleOf(0.5, 0.5, 0.5, limit * 1.001).judge(UNJUDGED).passed, true);
+  assert.equal(ruleOf(0.5, 0.5, 0.5, limit * 0.999).judge(UNJUDGED).passed, false);
+});
+
+/** Returns the verdict on 1,000 sequences, of which some have a test with this p-value. */
+function verdictOn(low: number, p: number): SourceVerdict {
+  const rule = new SourceRule();
+  for (let i = 0; i < 1000; i++) {
+    rule.add({ bits: 1000, bounded: [], tests: [{ test: 'dft', p: i < low ? p : 0.5 }] });
+  }
+  return rule.judge(UNJUDGED);
+}
+
+test('sequences below a limit are counted: as many as chance allows pass, more fail', () => {
+  assert.equal(verdictOn(10, 0.005).passed, true);
+  assert.equal(verdictOn(40, 0.005).passed, false);
+  assert.equal(verdictOn(1, 1e-5).passed, true);
+  assert.equal(verdictOn(8, 1e-5).passed, false);
+  assert.equal(verdictOn(1, 1e-13).passed, false);
+});
+
+test('a limit is exceeded with at least its own probability, and further limits have wider margins', () => {
+  for (const [i, { below, probability }] of LIMITS.entries()) {
+    assert.ok(probability >= below);
+    if (i > 0) assert.ok(probability / below >= LIMITS[i - 1].probability / LIMITS[i - 1].below);
+  }
+});
+
+test('without anything to judge there is no verdict', () => {
+  const rule = new SourceRule();
+  rule.add({ bits: 100, bounded: [], tests: [] });
+  const { passed, parts } = rule.judge(UNJUDGED);
+  assert.equal(passed, null);
+  assert.ok(parts.every((part) => !part.judged && part.reason.length > 0));
+});
