@@ -8,74 +8,76 @@ export type { Assessment } from './assess/assessment.ts';
 export { AssessError, type AssessFault, type AssessFigures } from './assess/errors.ts';
 export type { AssessOptions, Writers } from './assess/options.ts';
 export type { Progress } from './assess/suite-run.ts';
-export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
-export { type EntropyClaim, initialClaim } from './entropy/claim.ts';
-export { formWarning } from './entropy/form-warning.ts';
-export { type EntropyResult, entropyForms, nonIidResult } from './entropy/forms.ts';
 export {
-  fewPairsWarning,
-  formatIidRestartText,
-  formatIidText,
-  iidJson,
-  iidRestartJson,
-} from './entropy/iid-report.ts';
-export { conditionedPage, iidPage, iidRestartPage, restartPage } from './entropy/page-parts.ts';
-export {
+  alignColumns,
   bitsText,
+  checkFields,
   conditionedJson,
+  conditionedPage,
+  countText,
+  createdText,
+  digestName,
+  entropyForms,
   entropyJson,
+  entropyTrace,
   estimatorText,
+  fewPairsWarning,
+  fieldRows,
   formatConditionedText,
   formatEntropyText,
+  formatIidRestartText,
+  formatIidText,
+  formatNistReport,
   formatRestartText,
+  formWarning,
+  guessFormat,
+  hasFailed,
+  identityRows,
+  iidJson,
+  iidPage,
+  iidRestartJson,
+  iidRestartPage,
+  initialClaim,
+  isReadWhole,
+  makeOutput,
+  nonIidResult,
+  readText,
+  recogniseForm,
+  refuseForm,
+  reportEnd,
+  reportId,
+  reportTable,
   restartJson,
+  restartPage,
+  runningHead,
+  skipBits,
   tooFewWarning,
-} from './entropy/report.ts';
-export { type EntropyTrace, entropyTrace } from './entropy/trace.ts';
+  traceJson,
+  traceRows,
+  traceSection,
+} from './checked.ts';
+export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
+export type { EntropyClaim } from './entropy/claim.ts';
+export type { EntropyResult } from './entropy/forms.ts';
+export type { EntropyTrace } from './entropy/trace.ts';
 export type { Bytes } from './input/bytes.ts';
 export { MAXIMUM_BITS } from './input/cutter.ts';
-export { guessFormat, recogniseForm } from './input/input-format.ts';
 export type { BlobSource, ByteSource, NodeStream, Source, StreamSource } from './input/kinds.ts';
 export { type InputFormat, openReader } from './input/open.ts';
-export {
-  type ConsumedInput,
-  type InputSequence,
-  type SequenceReader,
-  skipBits,
-} from './input/reader.ts';
+export type { ConsumedInput, InputSequence, SequenceReader } from './input/reader.ts';
 export { FORMS, type Form } from './input/readers/table.ts';
 export type { FormatGuess, RecognisedForm, Remedy } from './input/recognised-form.ts';
-export { type Recognition, refuseForm } from './input/recognising.ts';
+export type { Recognition } from './input/recognising.ts';
 export { TextBitReader, type TextFault, type TextFormat } from './input/text-bits.ts';
 export { type Markup, markup, NOTHING } from './report/html/markup.ts';
-export {
-  digestName,
-  isReadWhole,
-  readText,
-  reportEnd,
-  reportTable,
-  runningHead,
-  traceSection,
-} from './report/html/report-section.ts';
 export { STYLE } from './report/html/style.ts';
 export { HtmlOutput, type PageHead } from './report/html-output.ts';
-export {
-  checkFields,
-  fieldRows,
-  MAX_FIELD_LENGTH,
-  REPORT_FIELDS,
-  type ReportFields,
-  reportId,
-} from './report/identity.ts';
-export { formatNistReport } from './report/nist-report.ts';
-export { makeOutput, type OutputKind } from './report/output.ts';
+export { MAX_FIELD_LENGTH, REPORT_FIELDS, type ReportFields } from './report/identity.ts';
+export type { OutputKind } from './report/output.ts';
 export {
   type AssessOutput,
   type AssessSummary,
-  hasFailed,
   RunCounts,
   type TestCounts,
 } from './report/summary.ts';
-export { alignColumns, countText } from './report/table.ts';
-export type { RunTrace, Software, TraceSource } from './report/trace.ts';
-export { createdText, type Finished, identityRows, traceJson, traceRows } from './report/trace.ts';
+export type { Finished, RunTrace, Software, TraceSource } from './report/trace.ts';

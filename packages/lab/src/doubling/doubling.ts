@@ -5,6 +5,7 @@
  * α_k = α / ((k + 1)(k + 2)). The shares sum to α, however many levels there are, and need no independence.
  */
 
+import { assertNames, assertObject, assertRows } from '../../../sp800-22/src/arguments.ts';
 import {
   type RowName,
   SECOND_LEVEL_MINIMUM_SEQUENCES,
@@ -12,6 +13,7 @@ import {
   type SmallPValue,
   type SuiteReport,
   sequencePValues,
+  TEST_NAMES,
   type TestName,
 } from '../../../sp800-22/src/index.ts';
 import { RunCounts } from '../report/summary.ts';
@@ -64,6 +66,7 @@ export class Doubling {
   readonly #tests = new SmallestPValues(MOST_FINDINGS);
 
   constructor(tests: readonly TestName[]) {
+    assertNames('tests', tests, TEST_NAMES);
     this.#counts = new RunCounts(tests);
   }
 
@@ -72,6 +75,8 @@ export class Doubling {
   }
 
   add(report: SuiteReport): void {
+    assertObject('report', report, 'bits', 'constants', 'parameters');
+    assertRows('report.tests', report.tests, 'name', 'applicable');
     this.#counts.add(report);
     this.#bits += report.bits;
     this.#tests.add(sequencePValues(report));

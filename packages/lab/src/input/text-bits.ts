@@ -1,4 +1,5 @@
 /** Reads the bits of texts of digits. */
+import { assertInteger, assertName, assertUint8Array } from '../../../sp800-22/src/arguments.ts';
 import { type NumberFault, PrefixedNumbers } from './prefixed-numbers.ts';
 
 /** Format of a text: one bit per character, or four, most significant first. */
@@ -77,6 +78,7 @@ export class TextBitReader {
   #lastFault: TextFault | null = null;
 
   constructor(format: TextFormat) {
+    assertName('format', format, Object.keys(CHARACTER_VALUES));
     this.#values = CHARACTER_VALUES[format];
     this.#bitsPerDigit = format === 'hex' ? 4 : 1;
   }
@@ -88,6 +90,7 @@ export class TextBitReader {
 
   /** Takes the next chunk. It MUST NOT change until `read` stops short of its limit again. */
   feed(chunk: Uint8Array): void {
+    assertUint8Array('chunk', chunk);
     this.#chunk = chunk;
     this.#position = 0;
   }
@@ -103,6 +106,9 @@ export class TextBitReader {
    * Returns the next bit to write, or the fault that ended the reading.
    */
   read(into: Uint8Array, from: number, to: number): number | TextFault {
+    assertUint8Array('into', into);
+    assertInteger('to', to, 0, 8 * into.length);
+    assertInteger('from', from, 0, to);
     let bit = from;
     for (;;) {
       while (this.#digitBits > 0 && bit < to) {

@@ -1,5 +1,6 @@
 /** The report as a web page: gathers its content during the run and writes it at the end. */
 
+import { assertObject, callback } from '../../../sp800-22/src/arguments.ts';
 import {
   type ApplicableOutcome,
   type Constants,
@@ -58,6 +59,8 @@ export class HtmlOutput implements AssessOutput {
 
   /** Calls `write` with the page once, when the run ends. */
   constructor(head: PageHead, write: (page: string) => void) {
+    assertObject('head', head, 'input', 'program', 'constants');
+    callback('write', write);
     this.#head = head;
     this.#write = write;
   }

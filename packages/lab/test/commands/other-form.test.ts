@@ -125,8 +125,8 @@ describe('an input in another form', () => {
   });
 
   it('that nothing names gets a hint, in each report and on standard error, and its verdict', async () => {
-    const words = Buffer.alloc(8000);
-    for (let i = 0; i < 4000; i++) words.writeUInt16LE(SOUND.readUInt16LE(i % 3000) & 0xfff, 2 * i);
+    const words = Buffer.alloc(16_000);
+    for (let i = 0; i < 8000; i++) words.writeUInt16LE(SOUND.readUInt16LE(i % 3000) & 0xfff, 2 * i);
     const file = write('words.bin', words);
     const hint = /never change: the format u16le:0-11 leaves them out/;
     const text = await runCommand(['assess', file, '--fail']);

@@ -3,6 +3,8 @@
  * become a tag nor leave its attribute.
  */
 
+import { wrongType } from '../../../../sp800-22/src/arguments.ts';
+
 /** Text that is markup. Only `markup` creates it. */
 export class Markup {
   readonly text: string;
@@ -18,12 +20,18 @@ export const NOTHING: Markup = new Markup('');
 
 /** A template tag. Attributes MUST be in double quotes. */
 export function markup(parts: TemplateStringsArray, ...contents: readonly Content[]): Markup {
+  if (!Array.isArray(parts)) throw wrongType('parts', 'the texts of a template', parts);
   return new Markup(String.raw({ raw: parts }, ...contents.map(toText)));
 }
 
 function toText(content: Content): string {
   if (content instanceof Markup) return content.text;
+  if (!isContent(content)) throw wrongType('contents', 'texts, numbers and markup', content);
   return typeof content === 'object' ? content.map(toText).join('') : escapeText(String(content));
+}
+
+function isContent(content: unknown): boolean {
+  return typeof content === 'string' || typeof content === 'number' || Array.isArray(content);
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

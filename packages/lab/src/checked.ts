@@ -1,0 +1,213 @@
+/**
+ * The functions of the package that make texts, pages and records, with a check of their arguments. Within the package they
+ * are called as they are: the compiler has checked those calls.
+ */
+import {
+  assertInteger,
+  assertName,
+  assertNumber,
+  assertObject,
+  assertRows,
+  assertUint8Array,
+  type Check,
+  callback,
+  flag,
+  orNull,
+  text,
+  wrongType,
+} from '../../sp800-22/src/arguments.ts';
+import * as claim from './entropy/claim.ts';
+import * as warning from './entropy/form-warning.ts';
+import * as forms from './entropy/forms.ts';
+import * as iid from './entropy/iid-report.ts';
+import * as parts from './entropy/page-parts.ts';
+import * as entropy from './entropy/report.ts';
+import * as entropyTraces from './entropy/trace.ts';
+import * as input from './input/input-format.ts';
+import * as readers from './input/reader.ts';
+import * as recognising from './input/recognising.ts';
+import * as sections from './report/html/report-section.ts';
+import * as identity from './report/identity.ts';
+import * as nist from './report/nist-report.ts';
+import * as outputs from './report/output.ts';
+import * as summaries from './report/summary.ts';
+import * as tables from './report/table.ts';
+import * as traces from './report/trace.ts';
+
+/** The check of one argument. */
+type Argument = readonly [name: string, check: Check];
+
+/** Returns the function with a check of its arguments. */
+function checked<Call extends (...args: never[]) => unknown>(
+  call: Call,
+  ...checks: readonly Argument[]
+): Call {
+  const withChecks = (...args: never[]): unknown => {
+    for (const [i, [name, check]] of checks.entries()) check(name, args[i]);
+    return call(...args);
+  };
+  return withChecks as Call;
+}
+
+function object(name: string, ...members: readonly string[]): Argument {
+  return [name, (given, value) => assertObject(given, value, ...members)];
+}
+
+function rows(name: string, ...members: readonly string[]): Argument {
+  return [name, (given, value) => assertRows(given, value, ...members)];
+}
+
+function optional([name, check]: Argument): Argument {
+  return [name, (given, value) => value === undefined || check(given, value)];
+}
+
+const count: Check = (name, value) => assertInteger(name, value, 0, Number.MAX_SAFE_INTEGER);
+
+const figure: Check = (name, value) =>
+  assertNumber(name, value, 'a number from 0', (one) => one >= 0 && one < Infinity);
+
+/** Lists of names and values, or of the cells of a table. */
+function cells(least: number): Check {
+  return (name, value) => {
+    if (!Array.isArray(value)) throw wrongType(name, 'an array of rows', value);
+    for (const row of value as readonly unknown[]) {
+      if (!Array.isArray(row)) throw wrongType(`${name}[]`, 'an array', row);
+      assertInteger(`${name}[].length`, row.length, least, Number.MAX_SAFE_INTEGER);
+    }
+  };
+}
+
+/** A table has a row, and all have as many texts as the first. */
+const textTable: Check = (name, value) => {
+  cells(1)(name, value);
+  const all = value as readonly (readonly unknown[])[];
+  assertInteger(`${name}.length`, all.length, 1, Number.MAX_SAFE_INTEGER);
+  for (const row of all) {
+    assertInteger(`${name}[].length`, row.length, all[0].length, all[0].length);
+    for (const cell of row) text(`${name}[][]`, cell);
+  }
+};
+
+const texts: Check = (name, value) => {
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
+  for (const one of value as readonly unknown[]) text(`${name}[]`, one);
+};
+
+/** Other members are not looked at. */
+const fieldTexts: Check = (name, value) => {
+  assertObject(name, value);
+  for (const [field] of identity.REPORT_FIELDS) {
+    const given: unknown = (value as identity.ReportFields)[field];
+    if (given !== undefined) text(`${name}.${field}`, given);
+  }
+};
+
+const assessment = object('assessment', 'samples', 'bitsPerSymbol', 'literal', 'hOriginal');
+const conditioned = object('assessment', 'samples', 'bitsPerSymbol', 'bitstring', 'hPrime');
+const restart = object('assessment', 'sanityCheck', 'rows', 'columns', 'validationPassed');
+const iidAssessment = object('assessment', 'samples', 'literal', 'hOriginal', 'tests');
+const iidRestart = object('assessment', 'sanityCheck', 'rowTests', 'columnTests', 'isIid');
+const iidForm = object('form', 'conditioned');
+const report = object('report', 'bits', 'constants', 'parameters', 'tests');
+const trace = object('trace', 'input', 'options', 'software', 'created');
+const finished = object('finished', 'sequences', 'complete');
+const identified = object('trace', 'report', 'created');
+const read = object('input', 'size', 'bytes');
+const head: Argument = ['head', assertUint8Array];
+
+export const initialClaim = checked(claim.initialClaim, optional(['hSubmitter', figure]), [
+  'minEntropyPerSymbol',
+  orNull(figure),
+]);
+export const formWarning = checked(warning.formWarning, ['name', text], object('form', 'says'), [
+  'packed',
+  flag,
+]);
+export const nonIidResult = checked(
+  forms.nonIidResult,
+  assessment,
+  optional(['hSubmitter', figure]),
+);
+export const entropyForms = checked(
+  forms.entropyForms,
+  object('trace', 'report', 'input', 'options', 'software', 'created'),
+  object('result', 'text', 'json', 'claim', 'page'),
+  ['warnings', texts],
+);
+export const fewPairsWarning = checked(iid.fewPairsWarning, ['samples', assertUint8Array]);
+export const formatIidText = checked(iid.formatIidText, iidAssessment, iidForm);
+export const iidJson = checked(iid.iidJson, iidAssessment, iidForm);
+export const formatIidRestartText = checked(iid.formatIidRestartText, iidRestart);
+export const iidRestartJson = checked(iid.iidRestartJson, iidRestart);
+export const conditionedPage = checked(parts.conditionedPage, conditioned);
+export const iidPage = checked(parts.iidPage, iidAssessment, iidForm);
+export const iidRestartPage = checked(parts.iidRestartPage, iidRestart);
+export const restartPage = checked(parts.restartPage, restart);
+export const bitsText = checked(entropy.bitsText, ['bits', count]);
+export const conditionedJson = checked(entropy.conditionedJson, conditioned);
+export const entropyJson = checked(entropy.entropyJson, assessment);
+export const estimatorText = checked(
+  entropy.estimatorText,
+  object('progress', 'estimator', 'input', 'finished', 'total'),
+);
+export const formatConditionedText = checked(entropy.formatConditionedText, conditioned);
+export const formatEntropyText = checked(entropy.formatEntropyText, assessment);
+export const formatRestartText = checked(entropy.formatRestartText, restart);
+export const restartJson = checked(entropy.restartJson, restart);
+export const tooFewWarning = checked(entropy.tooFewWarning, ['samples', count]);
+export const entropyTrace = checked(
+  entropyTraces.entropyTrace,
+  object('run', 'report', 'input', 'flags', 'build', 'created'),
+);
+export const guessFormat = checked(input.guessFormat, head);
+export const recogniseForm = checked(input.recogniseForm, head);
+export const skipBits = checked(readers.skipBits, object('reader', 'readSequence'), [
+  'bits',
+  count,
+]);
+export const refuseForm = checked(recognising.refuseForm, head, optional(object('recognition')));
+export const digestName = checked(sections.digestName, ['isWhole', flag]);
+export const isReadWhole = checked(sections.isReadWhole, read);
+export const readText = checked(sections.readText, read);
+export const reportEnd = checked(sections.reportEnd, object('trace', 'report'));
+export const reportTable = checked(sections.reportTable, ['rows', cells(2)], ['isWhole', flag]);
+export const runningHead = checked(sections.runningHead, identified, optional(['note', text]));
+export const traceSection = checked(sections.traceSection, ['rows', cells(2)]);
+export const checkFields = checked(identity.checkFields, ['fields', fieldTexts]);
+export const fieldRows = checked(identity.fieldRows, ['fields', fieldTexts]);
+export const reportId = checked(identity.reportId, ['sha256', text], object('facts'));
+export const formatNistReport = checked(
+  nist.formatNistReport,
+  ['name', text],
+  rows('rows', 'test', 'sequences', 'passes', 'histogram'),
+);
+export const makeOutput = checked(
+  outputs.makeOutput,
+  ['kind', (name, value) => assertName(name, value, ['text', 'json', 'csv'])],
+  ['write', callback],
+  optional(['trace', callback]),
+);
+export const hasFailed = checked(
+  summaries.hasFailed,
+  object('summary', 'sequences', 'tests', 'secondLevel'),
+);
+export const alignColumns = checked(tables.alignColumns, ['rows', textTable]);
+export const countText = checked(tables.countText, ['count', count], optional(['what', text]));
+export const createdText = checked(
+  traces.createdText,
+  optional([
+    'ms',
+    (name, value) =>
+      assertNumber(name, value, 'milliseconds since 1970', (ms) => Math.abs(ms) <= LAST_DAY_MS),
+  ]),
+);
+export const identityRows = checked(
+  traces.identityRows,
+  object('report', 'id'),
+  object('input', 'name', 'size', 'bytes', 'sha256', 'format'),
+);
+export const traceJson = checked(traces.traceJson, trace, report, finished);
+export const traceRows = checked(traces.traceRows, trace, report, finished);
+
+/** ECMA-262: the last time of a `Date`. */
+const LAST_DAY_MS = 8.64e15;
