@@ -202,7 +202,7 @@ describe('the form of the test bench', { skip: NO_CHROMIUM }, () => {
     const page = await open('samples.bin', samples);
     const format = page.getByLabel('Format', { exact: true });
     await format.selectOption('parts');
-    const form = page.getByLabel('Form, as --format has it');
+    const form = page.getByLabel('Form with its options');
     assert.equal(await form.inputValue(), 's12in16le');
     await form.fill('u16le:4-');
     assert.equal(await page.locator('#command').innerText(), '', 'no such form');

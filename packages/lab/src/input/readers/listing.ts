@@ -55,8 +55,7 @@ export class ListingDecoder extends LineDecoder {
 
   /** Emits a line that ends where the next one begins. */
   #endPending(line: Line, next: Line): void {
-    const spans = this.#layouts.map((layout) => spanOf(layout, line, next));
-    this.#layouts = this.#layouts.filter((layout, i) => fits(layout, line, spans[i] ?? Number.NaN));
+    this.#layouts = this.#layouts.filter((layout) => fits(layout, line, next));
     const [layout] = this.#layouts;
     if (!layout) {
       throw faultIn(
@@ -64,17 +63,20 @@ export class ListingDecoder extends LineDecoder {
         `offset ${next.offset} does not follow the bytes of the line before`,
       );
     }
-    this.#emitLine(line, layout, spanOf(layout, line, next));
+    const span = spanOf(layout, line, next);
+    if (this.#layouts.some((other) => spanOf(other, line, next) !== span)) {
+      throw faultIn(next.number, `offset ${next.offset} may be octal, decimal or hexadecimal`);
+    }
+    this.#emitLine(line, layout.cell, span);
   }
 
-  #emitLine(line: Line, { cell }: Layout, span: number): void {
+  #emitLine(line: Line, cell: Cell, span: number): void {
     const bytes = bytesOf(line, cell);
-    if (bytes.subarray(span).some((byte) => byte !== 0)) {
-      throw faultIn(line.number, 'the line has more bytes than the next offset says');
-    }
     const shown = bytes.slice(0, span);
     bytes.fill(0);
-    assertBeside(line, shown);
+    if (!standsBeside(line, shown)) {
+      throw faultIn(line.number, 'the characters beside the digits are not those of the bytes');
+    }
     this.emit(shown);
   }
 
@@ -84,9 +86,11 @@ export class ListingDecoder extends LineDecoder {
     if (this.#hasEnded) return;
     // Only xxd ends without an offset.
     if (!line.hasColon) throw formError('the listing does not end with an offset: it is cut off');
-    const [layout] = this.#layouts;
-    if (!layout) throw faultIn(line.number, 'the line shows no bytes');
-    this.#emitLine(line, layout, line.groups.join('').length / digitsOf(layout.cell));
+    const [cell, ...others] = new Set(this.#layouts.map((layout) => layout.cell));
+    if (!cell) throw faultIn(line.number, 'the line shows no bytes');
+    // A sole line may be of xxd -b.
+    const right = others.find((other) => standsBeside(line, bytesOf(line, other))) ?? cell;
+    this.#emitLine(line, right, line.groups.join('').length / digitsOf(right));
   }
 }
 
@@ -153,10 +157,20 @@ function offsetOf(text: string, base: number): number {
   return allowed?.test(text) ? Number.parseInt(text, base) : Number.NaN;
 }
 
-/** The last word of an input may have bytes that are not of it. */
-function fits({ cell }: Layout, { groups }: Line, span: number): boolean {
-  const shown = cell.isWord ? groups.length * cell.bytes : groups.join('').length / digitsOf(cell);
-  return span <= shown && span > shown - (cell.isWord ? cell.bytes : 1);
+/** The last word of an input may have bytes that are not of it, which are zero. */
+function fits(layout: Layout, line: Line, next: Line): boolean {
+  const { cell } = layout;
+  const { groups } = line;
+  const span = spanOf(layout, line, next);
+  if (!cell.isWord) return span === groups.join('').length / digitsOf(cell);
+  const shown = groups.length * cell.bytes;
+  if (!(span <= shown && span > shown - cell.bytes)) return false;
+  return (
+    span === shown ||
+    bytesOf(line, cell)
+      .subarray(span)
+      .every((byte) => byte === 0)
+  );
 }
 
 function bytesOf({ groups, number }: Line, cell: Cell): Uint8Array {
@@ -189,13 +203,12 @@ function plainBytes(group: string, cell: Cell, isLast: boolean): number[] | null
   );
 }
 
-/** Throws unless the characters beside the digits are those of the bytes, as with `xxd -e`, whose words are turned. */
-function assertBeside({ beside, number }: Line, bytes: Uint8Array): void {
-  if (beside === null) return;
+/** False unless the characters beside the digits are those of the bytes, as with `xxd -e`, whose words are turned. */
+function standsBeside({ beside }: Line, bytes: Uint8Array): boolean {
+  if (beside === null) return true;
   const expected = String.fromCharCode(
     ...bytes.map((byte) => (byte >= 0x20 && byte < 0x7f ? byte : 0x2e)),
   );
   // Editors cut off spaces at the end of a line, and xxd fills up the last line before the characters.
-  if (beside.trim() === expected.trim()) return;
-  throw faultIn(number, 'the characters beside the digits are not those of the bytes');
+  return beside.trim() === expected.trim();
 }

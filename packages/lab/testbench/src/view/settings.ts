@@ -221,7 +221,7 @@ function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
       WITH_TEXT.join(' '),
       input(
         'reading',
-        'Form, as --format has it',
+        'Form with its options',
         { type: 'text', value: recognised.format ?? '' },
         row ? `${row.syntax}: ${row.reads}` : '',
       ),
