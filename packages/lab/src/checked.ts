@@ -187,10 +187,7 @@ export const makeOutput = checked(
   ['write', callback],
   optional(['trace', callback]),
 );
-export const hasFailed = checked(
-  summaries.hasFailed,
-  object('summary', 'sequences', 'tests', 'secondLevel'),
-);
+export const hasFailed = checked(summaries.hasFailed, object('summary', 'sequences', 'passed'));
 export const alignColumns = checked(tables.alignColumns, ['rows', textTable]);
 export const countText = checked(tables.countText, ['count', count], optional(['what', text]));
 export const createdText = checked(

@@ -217,7 +217,16 @@ const TABLE: Readonly<Record<string, Callee>> = {
     takes: [nothing, isFunction, optional(isFunction)],
   },
   hasFailed: { call: lab.hasFailed, args: [SUMMARY], takes: [nothing] },
-  RunCounts: { call: () => new lab.RunCounts(TEST_NAMES), args: [], takes: [] },
+  RunCounts: {
+    call: (tests: never, offset: never) => new lab.RunCounts(tests, offset),
+    args: [TEST_NAMES, 0],
+    takes: [emptyList, optional(integer(0))],
+  },
+  'RunCounts.add': {
+    call: (report: never) => new lab.RunCounts(TEST_NAMES).add(report),
+    args: [REPORT],
+    takes: [nothing],
+  },
   alignColumns: { call: lab.alignColumns, args: [[['a'], ['b']]], takes: [nothing] },
   countText: { call: lab.countText, args: [1, 'row'], takes: [integer(0), optional(isText)] },
   createdText: {

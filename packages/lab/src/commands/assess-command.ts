@@ -22,7 +22,7 @@ import { HtmlOutput } from '../report/html-output.ts';
 import { checkFields, type ReportFields } from '../report/identity.ts';
 import { formatNistReport } from '../report/nist-report.ts';
 import { makeOutput, type OutputKind } from '../report/output.ts';
-import { type AssessOutput, type AssessSummary, hasFailed, hasPassed } from '../report/summary.ts';
+import { type AssessOutput, type AssessSummary, hasFailed } from '../report/summary.ts';
 import type { TraceSource } from '../report/trace.ts';
 import { assess } from './assess-file.ts';
 import type { LabContext } from './context.ts';
@@ -221,7 +221,7 @@ function progressBar({ bits }: AssessFlags, context: LabContext): ProgressBar | 
 
 /** Says that `--fail` had no verdict to report: no test applied whose distribution is known. */
 function warnIfNotJudged(summary: AssessSummary, context: LabContext): void {
-  if (hasPassed(summary) !== null) return;
+  if (summary.passed !== null) return;
   context.err('warning: --fail: the source is not judged: no test applied that could fail it\n');
 }
 

@@ -19,7 +19,7 @@ import {
 import type { SourcePart, SourceVerdict } from '../../../sp800-22/src/source-rule/index.ts';
 import { notJudgedTexts, rowNotes } from './not-judged.ts';
 import { pValueText, SMALLEST_FIXED } from './p-value-text.ts';
-import { type AssessSummary, type GroupSummary, hasPassed } from './summary.ts';
+import type { AssessSummary, GroupSummary } from './summary.ts';
 import { alignColumns, countText } from './table.ts';
 import { partRows, SOURCE_RULE, smallestText, sourceText } from './verdict-text.ts';
 
@@ -29,7 +29,7 @@ export function toJsonSummary(summary: AssessSummary): object {
   return {
     sequences,
     complete,
-    passed: hasPassed(summary),
+    passed: summary.passed,
     ...toJsonGroup(summary),
     tests,
     ...(supplements && {

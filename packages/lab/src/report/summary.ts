@@ -1,6 +1,12 @@
 /** The summary of a run over many sequences, and the interface of its outputs. */
 
 import {
+  assertInteger,
+  assertNames,
+  assertObject,
+  assertRows,
+} from '../../../sp800-22/src/arguments.ts';
+import {
   type Constants,
   judgeLongStreams,
   judgeSecondLevel,
@@ -32,6 +38,8 @@ export interface AssessSummary extends GroupSummary {
   readonly sequences: number;
   /** False when the run ended early: by Ctrl-C or by an error. */
   readonly complete: boolean;
+  /** The verdict on the source, as `summary.passed` of the JSON has it: null if no group was judged. */
+  readonly passed: boolean | null;
   readonly tests: readonly TestCounts[];
   /** The counts of each p-value of the tests, also of sources that are not judged. */
   readonly rows: readonly RowCounts<TestName>[];
@@ -70,7 +78,11 @@ export interface TestCounts {
 }
 
 /** Returns the verdict on the source: false if one of the two groups or a long stream failed, null if no group was judged. */
-export function hasPassed({ verdict, supplements, longStreams }: AssessSummary): boolean | null {
+function hasPassed({
+  verdict,
+  supplements,
+  longStreams,
+}: Omit<AssessSummary, 'passed'>): boolean | null {
   if (longStreams?.passed === false) return false;
   const groups = [verdict.passed, supplements?.verdict.passed];
   if (groups.includes(false)) return false;
@@ -79,7 +91,7 @@ export function hasPassed({ verdict, supplements, longStreams }: AssessSummary):
 
 /** Returns whether the report says FAILED. */
 export function hasFailed(summary: AssessSummary): boolean {
-  return hasPassed(summary) === false;
+  return summary.passed === false;
 }
 
 /** Receives reports in the order of the sequences. `end` comes last, and only after at least one `add`. */
@@ -107,6 +119,8 @@ export class RunCounts {
 
   /** `offsetBits` are the bits of the input before the first sequence. */
   constructor(tests: readonly TestName[], offsetBits = 0) {
+    assertNames('tests', tests, TEST_NAMES);
+    assertInteger('offsetBits', offsetBits, 0, Number.MAX_SAFE_INTEGER);
     this.#offsetBits = offsetBits;
     const selected = TEST_NAMES.filter((name) => tests.includes(name));
     this.#tests = new Map(selected.map((name) => [name, { applicable: 0, passed: 0 }]));
@@ -124,6 +138,8 @@ export class RunCounts {
   }
 
   add(report: SuiteReport): void {
+    assertObject('report', report, 'bits', 'constants');
+    assertRows('report.tests', report.tests, 'name', 'applicable');
     this.#bits = report.bits;
     this.#parameters = report.parameters;
     this.#constants = report.constants;
@@ -162,7 +178,7 @@ export class RunCounts {
       SHARES.second_level,
     );
     const repeat = this.#repeats && (this.#repeats.within(sequences) ?? null);
-    return {
+    const judged = {
       sequences,
       complete,
       tests: [...this.#tests].map(([name, counts]) => ({ name, ...counts })),
@@ -173,6 +189,7 @@ export class RunCounts {
       ...(this.#supplements && { supplements: this.#supplements.summary(this.#offsetBits) }),
       ...(this.#longStreams && { longStreams: this.#longStreams }),
     };
+    return { ...judged, passed: hasPassed(judged) };
   }
 }
 

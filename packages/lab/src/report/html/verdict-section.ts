@@ -13,7 +13,7 @@ import { NO_CERTIFICATE, passedText, rowName } from '../format.ts';
 import { longStreamVerdict } from '../long-streams.ts';
 import { notJudgedTexts } from '../not-judged.ts';
 import { pValueText } from '../p-value-text.ts';
-import { type AssessSummary, type GroupSummary, hasPassed } from '../summary.ts';
+import type { AssessSummary, GroupSummary } from '../summary.ts';
 import { countText } from '../table.ts';
 import { partRows, smallestText, sourceText } from '../verdict-text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
@@ -32,7 +32,7 @@ export function verdictSection(
   sole: SuiteReport | undefined,
 ): Markup {
   const { tests, supplements, complete, sequences } = summary;
-  const state = STATES.get(hasPassed(summary)) ?? 'open';
+  const state = STATES.get(summary.passed) ?? 'open';
   const early = complete
     ? NOTHING
     : markup`<p><strong>Ended early:</strong> this report covers only what was finished: ${countText(sequences)}.</p>`;
