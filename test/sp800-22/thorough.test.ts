@@ -15,6 +15,7 @@ import { linearComplexityOf } from '../../packages/sp800-22/src/thorough/plane-c
 import { planeOf } from '../../packages/sp800-22/src/thorough/planes.ts';
 import { tapParity } from '../../packages/sp800-22/src/thorough/tap-parity.ts';
 import { transform, windowParity } from '../../packages/sp800-22/src/thorough/window-parity.ts';
+import { wordGaps } from '../../packages/sp800-22/src/thorough/word-gaps.ts';
 import { aesStream } from './differential.ts';
 
 const bitsOf = (fewest: number, most: number) =>
@@ -173,6 +174,44 @@ describe('plane_complexity', () => {
     const { pValues, statistics } = THOROUGH_TESTS.plane_complexity.run(bytes);
     assert.deepEqual([statistics.width, statistics.place, statistics.L], [32, 31, 23]);
     assert.ok(pValues[0] < 1e-200);
+  });
+});
+
+describe('word_gaps', () => {
+  it('has the counts of the definition, and an exact bound of their tail', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5), { minLength: 3, maxLength: 60 }), (values) => {
+        const bytes = Uint8Array.from(values.flatMap((value) => [value, 7]));
+        const gaps = values.flatMap((value, i) => {
+          const before = values.lastIndexOf(value, i - 1);
+          return i > 0 && before >= 0 ? [i - before] : [];
+        });
+        const { pValues, statistics } = wordGaps(bytes);
+        const n = values.length;
+        const count = Math.max(0, ...gaps.map((gap) => gaps.filter((g) => g === gap).length));
+        assert.equal(statistics.count, count);
+        if (count > 0) assert.equal(gaps.filter((g) => g === statistics.gap).length, count);
+        // 1 − P(X < count), by the terms of the binomial law.
+        let [term, below] = [(1 - 2 ** -16) ** n, 0];
+        for (let k = 0; k < count; k++) {
+          below += term;
+          term *= ((n - k) / (k + 1)) * (2 ** -16 / (1 - 2 ** -16));
+        }
+        const expected = Math.min(1, (n - 1) * (1 - below));
+        assert.ok(Math.abs(pValues[0] - expected) < 1e-12);
+      }),
+    );
+  });
+
+  it('names the gap of a weak copy', () => {
+    const bytes = aesStream(45, 2 ** 18);
+    // One word of 64 is a copy of the one 70,001 words earlier.
+    for (let at = 2 * 70_001; at < bytes.length; at += 128) {
+      bytes.copyWithin(at, at - 2 * 70_001, at - 2 * 70_000);
+    }
+    const { pValues, statistics } = wordGaps(bytes);
+    assert.equal(statistics.gap, 70_001);
+    assert.ok(pValues[0] < 1e-100);
   });
 });
 

@@ -17,6 +17,7 @@ import { birthdaySpacings } from './birthday-spacings.ts';
 import { planeComplexity } from './plane-complexity.ts';
 import { tapParity } from './tap-parity.ts';
 import { windowParity } from './window-parity.ts';
+import { wordGaps } from './word-gaps.ts';
 
 interface ThoroughTest {
   readonly detects: string;
@@ -41,6 +42,11 @@ export const THOROUGH_TESTS = {
     detects: 'feedback registers of up to 32,000 bits',
     superUniform: true,
     run: planeComplexity,
+  },
+  word_gaps: {
+    detects: 'words of 16 bits that come again after a certain number of words',
+    superUniform: true,
+    run: wordGaps,
   },
   birthday_spacings: {
     detects: 'lattices of congruential generators, and repeated words',
