@@ -26,7 +26,15 @@ export async function openInput(
   const source = file === STANDARD_INPUT ? new StandardInput() : await openFile(file);
   const { neededBytes, accepts, isSpread } = rules;
   const recognition = { neededBytes, accepts, isSpread };
-  return new NamedReader(openReader(source, format, recognition), file, format, rules);
+  try {
+    return new NamedReader(openReader(source, format, recognition), file, format, rules);
+  } catch (error) {
+    await source.close();
+    // Samples that are too wide.
+    if (error instanceof AssessError)
+      throw new CommandError(`--format ${format}: ${error.message}`, 2);
+    throw error;
+  }
 }
 
 /** An input whose bits before the fault may be wrong too, so that nothing of it is reported. */

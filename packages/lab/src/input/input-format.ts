@@ -6,6 +6,7 @@ import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
 import { proposeCsv } from './readers/csv.ts';
 import { MAX_SAMPLE_BITS } from './readers/numerals.ts';
+import { formatOfRecognised } from './readers/table.ts';
 import type { FormatGuess, RecognisedForm, Remedy, TextName } from './recognised-form.ts';
 
 /** Bytes at the start of an input that decide. Shorter numbers among longer ones may be rare. */
@@ -131,9 +132,13 @@ function formOfContainer({
   is: string;
   command: string | null;
 }): RecognisedForm {
-  const remedy: Remedy = command
-    ? { kind: 'command', command }
-    : { kind: 'advice', advice: 'write the bits that it holds to a file of their own' };
+  const format = formatOfRecognised(name);
+  const remedy: Remedy =
+    format !== undefined
+      ? { kind: 'format', format }
+      : command
+        ? { kind: 'command', command }
+        : { kind: 'advice', advice: 'write the bits that it holds to a file of their own' };
   return { name, says: `looks like ${is}`, remedy, wordBytes: null };
 }
 
@@ -149,7 +154,10 @@ const TEXTS: Readonly<Record<TextName, Pick<RecognisedForm, 'says' | 'remedy'>>>
   },
   text: {
     says: 'looks like text',
-    remedy: { kind: 'advice', advice: 'convert it to binary first' },
+    remedy: {
+      kind: 'advice',
+      advice: 'give the form that it has, such as csv:2:hex, or convert it to binary first',
+    },
   },
   'utf-16': {
     says: 'looks like text in UTF-16',

@@ -55,8 +55,9 @@ export const OF_ITS_OWN = 'write what it holds to a file of its own';
 export function formatWithin({ remedy }: RecognisedForm, within: string): string | null {
   const outer = within.replace(/:binary$/, '');
   const isGzip = outer === 'gzip';
-  if (isGzip && (remedy.kind === 'format' || remedy.kind === 'bits'))
-    return `gzip:${remedy.format}`;
+  if (isGzip && (remedy.kind === 'format' || remedy.kind === 'bits')) {
+    return remedy.format === 'gzip' ? null : `gzip:${remedy.format}`;
+  }
   const chosen = remedy.kind === 'bits' ? `${outer}:${remedy.low}-${remedy.high}` : null;
   return chosen !== null && isFormat(chosen) ? chosen : null;
 }
@@ -80,6 +81,11 @@ function remedyText({ remedy }: RecognisedForm): string {
     default:
       return `${remedy.advice}; the format "binary" reads it as it is`;
   }
+}
+
+/** Printable characters, white space and a byte order mark. */
+function isTextByte(byte: number, i: number): boolean {
+  return (byte >= 32 && byte < 127) || (byte >= 9 && byte <= 13) || byte === [0xef, 0xbb, 0xbf][i];
 }
 
 export class RecognisingSource implements ByteSource {
@@ -120,10 +126,11 @@ export class RecognisingSource implements ByteSource {
   }
 
   async #readHead(): Promise<Uint8Array> {
-    const head = new Uint8Array(this.#headBytes);
+    const head = new Uint8Array(HEAD_BYTES);
     let length = 0;
-    while (length < head.length) {
-      const count = await this.#source.read(head.subarray(length));
+    for (;;) {
+      const end = this.#endOf(head, length);
+      const count = end > length ? await this.#source.read(head.subarray(length, end)) : 0;
       if (count === 0) break;
       length += count;
     }
@@ -134,6 +141,12 @@ export class RecognisingSource implements ByteSource {
       throw error;
     }
     return head.subarray(0, length);
+  }
+
+  /** Returns where the head ends: a text is waited for, because few characters do not show its form. */
+  #endOf(head: Uint8Array, length: number): number {
+    const isText = length > 0 && head.subarray(0, length).every(isTextByte);
+    return isText ? HEAD_BYTES : this.#headBytes;
   }
 
   close(): Promise<void> {

@@ -29,11 +29,14 @@ export function formError(message: string): AssessError {
 const MOST_SPREAD_BITS = 8;
 
 /** Returns the error of samples that are too wide for an estimate. */
-function tooWideError(bits: number): RangeError {
-  return new RangeError(
+function tooWideError(bits: number): AssessError {
+  return formError(
     `SP 800-90B estimates samples of at most ${MOST_SPREAD_BITS} bits, and these have ${bits}: choose bits of them, such as u16le:0-7, or reduce them as in section 6.4`,
   );
 }
+
+/** Bits that are written at once: with 7 that are held, they fit an integer of the engine. */
+const MOST_BITS = 24;
 
 /** Collects bits, most significant first, and hands them out as whole bytes. */
 class BitWriter {
@@ -42,16 +45,23 @@ class BitWriter {
   #held = 0;
   #heldBits = 0;
 
-  /** Appends the low `count` bits of a whole number below 2^53. */
+  /** Appends `count` bits of a whole number, which has no more of them: at most 53. */
   put(value: number, count: number): void {
-    for (let left = count; left > 0; ) {
-      const taken = Math.min(left, 8 - this.#heldBits);
-      left -= taken;
-      const part = Math.floor(value / 2 ** left) % 2 ** taken;
-      this.#held = (this.#held << taken) | part;
-      this.#heldBits += taken;
-      if (this.#heldBits === 8) this.#flush();
+    if (count > MOST_BITS) {
+      this.put(Math.floor(value / 2 ** MOST_BITS), count - MOST_BITS);
+      this.put(value % 2 ** MOST_BITS, MOST_BITS);
+      return;
     }
+    if (this.#length + 4 > this.#bytes.length) this.#grow();
+    let held = (this.#held << count) | value;
+    let heldBits = this.#heldBits + count;
+    while (heldBits >= 8) {
+      heldBits -= 8;
+      this.#bytes[this.#length++] = held >>> heldBits;
+      held &= (1 << heldBits) - 1;
+    }
+    this.#held = held;
+    this.#heldBits = heldBits;
   }
 
   /** Returns the bytes that are complete. */
@@ -69,16 +79,11 @@ class BitWriter {
     return { bytes: this.take(), unusedBits };
   }
 
-  #flush(): void {
-    if (this.#length === this.#bytes.length) {
-      const grown = new Uint8Array(2 * this.#length);
-      grown.set(this.#bytes);
-      this.#bytes.fill(0);
-      this.#bytes = grown;
-    }
-    this.#bytes[this.#length++] = this.#held;
-    this.#held = 0;
-    this.#heldBits = 0;
+  #grow(): void {
+    const grown = new Uint8Array(2 * this.#bytes.length);
+    grown.set(this.#bytes);
+    this.#bytes.fill(0);
+    this.#bytes = grown;
   }
 }
 
@@ -90,7 +95,7 @@ export class SampleWriter {
   readonly #writer = new BitWriter();
   unusedBits = 0;
 
-  /** Throws `RangeError` if a byte has no room for a sample. */
+  /** Throws `AssessError` if a byte has no room for a sample. */
   constructor(bits: number, { isSpread }: DecoderUse) {
     if (isSpread && bits > MOST_SPREAD_BITS) throw tooWideError(bits);
     this.#bits = bits;

@@ -56,15 +56,38 @@ function partOf(
   return { ...form, low: 0, high: width - 1, unused: isSigned ? 'sign' : 'zero' };
 }
 
+/** The bits that are taken of a byte of the word. */
+interface BytePart {
+  readonly place: number;
+  readonly shift: number;
+  readonly mask: number;
+  readonly count: number;
+}
+
+function partsOf({ bytes, low, high }: IntegerForm): BytePart[] {
+  return Array.from({ length: bytes }, (_, place) => {
+    // The bits of this byte, of which 0 is the lowest of the word.
+    const lowest = 8 * (bytes - 1 - place);
+    const from = Math.max(low, lowest);
+    const count = Math.max(0, Math.min(high, lowest + 7) - from + 1);
+    return { place, shift: from - lowest, mask: 2 ** count - 1, count };
+  }).filter(({ count }) => count > 0);
+}
+
 export class IntegerDecoder implements Decoder {
   readonly #form: IntegerForm;
   readonly #words: WordCutter;
   readonly #writer: SampleWriter;
   /** The word, most significant byte first. */
   readonly #word: Uint8Array;
+  readonly #isWhole: boolean;
+  readonly #parts: readonly BytePart[];
   #read = 0;
 
   constructor(form: IntegerForm, use: DecoderUse) {
+    const isByte = form.bytes === 1 || !use.isSpread;
+    this.#isWhole = form.low === 0 && form.high === 8 * form.bytes - 1 && isByte;
+    this.#parts = partsOf(form);
     this.#form = form;
     this.#words = new WordCutter(form.bytes);
     this.#word = new Uint8Array(form.bytes);
@@ -76,8 +99,22 @@ export class IntegerDecoder implements Decoder {
   }
 
   push(chunk: Uint8Array): Uint8Array {
+    if (this.#isWhole) return this.#turned(chunk);
     this.#words.each(chunk, (bytes, at) => this.#take(bytes, at));
     return this.#writer.take();
+  }
+
+  /** Words of which all bits are read: only the order of their bytes may change. */
+  #turned(chunk: Uint8Array): Uint8Array {
+    const { bytes: size, isBig } = this.#form;
+    const turned = new Uint8Array(chunk.length + size);
+    let length = 0;
+    this.#words.each(chunk, (bytes, at) => {
+      for (let i = 0; i < size; i++) {
+        turned[length++] = bytes[isBig ? at + i : at + size - 1 - i] as number;
+      }
+    });
+    return turned.subarray(0, length);
   }
 
   end(): Uint8Array {
@@ -87,19 +124,13 @@ export class IntegerDecoder implements Decoder {
   }
 
   #take(chunk: Uint8Array, at: number): void {
-    const { bytes, isBig, low, high, unused } = this.#form;
+    const { bytes, isBig, unused } = this.#form;
     const word = this.#word;
     for (let i = 0; i < bytes; i++) word[isBig ? i : bytes - 1 - i] = chunk[at + i] as number;
     if (unused !== 'any') this.#assertUnused(unused);
     this.#writer.begin();
-    for (let i = 0; i < bytes; i++) {
-      // The bits of this byte, of which 0 is the lowest of the word.
-      const lowest = 8 * (bytes - 1 - i);
-      const from = Math.max(low, lowest);
-      const to = Math.min(high, lowest + 7);
-      if (to < from) continue;
-      const count = to - from + 1;
-      this.#writer.putBits(((word[i] as number) >>> (from - lowest)) & (2 ** count - 1), count);
+    for (const { place, shift, mask, count } of this.#parts) {
+      this.#writer.putBits(((word[place] as number) >>> shift) & mask, count);
     }
     this.#read++;
   }

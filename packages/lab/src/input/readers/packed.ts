@@ -18,19 +18,26 @@ export function parsePacked(text: string): Packed | null {
   return { bits: bits === undefined ? null : Number(bits), isLsbFirst: lsb !== undefined };
 }
 
+/** The bits of each byte in the other order. */
+const REVERSED = Uint8Array.from({ length: 256 }, (_, byte) =>
+  [0, 1, 2, 3, 4, 5, 6, 7].reduce((all, i) => (all << 1) | ((byte >>> i) & 1), 0),
+);
+
 export class PackedDecoder implements Decoder {
   readonly #form: Packed;
   readonly #writer: SampleWriter;
   readonly #width: number;
-  /** Bits of a sample that is not complete. */
+  /** True: the bits of the samples are those of the bytes in their order. */
+  readonly #isPlain: boolean;
+  /** Bits of a sample that is not complete, below 2^40. */
   #held = 0;
   #heldBits = 0;
 
   constructor(form: Packed, use: DecoderUse) {
     this.#form = form;
-    this.#width = form.bits ?? 1;
-    // Bytes that are samples keep their value: only the order of time of their bits is another.
-    this.#writer = new SampleWriter(this.#width, form.bits === null ? { isSpread: false } : use);
+    this.#width = form.bits ?? 8;
+    this.#isPlain = !use.isSpread && !form.isLsbFirst;
+    this.#writer = new SampleWriter(this.#width, use);
   }
 
   get unusedBits(): number {
@@ -38,14 +45,17 @@ export class PackedDecoder implements Decoder {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const { isLsbFirst } = this.#form;
-    for (const byte of chunk) {
-      for (let i = 0; i < 8; i++) this.#take((byte >>> (isLsbFirst ? i : 7 - i)) & 1);
+    // Bytes that are samples keep their value: only the order of time of their bits is another.
+    if (this.#form.bits === null) return chunk.map((byte) => REVERSED[byte] as number);
+    if (this.#isPlain) {
+      this.#heldBits = (this.#heldBits + 8 * chunk.length) % this.#width;
+      return chunk.slice();
     }
+    for (const byte of chunk) this.#take(byte);
     return this.#writer.take();
   }
 
-  /** Bits that fill the last byte are no sample. */
+  /** Fewer than 8 bits fill the last byte, and are no sample. */
   end(): Uint8Array {
     if (this.#heldBits >= 8) {
       throw formError(
@@ -56,12 +66,17 @@ export class PackedDecoder implements Decoder {
     return this.#writer.end();
   }
 
-  #take(bit: number): void {
-    this.#held += this.#form.isLsbFirst ? bit * 2 ** this.#heldBits : 0;
-    if (!this.#form.isLsbFirst) this.#held = 2 * this.#held + bit;
-    if (++this.#heldBits < this.#width) return;
-    this.#writer.put(this.#held);
-    this.#held = 0;
-    this.#heldBits = 0;
+  #take(byte: number): void {
+    const width = this.#width;
+    const { isLsbFirst } = this.#form;
+    this.#held = isLsbFirst ? this.#held + byte * 2 ** this.#heldBits : this.#held * 256 + byte;
+    this.#heldBits += 8;
+    while (this.#heldBits >= width) {
+      this.#heldBits -= width;
+      const limit = 2 ** (isLsbFirst ? width : this.#heldBits);
+      const [above, below] = [Math.floor(this.#held / limit), this.#held % limit];
+      this.#writer.put(isLsbFirst ? below : above);
+      this.#held = isLsbFirst ? above : below;
+    }
   }
 }
