@@ -60,6 +60,102 @@ process.stdout.write(await run(assess, new Blob([readFileSync('sample.bin')])));
 const MODULE = `${COMMON}
 const { assess } = await import('phm-lab');
 body = await run(assess, await (await fetch('/sample.bin')).blob());
+const streamed = await run(assess, (await fetch('/sample.bin')).body);
+const same = (text) => JSON.stringify(JSON.parse(text).sequences) + JSON.parse(text).csv.split('\\n# ')[0];
+if (same(streamed) !== same(body)) throw new Error('a stream has other reports than a blob');
+let cancelled = false;
+const silent = new ReadableStream({ cancel: () => { cancelled = true; } });
+const abort = new AbortController();
+setTimeout(() => abort.abort('stop'), 50);
+const { code } = await assess(silent, { bits: 1000, signal: abort.signal }).catch((error) => error);
+if (code !== 'aborted' || !cancelled) throw new Error('a signal ended with ' + code);
+`;
+
+/** Every kind of source of Node gives the same digest, and each ends by a signal while it waits. Writes what does not. */
+const STREAMS = `
+import { spawn } from 'node:child_process';
+import { createReadStream, openAsBlob, readFileSync } from 'node:fs';
+import { createServer, get } from 'node:http';
+import { PassThrough, Readable } from 'node:stream';
+import { createGunzip, gzipSync } from 'node:zlib';
+import { assess } from 'phm-lab';
+
+const bytes = readFileSync('sample.bin');
+const options = { bits: ${BITS}, tests: ['frequency'], workers: 1 };
+const server = createServer(({ url }, response) => {
+  if (url === '/stalls') response.write(bytes.subarray(0, 2_500));
+  else response.end(url === '/gzip' ? gzipSync(bytes) : bytes);
+}).listen(0);
+await new Promise((resolve) => server.once('listening', resolve));
+const url = 'http://127.0.0.1:' + server.address().port;
+const body = (path) => new Promise((resolve) => get(url + path, { agent: false }, resolve));
+const stalled = () => {
+  const stream = new PassThrough();
+  stream.write(bytes.subarray(0, 2_500));
+  return stream;
+};
+const kinds = {
+  buffer: () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+  blob: () => openAsBlob('sample.bin'),
+  file: () => createReadStream('sample.bin'),
+  http: () => body('/'),
+  gunzip: async () => (await body('/gzip')).pipe(createGunzip()),
+  fetch: async () => (await fetch(url)).body,
+  web: () => new Blob([bytes]).stream(),
+  readable: () => Readable.from([bytes]),
+  child: () => spawn('cat', ['sample.bin']).stdout,
+  stdin: () => process.stdin,
+};
+const failed = [];
+const digest = (await assess(bytes, options)).trace.input.sha256;
+for (const [kind, make] of Object.entries(kinds)) {
+  const { trace } = await assess(await make(), options);
+  if (trace.input.sha256 !== digest) failed.push(kind);
+}
+const waiting = { pass: stalled, http: () => body('/stalls'), web: () => Readable.toWeb(stalled()), never: () => new ReadableStream() };
+for (const [kind, make] of Object.entries(waiting)) {
+  const source = await make();
+  const abort = new AbortController();
+  const run = assess(source, { ...options, format: 'binary', signal: abort.signal });
+  setTimeout(() => abort.abort('stop'), 50);
+  const { code } = await run.catch((error) => error);
+  if (code !== 'aborted' || source.destroyed === false) failed.push(kind);
+}
+server.closeAllConnections();
+server.close();
+process.stdout.write(JSON.stringify(failed));
+`;
+
+/** What a program with the types of Node and browsers may give. */
+const TYPES = `
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { type AssessOptions, assess, type Source } from 'phm-lab';
+
+const bytes = new Uint8Array(100);
+declare const message: IncomingMessage;
+declare const response: Response;
+const generator = async function* () { yield bytes; yield bytes.buffer; };
+export const sources: Source[] = [
+  bytes, Buffer.from(bytes), bytes.buffer, new SharedArrayBuffer(8), new DataView(bytes.buffer), new Int8Array(8),
+  new Uint8ClampedArray(8), new Blob([bytes]), new File([bytes], 'a'), new Blob([bytes]).stream(),
+  createReadStream('a'), message, new PassThrough(), process.stdin, generator(),
+  ...(response.body ? [response.body] : []),
+  { sizeBytes: undefined, read: async (into: Uint8Array) => into.length, close: async () => {} },
+];
+export const options: AssessOptions = { signal: new AbortController().signal, sequences: null, bits: null };
+export const passed: Promise<boolean | null> = assess(message, options).then(({ summary }) => summary.passed);
+// @ts-expect-error: elements of two bytes.
+void assess(new Uint16Array(4));
+// @ts-expect-error: a text.
+void assess('0101');
+// @ts-expect-error: an array.
+void assess([1, 2, 3]);
+// @ts-expect-error: misspelt.
+void assess(bytes, { sequence: 3 });
+// @ts-expect-error: misspelt.
+void assess(bytes, { write: { HTML: () => {} } });
 `;
 
 interface Result {
@@ -150,6 +246,15 @@ describe('the phm-lab package', () => {
     });
   });
 
+  it('passes the type check of a program that gives streams of Node and browsers', () => {
+    writeFileSync(join(PROJECT, 'sources.ts'), TYPES);
+    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
+    const lib = ['--lib', 'es2022,dom,dom.asynciterable'];
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--noEmit'];
+    const args = [...strict, ...lib, ...types, 'sources.ts'];
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: PROJECT });
+  });
+
   const node20 = findNode20();
   for (const [name, node] of [
     ['Node 26', process.execPath],
@@ -173,7 +278,19 @@ describe('the phm-lab package', () => {
     it(`runs the example of its README on ${name}`, { skip }, () => {
       writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
       const output = execFileSync(node ?? '', ['example.mjs'], { cwd: PROJECT, encoding: 'utf8' });
-      assert.match(output, /^\d+ of 1\d\d rows failed\n$/);
+      assert.match(
+        output,
+        /^(?:passed|FAILED) \[\s+\{\s+name: 'smallest',\s+judged: true[\s\S]*\n\}\n$/,
+      );
+    });
+
+    it(`reads every kind of stream, and ends by a signal while it waits, on ${name}`, {
+      skip,
+    }, () => {
+      writeFileSync(join(PROJECT, 'streams.mjs'), STREAMS);
+      const input = readFileSync(join(PROJECT, 'sample.bin'));
+      const settings = { cwd: PROJECT, input, timeout: 120_000 };
+      assert.equal(execFileSync(node ?? '', ['streams.mjs'], settings).toString(), '[]');
     });
 
     it(`writes the page of the test bench, makes permutations, and refuses wrong usage on ${name}`, {
