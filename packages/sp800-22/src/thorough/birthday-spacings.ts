@@ -46,6 +46,7 @@ function inGroups(bytes: Uint8Array, littleEndian: boolean): [repeats: number, e
     for (let i = 0; i < GROUP; i++) days[i] = view.getUint32(4 * (group * GROUP + i), littleEndian);
     repeats += repeatedSpacings(days);
   }
+  days.fill(0);
   return [repeats, (groups * GROUP ** 3) / (4 * GROUPED_DAYS)];
 }
 
@@ -58,7 +59,9 @@ function inOneYear(bytes: Uint8Array, littleEndian: boolean): [repeats: number, 
     const [high, low] = littleEndian ? [second, first] : [first, second];
     days[i] = high * 2 ** 21 + (low >>> 11);
   }
-  return [repeatedSpacings(days), days.length ** 3 / (4 * DAYS)];
+  const repeats = repeatedSpacings(days);
+  days.fill(0);
+  return [repeats, days.length ** 3 / (4 * DAYS)];
 }
 
 /** Sorts the days, and returns how many spacings equal the one before them in order. */

@@ -7,7 +7,7 @@
  */
 import type { Statistics, TestResult } from '../result.ts';
 import { complexityTail, corrected } from './bounds.ts';
-import { packed, planeBits, planeOf, shiftedCopies, WORD_BITS } from './planes.ts';
+import { packed, planeBits, planeOf, shiftedCopies, WORD_BITS, wipe } from './planes.ts';
 
 const MOST_BITS = 2 ** 16;
 
@@ -26,7 +26,9 @@ export function planeComplexity(bytes: Uint8Array): TestResult {
   let least: Found | undefined;
   for (const plane of planes) {
     const n = Math.min(MOST_BITS, planeBits(bytes, plane));
-    const L = linearComplexityOf(planeOf(bytes, plane, n));
+    const bits = planeOf(bytes, plane, n);
+    const L = linearComplexityOf(bits);
+    wipe(bits);
     const p = complexityTail(L, n);
     // By the exponent of p, which may underflow.
     if (!least || n - 2 * L > least.n - 2 * least.L) least = { p, n, L, ...plane };
@@ -45,7 +47,8 @@ export function planeComplexity(bytes: Uint8Array): TestResult {
  */
 export function linearComplexityOf(bits: Uint8Array): number {
   const n = bits.length;
-  const copies = shiftedCopies(packed(Uint8Array.from(bits).reverse()));
+  const reversed = Uint8Array.from(bits).reverse();
+  const copies = shiftedCopies(packed(reversed));
   const size = (n >>> 5) + 3;
   let [C, B, T] = [new Int32Array(size), new Int32Array(size), new Int32Array(size)];
   C[0] = B[0] = 1;
@@ -65,6 +68,7 @@ export function linearComplexityOf(bits: Uint8Array): number {
     m = N;
     L = N + 1 - L;
   }
+  wipe(reversed, C, B, T, ...copies);
   return L;
 }
 

@@ -40,3 +40,8 @@ export function shiftedCopies(words: Int32Array): Int32Array[] {
       : Int32Array.from(words, (word, i) => (word >>> k) | ((words[i + 1] ?? 0) << (32 - k))),
   );
 }
+
+/** Zeroes copies of the bits, which may be key material. */
+export function wipe(...copies: readonly { fill(value: number): unknown }[]): void {
+  for (const copy of copies) copy.fill(0);
+}

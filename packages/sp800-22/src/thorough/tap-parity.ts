@@ -8,7 +8,7 @@
  */
 import type { Statistics, TestResult } from '../result.ts';
 import { corrected, signSumBound } from './bounds.ts';
-import { packed, planeBits, planeOf, shiftedCopies, WORD_BITS } from './planes.ts';
+import { packed, planeBits, planeOf, shiftedCopies, WORD_BITS, wipe } from './planes.ts';
 
 /** The largest lag. */
 const LAGS = 640;
@@ -75,6 +75,7 @@ function farthest(
       if (excess > largest) [largest, near, far] = [excess, a, b];
     }
   }
+  wipe(bits, sum, ...copies);
   // Bits are read forwards: the newest is the one `far` places on.
   return { p: signSumBound(largest, terms), near: far - near, far, z: largest / Math.sqrt(terms) };
 }

@@ -10,6 +10,7 @@
 import { binomialUpper } from '../binomial.ts';
 import type { TestResult } from '../result.ts';
 import { corrected } from './bounds.ts';
+import { wipe } from './planes.ts';
 
 const VALUES = 2 ** 16;
 
@@ -22,6 +23,7 @@ export function wordGaps(bytes: Uint8Array): TestResult {
     if (last[word] >= 0) counts[i - last[word]]++;
     last[word] = i;
   }
+  wipe(last);
   let gap = 1;
   for (let g = 1; g < words; g++) if (counts[g] > counts[gap]) gap = g;
   const count = counts[gap];
