@@ -19,7 +19,7 @@ export function formatOption(): Option {
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw new InvalidArgumentError(
-        'it is no form of the input, or has no such option; --help lists them.',
+        'use one of the forms that --help lists, such as u16le, csv:2 or ihex.',
       );
     }
   });

@@ -43,8 +43,15 @@ export class HintCollector {
 export function hintsOn(bytes: Uint8Array, offset = 0): string[] {
   if (bytes.length < FEWEST_WORDS || bytes.every((byte) => byte === bytes[0])) return [];
   if (bytes.every(isText)) return ['what is tested begins as a text: give its format'];
-  const widths = widthHint(bytes) ?? halvesHint(bytes);
-  return [headerHint(bytes, offset), widths, blocksHint(bytes)].filter((hint) => hint !== null);
+  const header = headerBytes(bytes);
+  // The hints on what follows a header are not those on the header.
+  const body = bytes.subarray(header);
+  const hints = [
+    headerHint(header, offset),
+    widthHint(body) ?? halvesHint(body),
+    blocksHint(body, header),
+  ];
+  return hints.filter((hint) => hint !== null);
 }
 
 type Order = 'le' | 'be';
@@ -181,24 +188,33 @@ function isText(byte: number): boolean {
   return (byte >= 9 && byte <= 13) || (byte >= 32 && byte < 127);
 }
 
-function headerHint(bytes: Uint8Array, offset: number): string | null {
+/** Returns the length of a text before other bytes, and of the zeros that fill it up; 0 if there is none. */
+function headerBytes(bytes: Uint8Array): number {
   const end = bytes.findIndex((byte) => !isText(byte));
-  if (end < FEWEST_CHARACTERS) return null;
-  // A header may be filled up with zeros.
-  const filled = bytes.subarray(end).findIndex((byte) => byte !== 0);
-  const skipped = offset + 8 * (end + Math.max(0, filled));
-  return `what is tested begins with a text of about ${end} characters, such as a header: an offset of about ${skipped} bits skips it`;
+  if (end < FEWEST_CHARACTERS) return 0;
+  return (
+    end +
+    Math.max(
+      0,
+      bytes.subarray(end).findIndex((byte) => byte !== 0),
+    )
+  );
+}
+
+function headerHint(header: number, offset: number): string | null {
+  if (header === 0) return null;
+  return `what is tested begins with a text of about ${header} characters, such as a header: an offset of about ${offset + 8 * header} bits skips it`;
 }
 
 /** Blocks of 8 bytes: 8,192 have 3.4 · 10^7 pairs, of which one is equal with a probability of 2 · 10^-12. */
-function blocksHint(bytes: Uint8Array): string | null {
+function blocksHint(bytes: Uint8Array, start: number): string | null {
   const places = new Map<bigint, number>();
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let at = 0; at + 8 <= bytes.length; at += 8) {
     const block = view.getBigUint64(at);
     const before = places.get(block);
     if (before !== undefined) {
-      return `the same 8 bytes stand at bytes ${before} and ${at} of what is tested: the input has copies, padding or a period`;
+      return `the same 8 bytes stand at bytes ${start + before} and ${start + at} of what is tested: the input has copies, padding or a period`;
     }
     places.set(block, at);
   }

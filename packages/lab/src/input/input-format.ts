@@ -4,7 +4,7 @@ import { containerOf } from './forms/containers.ts';
 import { listingOf } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
-import { proposeCsv } from './readers/csv.ts';
+import { proposeCsv, proposeHexColumn } from './readers/csv.ts';
 import { MAX_SAMPLE_BITS } from './readers/numerals.ts';
 import { formatOfRecognised } from './readers/table.ts';
 import type { FormatGuess, RecognisedForm, Remedy, TextName } from './recognised-form.ts';
@@ -73,15 +73,19 @@ function formOfNumerals(
   if (name !== 'decimal' && name !== 'text') return null;
   const text = String.fromCharCode(...head);
   const { widths, column } = proposeCsv(text);
+  const hexColumn = proposeHexColumn(text);
   const width = widths[column - 1] ?? null;
+  const isWhole = width !== null && width <= MAX_SAMPLE_BITS;
+  // A column before one of hexadecimal numbers counts them.
+  const isHex = hexColumn > (isWhole ? column : 0) && name === 'text';
   // Numbers of one column may be a title and numbers, or a list in lines.
-  if (width !== null && width <= MAX_SAMPLE_BITS && (widths.length > 1 || name === 'text')) {
-    const remedy: Remedy = { kind: 'format', format: `csv:${column}` };
+  if (isHex || (isWhole && (widths.length > 1 || name === 'text'))) {
+    const format = isHex ? `csv:${hexColumn}:hex` : `csv:${column}`;
     const says =
       widths.length === 1
         ? 'looks like numbers in a column'
-        : `looks like numbers in ${widths.length} columns, of which numbers reads all`;
-    return { says, remedy };
+        : `looks like ${widths.length} columns of numbers; numbers would read all`;
+    return { says, remedy: { kind: 'format', format } };
   }
   if (name !== 'text' || !BASE64.test(text)) return null;
   return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };

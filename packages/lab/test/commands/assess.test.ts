@@ -296,6 +296,12 @@ test('phm-lab assess and assess-entropy refuse decimal numbers and other texts',
     ['decimal.txt', [...bytes].join('\n'), 'decimal numbers', /use --format numbers/],
     ['base64.txt', bytes.toString('base64'), 'base64', /use --format base64/],
     ['hex.txt', bytes.toString('hex'), 'hexadecimal digits', /use --format hex/],
+    [
+      'hex.csv',
+      `n,raw\n${Array.from(bytes, (x, i) => `${i},${Buffer.of(x).toString('hex')}\n`).join('')}`,
+      '2 columns of numbers; numbers would read all',
+      /use --format csv:2:hex/,
+    ],
   ] as const;
   for (const [name, text, looks, remedy] of texts) {
     const file = write(name, text);

@@ -143,6 +143,8 @@ async function run(opened: Opened, settings: Settings, own: Session): Promise<vo
     view.endTests();
     await showReport(results, result, file.name, () => own.hasEnded);
     if (own.hasEnded) return;
+    // The report is there: another file ends only the estimate.
+    own.running = null;
     byId('files').querySelector('h2')?.focus();
     if (estimating) await showEstimate(results, estimating, view, opened, own);
   } catch (error) {

@@ -119,15 +119,30 @@ interface ProposedColumns {
 
 /** Measures the columns. The first line may have titles, and the last one may be cut off. */
 export function proposeCsv(text: string): ProposedColumns {
+  const widths = columnsOf(text).map(widthOf);
+  const narrow = lastIndexOf(widths, (width) => width !== null && width <= MAX_SAMPLE_BITS);
+  const last = narrow < 0 ? lastIndexOf(widths, (width) => width !== null) : narrow;
+  return { widths, column: last < 0 ? widths.length : last + 1 };
+}
+
+/** Returns the last column of hexadecimal numbers with as many digits each, from 1; 0 if there is none. */
+export function proposeHexColumn(text: string): number {
+  return 1 + lastIndexOf(columnsOf(text), (fields) => widthOf(fields) === null && isHex(fields));
+}
+
+/** Returns the fields of each column at the start of a text. */
+function columnsOf(text: string): string[][] {
   const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
   const body = (lines.length > 2 ? lines.slice(1, -1) : lines).map(fieldsOf);
   const columns = Math.max(1, ...body.map((fields) => fields.length));
-  const widths = Array.from({ length: columns }, (_, at) =>
-    widthOf(body.map((fields) => fields[at] ?? '')),
-  );
-  const narrow = lastIndexOf(widths, (width) => width !== null && width <= MAX_SAMPLE_BITS);
-  const last = narrow < 0 ? lastIndexOf(widths, (width) => width !== null) : narrow;
-  return { widths, column: last < 0 ? columns : last + 1 };
+  return Array.from({ length: columns }, (_, at) => body.map((fields) => fields[at] ?? ''));
+}
+
+/** True for several numbers with as many digits each, as `%02x` writes them. */
+function isHex(fields: readonly string[]): boolean {
+  const digits = fields.map(hexDigits);
+  const [first] = digits;
+  return digits.length > 1 && digits.every((one) => one !== null && one.length === first?.length);
 }
 
 function lastIndexOf<Item>(items: readonly Item[], fits: (item: Item) => boolean): number {
