@@ -157,12 +157,13 @@ export class SourceRule {
   }
 
   #judgeRepeats(repeat: Repeat | null | undefined): SourcePart {
-    if (repeat === undefined) return unjudged('repeats', 'the data were not compared');
+    if (repeat === undefined) return unjudged('repeats', WITH_ALL_TESTS);
     return judged('repeats', repeat ? repeatBound(this.#bits / 8) : 1);
   }
 }
 
-const NO_WINDOW = 'sequences are not scanned below 256 bits, or if tests are selected';
+const WITH_ALL_TESTS = 'only with all tests of SP 800-22';
+const NO_WINDOW = `${WITH_ALL_TESTS}, from 256 bits a sequence on`;
 
 function judgeRows(secondLevel: SecondLevel): SourcePart {
   if (!secondLevel.judged) return unjudged('second_level', secondLevel.reason);
