@@ -18,6 +18,7 @@ import {
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { minimumBits, resolveParameters, rowLabels, TEST_NAMES } from '#sp800-22';
+import { PART_NAMES } from '../../../packages/sp800-22/src/source-rule/index.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { OpenAssess } from '../../support/open-assess.ts';
 import { runCommand } from '../../support/run-command.ts';
@@ -108,6 +109,29 @@ const escaped = (text: string): string => text.replaceAll("'", '&#39;');
 
 const countOf = (page: string, part: string): number => page.split(part).length - 1;
 
+/** Returns the result of each part of the verdict, by its title, with the figures beside it. */
+function partsOf(
+  page: string,
+): Record<string, { p: string; limit: string; result: string; found: string }> {
+  const [, body = ''] =
+    /<caption>Parts of the verdict<\/caption>.*?<tbody>(.*?)<\/tbody>/s.exec(page) ?? [];
+  const rows = body
+    .split('</tr>')
+    .slice(0, -1)
+    .map((row) => {
+      const [title, p, limit, result, found] = [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(
+        ([, cell]) => cell.replace(/<[^>]*>/g, ''),
+      );
+      return [title, { p, limit, result, found }] as const;
+    });
+  assert.equal(rows.length, PART_NAMES.length);
+  return Object.fromEntries(rows);
+}
+
+/** Returns the results of the parts, in their order. */
+const resultsOf = (page: string): string[] =>
+  Object.values(partsOf(page)).map(({ result }) => result);
+
 describe('the page of phm assess --html', () => {
   it('reports one sequence: verdict, tests with reasons, p-values, pictures', async () => {
     const page = await pageOf(write('one.bin', stream(1000)));
@@ -120,11 +144,23 @@ describe('the page of phm assess --html', () => {
     const applicable = TEST_NAMES.filter((name) => minimumBits(name, parameters) <= 8000);
     const [short, tests] = [applicable.length, TEST_NAMES.length];
     const counts = `${short} of ${short} applicable tests passed; ${tests - short} of ${tests} not applicable`;
-    assert.ok(page.includes(`✓</span>${counts}</h2>`), counts);
+    assert.match(page, /✓<\/span>Source: passed<\/h2>/);
+    assert.ok(page.includes(`<p>${counts}.</p>`), counts);
+    const notJudged = { p: '-', limit: '0.003', result: 'not judged' };
+    assert.deepEqual(partsOf(page)['second level'], {
+      ...notJudged,
+      found: 'needs at least 55 sequences, got 1',
+    });
+    const passed = PART_NAMES.map((name) => (name === 'second_level' ? 'not judged' : '✓ passed'));
+    assert.deepEqual(resultsOf(page), passed);
+    assert.match(
+      page,
+      /<p>Smallest p-value: 0\.\d+, \w+, sequence 1, bits 0 to 7,999 of the input\.<\/p>/,
+    );
     assert.match(page, /<h2>What this does not prove<\/h2>/);
     assert.match(page, /NIST certifies nothing by SP 800-22/);
     assert.match(page, /rank<\/th><td>not applicable: needs at least 38,912 bits, got 8,000<\/td>/);
-    assert.equal(countOf(page, '<th scope="row">'), TEST_NAMES.length);
+    assert.equal(countOf(page, '<th scope="row">'), TEST_NAMES.length + PART_NAMES.length);
     const pValues = applicable.flatMap((name) => rowLabels(name, 8000)).length;
     assert.ok(page.includes(`aria-label="${pValues} p-values of ${short} tests; below 0.01: 0;`));
     for (const heading of ['Bits', 'Random walk', 'Spectrum']) {
@@ -137,8 +173,16 @@ describe('the page of phm assess --html', () => {
 
   it('names the tests that a sequence failed', async () => {
     const page = await pageOf(write('zero.bin', new Uint8Array(200)), '--test', 'frequency');
-    assert.match(page, /✗<\/span>0 of 1 tests passed, 1 FAILED<\/h2>/);
-    assert.match(page, /<p>FAILED: frequency\.<\/p>/);
+    assert.match(page, /✗<\/span>Source: FAILED<\/h2>/);
+    const { 'smallest p-value': smallest, 'low sequences': low } = partsOf(page);
+    assert.deepEqual(smallest, {
+      ...{ p: '0', limit: '0.003', result: '✗ FAILED' },
+      found: 'frequency of sequence 1: 0, of 1',
+    });
+    assert.equal(low.result, '✗ FAILED');
+    assert.match(page, /<p>0 of 1 tests passed\.<\/p><p>Failed: frequency\.<\/p>/);
+    assert.match(page, /<td><span class="failed">✗ failed<\/span><\/td>/);
+    assert.doesNotMatch(page, /Few sequences say little/);
     assert.match(page, /S_n = −1,600; its largest distance from 0 is 1,600, or 40\.00 √n/);
     assert.match(
       page,
@@ -146,15 +190,40 @@ describe('the page of phm assess --html', () => {
     );
   });
 
+  it('names the piece of a sequence that fails the source, and does not speak of chance', async () => {
+    const bytes = stream(2 ** 17);
+    bytes.write(
+      'Model TRNG-7, firmware 1.2.3, captured 2026-11-29. '.repeat(11).slice(0, 512),
+      4096,
+    );
+    const page = await pageOf(write('header.bin', bytes), '--format', 'binary');
+    assert.match(page, /✗<\/span>Source: FAILED<\/h2>/);
+    const { pieces, 'smallest p-value': smallest } = partsOf(page);
+    assert.deepEqual([smallest.result, pieces.result], ['✓ passed', '✗ FAILED']);
+    assert.match(
+      pieces.found,
+      /^bits 32,768 to 36,863 of sequence 1: 0 of 512 ones in bit 1 of each byte$/,
+    );
+    assert.match(page, /<dt>tests failed<\/dt><dd>2<\/dd>/);
+    // A sentence on chance beside it would contradict.
+    assert.doesNotMatch(page, /sound sequence in eight/);
+    const sound = await pageOf(write('chance.bin', stream(2 ** 17)));
+    assert.match(sound, /About one sound sequence in eight fails one or more of the 15 tests/);
+  });
+
   it('shows every row of a judged source and marks the failed row', async () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const page = await pageOf(write('sixty.bin', bytes), ...MANY, ...SIX_TESTS);
-    assert.match(page, /✗<\/span>Second level FAILED: \d of 8 rows failed<\/h2>/);
-    assert.match(page, /<caption>Rows that FAILED: a check is below 0\.000625<\/caption>/);
-    assert.match(page, /divided by 16 checks of 8 rows/);
+    assert.match(page, /✗<\/span>Source: FAILED<\/h2>/);
+    const unjudged = 'not judged';
+    assert.deepEqual(resultsOf(page), [...Array(3).fill('✗ FAILED'), ...Array(3).fill(unjudged)]);
+    const { found } = partsOf(page)['second level'];
+    assert.match(page, /<caption>Rows that FAILED: a check is below 0\.000188<\/caption>/);
+    assert.match(page, /0\.3 % divided by 16 checks of 8 rows/);
     assert.match(page, /Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\./);
     assert.match(page, /distributed as those of a sound source at this length/);
-    const failed = Number(/FAILED: (\d) of 8 rows/.exec(page)?.[1]);
+    const failed = Number(/^(\d) of 8 rows failed$/.exec(found)?.[1]);
+    assert.ok(failed > 0);
     // Six tests, eight rows, and those that failed once more in the verdict.
     assert.equal(countOf(page, 'class="histogram"'), 14 + failed);
     assert.equal(countOf(page, '<tr class="failed">'), 2 * failed);
@@ -164,17 +233,21 @@ describe('the page of phm assess --html', () => {
     assert.doesNotMatch(page, /<h2>p-values<\/h2>/);
   });
 
-  it('plots the p-values of too few sequences without a verdict', async () => {
+  it('plots the p-values of too few sequences for rows, and says what was not judged', async () => {
     const page = await pageOf(
       write('nine.bin', stream(1125)),
       ...MANY,
       '--test',
       'cumulative_sums',
     );
-    assert.match(page, /–<\/span>9 of 9 single tests passed, source not judged<\/h2>/);
-    assert.match(page, /not judged, needs at least 55 sequences, got 9\./);
+    assert.match(page, /✓<\/span>Source: passed<\/h2>/);
+    const { 'smallest p-value': smallest, 'second level': secondLevel } = partsOf(page);
+    assert.deepEqual([smallest.result, secondLevel.result], ['✓ passed', 'not judged']);
+    assert.equal(secondLevel.found, 'needs at least 55 sequences, got 9');
+    assert.match(page, /<dt>single tests failed<\/dt><dd>0<\/dd>/);
+    assert.match(page, /<p>Few sequences say little about their source\./);
     assert.match(page, /aria-label="18 p-values of 1 test;/);
-    assert.equal(countOf(page, '<th scope="row">'), 1);
+    assert.equal(countOf(page, '<th scope="row">'), 1 + PART_NAMES.length);
     assert.doesNotMatch(page, /random_excursions|class="histogram"/);
     assert.match(page, /<h2>Sequences? 1 (and \d )?in pictures<\/h2>/);
   });
@@ -233,9 +306,15 @@ describe('the page of phm assess --html', () => {
     assert.doesNotMatch(ofMany, /class probabilities/);
     const short = await pageOf(write('ten.bin', stream(1250)), ...MANY, ...one);
     assert.doesNotMatch(short, /Differences from SP 800-22/);
-    assert.match(
-      short,
-      /The source fails if the smallest corrected p-value of all sequences, times/,
+    assert.match(short, /The source fails if p of one part is below its limit\./);
+    assert.match(short, /The limits sum to 0\.9 %: at most so many sound sources fail\./);
+    const shares = [...short.matchAll(/(?:<p>|\. )([A-Z][a-z -]+), (0\.\d+) %: /g)];
+    assert.deepEqual(
+      shares.map(([, title, share]) => `${title} ${share}`),
+      [
+        ...['Smallest p-value 0.3', 'Second level 0.3', 'Low sequences 0.2'],
+        ...['Pieces 0.04', 'Drift 0.04', 'Repeats 0.02'],
+      ],
     );
   });
 

@@ -150,14 +150,15 @@ function failedRows({ secondLevel }: AssessSummary): Markup {
 }
 
 function sentencesOf(summary: AssessSummary, sole: SuiteReport | undefined): string[] {
-  const { smallest, supplements, secondLevel, sequences, longStreams } = summary;
+  const { smallest, supplements, secondLevel, sequences, longStreams, passed } = summary;
   return [
     ...(longStreams ? [longStreamVerdict(longStreams)] : []),
     ...(smallest ? [smallestText(smallest)] : []),
     ...(supplements?.smallest ? [`Supplements: ${smallestText(supplements.smallest)}`] : []),
-    ...(sole ? soleTexts(sole) : []),
+    ...(sole ? soleTexts(sole, passed) : []),
     ...(secondLevel.judged ? notJudgedTexts(secondLevel) : []),
-    ...(sequences < SECOND_LEVEL_MINIMUM_SEQUENCES ? [FEW_SAY_LITTLE] : []),
+    // Few sequences are enough for a failure.
+    ...(passed !== false && sequences < SECOND_LEVEL_MINIMUM_SEQUENCES ? [FEW_SAY_LITTLE] : []),
   ];
 }
 
@@ -168,9 +169,14 @@ const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15
 /** With more failed tests than this the page does not mention chance. */
 const FAILED_BY_CHANCE = 2;
 
-function soleTexts({ tests, testsPassed, totalTests, supplements = [] }: SuiteReport): string[] {
+/** `passed` is the verdict on the source: a failure is not by chance. */
+function soleTexts(
+  { tests, testsPassed, totalTests, supplements = [] }: SuiteReport,
+  passed: boolean | null,
+): string[] {
   const failed = [...tests, ...supplements].filter((one) => one.applicable && !one.passed);
-  const isChance = tests.length === TEST_NAMES.length && failed.length <= FAILED_BY_CHANCE;
+  const isChance =
+    passed !== false && tests.length === TEST_NAMES.length && failed.length <= FAILED_BY_CHANCE;
   return [
     ...(tests.length > 0 ? [`${passedText(testsPassed, totalTests, tests.length)}.`] : []),
     ...(failed.length > 0 ? [`Failed: ${failed.map(({ name }) => name).join(', ')}.`] : []),
