@@ -1,4 +1,4 @@
-/** The test files of docs/evidence/source-files.md: `phm assess` fails each in the rows that the page names. */
+/** The test files of docs/evidence/source-files.md: `phm assess` fails each in the parts and rows that the page names. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,22 +14,31 @@ import {
 } from '../../sp800-22/source-files.ts';
 import { runCommand } from '../../support/run-command.ts';
 
-interface Group {
+interface Judged {
   readonly judged: boolean;
-  readonly rows?: readonly { test: string; label: string; judged: boolean; passed?: boolean }[];
+  readonly passed?: boolean;
+}
+
+interface Group {
+  readonly verdict: {
+    readonly passed: boolean | null;
+    readonly parts: readonly (Judged & { readonly name: string })[];
+  };
+  readonly second_level: { readonly rows?: readonly (Judged & { test: string; label: string })[] };
 }
 
 interface Report {
   readonly sequences: readonly unknown[];
-  readonly summary: { second_level: Group; supplements: { second_level: Group } };
+  readonly summary: Group & { readonly passed: boolean | null; readonly supplements: Group };
 }
 
-/** Tests to run on files that take long with all tests. */
-const ONLY: Readonly<Record<string, readonly string[]>> = {
-  'bias-0.51': ['frequency', 'autocorrelation'],
-  periodic: ['rank', 'serial', 'byte_distribution'],
-  'lcg-low': ['rank', 'serial', 'byte_distribution'],
-  randu: ['frequency', 'serial', 'byte_distribution'],
+/** What the command says of the form of a file that it reads as binary. */
+const HINTS: Readonly<Record<string, RegExp>> = {
+  periodic: /^hint: the same 8 bytes stand at bytes 0 and 8192 of what is tested: /,
+  'lcg-low':
+    /^hint: bits 0, 8 of every 16-bit word \(little-endian\) never change: .*\nhint: the same 8 bytes stand at bytes 0 and 256 /,
+  ascii: /^hint: what is tested begins as a text: give its format\n$/,
+  hex: /^hint: what is tested begins as a text: give its format\n$/,
 };
 
 let folder: string;
@@ -42,15 +51,15 @@ after(() => rmSync(folder, { recursive: true }));
 async function assess(path: string, file: SourceFile, ...args: readonly string[]) {
   const options = ['--bits', String(file.bits), '--sequences', String(file.sequences), '--fail'];
   const { code, stdout, stderr } = await runCommand([
-    ...['assess', path, ...options, ...testsOf(file), '--json'],
+    ...['assess', path, ...options, '--supplements', '--json'],
     ...args,
   ]);
   const { sequences, summary }: Report = JSON.parse(stdout);
   assert.equal(sequences.length, file.sequences);
-  const rows = failedRows(summary.second_level);
-  const supplements = failedRows(summary.supplements.second_level);
-  assert.equal(code, rows.length + supplements.length > 0 ? 1 : 0);
-  return { rows, supplements, stderr };
+  const { passed, verdict, supplements } = summary;
+  assert.equal(passed, verdict.passed && supplements.verdict.passed !== false);
+  assert.equal(code, passed ? 0 : 1);
+  return { ...failuresOf(summary), supplements: failuresOf(supplements), stderr };
 }
 
 /** Returns what the command says of a file that it refuses. */
@@ -60,47 +69,65 @@ async function refused(path: string): Promise<string> {
   return stderr;
 }
 
-const testsOf = ({ name }: SourceFile): string[] =>
-  ONLY[name]?.flatMap((test) => ['--test', test]) ?? ['--supplements'];
-
-function failedRows({ rows = [] }: Group): string[] {
-  const failed = rows.filter(({ judged, passed }) => judged && !passed);
-  return failed.map(({ test, label }) => `${test} ${label}`.trimEnd());
+/** Parts and rows that failed. */
+interface Failures {
+  readonly parts: readonly string[];
+  readonly rows: readonly string[];
 }
 
-/** Asserts that exactly these rows failed; of files with more rows, or not run with all tests, these among others. */
-function assertRows({ name }: SourceFile, actual: readonly string[], all: readonly string[]): void {
-  const ran = (row: string): boolean => ONLY[name]?.includes(row.split(' ')[0]) ?? true;
-  const expected = all.filter((row) => row !== MORE && ran(row));
-  if (all.length === 0 || (all.at(-1) !== MORE && !ONLY[name])) {
+const NONE: Failures = { parts: [], rows: [] };
+
+const hasFailed = ({ judged, passed }: Judged): boolean => judged && passed === false;
+
+function failuresOf({ verdict, second_level: { rows = [] } }: Group): Failures {
+  const parts = verdict.parts.filter(hasFailed).map(({ name }) => name);
+  assert.equal(verdict.passed === false, parts.length > 0);
+  return {
+    parts,
+    rows: rows.filter(hasFailed).map(({ test, label }) => `${test} ${label}`.trimEnd()),
+  };
+}
+
+/** Asserts that exactly these failed; if the last one is `MORE`, these among others. */
+function assertFailed(actual: readonly string[], all: readonly string[]): void {
+  const expected = all.filter((one) => one !== MORE);
+  if (all.at(-1) !== MORE) {
     assert.deepEqual(actual, expected);
   } else {
     assert.ok(actual.length > 0);
-    for (const row of expected) assert.ok(actual.includes(row), `${row}: ${actual}`);
+    for (const one of expected) assert.ok(actual.includes(one), `${one}: ${actual}`);
   }
 }
 
 const REFUSALS: Readonly<Partial<Record<SourceFile['format'], RegExp>>> = {
   ascii: /ascii\.txt looks like digits 0 and 1\. No verdict: use --format ascii;/,
   hex: /hex\.hex looks like hexadecimal digits\. No verdict: use --format hex;/,
-  gzip: /gzip\.txt\.gz looks like gzip\. No verdict: use gzip -dc /,
+  gzip: /gzip\.txt\.gz is read as gzip, and what it holds looks like digits 0 and 1\. No verdict: use --format gzip:ascii\n/,
+};
+
+/** The name of the form under which the bits of a text are those of the source. */
+const FORMATS: Readonly<Partial<Record<SourceFile['format'], string>>> = {
+  ...{ ascii: 'ascii', hex: 'hex', gzip: 'gzip:ascii' },
 };
 
 describe('phm assess', () => {
   for (const file of FILES) {
-    it(`${file.rows.length > 0 ? 'fails' : 'passes'} ${fileName(file)} as the page says`, async () => {
+    it(`${file.parts.length > 0 ? 'fails' : 'passes'} ${fileName(file)} as the page says`, async () => {
       const path = join(folder, fileName(file));
       writeFileSync(path, contentsOf(file));
       const refusal = REFUSALS[file.format];
       if (refusal) assert.match(await refused(path), refusal);
       const asItIs = refusal ? ['--format', 'binary'] : [];
-      const { rows, supplements, stderr } = await assess(path, file, ...asItIs);
-      assertRows(file, rows, file.rows);
-      assertRows(file, supplements, file.supplements);
-      assert.equal(stderr, '');
-      if (file.format === 'ascii' || file.format === 'hex') {
-        const read = await assess(path, file, '--format', file.format);
-        assert.deepEqual(read, { rows: [], supplements: [], stderr: '' });
+      const { parts, rows, supplements, stderr } = await assess(path, file, ...asItIs);
+      assertFailed(parts, file.parts);
+      assertFailed(rows, file.rows);
+      assertFailed(supplements.rows, file.supplements);
+      assert.equal(supplements.parts.length > 0, file.supplements.length > 0);
+      assert.match(stderr, HINTS[file.name] ?? /^$/);
+      const format = FORMATS[file.format];
+      if (format) {
+        const read = await assess(path, file, '--format', format);
+        assert.deepEqual(read, { ...NONE, supplements: NONE, stderr: '' });
       }
       rmSync(path);
     });
