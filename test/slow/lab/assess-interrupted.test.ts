@@ -73,7 +73,21 @@ describe('an interrupted phm assess', () => {
 
   it('has written the CSV lines of the finished sequences', async () => {
     const { stdout } = await interrupted(['--csv', '--test', 'runs'], '\n3,runs,1,,');
-    assert.equal(stdout.split('# Report,')[0].trim().split('\n').length, 4);
+    const [lines, verdict] = stdout.split('# Report,')[0].split('# Source,');
+    assert.equal(lines.trim().split('\n').length, 4);
+    // The verdict covers what was finished: one of these three has the smallest p-value.
+    const [, p, sequence] =
+      /^# Smallest p-value,"(\S+), runs, sequence (\d), /m.exec(verdict) ?? [];
+    const ps = [...lines.matchAll(/^(\d),runs,1,,([^,]+),/gm)].map(([, , one]) => Number(one));
+    assert.deepEqual(
+      [p, Number(sequence)],
+      [Math.min(...ps).toFixed(6), ps.indexOf(Math.min(...ps)) + 1],
+    );
+    assert.match(verdict, /^"passed"\n/);
+    assert.match(
+      verdict,
+      /^# Part: second level,"not judged, .*: needs at least 55 sequences, got 3"$/m,
+    );
   });
 
   it('ends soon on one thread, although the bytes of 8,388 sequences are in memory', async () => {

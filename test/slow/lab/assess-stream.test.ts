@@ -18,6 +18,7 @@ import {
   toAssessReport,
   unpackBits,
 } from '#sp800-22';
+import { PARTS } from '../../../packages/lab/src/report/verdict-text.ts';
 import { PROJECT_VERSION, softwareName } from '../../../src/process/version.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
 import { commandJson, runCommand, runCommandOn } from '../../support/run-command.ts';
@@ -44,6 +45,19 @@ interface ManyReport {
   readonly sequences: readonly AssessReport[];
   // biome-ignore lint/suspicious/noExplicitAny: tests read summaries of every shape.
   readonly summary: any;
+}
+
+interface Part {
+  readonly name: string;
+  readonly alpha: number;
+  readonly p?: number;
+  readonly passed?: boolean;
+}
+
+function partOf({ verdict }: ManyReport['summary'], name: string): Part {
+  const part = verdict.parts.find((one: Part) => one.name === name);
+  assert.ok(part);
+  return part;
 }
 
 /** One thread: short sequences take less time than starting another one. */
@@ -85,9 +99,15 @@ describe('phm assess --bits', () => {
   it('writes the same report for each sequence as a single run', async () => {
     const file = write('single.bin', stream(500));
     const { sequences } = await assessJson(file, '--bits', '2000', '--sequences', 'all');
-    const single = await resultsOf(['assess', write('first.bin', stream(250))]);
+    const single = await resultsOf<AssessReport & Pick<ManyReport, 'summary'>>([
+      'assess',
+      write('first.bin', stream(250)),
+    ]);
     assert.equal(sequences.length, 2);
-    assert.deepEqual(sequences[0], single);
+    const { summary, ...report } = single;
+    assert.deepEqual(sequences[0], report);
+    // The single run has a summary of its own.
+    assert.deepEqual([summary.sequences, summary.complete, summary.passed], [1, true, true]);
   });
 
   it('writes the single report for one sequence', async () => {
@@ -201,14 +221,21 @@ describe('the second level of phm assess', () => {
     assert.deepEqual(counts, {
       judged: true,
       passed: true,
-      family_alpha: 0.01,
+      family_alpha: 0.003,
       checks: 6,
-      check_alpha: 0.01 / 6,
+      check_alpha: 0.003 / 6,
       rows_judged: 3,
       rows_failed: 0,
       rows_outside_interval: 0,
       rows_not_uniform: 0,
     });
+    const part = partOf(summary, 'second_level');
+    const ps_of_checks = rows.flatMap((row: Record<string, { p: number }>) => [
+      row.proportion_check.p,
+      row.uniformity_check.p,
+    ]);
+    assert.deepEqual([summary.passed, part.passed, part.alpha], [true, true, 0.003]);
+    assert.equal(part.p, Math.min(1, 6 * Math.min(...ps_of_checks)));
     // Each of three rows is outside if at most 57 of 60 pass: 3 · P(X ≥ 3), X ~ Binomial(60, 1/100).
     assert.ok(Math.abs(expected_outside_interval - 3 * 0.022_404) < 1e-4);
     const ps = sequences.map((report) => report.tests[1].p_values[1]);
@@ -244,23 +271,38 @@ describe('the second level of phm assess', () => {
     );
     assert.match(stdout, /^\* 3 of 3 rows outside their ±3σ interval/m);
     assert.match(stdout, /^ {2}Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\.$/m);
+    assert.match(stdout, /^Source: FAILED\.$/m);
+    assert.match(stdout, /^smallest p-value +\S+e-\d+ +0\.003 +FAILED +\w+ of sequence \d+: /m);
+    assert.match(stdout, /^second level +\S+e-\d+ +0\.003 +FAILED +3 of 3 rows failed$/m);
+    assert.match(
+      stdout,
+      /^low sequences +\S+e-\d+ +0\.002 +FAILED +\d+ sequences below \S+, at most /m,
+    );
     assert.match(stdout, /^Second level: FAILED, 3 of 3 rows failed\.$/m);
     assert.match(
       stdout,
       /^ {2}frequency: \d+\/60 with p >= 0\.01, binomial p = [0-9.]+e-\d+; uniformity p = /m,
     );
     assert.match(stdout, /^rank +0 of 0$/m);
-    assert.doesNotMatch(stdout, /not judged/);
+    // No row, and of the parts those that look at the data.
+    const unjudged = stdout.split('\n').filter((line) => line.includes('not judged'));
+    assert.deepEqual(
+      unjudged.map((line) => line.split(' ')[0]),
+      ['pieces', 'drift', 'repeats'],
+    );
   });
 
-  it('does not judge fewer than 55 sequences', async () => {
+  it('does not judge rows of fewer than 55 sequences, and the other parts do', async () => {
     const file = write('few.bin', stream(54 * 125));
     const { stdout } = await assess(file, '--bits', '1000', '--sequences', 'all', ...TESTS);
     assert.match(
       stdout,
-      /^Second level \(SP 800-22 §4\.2\): not judged, needs at least 55 sequences, got 54\.$/m,
+      /^second level +- +0\.003 +not judged +needs at least 55 sequences, got 54$/m,
     );
-    assert.doesNotMatch(stdout, /PROPORTION/);
+    assert.doesNotMatch(stdout, /PROPORTION|Second level:/);
+    assert.match(stdout, /^Source: passed\.$/m);
+    assert.match(stdout, /^smallest p-value +\S+ +0\.003 +passed /m);
+    assert.match(stdout, /^low sequences +\S+ +0\.002 +passed /m);
   });
 });
 
@@ -290,7 +332,15 @@ describe('phm assess --fail', () => {
   const cases: [name: string, bytes: Uint8Array, flags: string[], code: number, warning: RegExp][] =
     [
       ['a sequence that passes', stream(250), [], 0, /^$/],
-      ['a sequence with a failed test', Buffer.alloc(250), [], 1, /^$/],
+      ['a sequence of zeros', Buffer.alloc(250), [], 1, /^$/],
+      // Sequence 10 of the stream of key 9 has p = 0.004: it fails its test, and the source passes.
+      [
+        'a sequence with a failed test',
+        aesCtr(Buffer.alloc(32, 9), 1250).subarray(9 * 125),
+        [],
+        0,
+        /^$/,
+      ],
       ['a source that passes', stream(7500), ['--bits', '1000', '--sequences', 'all'], 0, /^$/],
       [
         'a source that fails',
@@ -300,32 +350,30 @@ describe('phm assess --fail', () => {
         /^$/,
       ],
       [
-        'two sequences that fail together',
+        'two sequences of zeros',
         Buffer.alloc(250),
         ['--bits', '1000', '--sequences', 'all'],
         1,
         /^$/,
       ],
+      ['two sequences that pass', stream(250), ['--bits', '1000', '--sequences', 'all'], 0, /^$/],
       [
         'a source that is not judged',
         stream(250),
-        ['--bits', '1000', '--sequences', 'all'],
+        ['--bits', '1000', '--sequences', 'all', '--test', 'serial', '--serial-m', '2'],
         0,
-        /^warning: --fail: the source is not judged: needs at least 55 sequences, got 2\n$/,
+        /^warning: --fail: the source is not judged: no test applied that could fail it\n$/,
       ],
     ];
 
   it('exits with code 1 if the report says FAILED, else with 0', async () => {
     for (const [name, bytes, flags, code, warning] of cases) {
-      const args = [write('fail.bin', bytes), '--test', 'frequency', ...flags];
+      const test = flags.includes('--test') ? [] : ['--test', 'frequency'];
+      const args = [write('fail.bin', bytes), ...test, ...flags];
       const result = await assess(...args, '--fail');
       assert.equal(result.code, code, name);
       assert.match(result.stderr, warning, name);
-      assert.equal(
-        /^(Second level: |All sequences together: )?FAILED/m.test(result.stdout),
-        code === 1,
-        name,
-      );
+      assert.equal(/^Source: FAILED\.$/m.test(result.stdout), code === 1, name);
       const { code: withoutFail, stderr } = await assess(...args);
       assert.deepEqual([withoutFail, stderr], [0, ''], name);
     }
@@ -475,8 +523,30 @@ describe('phm assess --csv and --test', () => {
       }
     }
     assert.ok(expected.length > 2 * 8);
-    const [lines, facts] = stdout.split(/# Report,.*\n# Input,/);
-    assert.equal(lines, `${expected.join('\n')}\n`);
+    const [table, facts] = stdout.split(/# Report,.*\n# Input,/);
+    const verdict = table.indexOf('# Source,');
+    assert.equal(table.slice(0, verdict), `${expected.join('\n')}\n`);
+    const rows = table.slice(verdict).trimEnd().split('\n');
+    const [first, second, ...parts] = rows.map((row) =>
+      /^# ([^,]+),"([^"]+)"$/.exec(row)?.slice(1),
+    );
+    const ps = expected.slice(1).map((line) => line.split(','));
+    const [least] = ps.toSorted((a, b) => Number(a[4]) - Number(b[4]));
+    const from = 1000 * (Number(least[0]) - 1);
+    assert.deepEqual(first, ['Source', 'passed']);
+    assert.equal(second?.[0], 'Smallest p-value');
+    assert.ok(second[1].startsWith(`${Number(least[4]).toFixed(6)}, ${least[1]}`), second[1]);
+    assert.ok(
+      second[1].endsWith(
+        `, sequence ${least[0]}, bits ${from.toLocaleString('en')} to ${(from + 999).toLocaleString('en')} of the input.`,
+      ),
+      second[1],
+    );
+    assert.deepEqual(
+      parts.map((part) => part?.[0]),
+      Object.values(PARTS).map(({ title }) => `Part: ${title}`),
+    );
+    assert.equal(parts[1]?.[1], 'not judged, p -, limit 0.003: needs at least 55 sequences, got 2');
     assert.match(facts, /^"lines\.bin"\n(# [A-Z][^\n,]+,"[^\n"]+"\n)+$/);
   });
 
@@ -500,14 +570,37 @@ describe('phm assess --csv and --test', () => {
       ],
     );
     assert.equal(second_level.rows_judged, 3);
-    assert.equal(summary.passed, summary.second_level.passed && second_level.passed);
+    const verdicts = [summary.verdict, summary.supplements.verdict];
+    assert.equal(summary.passed, verdicts[0].passed && verdicts[1].passed);
+    assert.deepEqual(
+      verdicts[1].parts.map(({ name, judged }: { name: string; judged: boolean }) => [
+        name,
+        judged,
+      ]),
+      [
+        ...[
+          ['smallest', true],
+          ['second_level', true],
+          ['counts', true],
+        ],
+        ...[
+          ['scan', false],
+          ['walks', false],
+          ['repeats', false],
+        ],
+      ],
+    );
     const csv = await assess(...many, '--csv', '--test', 'spectral_peak');
     assert.match(csv.stdout, /^1,spectral_peak,1,not part of SP 800-22,0\.\d+,(true|false)$/m);
     const text = await assess(...many, '--supplements');
     assert.match(text.stdout, /^Supplements, not part of SP 800-22:$/m);
-    assert.match(text.stdout, /^Supplements: passed, 0 of 3 rows failed\.$/m);
+    assert.match(text.stdout, /^Source, by the supplements: passed\.$/m);
+    assert.match(
+      text.stdout.split(/^Source, by the /m)[1],
+      /^second level .* 0 of 3 rows failed$/m,
+    );
     const none = await assess(...many);
-    assert.doesNotMatch(none.stdout, /Supplements[:,]/);
+    assert.doesNotMatch(none.stdout, /Supplements[:,]|by the supplements/);
     assert.match(none.stdout, /^Supplements +none$/m);
   });
 
@@ -523,10 +616,10 @@ describe('phm assess --csv and --test', () => {
     const file = write('halves.bin', bytes);
     const many = [file, '--bits', '10240', '--sequences', 'all', '--test', 'runs'];
     const { summary } = await assessJson(...many, '--test', 'autocorrelation');
-    assert.deepEqual(
-      [summary.passed, summary.second_level.passed, summary.supplements.second_level.passed],
-      [false, true, false],
-    );
+    const { verdict, second_level, supplements } = summary;
+    assert.deepEqual([verdict.passed, second_level.passed], [true, true]);
+    assert.deepEqual([supplements.verdict.passed, supplements.second_level.passed], [false, false]);
+    assert.equal(summary.passed, false);
   });
 
   it('runs the tests with the parameters of the command line, and reports them', async () => {
