@@ -21,43 +21,44 @@ export function scanWindows(n: i32): void {
   let before: u64 = 0;
   let beforeThat: u64 = 0;
   for (let i = 0; i < windows; i++) {
-    memory.fill(SCAN_WINDOW, 0, 64);
     const p = INPUT + (<usize>i << (WINDOW_SHIFT - 3));
-    for (let at: usize = 0; at < 32; at += 8) {
-      const word = load<u64>(p + at);
-      countWord(word, before, beforeThat);
-      beforeThat = before;
-      before = word;
-    }
+    countWindow(p, before, beforeThat);
+    before = load<u64>(p, 24);
+    beforeThat = load<u64>(p, 16);
     climb(i);
   }
 }
 
-/** Adds the sixteen counts of 64 bits. The two words before them are zero at the start. */
-@inline
-function countWord(word: u64, before: u64, beforeThat: u64): void {
-  add(0, popcnt(word & PLANE));
-  add(1, popcnt(word & (PLANE << 1)));
-  add(2, popcnt(word & (PLANE << 2)));
-  add(3, popcnt(word & (PLANE << 3)));
-  add(4, popcnt(word & (PLANE << 4)));
-  add(5, popcnt(word & (PLANE << 5)));
-  add(6, popcnt(word & (PLANE << 6)));
-  add(7, popcnt(word & (PLANE << 7)));
-  add(8, popcnt(word));
-  add(9, popcnt(word ^ ((word << 1) | (before >> 63))));
-  add(10, popcnt(word ^ ((word << 8) | (before >> 56))));
-  add(11, popcnt(word ^ ((word << 16) | (before >> 48))));
-  add(12, popcnt(word ^ ((word << 24) | (before >> 40))));
-  add(13, popcnt(word ^ ((word << 32) | (before >> 32))));
-  add(14, popcnt(word ^ before));
-  add(15, popcnt(word ^ beforeThat));
+/** Writes the sixteen counts of four words. The two words before them are zero at the start. */
+function countWindow(p: usize, before: u64, beforeThat: u64): void {
+  const a = load<u64>(p);
+  const b = load<u64>(p, 8);
+  const c = load<u64>(p, 16);
+  const d = load<u64>(p, 24);
+  for (let bit: usize = 0; bit < 8; bit++) {
+    const plane: u64 = PLANE << <u64>bit;
+    const count = popcnt(a & plane) + popcnt(b & plane) + popcnt(c & plane) + popcnt(d & plane);
+    store<u32>(SCAN_WINDOW + (bit << 2), <u32>count);
+  }
+  put(8, popcnt(a) + popcnt(b) + popcnt(c) + popcnt(d));
+  put(9, unlike(a, before, 1) + unlike(b, a, 1) + unlike(c, b, 1) + unlike(d, c, 1));
+  put(10, unlike(a, before, 8) + unlike(b, a, 8) + unlike(c, b, 8) + unlike(d, c, 8));
+  put(11, unlike(a, before, 16) + unlike(b, a, 16) + unlike(c, b, 16) + unlike(d, c, 16));
+  put(12, unlike(a, before, 24) + unlike(b, a, 24) + unlike(c, b, 24) + unlike(d, c, 24));
+  put(13, unlike(a, before, 32) + unlike(b, a, 32) + unlike(c, b, 32) + unlike(d, c, 32));
+  put(14, popcnt(a ^ before) + popcnt(b ^ a) + popcnt(c ^ b) + popcnt(d ^ c));
+  put(15, popcnt(a ^ beforeThat) + popcnt(b ^ before) + popcnt(c ^ a) + popcnt(d ^ b));
 }
 
 @inline
-function add(lane: usize, count: u64): void {
-  const at = SCAN_WINDOW + (lane << 2);
-  store<u32>(at, load<u32>(at) + <u32>count);
+function put(lane: usize, count: u64): void {
+  store<u32>(SCAN_WINDOW + (lane << 2), <u32>count);
+}
+
+/** Counts the bits of `word` that differ from the bit `lag` places earlier. */
+@inline
+function unlike(word: u64, before: u64, lag: u64): u64 {
+  return popcnt(word ^ ((word << lag) | (before >> (64 - lag))));
 }
 
 /**

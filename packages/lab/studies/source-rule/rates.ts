@@ -63,11 +63,8 @@ interface Cell {
 /** Returns the saved rates as a Markdown table, and the rate of all cells together. */
 export function rateTable(folder: string): string[] {
   const cells = new Map<string, Cell>();
-  for (const file of readdirSync(folder)) {
-    const bits = Number(file.split('-')[0]);
-    for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
-      if (line !== '') addLine(cells, bits, JSON.parse(line) as Line);
-    }
+  for (const [bits, lines] of savedLines(folder)) {
+    for (const line of lines.values()) addLine(cells, bits, line);
   }
   const sorted = [...cells.values()].sort((a, b) => a.bits - b.bits || a.m - b.m);
   const each = 0.025 / sorted.length;
@@ -77,6 +74,24 @@ export function rateTable(folder: string): string[] {
     ...sorted.map((cell) => cellLine(cell, each)),
     pooledLine(sorted),
   ];
+}
+
+/** Returns the lines of each length by source. Of a source that was judged twice, the one with more sequences counts. */
+function savedLines(folder: string): ReadonlyMap<number, ReadonlyMap<number, Line>> {
+  const saved = new Map<number, Map<number, Line>>();
+  for (const file of readdirSync(folder)) {
+    const bits = Number(file.split('-')[0]);
+    const lines = saved.get(bits) ?? new Map<number, Line>();
+    saved.set(bits, lines);
+    for (const text of readFileSync(join(folder, file), 'utf8').split('\n')) {
+      if (text === '') continue;
+      const line = JSON.parse(text) as Line;
+      const other = lines.get(line.source);
+      const isLonger = !other || Object.keys(line.cells).length > Object.keys(other.cells).length;
+      if (isLonger) lines.set(line.source, line);
+    }
+  }
+  return saved;
 }
 
 function addLine(cells: Map<string, Cell>, bits: number, { cells: judged }: Line): void {

@@ -1,5 +1,5 @@
 /** SHA-256 of the modules built from kernels/, written by `npm run digests`. */
 export const KERNEL_DIGESTS = {
-  'relaxed-simd': 'a1ad4543140b9dadafdaf41ab587409d9f266c0a33e4832f0a1f7f16eaab9816',
-  simd: 'c933c89ab563d5cfb8ca2a91da27c846e6b1b681f02724d5755c1b536394890f',
+  'relaxed-simd': '194a8b7cde4444b7e7b49aa13e2b970c2eb323be531c2251fcdd3a64af67c8ef',
+  simd: 'f446b77321efcf23b29ae864047e04e66d5dba0fc8a7871d5f92052566d9e828',
 } as const;
