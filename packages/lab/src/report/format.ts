@@ -21,7 +21,7 @@ import { notJudgedTexts, rowNotes } from './not-judged.ts';
 import { pValueText, SMALLEST_FIXED } from './p-value-text.ts';
 import type { AssessSummary, GroupSummary } from './summary.ts';
 import { alignColumns, countText } from './table.ts';
-import { partRows, SOURCE_RULE, smallestText, sourceText } from './verdict-text.ts';
+import { partRows, ruleTexts, smallestText, sourceText } from './verdict-text.ts';
 
 /** The `summary` of a report on several sequences. */
 export function toJsonSummary(summary: AssessSummary): object {
@@ -238,7 +238,7 @@ export function sourceLines(group: GroupSummary, what?: string): string[] {
     `${sourceText(group.verdict.passed, what)}.`,
     ...(group.smallest ? [smallestText(group.smallest)] : []),
     ...alignColumns([['part', 'p', 'limit', 'result', 'most extreme'], ...rows]),
-    ...SOURCE_RULE,
+    ...ruleTexts(group.verdict.alpha),
     '',
   ];
 }

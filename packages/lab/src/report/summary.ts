@@ -23,6 +23,7 @@ import {
   type TestParameters,
 } from '../../../sp800-22/src/index.ts';
 import {
+  PARTS_OF_P_VALUES,
   Repeats,
   SHARES,
   SourceRule,
@@ -202,7 +203,7 @@ class SupplementTally {
   readonly #tally: PValueTally;
   readonly #counts: Map<SupplementName, SupplementCounts>;
   readonly #bits: number;
-  readonly #rule = new SourceRule();
+  readonly #rule = new SourceRule(PARTS_OF_P_VALUES);
   readonly #smallest = new SmallestRows();
 
   constructor(outcomes: readonly SupplementOutcome[], bits: number) {

@@ -1,10 +1,9 @@
 /** The verdict on a source in words: what each part of the rule found, for the text report and the page. */
 import { grouped } from '../../../sp800-22/src/index.ts';
-import {
-  type PartName,
-  SOURCE_ALPHA,
-  type SourcePart,
-  type SourceVerdict,
+import type {
+  PartName,
+  SourcePart,
+  SourceVerdict,
 } from '../../../sp800-22/src/source-rule/index.ts';
 import { pValueText } from './p-value-text.ts';
 import type { SmallestRow } from './smallest-row.ts';
@@ -137,9 +136,11 @@ export function percentText(share: number): string {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
 
-/** What the rule is, in sentences. */
-export const SOURCE_RULE: readonly string[] = [
-  'The source fails if p of one part is below its limit. p bounds the probability that a sound source gives',
-  `as much. The limits sum to ${percentText(SOURCE_ALPHA)}: at most so many sound sources fail. A pass shows no defect`,
-  'that these parts find; the fewer the sequences, the less they find.',
-];
+/** Returns what the rule is, in lines. `alpha` is the sum of the limits. */
+export function ruleTexts(alpha: number): readonly string[] {
+  return [
+    'The source fails if p of one part is below its limit. p bounds the probability that a sound source gives',
+    `as much. The limits sum to ${percentText(alpha)}: at most so many sound sources fail. A pass shows no defect`,
+    'that these parts find; the fewer the sequences, the less they find.',
+  ];
+}

@@ -3,6 +3,7 @@ export { supplementEvidence, testEvidence } from './evidence.ts';
 export { Repeats } from './repeats.ts';
 export {
   PART_NAMES,
+  PARTS_OF_P_VALUES,
   type PartName,
   SHARES,
   SOURCE_ALPHA,

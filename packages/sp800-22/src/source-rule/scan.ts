@@ -116,19 +116,23 @@ function surprise({ count, trials }: Extreme): number {
 /** Counts one bit per element; the kernel does the same on packed bits. */
 export function scanBits(sequence: Uint8Array): ScanCounts {
   const bits = Math.floor(sequence.length / WINDOW_BITS) * WINDOW_BITS;
-  const sums = MEASURES.map((_, measure) => runningSums(sequence, bits, measure));
-  const extremes = windowsByLength(sequence.length).flatMap((windows, i) => {
-    const length = WINDOW_BITS * 2 ** i;
-    const step = i === 0 ? length : length / 2;
-    return sums.map((sum, measure) => mostExtreme(sum, measure, { windows, length, step }));
+  const numbers = windowsByLength(sequence.length);
+  // One measure after the other, because the sums of a long sequence are large.
+  const byMeasure = MEASURES.map((_, measure) => {
+    const sums = runningSums(sequence, bits, measure);
+    return { total: sums[bits], extremes: numbers.map((n, i) => mostExtreme(sums, measure, n, i)) };
   });
-  return { extremes, totals: sums.map((sum) => sum[bits]), bits };
+  return {
+    extremes: numbers.flatMap((_, i) => byMeasure.map(({ extremes }) => extremes[i])),
+    totals: byMeasure.map(({ total }) => total),
+    bits,
+  };
 }
 
 /** Returns at i how often the measure is true before bit i. */
-function runningSums(sequence: Uint8Array, bits: number, measure: number): Float64Array {
+function runningSums(sequence: Uint8Array, bits: number, measure: number): Uint32Array {
   const isTrue = truthOf(sequence, measure);
-  const sums = new Float64Array(bits + 1);
+  const sums = new Uint32Array(bits + 1);
   for (let i = 0; i < bits; i++) sums[i + 1] = sums[i] + isTrue(i);
   return sums;
 }
@@ -140,17 +144,21 @@ function truthOf(sequence: Uint8Array, measure: number): (i: number) => number {
   return (i) => sequence[i] ^ (i < lag ? 0 : sequence[i - lag]);
 }
 
+/** Returns the most extreme of so many windows of the length with this index. */
 function mostExtreme(
-  sums: Float64Array,
+  sums: Uint32Array,
   measure: number,
-  { windows, length, step }: { windows: number; length: number; step: number },
+  windows: number,
+  lengthIndex: number,
 ): Extreme {
-  const trials = length / MEASURES[measure].step;
+  const bits = WINDOW_BITS * 2 ** lengthIndex;
+  const step = lengthIndex === 0 ? bits : bits / 2;
+  const trials = bits / MEASURES[measure].step;
   let [most, place] = [0, 0];
   for (let i = 0; i < windows; i++) {
-    const deviation = Math.abs(sums[i * step + length] - sums[i * step] - trials / 2);
+    const deviation = Math.abs(sums[i * step + bits] - sums[i * step] - trials / 2);
     if (deviation > most) [most, place] = [deviation, i];
   }
   const from = place * step;
-  return { measure, from, bits: length, count: sums[from + length] - sums[from], trials };
+  return { measure, from, bits, count: sums[from + bits] - sums[from], trials };
 }

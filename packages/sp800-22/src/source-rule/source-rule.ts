@@ -9,7 +9,7 @@
  */
 import type { SecondLevel } from '../second-level.ts';
 import { type Repeat, repeatBound } from './repeats.ts';
-import type { Scan } from './scan.ts';
+import { type Scan, WINDOW_BITS } from './scan.ts';
 import { type LimitCount, SequenceCounts } from './sequence-counts.ts';
 import { type Entered, SmallestPValues, type SmallPValue } from './sequence-p-values.ts';
 import { type Walk, Walks } from './walks.ts';
@@ -28,8 +28,16 @@ export type PartName = keyof typeof SHARES;
 
 export const PART_NAMES: readonly PartName[] = Object.keys(SHARES) as PartName[];
 
-/** The share of sound sources that the rule fails, at most. */
-export const SOURCE_ALPHA = 0.009;
+/** The parts that need the bits themselves: not the p-values of supplements. */
+export const PARTS_OF_P_VALUES: readonly PartName[] = ['smallest', 'second_level', 'counts'];
+
+/** The share of sound sources that the rule fails, at most: 0.9 %. */
+export const SOURCE_ALPHA: number = shareOf(PART_NAMES);
+
+/** Returns the sum of the shares. */
+function shareOf(names: readonly PartName[]): number {
+  return Number(names.reduce((sum, name) => sum + SHARES[name], 0).toPrecision(12));
+}
 
 /** A part that was judged. It fails if `p` is below `alpha`. */
 interface JudgedPart {
@@ -69,7 +77,7 @@ export interface SourceVerdict {
   /** False if a part failed, null if none was judged. */
   readonly passed: boolean | null;
   readonly alpha: number;
-  /** In the order of `PART_NAMES`. */
+  /** In the order of `PART_NAMES`. The shares of the rule's parts sum to `alpha`. */
   readonly parts: readonly SourcePart[];
   readonly findings: Findings;
 }
@@ -93,11 +101,20 @@ export class SourceRule {
   #scans = 0;
   #sequences = 0;
   #bits = 0;
+  /** Bits of a sequence. */
+  #length = 0;
+  readonly #names: readonly PartName[];
+
+  /** `names` are the parts of the rule, by default all. */
+  constructor(names: readonly PartName[] = PART_NAMES) {
+    this.#names = names;
+  }
 
   /** Takes the next sequence. */
   add({ bits, bounded, tests, scan }: SequenceEvidence): void {
     const sequence = ++this.#sequences;
     this.#bits += bits;
+    this.#length = bits;
     this.#bounded.add(bounded);
     this.#counts.add(tests);
     if (!scan) return;
@@ -115,7 +132,7 @@ export class SourceRule {
       this.#judgeScan(),
       this.#judgeWalks(),
       this.#judgeRepeats(repeat),
-    ];
+    ].filter(({ name }) => this.#names.includes(name));
     const [smallest] = this.#bounded.smallest;
     const { limits } = this.#counts;
     const walk = this.#walks.farthest;
@@ -126,7 +143,7 @@ export class SourceRule {
       ...(walk && { walks: walk }),
       ...(repeat !== undefined && { repeats: repeat }),
     };
-    return { passed: passedAll(parts), alpha: SOURCE_ALPHA, parts, findings };
+    return { passed: passedAll(parts), alpha: shareOf(this.#names), parts, findings };
   }
 
   #judgeSmallest(): SourcePart {
@@ -144,26 +161,31 @@ export class SourceRule {
   }
 
   #judgeScan(): SourcePart {
-    return this.#scan ? judged('scan', this.#scans * this.#scan.p) : unjudged('scan', NO_WINDOW);
+    return this.#scan
+      ? judged('scan', this.#scans * this.#scan.p)
+      : unjudged('scan', this.#whyUnscanned());
   }
 
   #scanFound({ totals: _, compared, ...scan }: Scan & { readonly sequence: number }) {
     return { ...scan, compared: compared * this.#scans };
   }
 
+  #whyUnscanned(): string {
+    return this.#length < WINDOW_BITS ? `needs at least ${WINDOW_BITS} bits` : ALL_TESTS;
+  }
+
   #judgeWalks(): SourcePart {
     const walk = this.#walks.farthest;
-    return walk ? judged('walks', walk.p) : unjudged('walks', NO_WINDOW);
+    return walk ? judged('walks', walk.p) : unjudged('walks', this.#whyUnscanned());
   }
 
   #judgeRepeats(repeat: Repeat | null | undefined): SourcePart {
-    if (repeat === undefined) return unjudged('repeats', WITH_ALL_TESTS);
+    if (repeat === undefined) return unjudged('repeats', ALL_TESTS);
     return judged('repeats', repeat ? repeatBound(this.#bits / 8) : 1);
   }
 }
 
-const WITH_ALL_TESTS = 'only with all tests of SP 800-22';
-const NO_WINDOW = `${WITH_ALL_TESTS}, from 256 bits a sequence on`;
+const ALL_TESTS = 'only with all tests of SP 800-22';
 
 function judgeRows(secondLevel: SecondLevel): SourcePart {
   if (!secondLevel.judged) return unjudged('second_level', secondLevel.reason);

@@ -5,10 +5,10 @@ import {
   type SuiteReport,
   UNIFORMITY_ALPHA,
 } from '../../../../sp800-22/src/index.ts';
-import { PART_NAMES, SHARES } from '../../../../sp800-22/src/source-rule/index.ts';
+import { PART_NAMES, SHARES, SOURCE_ALPHA } from '../../../../sp800-22/src/source-rule/index.ts';
 import { TEST_RULE, verdictNotes } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
-import { PARTS, percentText, SOURCE_RULE } from '../verdict-text.ts';
+import { PARTS, percentText, ruleTexts } from '../verdict-text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 
 /** Returns the section. `first` is the report on the first sequence. */
@@ -25,7 +25,7 @@ ${differences.length === 0 ? NOTHING : markup`<h3>Differences from SP 800-22</h3
 
 function rulesOf({ secondLevel, supplements }: AssessSummary): string[] {
   return [
-    SOURCE_RULE.join(' '),
+    ruleTexts(SOURCE_ALPHA).join(' '),
     PART_NAMES.map(
       (name) =>
         `${capital(PARTS[name].title)}, ${percentText(SHARES[name])}: ${PARTS[name].judges}.`,
