@@ -115,7 +115,7 @@ async function readBits(
     const sequence = await reader.readSequence(MAXIMUM_BITS);
     await reader.finish?.();
     const { bytes, bits } = sequence;
-    const hints = hintsOn(bytes.subarray(0, Math.min(HINT_BYTES, bits >>> 3)));
+    const hints = hintsOn(bytes.subarray(0, Math.min(HINT_BYTES, bits >>> 3)), 0, reader.format);
     return { ...sequence, input: { ...readOf(reader), hints } };
   } finally {
     await reader.close();

@@ -61,7 +61,7 @@ export class SequenceCutter {
 
   /** Signs at the start of what was cut that it is no stream of bits. May be called once. */
   hints(): string[] {
-    return this.#hints.end(this.#cut.offset);
+    return this.#hints.end(this.#cut.offset, this.#reader.format);
   }
 
   /** Returns the next sequence, or `null` after the last one. */

@@ -29,10 +29,10 @@ export class HintCollector {
     this.#bits += taken;
   }
 
-  /** Wipes what was collected, and returns what it shows. `offset`: bits that were skipped before it. */
-  end(offset: number): string[] {
+  /** Wipes what was collected, and returns what it shows. `offset`: bits that were skipped before it; `format`: how it was read. */
+  end(offset: number, format: string): string[] {
     const bytes = this.#bytes.subarray(0, this.#bits >>> 3);
-    const hints = hintsOn(bytes, offset);
+    const hints = hintsOn(bytes, offset, format);
     this.#bytes.fill(0);
     this.#bits = 0;
     return hints;
@@ -40,7 +40,7 @@ export class HintCollector {
 }
 
 /** Returns what bytes show, as sentences without a full stop. */
-export function hintsOn(bytes: Uint8Array, offset = 0): string[] {
+export function hintsOn(bytes: Uint8Array, offset = 0, format = 'binary'): string[] {
   if (bytes.length < FEWEST_WORDS || bytes.every((byte) => byte === bytes[0])) return [];
   if (bytes.every(isText)) return ['what is tested begins as a text: give its format'];
   const header = headerBytes(bytes);
@@ -48,7 +48,7 @@ export function hintsOn(bytes: Uint8Array, offset = 0): string[] {
   const body = bytes.subarray(header);
   const hints = [
     headerHint(header, offset),
-    widthHint(body) ?? halvesHint(body),
+    widthHint(body, format) ?? halvesHint(body),
     blocksHint(body, header),
   ];
   return hints.filter((hint) => hint !== null);
@@ -76,15 +76,16 @@ function bitsOf(bytes: Uint8Array, width: number, order: Order): number[] {
 }
 
 /** Bits that never change, in the narrowest words that have any; or upper bits that repeat the sign. */
-function widthHint(bytes: Uint8Array): string | null {
+function widthHint(bytes: Uint8Array, format: string): string | null {
   for (const width of WIDTHS) {
     if (bytes.length < FEWEST_WORDS * (width / 8)) break;
-    const orders: readonly Order[] = width === 8 ? ['be'] : ['le', 'be'];
-    const hints = orders.map((order) => constantHint(bytes, width, order));
+    // Samples are given the most significant byte first, whatever their order was.
+    const orders: readonly Order[] = width === 8 || format !== 'binary' ? ['be'] : ['le', 'be'];
+    const hints = orders.map((order) => constantHint(bytes, { width, order, format }));
     const hint = hints.find((one) => one?.isRange) ?? hints[0];
     if (hint) return hint.text;
     for (const order of orders) {
-      const sign = signHint(bytes, width, order);
+      const sign = signHint(bytes, { width, order, format });
       if (sign) return sign;
     }
   }
@@ -93,9 +94,9 @@ function widthHint(bytes: Uint8Array): string | null {
 
 function constantHint(
   bytes: Uint8Array,
-  width: number,
-  order: Order,
+  words: Words,
 ): { readonly text: string; readonly isRange: boolean } | null {
+  const { width, order } = words;
   const bits = bitsOf(bytes, width, order);
   const constant = [...bits.keys()].filter((bit) => bits[bit] !== 2);
   if (constant.length === 0) return null;
@@ -103,15 +104,17 @@ function constantHint(
   const high = bits.lastIndexOf(2);
   const isRange = high - low + 1 === width - constant.length;
   const name = constant.length === 1 ? `bit ${constant[0]}` : `bits ${constant.join(', ')}`;
-  const never = `${name} of every ${noun(width, order)} never ${constant.length === 1 ? 'changes' : 'change'}`;
-  const text = isRange
-    ? `${never}: the format ${formatName(width, order)}:${low}-${high} leaves ${constant.length === 1 ? 'it' : 'them'} out`
+  const never = `${name} of every ${noun(words)} never ${constant.length === 1 ? 'changes' : 'change'}`;
+  const format = isRange ? formatOfBits(words, low, high) : null;
+  const text = format
+    ? `${never}: the format ${format} leaves ${constant.length === 1 ? 'it' : 'them'} out`
     : `${never}: this is a defect of the generator, or the input has another form`;
   return { text, isRange };
 }
 
 /** The two highest bits of 40 words are equal with a probability of 2^-40: 5 kinds of words and 32 widths, 2 · 10^-10. */
-function signHint(bytes: Uint8Array, width: number, order: Order): string | null {
+function signHint(bytes: Uint8Array, of: Words): string | null {
+  const { width, order } = of;
   const size = width / 8;
   const words = Math.floor(bytes.length / size);
   let low = 0;
@@ -126,17 +129,38 @@ function signHint(bytes: Uint8Array, width: number, order: Order): string | null
     low = bit;
   }
   if (low >= width - 1) return null;
-  const format = `s${low + 1}in${width}${width === 8 ? '' : order}`;
-  return `the upper bits of every ${noun(width, order)} repeat its sign: the format ${format} leaves them out`;
+  const format = formatOfBits(of, 0, low, true);
+  const how = format ? `the format ${format} leaves them out` : 'leave them out';
+  return `the upper bits of every ${noun(of)} repeat its sign: ${how}`;
 }
 
-function noun(width: number, order: Order): string {
+/** Words of what was read, and the format in which it was. */
+interface Words {
+  readonly width: number;
+  readonly order: Order;
+  readonly format: string;
+}
+
+function noun({ width, order, format }: Words): string {
   if (width === 8) return 'byte';
+  if (format !== 'binary') return `${width}-bit word`;
   return `${width}-bit word (${order === 'le' ? 'little' : 'big'}-endian)`;
 }
 
-function formatName(width: number, order: Order): string {
-  return `u${width}${width === 8 ? '' : order}`;
+/** Returns the format that takes some bits of the words; null if the input's form has no such option. */
+function formatOfBits(
+  { width, order, format }: Words,
+  low: number,
+  high: number,
+  isSigned = false,
+): string | null {
+  if (format === 'binary') {
+    const suffix = width === 8 ? '' : order;
+    return isSigned ? `s${high + 1}in${width}${suffix}` : `u${width}${suffix}:${low}-${high}`;
+  }
+  const found = /^(?:[us](\d+)(?:le|be)?|npy|wav(?::(?:all|\d+))?)$/.exec(format);
+  const isOfWidth = found && (found[1] ?? String(width)) === String(width);
+  return isOfWidth ? `${format}:${low}-${high}` : null;
 }
 
 /**

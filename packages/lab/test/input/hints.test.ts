@@ -73,6 +73,24 @@ describe('hints', () => {
     });
   }
 
+  it('name bits of the form that was chosen, if it has such an option', () => {
+    // Words are read with the most significant byte first.
+    const unsigned = words((i) => sample(i) & 0xfff, 'BE');
+    const signed = words((i) => (sample(i) & 0xfff) - 2048, 'BE');
+    for (const [bytes, format, says] of [
+      [unsigned, 'u16le', /^bits 12, 13, 14, 15 of every 16-bit word never .* format u16le:0-11 /],
+      [unsigned, 's16be', /the format s16be:0-11 leaves/],
+      [unsigned, 'npy', /the format npy:0-11 leaves/],
+      [unsigned, 'wav:2', /the format wav:2:0-11 leaves/],
+      [unsigned, 'ihex', /of every 16-bit word never change: this is a defect/],
+      [unsigned, 'u32le', /this is a defect of the generator, or the input has another form$/],
+      [signed, 'u16le', /repeat its sign: the format u16le:0-11 leaves/],
+      [signed, 'csv:1:16', /^the upper bits of every 16-bit word repeat its sign: leave them out$/],
+    ] as const) {
+      assert.match(hintsOn(bytes, 0, format)[0] ?? '', says, format);
+    }
+  });
+
   it('are not given to sound sources, however short', () => {
     for (let key = 0; key < 60; key++) {
       const bytes = aesCtr(Buffer.alloc(32, 100 + key), 65_536);
