@@ -56,19 +56,19 @@ const EXAMPLES: readonly Example[] = [
   {
     name: 'sound.bin',
     label: 'Sound',
-    text: 'A good generator: 0 of 7 rows fail.',
+    text: 'A good generator: the source passes, and 0 of 7 rows fail.',
     make: sound,
   },
   {
     name: 'biased.bin',
     label: 'Biased',
-    text: '52 of 100 bits are 1, too few to notice by eye: 6 of 7 rows fail.',
+    text: '52 of 100 bits are 1, too few to notice by eye: the source fails, in 6 of 7 rows.',
     make: biased,
   },
   {
     name: 'periodic.bin',
     label: 'Periodic',
-    text: '512 bytes, again and again: 6 of 7 rows fail. With 4,096 bits per row, the raster shows stripes.',
+    text: '512 bytes, again and again: the source fails, in 6 of 7 rows. With 4,096 bits per row, the raster shows stripes.',
     make: periodic,
   },
 ];
