@@ -112,7 +112,8 @@ function walkFound({ walks }: Found): string {
 }
 
 function repeatFound({ repeats }: Found): string {
-  if (!repeats) return 'none found';
+  // A short period may have none of these places.
+  if (!repeats) return 'none at the compared places, one in 4,096';
   const { sequence, bit, earlier_sequence, earlier_bit } = repeats;
   return `bit ${grouped(bit)} of sequence ${grouped(sequence)} on is as bit ${grouped(earlier_bit)} of sequence ${grouped(earlier_sequence)} on`;
 }
