@@ -5,6 +5,7 @@ import { listingOf } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
 import { proposeCsv, proposeHexColumn } from './readers/csv.ts';
+import { proposeNumbers } from './readers/numbers.ts';
 import { MAX_SAMPLE_BITS } from './readers/numerals.ts';
 import { formatOfRecognised } from './readers/table.ts';
 import type { FormatGuess, RecognisedForm, Remedy, TextName } from './recognised-form.ts';
@@ -86,6 +87,12 @@ function formOfNumerals(
         ? 'looks like numbers in a column'
         : `looks like ${widths.length} columns of numbers; numbers would read all`;
     return { says, remedy: { kind: 'format', format } };
+  }
+  if (name === 'decimal' && proposeNumbers(text) === null) {
+    return {
+      says: TEXTS.decimal.says,
+      remedy: { kind: 'advice', advice: 'write them as whole numbers from 0 up first' },
+    };
   }
   if (name !== 'text' || !BASE64.test(text)) return null;
   return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };

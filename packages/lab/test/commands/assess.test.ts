@@ -295,6 +295,12 @@ test('phm-lab assess and assess-entropy refuse decimal numbers and other texts',
   const texts = [
     ['decimal.txt', [...bytes].join('\n'), 'decimal numbers', /use --format numbers/],
     ['base64.txt', bytes.toString('base64'), 'base64', /use --format base64/],
+    [
+      'real.txt',
+      Array.from(bytes, (x) => `${x - 128}.5`).join('\n'),
+      'decimal numbers',
+      /: write them as whole numbers from 0 up first;/,
+    ],
     ['hex.txt', bytes.toString('hex'), 'hexadecimal digits', /use --format hex/],
     [
       'hex.csv',
