@@ -1,7 +1,7 @@
 /** Recognises inputs that hold their bits in another form, and look like a broken or a sound generator if read as binary. */
 
 import { containerOf } from './forms/containers.ts';
-import { listingOf } from './forms/listings.ts';
+import { listingOf, listingWithin } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
 import { proposeCsv, proposeHexColumn } from './readers/csv.ts';
@@ -130,6 +130,12 @@ const MAY_BE_BYTES: readonly FormatGuess[] = [
   'bit_words',
   'samples',
 ];
+
+/** Returns what begins within a part of a text of hexadecimal digits, if its lines have addresses. */
+export function recogniseWithinDigits(part: Uint8Array): RecognisedForm | null {
+  const name = listingWithin(new TextDecoder('latin1').decode(part));
+  return name && { name, ...TEXTS[name], wordBytes: null };
+}
 
 /** What may be digits, or is refused at the first character that is none. */
 const DIGITS: readonly FormatGuess[] = ['ascii', 'hex', 'decimal', 'text', 'bit_words'];

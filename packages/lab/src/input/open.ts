@@ -27,6 +27,7 @@ import {
   RecognisingSource,
   type Recognition,
   refuseForm,
+  refuseListingWithin,
   refuseNoBytes,
   refuseNoDigits,
   type Within,
@@ -82,7 +83,8 @@ function openPlain(
   { neededBytes }: Recognition,
 ): SequenceReader {
   if (format === 'binary') return new BinaryReader(source);
-  return new TextReader(new RecognisingSource(source, refuseNoDigits, neededBytes), format);
+  const check = format === 'hex' ? refuseListingWithin : undefined;
+  return new TextReader(new RecognisingSource(source, refuseNoDigits, neededBytes), format, check);
 }
 
 function openDecoded(

@@ -110,6 +110,7 @@ export class TextReader implements SequenceReader {
   readonly #source: ByteSource;
   readonly #format: TextFormat;
   readonly #bits: TextBitReader;
+  readonly #check: (part: Uint8Array) => void;
   readonly #chunk = new Uint8Array(CHUNK_BYTES);
   #ended = false;
   readonly sizeBits = undefined;
@@ -123,8 +124,14 @@ export class TextReader implements SequenceReader {
     return this.#format;
   }
 
-  constructor(source: ByteSource, format: TextFormat) {
+  /** `check` throws if it refuses a part of the text. */
+  constructor(
+    source: ByteSource,
+    format: TextFormat,
+    check: (part: Uint8Array) => void = () => {},
+  ) {
     this.#source = source;
+    this.#check = check;
     this.#format = format;
     this.#bits = new TextBitReader(format);
   }
@@ -150,6 +157,7 @@ export class TextReader implements SequenceReader {
         continue;
       }
       this.takenBytes += count;
+      this.#check(this.#chunk.subarray(0, count));
       this.#bits.feed(this.#chunk.subarray(0, count));
       this.#hashedOfChunk = 0;
     }

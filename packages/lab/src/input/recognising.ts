@@ -1,7 +1,13 @@
 /** A source whose first bytes are looked at before any is read: an input that holds its bits in another form is refused. */
 
 import { AssessError } from '../assess/errors.ts';
-import { HEAD_BYTES, recogniseForm, recogniseNoBytes, recogniseNoDigits } from './input-format.ts';
+import {
+  HEAD_BYTES,
+  recogniseForm,
+  recogniseNoBytes,
+  recogniseNoDigits,
+  recogniseWithinDigits,
+} from './input-format.ts';
 import type { ByteSource } from './kinds.ts';
 import { parseFormat } from './readers/table.ts';
 import type { RecognisedForm } from './recognised-form.ts';
@@ -30,6 +36,11 @@ export function refuseForm(head: Uint8Array, { accepts, within }: Recognition & 
 /** Throws `AssessError` if the start of a text is no text of digits. */
 export function refuseNoDigits(head: Uint8Array): void {
   refuse(recogniseNoDigits(head));
+}
+
+/** Throws `AssessError` if a listing begins within a part of a text of hexadecimal digits. */
+export function refuseListingWithin(part: Uint8Array): void {
+  refuse(recogniseWithinDigits(part));
 }
 
 /** Throws `AssessError` if bytes that a form held are a container or a listing again. */

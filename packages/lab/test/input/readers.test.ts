@@ -199,6 +199,21 @@ describe('forms of bytes', () => {
     }
   });
 
+  it('refuses digits that a listing follows, wherever it begins', async () => {
+    const digits = aesCtr(Buffer.alloc(32, 63), 5000).toString('hex').replace(/.{64}/g, '$&\n');
+    for (const [listing, name] of [
+      [ihex, 'intel_hex'],
+      [od, 'listing'],
+      [odListing(BYTES, 16), 'listing'],
+    ] as const) {
+      const { code, figures } = await refusal(Buffer.from(`${digits}\n${listing}`), 'hex');
+      assert.deepEqual([code, figures.form?.name], ['other-form', name]);
+    }
+    for (const text of [digits.repeat(40), '0'.repeat(64).concat('\n').repeat(99)]) {
+      assert.equal((await readForm(Buffer.from(text), 'hex')).hex, text.replaceAll('\n', ''));
+    }
+  });
+
   it('reads an image of more than 64 KiB, across segments', async () => {
     const image = aesCtr(Buffer.alloc(32, 62), 200_000);
     const { hex } = await readForm(Buffer.from(intelHex(image)));

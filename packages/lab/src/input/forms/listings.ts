@@ -31,6 +31,41 @@ export function listingOf(text: string, isWhole = true): ListingName | null {
   return isListing(lines.slice(0, MOST_LINES)) ? 'listing' : null;
 }
 
+/** Returns what begins within a text of digits: records or lines with offsets, several in a row; or `null`. */
+export function listingWithin(text: string): ListingName | null {
+  const lines = text.split(/[\r\n]+/);
+  const isRecord = (line: string): boolean => line.startsWith(':') && isIntelHex(line, true);
+  if (longestRun(lines, isRecord) > 1) return 'intel_hex';
+  // Offsets of lines in a row begin alike, which random digits hardly do: the rest is compared of few texts.
+  const beginsAlike = (line: string, i: number): boolean =>
+    line.slice(0, 3) === lines[i - 1]?.slice(0, 3);
+  if (longestRun(lines, beginsAlike) < ENOUGH_LINES) return null;
+  const cut = lines.map(lineOf);
+  const isListed = BASES.some(
+    (base) =>
+      longestRun(cut, (line, i) => {
+        const before = cut[i - 1];
+        if ((before?.offset?.length ?? 0) < MINIMUM_OFFSET_DIGITS) return false;
+        const step = offsetOf(line.offset ?? '', base) - offsetOf(before?.offset ?? '', base);
+        return step > 1 && holds(before?.rest ?? '', step);
+      }) >= ENOUGH_LINES,
+  );
+  return isListed ? 'listing' : null;
+}
+
+function longestRun<Item>(
+  items: readonly Item[],
+  fits: (item: Item, i: number) => boolean,
+): number {
+  let longest = 0;
+  let run = 0;
+  for (const [i, item] of items.entries()) {
+    run = fits(item, i) ? run + 1 : 0;
+    longest = Math.max(longest, run);
+  }
+  return longest;
+}
+
 function areRecords(lines: readonly string[], isRecord: typeof isIntelHex): boolean {
   if (lines.every((line) => isRecord(line, lines.length < ENOUGH_LINES))) return true;
   const sound = lines.filter((line) => isRecord(line, true)).length;
