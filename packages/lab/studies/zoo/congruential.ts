@@ -95,7 +95,7 @@ export const CONGRUENTIAL: readonly ZooGenerator[] = [
   },
   {
     name: 'minstd-low8',
-    source: 'the same: bits 0 to 7',
+    source: 'Park and Miller, MINSTD: bits 0 to 7',
     width: 8,
     start: minstd((x) => x & 255),
   },
@@ -113,7 +113,7 @@ export const CONGRUENTIAL: readonly ZooGenerator[] = [
   },
   {
     name: 'msvc-rand-top8',
-    source: 'the same: bits 23 to 30',
+    source: 'rand() of Microsoft C: bits 23 to 30',
     width: 8,
     start: lcg32(214013, 2531011, (x) => (x >>> 23) & 255),
   },
@@ -137,13 +137,13 @@ export const CONGRUENTIAL: readonly ZooGenerator[] = [
   },
   {
     name: 'java-low8',
-    source: 'the same: the low 8 bits of nextInt()',
+    source: 'java.util.Random: the low 8 bits of nextInt()',
     width: 8,
     start: java((_, low) => low >>> 16),
   },
   {
     name: 'java-top8',
-    source: 'the same: the top 8 bits of nextInt()',
+    source: 'java.util.Random: the top 8 bits of nextInt()',
     width: 8,
     start: java((high) => high >>> 16),
   },
@@ -155,13 +155,13 @@ export const CONGRUENTIAL: readonly ZooGenerator[] = [
   },
   {
     name: 'lcg64-mid32',
-    source: 'the same: bits 16 to 47',
+    source: 'Knuth, MMIX, mod 2^64: bits 16 to 47',
     width: 32,
     start: lcg64((x) => Number((x >> 16n) & 0xffff_ffffn)),
   },
   {
     name: 'lcg64-top32',
-    source: 'the same: bits 32 to 63',
+    source: 'Knuth, MMIX, mod 2^64: bits 32 to 63',
     width: 32,
     start: lcg64((x) => Number(x >> 32n)),
   },

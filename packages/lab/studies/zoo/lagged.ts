@@ -85,7 +85,7 @@ export const LAGGED: readonly ZooGenerator[] = [
   },
   {
     name: 'glibc-type0-top8',
-    source: 'the same: bits 23 to 30',
+    source: 'random() of glibc with TYPE_0: bits 23 to 30',
     width: 8,
     start: () => {
       let x = 1;
@@ -113,7 +113,7 @@ export const LAGGED: readonly ZooGenerator[] = [
   lagged(607, 273, 'TAOCP 2, 3.2.2, table 1'),
   {
     name: 'additive-607-273-top8',
-    source: 'the same: bits 24 to 31',
+    source: 'TAOCP 2, 3.2.2, x(i − 607) + x(i − 273) mod 2^32: bits 24 to 31',
     width: 8,
     start: () => {
       const next = additive(607, 273);

@@ -156,11 +156,16 @@ export const REGISTERS: readonly ZooGenerator[] = [
   },
   {
     name: 'xorshift64',
-    source: 'the same: 13, 7, 17',
+    source: 'Marsaglia, J. Stat. Softw. 8:14 (2003): 13, 7, 17',
     width: 32,
     start: () => halves(xorshift64()),
   },
-  { name: 'xorshift128', source: 'the same: 11, 8, 19', width: 32, start: xorshift128 },
+  {
+    name: 'xorshift128',
+    source: 'Marsaglia, J. Stat. Softw. 8:14 (2003): 11, 8, 19',
+    width: 32,
+    start: xorshift128,
+  },
   {
     name: 'xorshift64*-top32',
     source: 'Vigna (2016), xorshift 12, 25, 27 times 2685821657736338717: bits 32 to 63',
@@ -183,7 +188,7 @@ export const REGISTERS: readonly ZooGenerator[] = [
   },
   {
     name: 'xorshift128+-low8',
-    source: 'the same: bits 0 to 7',
+    source: 'Vigna (2014), xorshift128+: bits 0 to 7',
     width: 8,
     start: () => {
       const next = xorshift128plus();
@@ -204,7 +209,7 @@ export const REGISTERS: readonly ZooGenerator[] = [
   },
   {
     name: 'xoroshiro64*',
-    source: 'the same, times 0x9e3779bb',
+    source: 'Blackman and Vigna (2018), xoroshiro64, times 0x9e3779bb',
     width: 32,
     start: () => xoroshiro64((a) => Math.imul(a, 0x9e3779bb)),
   },
@@ -216,7 +221,7 @@ export const REGISTERS: readonly ZooGenerator[] = [
   },
   {
     name: 'mt19937-top8',
-    source: 'the same: bits 24 to 31',
+    source: 'MT19937, seed 5489: bits 24 to 31',
     width: 8,
     start: () => {
       const next = mt19937(5489);

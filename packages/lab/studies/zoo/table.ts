@@ -29,7 +29,7 @@ function cell(found: Record<string, Finding> | undefined): string {
   const fails = lengths.find((length) => found[length].failed);
   if (fails === undefined) return `passes ${lengths.at(-1)} MiB`;
   const { test, p } = found[fails];
-  return `**${fails} MiB**: ${test} ${p}`;
+  return `**${fails} MiB**: ${test} ${Number(p) === 0 ? '0' : p}`;
 }
 
 function summary(results: Results): string {
@@ -37,18 +37,22 @@ function summary(results: Results): string {
     const found = Object.entries(results[name]?.[tool] ?? {}).find(([, { failed }]) => failed);
     return found ? Number(found[0]) : Number.POSITIVE_INFINITY;
   };
-  const defective = ZOO.filter(({ sound }) => !sound).map(({ name }) => name);
+  const defective = ZOO.filter(({ name, sound }) => !sound && results[name]).map(
+    ({ name }) => name,
+  );
   const lines = [1, 4, 64].map((mebibytes) => {
-    const counts = TOOLS.map((tool) =>
-      tool === 'dieharder' && mebibytes < 64
-        ? '–'
-        : defective.filter((name) => fails(name, tool) <= mebibytes).length,
-    );
+    const counts = TOOLS.map((tool) => {
+      const isKnown = (name: string): boolean =>
+        fails(name, tool) <= mebibytes || results[name]?.[tool]?.[mebibytes] !== undefined;
+      // A tool that was not run on all of them has no count.
+      if (!defective.every(isKnown)) return '–';
+      return defective.filter((name) => fails(name, tool) <= mebibytes).length;
+    });
     return `| ${mebibytes} MiB | ${counts.join(' | ')} |\n`;
   });
   const missed = defective.filter(
     (name) =>
       Math.min(fails(name, 'practrand'), fails(name, 'dieharder')) < fails(name, 'thorough'),
   );
-  return `\n| Fail at | SP 800-22 | \`--thorough\` | PractRand | dieharder |\n|---|---|---|---|---|\n${lines.join('')}\nFailed by another tool with less: ${missed.join(', ') || 'none'}.\n`;
+  return `\n| Fail at, of ${defective.length} | SP 800-22 | \`--thorough\` | PractRand | dieharder |\n|---|---|---|---|---|\n${lines.join('')}\nFailed by another tool with less: ${missed.join(', ') || 'none'}.\n`;
 }
