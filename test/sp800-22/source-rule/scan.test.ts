@@ -111,3 +111,21 @@ test('a sequence shorter than a window has no scan', () => {
   assert.equal(runPackedSuite(new Uint8Array(31), { only: [], scan: true }).scan, undefined);
   assert.equal(runPackedSuite(new Uint8Array(32), { only: [] }).scan, undefined);
 });
+
+test('the readable code zeroes its running sums, whose differences are the bits', (t) => {
+  const made: Uint32Array[] = [];
+  const Original = globalThis.Uint32Array;
+  globalThis.Uint32Array = new Proxy(Original, {
+    construct(target, args) {
+      const array = Reflect.construct(target, args) as Uint32Array;
+      made.push(array);
+      return array;
+    },
+  });
+  t.after(() => {
+    globalThis.Uint32Array = Original;
+  });
+  scanBits(new Uint8Array(512).fill(1));
+  assert.equal(made.length, MEASURES.length);
+  assert.ok(made.every((sums) => sums.length === 513 && sums.every((sum) => sum === 0)));
+});

@@ -120,7 +120,11 @@ export function scanBits(sequence: Uint8Array): ScanCounts {
   // One measure after the other, because the sums of a long sequence are large.
   const byMeasure = MEASURES.map((_, measure) => {
     const sums = runningSums(sequence, bits, measure);
-    return { total: sums[bits], extremes: numbers.map((n, i) => mostExtreme(sums, measure, n, i)) };
+    const extremes = numbers.map((n, i) => mostExtreme(sums, measure, n, i));
+    const total = sums[bits];
+    // Differences of the sums are the bits, which may be secret.
+    sums.fill(0);
+    return { total, extremes };
   });
   return {
     extremes: numbers.flatMap((_, i) => byMeasure.map(({ extremes }) => extremes[i])),
