@@ -121,14 +121,14 @@ function cellLine({ bits, m, sources, failed, byPart }: Cell, each: number): str
   return `| ${[...figures, ...bounds, ...byPart].join(' | ')} |`;
 }
 
-/** The cells of one length share their sources, so the interval takes the sources of one cell. */
+/** The cells of one length share their sources, so the interval takes the sources of one cell, and rounds failures up. */
 function pooledLine(cells: readonly Cell[]): string {
   const sources = cells.reduce((sum, cell) => sum + cell.sources, 0);
   const failed = cells.reduce((sum, cell) => sum + cell.failed, 0);
   const byLength = new Map(cells.map((cell) => [cell.bits, cell.sources]));
   const independent = [...byLength.values()].reduce((sum, count) => sum + count, 0);
   const rate = failed / sources;
-  const high = upperBound(Math.round(rate * independent), independent, 0.025);
+  const high = upperBound(Math.ceil((failed * independent) / sources), independent, 0.025);
   return `\nAll cells: ${failed} of ${sources}, ${percent(rate)}; at most ${percent(high)} (97.5 %, as of the ${independent} sources that are independent). The shares sum to ${percent(SOURCE_ALPHA)}.`;
 }
 
