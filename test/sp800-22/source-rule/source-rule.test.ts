@@ -1,6 +1,8 @@
 /** The rule on sources: shares, parts, and verdicts that more data do not weaken. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pValueLaw } from '../../../packages/sp800-22/src/p-value-laws.ts';
+import { resolveParameters } from '../../../packages/sp800-22/src/resolve-parameters.ts';
 import { LIMITS } from '../../../packages/sp800-22/src/source-rule/sequence-counts.ts';
 import {
   PART_NAMES,
@@ -9,6 +11,7 @@ import {
   SourceRule,
   type SourceVerdict,
 } from '../../../packages/sp800-22/src/source-rule/source-rule.ts';
+import { judgeRank, RANK_PROBABILITIES } from '../../../packages/sp800-22/src/tests/rank.ts';
 
 const UNJUDGED = { judged: false, reason: 'needs at least 55 sequences' } as const;
 
@@ -84,6 +87,50 @@ test('a limit is exceeded with at least its own probability, and further limits 
   for (const [i, { below, probability }] of LIMITS.entries()) {
     assert.ok(probability >= below);
     if (i > 0) assert.ok(probability / below >= LIMITS[i - 1].probability / LIMITS[i - 1].below);
+  }
+});
+
+test('a test that is run alone has no more sound sequences below 10^-2 than the rule assumes', () => {
+  const widest = [
+    ['dft', [1000, 1004, 1140, 1382]],
+    ['approximate_entropy', [65_536, 70_000]],
+    ['universal', [387_840, 903_893]],
+    ['frequency', [100, 109, 118]],
+    ['runs', [100, 109]],
+  ] as const;
+  for (const [name, lengths] of widest) {
+    for (const n of lengths) {
+      const law = pValueLaw({ test: name, index: 1, label: '' }, n, resolveParameters(n));
+      assert.ok(law.belowAlpha <= LIMITS[0].probability, `${name}, ${n} bits: ${law.belowAlpha}`);
+    }
+  }
+});
+
+/** Returns every table of `N` matrices by rank: its p-value, and its probability. */
+function rankTables(N: number): { p: number; probability: number }[] {
+  const factorials = [1];
+  for (let i = 1; i <= N; i++) factorials.push(factorials[i - 1] * i);
+  return Array.from({ length: N + 1 }, (_, full) =>
+    Array.from({ length: N + 1 - full }, (__, oneLess) => {
+      const counts = [full, oneLess, N - full - oneLess];
+      const probability = counts.reduce(
+        (product, count, i) => (product * RANK_PROBABILITIES[i] ** count) / factorials[count],
+        factorials[N],
+      );
+      return { p: judgeRank(N, full, oneLess, RANK_PROBABILITIES).pValues[0], probability };
+    }),
+  ).flat();
+}
+
+test('rank alone has no more sound sequences below any limit than the rule assumes: all tables of few matrices', () => {
+  for (const N of [38, 39, 40, 41, 42, 60, 80]) {
+    const tables = rankTables(N);
+    for (const { below, probability } of LIMITS) {
+      const share = tables
+        .filter(({ p }) => p < below)
+        .reduce((sum, table) => sum + table.probability, 0);
+      assert.ok(share <= probability, `${N} matrices: ${share} below ${below}`);
+    }
   }
 });
 

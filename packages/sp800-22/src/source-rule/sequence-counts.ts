@@ -4,8 +4,9 @@
  * source do not.) The number of sequences below a limit is then binomial.
  *
  * The p-values are asymptotic, so a sound sequence falls below a limit with another probability than the limit. `LIMITS` has
- * what that probability is at most, at every length: measured down to 10^-6, and with a margin that grows further out
- * (docs/evidence/source-rule.md).
+ * what that probability is at most: above what was measured with all tests at some lengths down to 10^-6
+ * (docs/evidence/source-rule.md), and above the known laws of single tests. A test that is run alone needs the most: `dft` has
+ * 1.7 % below 10^-2 at 1,140 bits, and `rank` 2 · 10^-9 below 10^-12 at 39,936 bits, by counting all cases.
  */
 import { binomialUpper } from '../binomial.ts';
 import type { Entered } from './sequence-p-values.ts';
@@ -17,11 +18,11 @@ interface Limit {
 }
 
 export const LIMITS: readonly Limit[] = [
-  { below: 1e-2, probability: 1.5e-2 },
+  { below: 1e-2, probability: 2e-2 },
   { below: 1e-3, probability: 2e-3 },
   { below: 1e-4, probability: 4e-4 },
   { below: 1e-6, probability: 2e-5 },
-  { below: 1e-12, probability: 1e-9 },
+  { below: 1e-12, probability: 5e-9 },
 ];
 
 /** The sequences below one limit. */
