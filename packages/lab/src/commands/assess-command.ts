@@ -70,8 +70,8 @@ tests together. --thorough also tests the sequences one after another, as long s
 of SP 800-22 either. It finds weak generators in a few megabytes.
 
 The source is judged by one rule for any number of sequences; 55 or more also by the second level of SP 800-22 §4.2.
-At most 0.9 % of sound sources fail. Sequences follow each other without a gap; a remainder shorter than --bits is
-not used.
+At most 0.9 % of sound sources fail, with supplements 1.7 %, with --thorough 1.8 %. Sequences follow each other without
+a gap; a remainder shorter than --bits is not used.
 
 The page of --html works without network or scripts. It shows bits of the input, unless --omit-bits is given, so only
 its owner can read the file.
