@@ -55,9 +55,10 @@ async function makeCaller(dataDir: string, plan = 'research'): Promise<Caller> {
 describe('the guide to judging a generator', () => {
   it('gives the figures that it prints', async () => {
     const reader = new Reader(newFolder());
-    assert.equal(await reader.follow(readGuide('judge-a-generator')), 5);
+    assert.equal(await reader.follow(readGuide('judge-a-generator')), 6);
     const page = readFileSync(join(reader.folder, 'report.html'), 'utf8');
-    assert.match(page, /3 of \d+ rows/);
+    assert.match(page, /✗<\/span>Source: FAILED<\/h2>/);
+    assert.match(page, /<td>3 of 189 rows failed<\/td>/);
   });
 });
 
