@@ -97,8 +97,14 @@ describe('the workers of the test bench', { skip: NO_CHROMIUM }, () => {
     assert.deepEqual(await suites(page), [4, 4]);
     await page.locator('#start').click();
     await page.getByText(/^[1-9]\d* of \d+ sequences tested/).waitFor();
+    const asked: string[] = [];
+    page.once('dialog', (dialog) => {
+      asked.push(dialog.message());
+      void dialog.accept();
+    });
     await page.setInputFiles('#file', small);
     await page.getByText('small.bin').first().waitFor();
+    assert.match(asked.join(), /^The tests on large\.bin are running\. End them without a report/);
     assert.deepEqual(await suites(page), [8, 8]);
     await page.locator('#start').waitFor();
     await untilTrue(
