@@ -64,7 +64,7 @@ interface Findings {
   /** The sequences that count, and those of them below each limit. */
   readonly counts?: { readonly compared: number; readonly limits: readonly LimitCount[] };
   /** The most unlikely piece, its sequence from 1, and the windows and measures of all sequences. */
-  readonly scan?: Omit<Scan, 'totals'> & { readonly sequence: number };
+  readonly scan?: Omit<Scan, 'totals' | 'bits'> & { readonly sequence: number };
   readonly walks?: Walk;
   /** Null: no data occur twice. */
   readonly repeats?: Repeat | null;
@@ -166,8 +166,8 @@ export class SourceRule {
       : unjudged('scan', this.#whyUnscanned());
   }
 
-  #scanFound({ totals: _, compared, ...scan }: Scan & { readonly sequence: number }) {
-    return { ...scan, compared: compared * this.#scans };
+  #scanFound({ p, compared, piece, sequence }: Scan & { readonly sequence: number }) {
+    return { p, compared: compared * this.#scans, piece, sequence };
   }
 
   #whyUnscanned(): string {
