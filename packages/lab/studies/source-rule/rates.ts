@@ -1,5 +1,12 @@
 /** How often the rule fails sound sources, by length and number of sequences. */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { binomialLower, binomialUpper } from '../../../sp800-22/src/binomial.ts';
 import { runPackedSuite, TEST_NAMES } from '../../../sp800-22/src/index-node.ts';
@@ -28,11 +35,20 @@ export function measureRates(
 ): void {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${bits}-${sequences}.jsonl`);
-  const saved = existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+  const saved = completeLines(path);
   for (let source = saved; source < sources; source++) {
     const line: Line = { source, cells: judgeSound(bits, sequences, source) };
     appendFileSync(path, `${JSON.stringify(line)}\n`);
   }
+}
+
+/** Returns the number of lines in a file, after it has lost one that an interruption left without its end. */
+function completeLines(path: string): number {
+  if (!existsSync(path)) return 0;
+  const text = readFileSync(path, 'utf8');
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
+  if (complete !== text) writeFileSync(path, complete);
+  return complete.split('\n').length - 1;
 }
 
 function judgeSound(bits: number, sequences: number, source: number): Line['cells'] {

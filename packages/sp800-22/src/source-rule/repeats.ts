@@ -7,6 +7,7 @@
  * and agree with a probability of 2^-88, or at most 2^-76 if they overlap; the sum over all pairs bounds the p-value.
  */
 import type { PackedSequence } from '../bits.ts';
+import { platform } from '../platform.ts';
 
 const WORD_BYTES = 8;
 /** The bytes of which 12 bits are zero, and the word. */
@@ -30,7 +31,8 @@ interface Place {
 }
 
 export class Repeats {
-  readonly #words = new Map<bigint, Place>();
+  /** By the digest of the word: the input may be secret, and nothing of it may stay in memory. */
+  readonly #words = new Map<string, Place>();
   /** The first repeat, after which nothing else is compared. */
   #first: Repeat | undefined;
 
@@ -39,18 +41,18 @@ export class Repeats {
     if (this.#first) return;
     const start = Math.ceil(offsetBits / 8);
     const end = Math.floor((offsetBits + n) / 8);
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let at = bytes.indexOf(0, start); at !== -1; at = bytes.indexOf(0, at + 1)) {
       if (at + PLACE_BYTES > end) return;
       if (bytes[at + 1] >= 16) continue;
-      const repeat = this.#meet(view.getBigUint64(at + MARK_BYTES), sequence, 8 * at - offsetBits);
+      const word = bytes.subarray(at + MARK_BYTES, at + PLACE_BYTES);
+      const repeat = this.#meet(digestOf(word), sequence, 8 * at - offsetBits);
       if (!repeat) continue;
       this.#end(repeat);
       return;
     }
   }
 
-  #meet(word: bigint, sequence: number, bit: number): Repeat | undefined {
+  #meet(word: string, sequence: number, bit: number): Repeat | undefined {
     const earlier = this.#words.get(word);
     if (earlier) {
       return { sequence, bit, earlier_sequence: earlier.sequence, earlier_bit: earlier.bit };
@@ -69,6 +71,13 @@ export class Repeats {
   within(sequences: number): Repeat | undefined {
     return this.#first && this.#first.sequence <= sequences ? this.#first : undefined;
   }
+}
+
+/** Returns 128 bits of SHA-256, so that two words never share them by chance. */
+function digestOf(word: Uint8Array): string {
+  const hash = platform().newHash();
+  hash.update(word);
+  return hash.hex().slice(0, 32);
 }
 
 /** Returns a bound of the probability that so many bytes of a sound source have a repeat. */

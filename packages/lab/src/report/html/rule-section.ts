@@ -5,7 +5,12 @@ import {
   type SuiteReport,
   UNIFORMITY_ALPHA,
 } from '../../../../sp800-22/src/index.ts';
-import { PART_NAMES, SHARES, SOURCE_ALPHA } from '../../../../sp800-22/src/source-rule/index.ts';
+import {
+  PART_NAMES,
+  PARTS_OF_P_VALUES,
+  SHARES,
+  SOURCE_ALPHA,
+} from '../../../../sp800-22/src/source-rule/index.ts';
 import { TEST_RULE, verdictNotes } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
 import { PARTS, percentText, ruleTexts } from '../verdict-text.ts';
@@ -41,8 +46,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const TWO_GROUPS =
-  'The supplements are judged by the same rule, as a group of their own: two groups fail twice as many sound sources.';
+const TWO_GROUPS = `The supplements are judged by the first three parts, as a group of their own. Both groups together fail at most ${percentText(SOURCE_ALPHA + PARTS_OF_P_VALUES.reduce((sum, name) => sum + SHARES[name], 0))} of sound sources.`;
 
 /** Sets the standard's figures beside the verdict. */
 function limitsText(secondLevel: SecondLevelVerdict): string {
