@@ -5,7 +5,7 @@ import {
   rowLabels,
   type SuiteReport,
 } from '../../../sp800-22/src/index.ts';
-import type { SmallestRow } from './smallest-row.ts';
+import { longStreamVerdict } from './long-streams.ts';
 import type { AssessOutput, AssessSummary, GroupSummary } from './summary.ts';
 import { type TraceSource, traceRows } from './trace.ts';
 import { partRows, smallestText, sourceText } from './verdict-text.ts';
@@ -49,28 +49,31 @@ export class CsvOutput implements AssessOutput {
   }
 }
 
-/** Returns the verdict of each group as names and values. */
-function verdictRows({ supplements, ...tests }: AssessSummary): [name: string, value: string][] {
+/** Returns the verdict and what each group found as names and values. */
+function verdictRows(summary: AssessSummary): [name: string, value: string][] {
+  const { tests, supplements, longStreams } = summary;
   return [
-    ...groupRows(tests, 'Source'),
-    ...(supplements ? groupRows(supplements, 'Source, by the supplements') : []),
+    namedText(sourceText(summary)),
+    ...(tests.length > 0 ? groupRows(summary, '') : []),
+    ...(supplements ? groupRows(supplements, 'Supplements: ') : []),
+    ...(longStreams ? [namedText(longStreamVerdict(longStreams))] : []),
   ];
 }
 
-function groupRows(group: GroupSummary, what: string): [name: string, value: string][] {
+function groupRows(group: GroupSummary, prefix: string): [name: string, value: string][] {
   const parts = partRows(group).map(({ title, p, limit, result, found }): [string, string] => [
-    `Part: ${title}`,
+    `${prefix}Part: ${title}`,
     `${result}, p ${p}, limit ${limit}${found === '' ? '' : `: ${found}`}`,
   ]);
+  const smallest = group.smallest ? [namedText(smallestText(group.smallest))] : [];
   return [
-    [what, sourceText(group.verdict.passed, '').slice(2)],
-    ...(group.smallest ? [smallestRow(group.smallest)] : []),
+    ...smallest.map(([name, text]): [string, string] => [`${prefix}${name}`, text]),
     ...parts,
   ];
 }
 
-function smallestRow(smallest: SmallestRow): [name: string, value: string] {
-  const text = smallestText(smallest);
+/** Returns a text such as "Source: passed" as its name and value. */
+function namedText(text: string): [name: string, value: string] {
   const at = text.indexOf(': ');
   return [text.slice(0, at), text.slice(at + 2)];
 }

@@ -107,7 +107,9 @@ const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
 
 /** The text report on the tests of one sequence, with a final line end. */
 export function formatSequenceText(report: SuiteReport, summary: AssessSummary): string {
-  if (report.tests.length === 0) return joinLines([heading(report, 1)]);
+  if (report.tests.length === 0) {
+    return joinLines([heading(report, 1), '', `${sourceText(summary)}.`]);
+  }
   const { constants, tests, tests_passed, total_tests } = toAssessReport(report);
   const rows = tests.map((test) => [
     test.name,
@@ -119,7 +121,8 @@ export function formatSequenceText(report: SuiteReport, summary: AssessSummary):
   return joinLines([
     heading(report, 1),
     '',
-    ...sourceLines(summary),
+    `${sourceText(summary)}.`,
+    ...partLines(summary),
     ...alignColumns([['test', 'p-value', 'corrected p', 'result'], ...rows]),
     '',
     `${passedText(tests_passed, total_tests, tests.length)}.`,
@@ -142,12 +145,13 @@ export function formatSummaryText(first: SuiteReport, summary: AssessSummary): s
   const { sequences, complete, tests, secondLevel } = summary;
   const early = complete ? '' : '; ended early';
   const title = `${heading(first, sequences)}${early}`;
-  if (tests.length === 0) return joinLines([title]);
+  if (tests.length === 0) return joinLines([title, '', `${sourceText(summary)}.`]);
   const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   return joinLines([
     title,
     '',
-    ...sourceLines(summary),
+    `${sourceText(summary)}.`,
+    ...partLines(summary),
     ...(secondLevel.judged ? [...finalAnalysis(secondLevel), ''] : []),
     ...alignColumns([['test', 'sequences passed'], ...rows]),
     '',
@@ -225,8 +229,8 @@ function verdictLines(secondLevel: SecondLevel): string[] {
   ];
 }
 
-/** Returns the verdict on the source by the tests, or by the supplements, and an empty line. */
-export function sourceLines(group: GroupSummary, what?: string): string[] {
+/** Returns the parts of the verdict by the tests, or by the supplements, and an empty line. */
+export function partLines(group: GroupSummary): string[] {
   const rows = partRows(group).map(({ title, p, limit, result, found }) => [
     title,
     p,
@@ -235,7 +239,6 @@ export function sourceLines(group: GroupSummary, what?: string): string[] {
     found,
   ]);
   return [
-    `${sourceText(group.verdict.passed, what)}.`,
     ...(group.smallest ? [smallestText(group.smallest)] : []),
     ...alignColumns([['part', 'p', 'limit', 'result', 'most extreme'], ...rows]),
     ...ruleTexts(group.verdict.alpha),

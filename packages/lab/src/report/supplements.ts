@@ -7,10 +7,11 @@ import {
   type SupplementName,
   type SupplementOutcome,
 } from '../../../sp800-22/src/index.ts';
-import { failureText, sourceLines } from './format.ts';
+import { failureText, partLines } from './format.ts';
 import { pValueText } from './p-value-text.ts';
 import type { GroupSummary, SupplementSummary } from './summary.ts';
 import { alignColumns } from './table.ts';
+import { resultText } from './verdict-text.ts';
 
 /** What each supplement detects. */
 export const SUPPLEMENT_DETECTS: Readonly<Record<SupplementName, string>> = {
@@ -47,7 +48,8 @@ export function formatSupplements(
     ...alignColumns([['supplement', 'p-value', 'result', 'largest deviation'], ...rows]),
     ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
     '',
-    ...sourceLines(group, 'Source, by the supplements').slice(0, -1),
+    `Supplements: ${resultText(group.verdict.passed)}.`,
+    ...partLines(group).slice(0, -1),
   ]);
 }
 
@@ -60,7 +62,8 @@ export function formatSupplementSummary(group: SupplementSummary): string {
     `Supplements, ${NOT_OF_STANDARD}:`,
     ...alignColumns([['supplement', 'sequences passed'], ...rows]),
     '',
-    ...sourceLines(group, 'Source, by the supplements').slice(0, -1),
+    `Supplements: ${resultText(group.verdict.passed)}.`,
+    ...partLines(group).slice(0, -1),
     ...judged.filter((row) => row.judged && !row.passed).map(failureText),
   ]);
 }

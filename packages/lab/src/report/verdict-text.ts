@@ -7,7 +7,7 @@ import type {
 } from '../../../sp800-22/src/source-rule/index.ts';
 import { pValueText } from './p-value-text.ts';
 import type { SmallestRow } from './smallest-row.ts';
-import type { GroupSummary } from './summary.ts';
+import type { AssessSummary, GroupSummary } from './summary.ts';
 import { countText } from './table.ts';
 
 type Found = SourceVerdict['findings'];
@@ -118,10 +118,24 @@ function repeatFound({ repeats }: Found): string {
   return `bit ${grouped(bit)} of sequence ${grouped(sequence)} on is as bit ${grouped(earlier_bit)} of sequence ${grouped(earlier_sequence)} on`;
 }
 
-/** Returns "Source: passed" or what else the verdict is. */
-export function sourceText(passed: boolean | null, what = 'Source'): string {
-  if (passed === null) return `${what}: not judged`;
-  return `${what}: ${passed ? 'passed' : 'FAILED'}`;
+/**
+ * Returns the verdict on the source, and that of each group if there are others than the tests, such as
+ * "Source: FAILED (tests passed, long streams FAILED)".
+ */
+export function sourceText(summary: AssessSummary): string {
+  const { passed, tests, verdict, supplements, longStreams } = summary;
+  const groups = [
+    ...(tests.length > 0 ? [`tests ${resultText(verdict.passed)}`] : []),
+    ...(supplements ? [`supplements ${resultText(supplements.verdict.passed)}`] : []),
+    ...(longStreams?.streams ? [`long streams ${resultText(longStreams.passed)}`] : []),
+  ];
+  const isOfTests = groups.length === 1 && tests.length > 0;
+  return `Source: ${resultText(passed)}${isOfTests ? '' : ` (${groups.join(', ')})`}`;
+}
+
+export function resultText(passed: boolean | null): string {
+  if (passed === null) return 'not judged';
+  return passed ? 'passed' : 'FAILED';
 }
 
 /** Returns the smallest p-value with its place, as a sentence. */

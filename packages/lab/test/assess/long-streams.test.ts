@@ -170,7 +170,11 @@ describe('phm-lab assess --thorough', () => {
     assert.match(stdout, /^supplement +sequences passed$/m);
     assert.match(stdout, /^Long streams +tested$/m);
     const html = readFileSync(page, 'utf8');
-    assert.match(html, /by long streams: FAILED<\/h2>/);
+    assert.match(html, /Source: FAILED \(tests \w+, supplements \w+, long streams FAILED\)<\/h2>/);
+    assert.match(stdout, /^Source: FAILED \(.*, long streams FAILED\)\.$/m);
+    const csv = await runCommand([...args, '--thorough', '--csv']);
+    assert.match(csv.stdout, /^# Source,"FAILED \(.*, long streams FAILED\)"$/m);
+    assert.match(csv.stdout, /^# Long streams,"FAILED: the smallest of /m);
     assert.match(html, /<h2>Long streams, not part of SP 800-22<\/h2>/);
     const { summary, options } = await commandJson<SourceJson>([...args, '--thorough']);
     assert.deepEqual([summary.passed, summary.long_streams.passed], [false, false]);

@@ -229,28 +229,33 @@ describe('the headline of the page', () => {
     const supplements = ['--bits', '10240', '--supplements', '--test', 'frequency'];
     assert.match(
       await headline(file, ...supplements),
-      /^✗ Source: passed; by the supplements: FAILED$/,
+      /^✗ Source: FAILED \(tests passed, supplements FAILED\)$/,
     );
     const alone = ['--bits', '10240', '--test', 'autocorrelation'];
-    assert.match(await headline(file, ...alone), /^✗ Source, by the supplements: FAILED$/);
+    assert.match(await headline(file, ...alone), /^✗ Source: FAILED \(supplements FAILED\)$/);
   });
 
   it('shows no test if only supplements were run, of any number of sequences', async () => {
     const file = write('repeats.bin', Buffer.alloc(12_800, 'a period of 16 b'));
     const alone = ['--format', 'binary', '--bits', '10240', '--test', 'autocorrelation'];
-    assert.equal(await headline(file, ...alone), '✗ Source, by the supplements: FAILED');
+    assert.equal(await headline(file, ...alone), '✗ Source: FAILED (supplements FAILED)');
     const page = join(folder, 'sole.html');
     const sole = await runCommand(['assess', file, '--fail', ...alone, '--html', page]);
     const html = readFileSync(page, 'utf8');
     assert.equal(sole.code, 1);
     const title = 'Supplements, not part of SP 800-22: 10,240 bits';
     const [text, trace] = sole.stdout.split('\nReport ');
-    assert.match(text, new RegExp(`^${title}\n\nSupplements, not part of SP 800-22:\nsupplement `));
+    assert.match(
+      text,
+      new RegExp(
+        `^${title}\n\nSource: FAILED \\(supplements FAILED\\)\\.\n\nSupplements, not part of SP 800-22:\nsupplement `,
+      ),
+    );
     assert.doesNotMatch(text, /SP 800-22 Rev|0 of 0|A test passes|Exact constants/);
     assert.match(trace, /^Parameters +none$/m);
     assert.ok(html.includes(`<p>${title}</p>`));
     assert.doesNotMatch(html, /SP 800-22 Rev\. 1a \(April|counted with the tests/);
-    assert.match(html, /✗<\/span>Source, by the supplements: FAILED<\/h2>/);
+    assert.match(html, /✗<\/span>Source: FAILED \(supplements FAILED\)<\/h2>/);
     assert.doesNotMatch(html, /id="tests"|id="source"|href="#tests"|tests passed|in eight/);
   });
 });

@@ -37,7 +37,7 @@ export function verdictSection(
     ? NOTHING
     : markup`<p><strong>Ended early:</strong> this report covers only what was finished: ${countText(sequences)}.</p>`;
   return markup`<section id="verdict" class="verdict ${state}">
-<h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${titleOf(summary)}</h2>
+<h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${sourceText(summary)}</h2>
 ${early}
 <dl>${figuresOf(summary, first, sole).map(({ value, what }) => markup`<div><dt>${what}</dt><dd>${value}</dd></div>`)}</dl>
 ${tests.length > 0 ? partsTable(summary, 'Parts of the verdict') : NOTHING}
@@ -65,15 +65,6 @@ const STATES = new Map<boolean | null, State>([
 ]);
 
 const SIGNS: Readonly<Record<State, string>> = { passed: '✓', failed: '✗', open: '–' };
-
-function titleOf({ tests, verdict, supplements, longStreams }: AssessSummary): string {
-  const bySupplements = `${tests.length > 0 ? '' : 'Source, '}by the supplements`;
-  return [
-    ...(tests.length > 0 ? [sourceText(verdict.passed)] : []),
-    ...(supplements ? [sourceText(supplements.verdict.passed, bySupplements)] : []),
-    ...(longStreams ? [sourceText(longStreams.passed, 'by long streams')] : []),
-  ].join('; ');
-}
 
 function figuresOf(
   { tests, sequences, secondLevel }: AssessSummary,
