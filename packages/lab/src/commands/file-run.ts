@@ -196,6 +196,9 @@ function messageOf({ code, figures, message, cause }: AssessError, options: Asse
         return `${name} contains ${grouped(got)} bits${afterOffset}, fewer than --bits ${bits}; lower --bits or leave it out`;
       }
       const which = tests ? 'of the selected tests' : 'test';
+      if (bits !== undefined) {
+        return `--bits ${bits} is too few for any ${which}; at least ${expected} are needed`;
+      }
       return `${name} gives ${grouped(got)} bits, too few for any ${which}; at least ${grouped(expected)} are needed`;
     }
     case 'worker':

@@ -146,7 +146,10 @@ export function formatSummaryText(first: SuiteReport, summary: AssessSummary): s
   const early = complete ? '' : '; ended early';
   const title = `${heading(first, sequences)}${early}`;
   if (tests.length === 0) return joinLines([title, '', `${sourceText(summary)}.`]);
-  const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
+  const rows = tests.map(({ name, applicable, passed }) => [
+    name,
+    applicable === 0 ? 'not applicable' : `${passed} of ${applicable}`,
+  ]);
   return joinLines([
     title,
     '',

@@ -221,6 +221,15 @@ test('phm-lab assess rejects a sequence that is too short for any test', async (
   assert.equal(message, `${file} gives 96 bits, too few for any test; at least 100 are needed`);
 });
 
+test('phm-lab assess says that --bits is too few, not that the input is', async () => {
+  const file = write('enough.bin', stream(1000));
+  const short = await failure(run(file, { bits: 50 }));
+  assert.equal(short.message, '--bits 50 is too few for any test; at least 100 are needed');
+  const one = await failure(run(file, { bits: 1000, tests: ['universal'] }));
+  const least = 'at least 387840 are needed';
+  assert.equal(one.message, `--bits 1000 is too few for any of the selected tests; ${least}`);
+});
+
 test('phm-lab assess prints an aligned table with smallest p-values, reasons and totals', async () => {
   const text = await output('text', write('table.bin', stream(131_072)));
   const lines = text.split('\n');
