@@ -4,9 +4,14 @@ import { containerOf } from './forms/containers.ts';
 import { listingOf, listingWithin } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
-import { proposeCsv, proposeHexColumn } from './readers/csv.ts';
+import {
+  type Columns,
+  columnsOf,
+  describeColumns,
+  formatOfColumns,
+  nameColumn,
+} from './readers/columns.ts';
 import { proposeNumbers } from './readers/numbers.ts';
-import { MAX_SAMPLE_BITS } from './readers/numerals.ts';
 import { formatOfRecognised } from './readers/table.ts';
 import type { FormatGuess, RecognisedForm, Remedy, TextName } from './recognised-form.ts';
 
@@ -73,20 +78,12 @@ function formOfNumerals(
 ): Pick<RecognisedForm, 'says' | 'remedy'> | null {
   if (name !== 'decimal' && name !== 'text') return null;
   const text = String.fromCharCode(...head);
-  const { widths, column } = proposeCsv(text);
-  const hexColumn = proposeHexColumn(text);
-  const width = widths[column - 1] ?? null;
-  const isWhole = width !== null && width <= MAX_SAMPLE_BITS;
-  // A column before one of hexadecimal numbers counts them.
-  const isHex = hexColumn > (isWhole ? column : 0) && name === 'text';
+  const found = columnsOf(text);
+  const isOne = found.columns.length === 1;
   // Numbers of one column may be a title and numbers, or a list in lines.
-  if (isHex || (isWhole && (widths.length > 1 || name === 'text'))) {
-    const format = isHex ? `csv:${hexColumn}:hex` : `csv:${column}`;
-    const says =
-      widths.length === 1
-        ? 'looks like numbers in a column'
-        : `looks like ${widths.length} columns of numbers; numbers would read all`;
-    return { says, remedy: { kind: 'format', format } };
+  if (!isOne || name === 'text') {
+    const form = formOfColumns(found, name, text);
+    if (form) return form;
   }
   if (name === 'decimal' && proposeNumbers(text) === null) {
     return {
@@ -96,6 +93,32 @@ function formOfNumerals(
   }
   if (name !== 'text' || !BASE64.test(text)) return null;
   return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };
+}
+
+/** A list of Python or JSON, and one line, has no columns. */
+const ONE_LIST = /[()[\]{}]|^[^\r\n]*[\r\n]*$/;
+
+/** Returns what reads a text in columns; null if it has none, or none with numbers. */
+function formOfColumns(
+  found: Columns,
+  name: TextName,
+  text: string,
+): Pick<RecognisedForm, 'says' | 'remedy'> | null {
+  const { columns, uneven } = found;
+  if (name === 'decimal' && ONE_LIST.test(text)) return null;
+  const format = formatOfColumns(found);
+  if (format !== null) {
+    const says =
+      columns.length === 1
+        ? 'looks like numbers in a column'
+        : `looks like ${columns.length} columns of numbers; numbers would read all`;
+    return { says, remedy: { kind: 'format', format } };
+  }
+  const hasNumbers = columns.some(({ content, width }) => width !== null || content === 'hex');
+  if (uneven !== null || columns.length === 1 || !hasNumbers) return null;
+  const says = `looks like ${columns.length} columns: ${describeColumns(found)}`;
+  const all = name === 'decimal' && proposeNumbers(text) !== null ? ', or numbers to read all' : '';
+  return { says, remedy: { kind: 'advice', advice: `${nameColumn(found)}${all}` } };
 }
 
 /** Returns the name of what `recogniseForm` recognises. */

@@ -6,7 +6,8 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { aesCtr } from '../../../../test/support/aes-stream.ts';
 import { AssessError, guessFormat } from '../../src/index-node.ts';
 import { Base64Decoder } from '../../src/input/readers/base64.ts';
-import { CsvDecoder, proposeCsv } from '../../src/input/readers/csv.ts';
+import { columnsOf } from '../../src/input/readers/columns.ts';
+import { CsvDecoder } from '../../src/input/readers/csv.ts';
 import type { Decoder } from '../../src/input/readers/decoder.ts';
 import { NumbersDecoder, proposeNumbers } from '../../src/input/readers/numbers.ts';
 import type { Numerals } from '../../src/input/readers/numerals.ts';
@@ -226,17 +227,19 @@ describe('CsvDecoder', () => {
     assert.throws(() => decode(decoder, '1,0,'.repeat(2 ** 20)), /line 1 does not end/);
   });
 
-  it('measures each column, and proposes the last one of whole numbers', () => {
+  it('measures each column, and chooses the only one that can be the samples', () => {
+    const measure = (text: string) => {
+      const { columns, chosen } = columnsOf(text);
+      return { widths: columns.map(({ width }) => width), chosen };
+    };
     const rows = [...BYTES].map((byte, i) => `${1_700_000_000 + i},${byte}`).join('\n');
-    assert.deepEqual(proposeCsv(`time,value\n${rows}`), { widths: [31, 8], column: 2 });
-    assert.deepEqual(proposeCsv('a,b\n1,2\n0,1\n1,'), { widths: [1, 2], column: 2 });
-    assert.deepEqual(proposeCsv('200\n7\n4095\n1'), { widths: [12], column: 1 });
-    assert.deepEqual(proposeCsv('1,5,\n2,6,\n3,7,'), { widths: [2, 3, null], column: 2 });
-    assert.deepEqual(proposeCsv('1.5\n2.5'), { widths: [null], column: 1 });
-    assert.deepEqual(proposeCsv(''), { widths: [null], column: 1 });
-    // Wider than a sample may be: another column is proposed, if there is one.
-    assert.deepEqual(proposeCsv('1,4294967296'), { widths: [1, 33], column: 1 });
-    assert.deepEqual(proposeCsv('a,4294967296'), { widths: [null, 33], column: 2 });
+    assert.deepEqual(measure(`time,value\n${rows}`), { widths: [31, 8], chosen: 2 });
+    assert.deepEqual(measure('a,b\n1,2\n0,1\n1,'), { widths: [1, 2], chosen: null });
+    assert.deepEqual(measure('200\n7\n4095\n1'), { widths: [12], chosen: 1 });
+    assert.deepEqual(measure('1.5\n2.5'), { widths: [null], chosen: 1 });
+    assert.deepEqual(measure(''), { widths: [null], chosen: null });
+    assert.deepEqual(measure('1,4294967296'), { widths: [1, 33], chosen: null });
+    assert.deepEqual(measure('a,4294967296'), { widths: [null, 33], chosen: 2 });
   });
 });
 

@@ -152,7 +152,7 @@ export const FORMS: readonly Form[] = [
     syntax: 'csv[:COLUMN[:BITS|hex]]',
     example: 'csv:2:8',
     reads:
-      'whole numbers in a column, from 1: of so many bits each, or hexadecimal. Default: the last column of whole numbers, and the bits of the largest at the start of the file',
+      'whole numbers in a column, from 1: of so many bits each, or hexadecimal. Default: the only column that can be the samples, and the bits of the largest number at the start of the file',
     sample: 'a number of at most 8 bits',
     parse: (text) => {
       const [name, column, numerals, ...more] = text.split(':');

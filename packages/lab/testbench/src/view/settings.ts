@@ -2,7 +2,7 @@
 
 import { grouped } from '../../../../sp800-22/src/index.ts';
 import { MAXIMUM_BITS } from '../../../src/index.ts';
-import { proposeCsv } from '../../../src/input/readers/csv.ts';
+import { columnsOf } from '../../../src/input/readers/columns.ts';
 import { proposeNumbers } from '../../../src/input/readers/numbers.ts';
 import { MAX_SAMPLE_BITS } from '../../../src/input/readers/numerals.ts';
 import { FORMS, parseFormat } from '../../../src/input/readers/table.ts';
@@ -104,7 +104,8 @@ function proposeWidth(form: HTMLFormElement, text: string): void {
   const encoding = read(form, 'encoding');
   if (encoding !== 'csv' && encoding !== 'numbers') return;
   const column = count(form, 'column') ?? 1;
-  const measured = encoding === 'csv' ? proposeCsv(text).widths[column - 1] : proposeNumbers(text);
+  const measured =
+    encoding === 'csv' ? columnsOf(text).columns[column - 1]?.width : proposeNumbers(text);
   const width = Math.min(measured ?? DEFAULT_WIDTH, MAX_SAMPLE_BITS);
   control(form, 'bitsPerValue').value = String(width);
   byId('bitsPerValue-hint').textContent = widthHint(measured ?? null);
@@ -206,7 +207,9 @@ function hintOn(form: HTMLFormElement, encoding: string, width: number): string 
 
 function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
   const encoding = formOf(recognised.format);
-  const { widths, column } = proposeCsv(text);
+  const { columns, chosen } = columnsOf(text);
+  // The reader names it if several can be the samples.
+  const column = chosen === null ? {} : { value: chosen };
   const bitsHeld = file.size / (BYTES_PER_BIT[encoding] ?? 1 / 8);
   const row = FORMS.find(({ name }) => name === encoding);
   const isLong = gzip || bitsHeld >= DEFAULT_BITS;
@@ -226,7 +229,10 @@ function fieldsFor({ file, gzip, recognised }: Opened, text: string): Node[] {
         row ? `${row.syntax}: ${row.reads}` : '',
       ),
     ),
-    onlyFor('csv', number('column', 'Column', { min: 1, max: widths.length, value: column })),
+    onlyFor(
+      'csv',
+      number('column', 'Column', { min: 1, max: columns.length, required: 1, ...column }),
+    ),
     onlyFor(
       'csv numbers',
       number(

@@ -1,0 +1,81 @@
+/** Which column of a text is read: the one that is named, or the only one that can be the samples. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { aesCtr } from '../../../../test/support/aes-stream.ts';
+import { recogniseForm } from '../../src/index-node.ts';
+import { readForm, refusal } from '../support/read-form.ts';
+
+const BYTES = aesCtr(Buffer.alloc(32, 71), 600);
+const HEX = BYTES.toString('hex');
+
+const rows = (row: (byte: number, i: number) => string, title = ''): Buffer =>
+  Buffer.from(`${title}${Array.from(BYTES, (byte, i) => `${row(byte, i)}\n`).join('')}`);
+
+describe('columns without a name', () => {
+  const sound: readonly (readonly [what: string, text: Buffer, column: number])[] = [
+    ['one column', rows((byte) => `${byte}`, 'value\n'), 1],
+    ['a counter before them', rows((byte, i) => `${i},${byte}`, 'n,value\n'), 2],
+    ['a counter after them', rows((byte, i) => `${byte};${7 * i}`), 1],
+    ['times in seconds', rows((byte, i) => `${1e9 + Math.floor(i / 9)},${byte}`), 2],
+    ['times with a fraction', rows((byte, i) => `${(i * 0.013).toFixed(3)};${byte}`), 2],
+    ['times as text', rows((byte, i) => `12:00:${i % 60} UTC,${byte}`), 2],
+    ['a channel', rows((byte) => `3\t${byte}`, 'channel\tvalue\n'), 2],
+    ['words', rows((byte) => `${byte},high`), 1],
+    ['a separator at each end', rows((byte) => `${byte},`), 1],
+  ];
+  for (const [what, text, column] of sound) {
+    it(`are read and advised: ${what}`, async () => {
+      const { hex, format } = await readForm(text, 'csv');
+      assert.deepEqual([hex, format], [HEX, `csv:${column}:8`]);
+      const remedy = recogniseForm(text)?.remedy;
+      if (remedy?.kind === 'format' && remedy.format !== 'numbers') {
+        assert.equal(remedy.format, `csv:${column}`);
+      }
+    });
+  }
+
+  const unsure: readonly (readonly [what: string, text: Buffer, says: RegExp])[] = [
+    [
+      'signed samples after a random number',
+      rows((byte, i) => `${byte},${((BYTES[i ^ 1] as number) % 7) - 3}`, 'id,v\n'),
+      /column 1 holds whole numbers of 8 bits, column 2 holds signed, .* numbers: name .*csv:COLUMN/,
+    ],
+    [
+      'signed samples after a counter',
+      rows((byte, i) => `${i},${byte - 128}`),
+      /column 1 holds a counter or a time, column 2 holds signed/,
+    ],
+    ['fractions after a counter', rows((byte, i) => `${i},${byte / 10}`), /column 2 holds signed/],
+    [
+      'decimal commas after a counter',
+      rows((byte, i) => `${i};${`${byte / 10}`.replace('.', ',')}`),
+      /column 2 holds signed/,
+    ],
+    ['some missing', rows((byte, i) => `${byte},${i === 9 ? 'NaN' : byte}`), /column 2 .* missing/],
+    ['two of them', rows((byte) => `${byte},${byte >> 1}`, 'a,b\n'), /of 8 bits, .* of 7 bits/],
+    ['a counter alone beside a constant', rows((_, i) => `${i},5`), /the same in every row/],
+  ];
+  for (const [what, text, says] of unsure) {
+    it(`have no verdict: ${what}`, async () => {
+      const { code, message } = await refusal(text, 'csv');
+      assert.equal(code, 'wrong-form');
+      assert.match(message, says);
+      const form = recogniseForm(text);
+      const advice = form?.remedy.kind === 'advice' ? form.remedy.advice : form?.remedy.kind;
+      assert.match(`${form?.says}: ${advice}`, says);
+      assert.match(String(advice), /csv:COLUMN/);
+    });
+  }
+
+  it('are advised as hexadecimal numbers beside a counter, and not read as others', async () => {
+    const text = rows((byte, i) => `${i},${byte.toString(16).padStart(2, '0')}`, 'n,raw\n');
+    assert.deepEqual(recogniseForm(text)?.remedy, { kind: 'format', format: 'csv:2:hex' });
+    assert.match((await refusal(text, 'csv')).message, /column 2 holds hexadecimal.*csv:2:hex/);
+  });
+
+  it('are read whatever they hold if one is named', async () => {
+    const text = rows((byte, i) => `${byte},${i % 7}`);
+    assert.equal((await readForm(text, 'csv:1:8')).hex, HEX);
+  });
+});
