@@ -79,3 +79,31 @@ describe('columns without a name', () => {
     assert.equal((await readForm(text, 'csv:1:8')).hex, HEX);
   });
 });
+
+describe('rows with another number of cells', () => {
+  const cases: readonly (readonly [what: string, text: string, format: string, says: RegExp])[] = [
+    [
+      'a decimal comma',
+      't,v\n0,1,55\n1,1,42\n',
+      'csv:2:8',
+      /^line 2 has 3 cells, and line 1 has 2/,
+    ],
+    ['one without a choice', 't,v\n0,1,55\n1,1,42\n', 'csv', /^line 2 has 3 cells, .* 1 has 2/],
+    ['a title of one column', 'v\n20,8\n', 'csv:1:8', /^line 2 has 2 cells, and line 1 has 1/],
+    ['a short row', '1,2,3\n4,5\n', 'csv:1:8', /^line 2 has 2 cells, and line 1 has 3/],
+    ['a long row', '1 2\n\n4 5 6\n', 'csv:1:8', /^line 3 has 3 cells, and line 1 has 2/],
+  ];
+  for (const [what, text, format, says] of cases) {
+    it(`are refused: ${what}`, async () => {
+      const { code, message } = await refusal(Buffer.from(text), format);
+      assert.equal(code, 'wrong-form');
+      assert.match(message, says);
+    });
+  }
+
+  it('may differ by a separator at the end, and by words of a title', async () => {
+    assert.equal((await readForm(Buffer.from('1,\n2,\n3'), 'csv:1:8')).hex, '010203');
+    assert.equal((await readForm(Buffer.from('1\n2,\n3'), 'csv:1:8')).hex, '010203');
+    assert.equal((await readForm(Buffer.from('raw values\n1\n2\n'), 'csv:1:8')).hex, '0102');
+  });
+});

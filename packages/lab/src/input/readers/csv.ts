@@ -1,5 +1,6 @@
 /** Decodes a column of whole numbers: one sample in each line. */
 import {
+  CellCount,
   type Columns,
   columnsOf,
   describeColumns,
@@ -24,6 +25,7 @@ export class CsvDecoder extends NumeralDecoder {
   /** The start of a line that the next chunk continues. */
   #rest = '';
   #line = 0;
+  readonly #cells = new CellCount();
 
   constructor({ column, numerals }: CsvOptions, use: DecoderUse) {
     super(numerals, use);
@@ -67,6 +69,8 @@ export class CsvDecoder extends NumeralDecoder {
     if (line.trim() === '') return;
     const column = this.#column ?? 1;
     const fields = fieldsOf(line);
+    const uneven = this.#cells.add(line, fields, this.#line);
+    if (uneven !== null) throw formError(uneven);
     const field = fields[column - 1];
     if (this.#line === 1 && this.#isTitle(field)) return;
     const place = (): string => `line ${this.#line}`;
