@@ -4,6 +4,7 @@ import { containerOf } from './forms/containers.ts';
 import { listingOf, listingWithin } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
+import { looksLikeBase64 } from './readers/base64.ts';
 import {
   type Columns,
   columnsOf,
@@ -35,7 +36,6 @@ const ASCII = /^[01\t-\r ]*[01][01\t-\r ]*$/;
 const HEX = /^[0-9a-fx\t-\r ,:_-]*[0-9a-f][0-9a-fx\t-\r ,:_-]*$/i;
 const DECIMAL = /^[\d\t-\r ,;."()[\]{}+-]*$/;
 const TWO_NUMBERS = /\d[^\d.]+\d/;
-const BASE64 = /^(?:[A-Za-z0-9+/\s]{32,}|[A-Za-z0-9_\s-]{32,})={0,2}\s*$/;
 /** Of ASCII, without line ends, tabs and zero bytes. */
 const CONTROLS = /[^\P{Cc}\0\t-\r\u0080-\u009f]/u;
 
@@ -91,7 +91,7 @@ function formOfNumerals(
       remedy: { kind: 'advice', advice: 'write them as whole numbers from 0 up first' },
     };
   }
-  if (name !== 'text' || !BASE64.test(text)) return null;
+  if (name !== 'text' || !looksLikeBase64(text)) return null;
   return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aesCtr } from '../../../../test/support/aes-stream.ts';
-import { guessFormat } from '../../src/index-node.ts';
+import { guessFormat, recogniseForm } from '../../src/index-node.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -77,6 +77,16 @@ test('recognises decimal numbers and other texts', () => {
     const head = typeof text === 'string' ? ascii(text) : text;
     assert.equal(guessFormat(head), guess, String(text).slice(0, 40));
   }
+});
+
+test('takes words for no base64', () => {
+  const prose = 'It was the best of times and it was the worst of times '.repeat(20);
+  for (const text of [prose, prose.replaceAll(' ', '\n'), prose.replace(/.{60}/g, '$&\n')]) {
+    assert.equal(recogniseForm(ascii(text))?.says, 'looks like text');
+  }
+  const bytes = aesCtr(Buffer.alloc(32, 11), 600);
+  const base64 = bytes.toString('base64').replace(/.{76}/g, '$&\r\n');
+  assert.equal(recogniseForm(ascii(base64))?.says, 'looks like base64');
 });
 
 test('takes no samples of a byte for a text, whatever value their noise is around', () => {

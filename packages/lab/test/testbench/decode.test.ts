@@ -140,7 +140,7 @@ describe('Base64Decoder', () => {
     for (const length of [0, 1, 2, 3, 300]) {
       const bytes = BYTES.subarray(0, length);
       for (const alphabet of ['base64', 'base64url'] as const) {
-        const text = bytes.toString(alphabet).replace(/.{7}/g, '$& \n');
+        const text = bytes.toString(alphabet).replace(/.{7}/g, '$& \r\n');
         for (let cut = 0; cut < Math.min(9, text.length); cut++) {
           assert.deepEqual(decode(new Base64Decoder(), text, cut), Buffer.from(bytes));
         }
@@ -148,8 +148,33 @@ describe('Base64Decoder', () => {
     }
   });
 
+  it('refuses spaces within lines, and lines of several lengths', () => {
+    const prose = 'it was the best of times and it was the worst of times it was the age';
+    assert.throws(() => decode(new Base64Decoder(), prose), /line 1 has a space between digits/);
+    assert.throws(() => decode(new Base64Decoder(), 'AAAA\nAA AA\n'), /line 2 has a space/);
+    for (const text of ['AAAA\nAAAAAA\n', 'AAAA\nAA\nAAAA\n', 'AAAA\nAA\nAA\n']) {
+      assert.throws(
+        () => decode(new Base64Decoder(), text),
+        /line 2 is longer than the first|a line before line 3 is shorter/,
+        text,
+      );
+    }
+    const read = (text: string) => recognise(Buffer.from(text)).format;
+    assert.equal(read(prose.repeat(9)), null);
+    assert.equal(read(prose.replaceAll(' ', '\n').repeat(9)), null);
+  });
+
   it('refuses other characters, digits after the end, and an incomplete group', () => {
-    for (const text of ['AAA*', 'AA==AAAA', 'AAAAA', 'AA+_', '-----BEGIN KEY-----\nAB+/']) {
+    for (const text of [
+      'AAA*',
+      'AA==AAAA',
+      'AAAAA',
+      'AA=',
+      'AAA==',
+      'AAAA=',
+      'AA+_',
+      '-----BEGIN KEY-----\nAB+/',
+    ]) {
       assert.throws(() => decode(new Base64Decoder(), text), AssessError, text);
     }
   });

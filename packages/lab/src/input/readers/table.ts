@@ -103,7 +103,7 @@ export const FORMS: readonly Form[] = [
     label: 'base64',
     syntax: 'base64',
     example: 'base64',
-    reads: 'base64, of either alphabet',
+    reads: 'base64, of either alphabet, in lines of one length but the last',
     sample: 'a byte',
     parse: bytesIn('base64', () => new Base64Decoder()),
   },

@@ -1,5 +1,6 @@
 /** Recognises the format of a file from its first bytes. */
 import { HEAD_BYTES, recogniseForm } from '../../../src/input/input-format.ts';
+import { looksLikeBase64 } from '../../../src/input/readers/base64.ts';
 import { formatOfRecognised } from '../../../src/input/readers/table.ts';
 import type { RecognisedForm } from '../../../src/input/recognised-form.ts';
 
@@ -12,7 +13,6 @@ export interface Recognised {
 
 export { HEAD_BYTES };
 
-const BASE64 = /^[A-Za-z0-9+/_-][A-Za-z0-9+/_\-\s]*={0,2}\s*$/;
 const HEX_TEXT = /^[0-9a-fx\s,:_-]*$/i;
 const NUMBER = String.raw`"?[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"?`;
 const FIELDS = new RegExp(String.raw`^\s*${NUMBER}(?:\s*[,;\t ]\s*${NUMBER})*\s*[,;]?\s*$`, 'i');
@@ -49,7 +49,7 @@ export function recognise(head: Uint8Array): Recognised {
   if (guess === 'hex') return certain('hex');
   if (guess === 'decimal') return unsure('It looks like a list of numbers.');
   if (HEX_TEXT.test(text)) return unsure(hexReason(text));
-  if (BASE64.test(text.trim())) return certain('base64');
+  if (looksLikeBase64(text)) return certain('base64');
   return isPrintable(text)
     ? unsure('It looks like a text, not like random bits.')
     : certain('binary');
