@@ -4,7 +4,7 @@ import { CommandError } from '../../../platform/src/commands/index.ts';
 import { quote } from '../../../platform/src/terminal/index.ts';
 import type { AssessFigures } from '../assess/errors.ts';
 import type { RecognisedForm } from '../input/recognised-form.ts';
-import { formatWithin, OF_ITS_OWN } from '../input/recognising.ts';
+import { formatWithin, OF_ITS_OWN, saysWithin } from '../input/recognising.ts';
 import { inputName, STANDARD_INPUT } from './input-name.ts';
 
 /** The command that reads the input, as the user calls it. */
@@ -26,11 +26,11 @@ export function otherFormError(
 ): CommandError {
   const name = inputName(file);
   const says = form?.says ?? '';
-  if (within !== 'binary') {
-    const format = form ? formatWithin(form, within) : null;
+  if (form && within !== 'binary') {
+    const format = formatWithin(form, within);
     const how = format ? `use --format ${format}` : OF_ITS_OWN;
     return new CommandError(
-      `${name} is read as ${within}, and what it holds ${says}. No verdict: ${how}`,
+      `${name} is read as ${within}, and what it holds ${saysWithin(form, within)}. No verdict: ${how}`,
       2,
     );
   }

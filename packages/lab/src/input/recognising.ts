@@ -55,7 +55,7 @@ function refuse(form: RecognisedForm | null, within = 'binary'): void {
   }
   const format = formatWithin(form, within);
   const how = format ? `give the format "${format}"` : OF_ITS_OWN;
-  const text = `the input is read as ${within}, and what it holds ${form.says}: ${how}`;
+  const text = `the input is read as ${within}, and what it holds ${saysWithin(form, within)}: ${how}`;
   throw new AssessError('other-form', text, { form, within });
 }
 
@@ -71,6 +71,13 @@ export function formatWithin({ remedy }: RecognisedForm, within: string): string
   }
   const chosen = remedy.kind === 'bits' ? `${outer}:${remedy.low}-${remedy.high}` : null;
   return chosen !== null && isFormat(chosen) ? chosen : null;
+}
+
+/** Returns what is said of a form within another one: samples have the order of their bytes no more. */
+export function saysWithin({ says }: RecognisedForm, within: string): string {
+  const reading = parseFormat(within.replace(/^gzip:/, ''));
+  const isSamples = reading.kind === 'decoded' && reading.holds === 'samples';
+  return isSamples ? says.replace(/ \((?:big|little)-endian\)/, '') : says;
 }
 
 function isFormat(format: string): boolean {

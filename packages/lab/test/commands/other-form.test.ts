@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { aesCtr } from '../../../../test/support/aes-stream.ts';
 import { AssessError, assess } from '../../src/index-node.ts';
+import { npy } from '../support/form-files.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
 
 const SOUND = aesCtr(Buffer.alloc(32, 51), 4_000);
@@ -86,6 +87,12 @@ const NO_VERDICT: readonly (readonly [
     /a listing with offsets.*use --format listing/,
   ],
   ['compressed data as hex', BIASED, ['assess', '--format', 'hex'], /looks like zstd/],
+  [
+    'small integers of an array, whose order of bytes the array has',
+    npy(Buffer.from(Uint16Array.from(SOUND).buffer), '<u2', '4000,'),
+    ['assess'],
+    /is read as npy, and what it holds holds samples: every 16-bit integer is below 256\. .*use --format npy:0-7/,
+  ],
   [
     'bits after a header',
     Buffer.concat([SOUND.subarray(0, 100), BITS]),
