@@ -78,6 +78,7 @@ function formOfNumerals(
 ): Pick<RecognisedForm, 'says' | 'remedy'> | null {
   if (name !== 'decimal' && name !== 'text') return null;
   const text = String.fromCharCode(...head);
+  if (name === 'text' && C_ARRAY.test(text)) return OF_C_ARRAY;
   const found = columnsOf(text);
   const isOne = found.columns.length === 1;
   // Numbers of one column may be a title and numbers, or a list in lines.
@@ -94,6 +95,18 @@ function formOfNumerals(
   if (name !== 'text' || !looksLikeBase64(text)) return null;
   return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };
 }
+
+/** As `xxd -i` writes it, whose last line is shorter, and what else it writes is no number. */
+const C_ARRAY = /\w\[\d*\]\s*=\s*\{\s*0x[0-9a-f]+\s*,/i;
+
+const OF_C_ARRAY: Pick<RecognisedForm, 'says' | 'remedy'> = {
+  says: 'looks like an array of C, as xxd -i writes it',
+  remedy: {
+    kind: 'advice',
+    advice:
+      "give the bytes that it was made of, or its numbers alone, such as with grep -o '0x[0-9a-f][0-9a-f]', as hex",
+  },
+};
 
 /** A list of Python or JSON, and one line, has no columns. */
 const ONE_LIST = /[()[\]{}]|^[^\r\n]*[\r\n]*$/;

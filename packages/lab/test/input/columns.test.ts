@@ -80,6 +80,38 @@ describe('columns without a name', () => {
   });
 });
 
+describe('lists of numbers', () => {
+  const list = [...BYTES];
+  const texts: readonly (readonly [what: string, text: string, format: string | null])[] = [
+    ['JSON on one line', JSON.stringify(list), 'numbers'],
+    ['JSON with an indent', JSON.stringify(list, null, 1), 'numbers'],
+    ['numbers on one line', list.join(','), 'numbers'],
+    ['numbers in rows', `${list.join(' ')} `.replace(/((?:\d+ ){16})/g, '$1\n'), null],
+    [
+      'an array of C',
+      `unsigned char x[] = {\n${HEX.replace(/../g, '0x$&, ').replace(/(?:.{6}){12}/g, '  $&\n')}\n};\n`,
+      null,
+    ],
+  ];
+  for (const [what, text, format] of texts) {
+    it(`are read by the format that is advised: ${what}`, async () => {
+      const remedy = recogniseForm(Buffer.from(text))?.remedy;
+      assert.deepEqual(remedy?.kind === 'format' ? remedy.format : null, format);
+      if (format) assert.equal((await readForm(Buffer.from(text), format)).hex, HEX);
+    });
+  }
+
+  it('say how they are read if no format reads them', async () => {
+    const [rowsOf, array] = texts.slice(3).map(([, text]) => recogniseForm(Buffer.from(text)));
+    assert.match(rowsOf?.says ?? '', /columns 1 to 16 hold whole numbers of 8 bits$/);
+    assert.match(JSON.stringify(rowsOf?.remedy), /csv:COLUMN, or numbers to read all/);
+    assert.match(array?.says ?? '', /array of C, as xxd -i writes it/);
+    // What the advised command writes.
+    const numbers = texts[4]?.[1].match(/0x[0-9a-f][0-9a-f]/g) ?? [];
+    assert.equal((await readForm(Buffer.from(numbers.join('\n')), 'hex')).hex, HEX);
+  });
+});
+
 describe('rows with another number of cells', () => {
   const cases: readonly (readonly [what: string, text: string, format: string, says: RegExp])[] = [
     [

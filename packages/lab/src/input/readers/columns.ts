@@ -101,16 +101,24 @@ function isHex(fields: readonly string[]): boolean {
   return digits.length > 1 && digits.every((one) => one !== null && one.length === first?.length);
 }
 
-/** Columns that are described. */
+/** Groups of columns that are described. */
 const MOST_DESCRIBED = 6;
 
-/** Returns what the columns hold, as a part of a sentence. */
+/** Returns what the columns hold, as a part of a sentence. Neighbours that hold the same are named together. */
 export function describeColumns({ columns }: Columns): string {
-  const parts = columns
+  const groups: { from: number; to: number; what: string }[] = [];
+  for (const [i, column] of columns.entries()) {
+    const what = describe(column);
+    const last = groups.at(-1);
+    if (last?.what === what) last.to = i + 1;
+    else groups.push({ from: i + 1, to: i + 1, what });
+  }
+  const parts = groups
     .slice(0, MOST_DESCRIBED)
-    .map((column, i) => `column ${i + 1} holds ${describe(column)}`);
-  const more = columns.length - parts.length;
-  return more > 0 ? `${parts.join(', ')}, and ${more} more` : parts.join(', ');
+    .map(({ from, to, what }) =>
+      from === to ? `column ${from} holds ${what}` : `columns ${from} to ${to} hold ${what}`,
+    );
+  return groups.length > MOST_DESCRIBED ? `${parts.join(', ')}, and others` : parts.join(', ');
 }
 
 function describe({ content, width }: Column): string {
