@@ -139,3 +139,45 @@ describe('rows with another number of cells', () => {
     assert.equal((await readForm(Buffer.from('raw values\n1\n2\n'), 'csv:1:8')).hex, '0102');
   });
 });
+
+describe('what is not read says what to do', () => {
+  const decimal = BYTES.subarray(0, 64).join(' ');
+  const utf16 = Buffer.from('value\n1\n2\n', 'utf16le');
+  const offsets = (line: string): string => `0000000 ${line}\n0000020 ${line}\n0000040\n`;
+  const cases: readonly (readonly [what: string, text: Buffer, format: string, says: RegExp])[] = [
+    ...['-60', '224.0', 'NaN'].map(
+      (cell) =>
+        [
+          `a cell ${cell}`,
+          Buffer.from(`v\n6\n${cell}\n`),
+          'csv:1:8',
+          /^line 3 has .*, fractional and missing numbers are not read; write the whole numbers/,
+        ] as const,
+    ),
+    ['signed numbers', Buffer.from('v\n-6\n2\n1\n'), 'csv:1', /not begin .* are not read; write/],
+    ['lines left out', Buffer.from(`${decimal}\n*\n7`), 'numbers:8', /^number 65 has .*: .* od -v/],
+    [
+      'lines left out at the start',
+      Buffer.from(`${decimal}\n*\n7`),
+      'numbers',
+      /the text has .*: .* od -v/,
+    ],
+    ['UTF-16', utf16, 'csv:1:8', /in UTF-16: save it as UTF-8/],
+    ['UTF-16 with a mark', Buffer.from('\ufeff1 2 3', 'utf16le'), 'numbers', /in UTF-16: save/],
+    [
+      'od -tu1',
+      Buffer.from(offsets(' 176  12 255   0 176  12 255   0 176  12 255   0 176  12 255   9')),
+      'listing',
+      /^line 1: expected bytes or words in hexadecimal or octal digits.*decimal.* od -An -v -tx1/,
+    ],
+    [
+      'od -c',
+      Buffer.from(offsets(' 261   h   t   d \\f   z   M   o   p   ,   -   u   v   w   x   y')),
+      'listing',
+      /^line 1: expected bytes in groups of digits: .*characters.* od -An -v -tx1/,
+    ],
+  ];
+  for (const [what, text, format, says] of cases) {
+    it(what, async () => assert.match((await refusal(text, format)).message, says));
+  }
+});

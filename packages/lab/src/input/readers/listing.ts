@@ -26,6 +26,9 @@ interface Line {
   readonly number: number;
 }
 
+const NOT_READ =
+  'listings of decimal numbers or characters are not read; give the bytes, or what od -An -v -tx1 writes of them';
+
 const OFFSET = /^\s*(?:0x)?([0-9a-f]{1,16})(:?)(?:\s+(.*))?$/i;
 const BASES = [16, 8, 10] as const;
 
@@ -107,7 +110,7 @@ function lineOf(text: string, number: number): Line {
     ? (/^((?:[0-9a-f]+ )*[0-9a-f]+)(?: {2}(.*))?\s*$/i.exec(rest) ?? [])
     : (/^([0-9a-f\s]*)(?:[|>](.*)[|<]\s*)?$/i.exec(rest) ?? []);
   if (rest.trim() !== '' && groups.trim() === '') {
-    throw faultIn(number, 'expected bytes in groups of digits');
+    throw faultIn(number, `expected bytes in groups of digits: ${NOT_READ}`);
   }
   const cut = groups.trim() === '' ? [] : groups.trim().split(/\s+/);
   return { offset, hasColon, groups: cut, beside, number };
@@ -121,7 +124,7 @@ function layoutsOf({ groups, hasColon, number }: Line): Layout[] {
   if (cells.length === 0) {
     throw faultIn(
       number,
-      'expected bytes or words in hexadecimal or octal digits, such as of od -tx1',
+      `expected bytes or words in hexadecimal or octal digits, such as of od -tx1: ${NOT_READ}`,
     );
   }
   return cells.flatMap((cell) => BASES.map((offsetBase) => ({ cell, offsetBase })));
@@ -135,6 +138,8 @@ function cellsOf(groups: readonly string[], hasColon: boolean): Cell[] {
     const hex: Cell = { bytes: length / 2, base: 16, isWord: false };
     return [...(length % 2 === 0 ? [hex] : []), ...(isBinary ? [BINARY] : [])];
   }
+  // As decimal numbers have. The last word of a hexadecimal listing may be shorter.
+  if (groups.slice(0, -1).some((group) => group.length !== length)) return [];
   if (length === 3) return [{ bytes: 1, base: 8, isWord: false }];
   if (length === 6) return [{ bytes: 2, base: 8, isWord: true }];
   return [2, 4, 8, 16].includes(length) ? [{ bytes: length / 2, base: 16, isWord: true }] : [];
@@ -177,7 +182,8 @@ function bytesOf({ groups, number }: Line, cell: Cell): Uint8Array {
   const bytes = groups.flatMap((group, i) => {
     const isLast = i === groups.length - 1;
     const found = cell.isWord ? wordBytes(group, cell) : plainBytes(group, cell, isLast);
-    if (!found) throw faultIn(number, `"${group.slice(0, 40)}" is no group as the others`);
+    if (!found)
+      throw faultIn(number, `"${group.slice(0, 40)}" is no group as the others: ${NOT_READ}`);
     return found;
   });
   return Uint8Array.from(bytes);

@@ -17,6 +17,12 @@ export function parseNumerals(text: string | undefined): Numerals | undefined | 
   return bits <= MAX_SAMPLE_BITS ? bits : null;
 }
 
+const LEFT_OUT =
+  '"*", which stands for lines that are left out: list all, with od -v or hexdump -v';
+
+const NOT_READ =
+  'signed, fractional and missing numbers are not read; write the whole numbers behind them, or the bits of each as 0 and 1';
+
 /** Packs samples without a gap, the most significant bit first. */
 class SamplePacker {
   readonly #bits: number;
@@ -44,8 +50,13 @@ class SamplePacker {
   }
 
   #parse(field: string, place: () => string): number {
+    if (field === '*') {
+      throw formError(`${place()} has ${LEFT_OUT}`);
+    }
     if (!isWhole(field)) {
-      throw formError(`${place()} has "${field.slice(0, 40)}", expected a whole number from 0 up`);
+      throw formError(
+        `${place()} has "${field.slice(0, 40)}", expected a whole number from 0 up: ${NOT_READ}`,
+      );
     }
     const sample = Number(field);
     if (sample < 2 ** this.#bits) return sample;
@@ -99,6 +110,9 @@ export abstract class NumeralDecoder implements Decoder {
   protected abstract finish(): void;
 
   push(chunk: Uint8Array): Uint8Array {
+    if (!this.#packer && isUtf16(chunk)) {
+      throw formError('the text is in UTF-16: save it as UTF-8 or ASCII first');
+    }
     const text = this.#text.decode(chunk, { stream: true });
     this.#packer ??= this.#begin(text.slice(0, MEASURED_CHARACTERS));
     this.takeText(text);
@@ -122,8 +136,11 @@ export abstract class NumeralDecoder implements Decoder {
     const { isHex } = this;
     const bits = isHex ? 4 * (hexDigits(first)?.length ?? 0) : (this.#numerals ?? width);
     if (typeof bits !== 'number' || bits < 1) {
+      if (/^\*\r?$/m.test(text)) throw formError(`the text has ${LEFT_OUT}`);
       throw formError(
-        `the text does not begin with ${isHex ? 'hexadecimal' : 'whole'} numbers from 0 up`,
+        isHex
+          ? 'the text does not begin with hexadecimal numbers'
+          : `the text does not begin with whole numbers from 0 up: ${NOT_READ}`,
       );
     }
     if (bits > MAX_SAMPLE_BITS) {
@@ -134,6 +151,12 @@ export abstract class NumeralDecoder implements Decoder {
     this.format = this.nameWith(isHex ? 'hex' : String(bits));
     return new SamplePacker(bits, isHex, this.#use);
   }
+}
+
+/** True for a byte order mark of UTF-16, or a character of it. */
+function isUtf16([first, second]: Uint8Array): boolean {
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return isMarked || (first === 0) !== (second === 0);
 }
 
 /** Returns the digits of a hexadecimal number of at most 32 bits; null if it is none. */
