@@ -15,6 +15,8 @@ export interface SuiteWorker {
 /** The end of the channel in the worker. */
 interface WorkerPort {
   postMessage(message: unknown): void;
+  /** Ends the worker. */
+  close(): void;
   onMessage(listen: (message: unknown) => void): void;
 }
 
@@ -32,6 +34,7 @@ interface BrowserScope {
   readonly Worker: new (url: URL, options: { readonly type: 'module' }) => SuiteWorker;
   readonly WorkerGlobalScope?: object;
   postMessage(message: unknown): void;
+  close(): void;
   addEventListener(type: 'message', listen: (event: { readonly data: unknown }) => void): void;
 }
 
@@ -46,6 +49,7 @@ let current: Platform = {
     if (scope.WorkerGlobalScope === undefined) return undefined;
     return {
       postMessage: (message) => scope.postMessage(message),
+      close: () => scope.close(),
       onMessage: (listen) => scope.addEventListener('message', ({ data }) => listen(data)),
     };
   },

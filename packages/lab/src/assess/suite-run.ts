@@ -124,12 +124,17 @@ export class SuiteRun {
     }
   }
 
-  /** Ends workers and reader. Nobody waits long for one that does not answer, or hears why it fails. */
+  /**
+   * Ends workers and reader. After an abort nobody waits for the workers, which may have a sequence in hand, nor long for a
+   * reader that does not answer, or hears why one fails.
+   */
   async #close(): Promise<void> {
     const { signal } = this.#options;
-    const closing = Promise.all([this.#pool.close(), this.#reader.close()]);
-    if (!signal?.aborted) await closing;
-    else await Promise.race([closing.catch(() => {}), patience()]);
+    const workers = this.#pool.close();
+    const reader = this.#reader.close();
+    if (!signal?.aborted) await Promise.all([workers, reader]);
+    else await Promise.race([reader.catch(() => {}), patience()]);
+    workers.catch(() => {});
   }
 
   #take(sequence: InputSequence, index: number): void {

@@ -47,10 +47,14 @@ export function bytesOf(job: Job | StreamJob): Uint8Array<ArrayBuffer> {
   return 'stream' in job ? job.stream : job.sequence.bytes;
 }
 
-/** Serves the jobs that arrive at the worker's port. */
+/** Serves the jobs that arrive at the worker's port, until it gets `close`. */
 export function serve(): void {
   const port = platform().workerPort();
   port?.onMessage((message) => {
+    if (message === 'close') {
+      port.close();
+      return;
+    }
     const { kernels } = message as { readonly kernels?: object | null };
     if (kernels === undefined) port.postMessage(work(message as Job | StreamJob));
     else adoptKernelModule(kernels);
