@@ -66,6 +66,7 @@ export function serveOrder({ port, first }: SuiteOrder): void {
     ...platform(),
     workerPort: () => ({
       postMessage: (message) => port.postMessage(message),
+      close: () => port.close(),
       onMessage: (listen) => {
         listen(first);
         port.onmessage = ({ data }) => listen(data);
