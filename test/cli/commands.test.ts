@@ -198,7 +198,7 @@ describe('phm', () => {
       [['api-key', 'issue'], /--account/],
       [['serve', '--port', '1'], /unknown option/],
       [['assess', 'x', '--bits', 'many'], /--bits/],
-      [['assess', 'x', '--format', 'morse'], /no form of the input, .* --help lists them/],
+      [['assess', 'x', '--format', 'morse'], /use one of the forms that --help lists/],
       [['export', '--json'], /--json needs a file/],
       [['import'], /missing required argument 'file'/],
     ];

@@ -132,10 +132,13 @@ const TABLE: Readonly<Record<string, Callee>> = {
     call: (given: never) => new NoiseTests(given),
     args: [NOISE],
     takes: [
-      required({
-        bitsPerSample: integer(1, 8),
-        minEntropyPerSample: number((value) => value > 0 && value <= 1),
-      }),
+      {
+        ...required({
+          bitsPerSample: integer(1, 8),
+          minEntropyPerSample: number((value) => value > 0 && value <= 1),
+        }),
+        isOpen: true,
+      },
     ],
   },
   'NoiseTests.check': {

@@ -12,6 +12,8 @@ interface Takes {
   readonly optional?: boolean;
   /** Of an options object: what each member takes. */
   readonly members?: Readonly<Record<string, Takes>>;
+  /** True if it may have further members: a misspelt one then leaves the right one out. */
+  readonly isOpen?: boolean;
 }
 
 /** One function or method: how it is called, arguments that are right, and what each takes. */
@@ -128,7 +130,7 @@ function shown(value: unknown): string {
 }
 
 async function tryArgument({ call, args, takes: all }: Callee, at: number): Promise<void> {
-  const { accepts, optional: mayMiss = false, members } = all[at] as Takes;
+  const { accepts, optional: mayMiss = false, members, isOpen = false } = all[at] as Takes;
   const run = (value: unknown): unknown => call(...(args.with(at, value) as never[]));
   for (const make of VALUES) {
     const value = make();
@@ -142,7 +144,8 @@ async function tryArgument({ call, args, takes: all }: Callee, at: number): Prom
       const given = { ...(args[at] as object | undefined), [name]: value };
       await assertRefused(() => run(given), `${name} as ${shown(value)}`);
     }
-    const misspelt = { ...(args[at] as object | undefined), [`${name}s`]: 1 };
+    const left = isOpen ? { [name]: undefined } : {};
+    const misspelt = { ...(args[at] as object | undefined), ...left, [`${name}s`]: 1 };
     await assertRefused(() => run(misspelt), `${name}s`);
   }
 }

@@ -8,10 +8,7 @@ import {
   assertInteger,
   assertNumber,
   assertObject,
-  assertOptions,
   assertUint8Array,
-  checkedLater,
-  type Members,
 } from '../../../sp800-22/src/arguments.ts';
 import { AdaptiveProportionTest } from './adaptive-proportion.ts';
 import {
@@ -43,12 +40,6 @@ export interface NoiseTestsOptions {
   readonly minEntropyPerSample: number;
 }
 
-/** The values are checked together. */
-const OPTIONS: Members<NoiseTestsOptions> = {
-  bitsPerSample: checkedLater,
-  minEntropyPerSample: checkedLater,
-};
-
 export class NoiseTests {
   readonly #bitsPerSample: number;
   readonly #repetitionCount: RepetitionCountTest;
@@ -57,8 +48,8 @@ export class NoiseTests {
 
   /** Throws `RangeError` on an invalid symbol size or entropy. */
   constructor(options: NoiseTestsOptions) {
-    assertObject('options', options, ...Object.keys(OPTIONS));
-    assertOptions('options', options, OPTIONS);
+    // Further members are no mistake: a source of noise describes itself.
+    assertObject('options', options, 'bitsPerSample', 'minEntropyPerSample');
     const { bitsPerSample, minEntropyPerSample: H } = options;
     assertInteger('bitsPerSample', bitsPerSample, 1, 8);
     const expected = `a number above 0 and up to ${bitsPerSample}`;
