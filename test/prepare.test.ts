@@ -11,6 +11,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** The script that `npm ci --omit=dev` runs, and its imports. */
 const SOURCES = [
   'scripts/prepare.ts',
+  'packages/sp800-22/src/arguments.ts',
   'packages/sp800-22/src/node.ts',
   'packages/sp800-22/src/platform.ts',
   'packages/sp800-22/src/sha256.ts',

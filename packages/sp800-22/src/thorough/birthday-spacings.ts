@@ -47,7 +47,7 @@ function inGroups(bytes: Uint8Array, littleEndian: boolean): [repeats: number, e
     repeats += repeatedSpacings(days);
   }
   days.fill(0);
-  return [repeats, (groups * GROUP ** 3) / (4 * GROUPED_DAYS)];
+  return [repeats, (groups * cube(GROUP)) / (4 * GROUPED_DAYS)];
 }
 
 function inOneYear(bytes: Uint8Array, littleEndian: boolean): [repeats: number, expected: number] {
@@ -61,7 +61,7 @@ function inOneYear(bytes: Uint8Array, littleEndian: boolean): [repeats: number, 
   }
   const repeats = repeatedSpacings(days);
   days.fill(0);
-  return [repeats, days.length ** 3 / (4 * DAYS)];
+  return [repeats, cube(days.length) / (4 * DAYS)];
 }
 
 /** Sorts the days, and returns how many spacings equal the one before them in order. */
@@ -72,6 +72,11 @@ export function repeatedSpacings(days: Uint32Array | Float64Array): number {
   let repeats = 0;
   for (let i = 1; i < spacings.length; i++) if (spacings[i] === spacings[i - 1]) repeats++;
   return repeats;
+}
+
+/** Engines round `**` differently. */
+function cube(x: number): number {
+  return x * x * x;
 }
 
 /** Returns P(X ≥ k) for a Poisson variable with mean λ. */
