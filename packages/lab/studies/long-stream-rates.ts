@@ -8,7 +8,7 @@
  * docs/evidence/long-streams.txt has the results.
  */
 import { createCipheriv } from 'node:crypto';
-import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
+import { binomialTwoSided } from '../../sp800-22/src/binomial.ts';
 import {
   judgeLongStreams,
   type LongStreamReport,
@@ -36,16 +36,10 @@ function reportOn(bytes: Uint8Array): LongStreamReport {
   return { bits, results };
 }
 
-/** Returns the exact two-sided probability of a count so far from its expectation. */
-function probability(count: number, level: number): number {
-  const tail = Math.min(binomialLower(count, streams, level), binomialUpper(count, streams, level));
-  return Math.min(1, 2 * tail);
-}
-
 function line(name: string, ps: readonly number[]): string {
   const counts = LEVELS.map((level) => {
     const below = ps.filter((p) => p < level).length;
-    return `${below} below ${level} (p ${probability(below, level).toFixed(3)})`;
+    return `${below} below ${level} (p ${binomialTwoSided(below, streams, level).toFixed(3)})`;
   });
   return `${name.padEnd(26)} ${counts.join(', ')}; smallest ${Math.min(...ps).toExponential(1)}\n`;
 }

@@ -7,7 +7,7 @@
  * are the same in every run. docs/evidence/supplements.txt has the results.
  */
 import { createCipheriv } from 'node:crypto';
-import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
+import { binomialTwoSided } from '../../sp800-22/src/binomial.ts';
 import {
   igamc,
   runPackedSuite,
@@ -59,20 +59,12 @@ function uniformity(histogram: readonly number[]): number {
   return igamc((CLASSES - 1) / 2, chi2 / 2);
 }
 
-/** Returns the exact two-sided probability of a count so far from its expectation. */
-function probability(count: number, level: number): number {
-  const tail = Math.min(
-    binomialLower(count, sequences, level),
-    binomialUpper(count, sequences, level),
-  );
-  return Math.min(1, 2 * tail);
-}
-
 const names = SUPPLEMENT_NAMES.filter((name) => supplementMinimumBits(name) <= bits);
 process.stdout.write(`${sequences} sequences of ${bits} bits\n`);
 for (const [name, { histogram, below }] of measure(names)) {
   const levels = LEVELS.map(
-    (level, i) => `${below[i]} below ${level} (p ${probability(below[i], level).toFixed(3)})`,
+    (level, i) =>
+      `${below[i]} below ${level} (p ${binomialTwoSided(below[i], sequences, level).toFixed(3)})`,
   );
   process.stdout.write(
     `${name.padEnd(18)} ${histogram.join(' ')}  P-value_T ${uniformity(histogram).toFixed(4)}; ${levels.join(', ')}\n`,

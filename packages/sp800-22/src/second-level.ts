@@ -14,7 +14,7 @@ import {
   assertRows,
   isProbability,
 } from './arguments.ts';
-import { binomialLower, binomialUpper } from './binomial.ts';
+import { binomialLower, binomialTwoSided, binomialUpper } from './binomial.ts';
 import { TEST_NAMES } from './catalogue.ts';
 import { CONSTANTS, type Constants } from './constants.ts';
 import { square } from './elementary.ts';
@@ -363,9 +363,7 @@ export function proportionProbability(passes: number, m: number, q: number = ALP
   assertInteger('m', m, 1, Number.MAX_SAFE_INTEGER);
   assertInteger('passes', passes, 0, m);
   assertNumber('q', q, 'a number between 0 and 1', (value) => value > 0 && value < 1);
-  const failures = m - passes;
-  const tail = Math.min(binomialLower(failures, m, q), binomialUpper(failures, m, q));
-  return Math.min(1, 2 * tail);
+  return binomialTwoSided(m - passes, m, q);
 }
 
 /**
