@@ -4,7 +4,14 @@
  * The defaults are those of the NIST program, with one addition: the frequency test within a block also has a row
  * with the block length that §2.2.7 recommends.
  */
-import { assertInteger, assertOptions, type Members, outOfRange, wrongType } from './arguments.ts';
+import {
+  assertInteger,
+  assertOptions,
+  checkedLater,
+  type Members,
+  outOfRange,
+  wrongType,
+} from './arguments.ts';
 import type { BlockLength, SuiteParameters, TestParameters } from './parameters.ts';
 import { APPROXIMATE_ENTROPY_M } from './tests/approximate-entropy.ts';
 import { BLOCK_FREQUENCY_M, recommendedBlockLength } from './tests/block-frequency.ts';
@@ -39,12 +46,12 @@ const SINGLE: Readonly<Record<Single, readonly [source: string, ...bounds: numbe
 
 /** The values are checked with their bounds. */
 const PARAMETERS: Members<TestParameters> = {
-  blockFrequencyM: () => {},
-  templateM: () => {},
-  overlappingM: () => {},
-  serialM: () => {},
-  approximateEntropyM: () => {},
-  linearComplexityM: () => {},
+  blockFrequencyM: checkedLater,
+  templateM: checkedLater,
+  overlappingM: checkedLater,
+  serialM: checkedLater,
+  approximateEntropyM: checkedLater,
+  linearComplexityM: checkedLater,
 };
 
 /**

@@ -100,9 +100,8 @@ export class SourceRule {
   #scan: (Scan & { readonly sequence: number }) | undefined;
   #scans = 0;
   #sequences = 0;
+  /** Bits of a sequence: all have as many. */
   #bits = 0;
-  /** Bits of a sequence. */
-  #length = 0;
   readonly #names: readonly PartName[];
 
   /** `names` are the parts of the rule, by default all. */
@@ -113,8 +112,7 @@ export class SourceRule {
   /** Takes the next sequence. */
   add({ bits, bounded, tests, scan }: SequenceEvidence): void {
     const sequence = ++this.#sequences;
-    this.#bits += bits;
-    this.#length = bits;
+    this.#bits = bits;
     this.#bounded.add(bounded);
     this.#counts.add(tests);
     if (!scan) return;
@@ -123,19 +121,19 @@ export class SourceRule {
     if (!this.#scan || scan.p < this.#scan.p) this.#scan = { ...scan, sequence };
   }
 
-  /** Judges the sequences so far. `repeat`: data that occur twice; undefined if nobody looked. */
+  /** Judges the sequences so far. `repeat`: data that occur twice; undefined if the data were not compared. */
   judge(secondLevel: SecondLevel, repeat?: Repeat | null): SourceVerdict {
-    const parts = [
-      this.#judgeSmallest(),
-      judgeRows(secondLevel),
-      this.#judgeCounts(),
-      this.#judgeScan(),
-      this.#judgeWalks(),
-      this.#judgeRepeats(repeat),
-    ].filter(({ name }) => this.#names.includes(name));
     const [smallest] = this.#bounded.smallest;
     const { limits } = this.#counts;
     const walk = this.#walks.farthest;
+    const parts = [
+      this.#judgeSmallest(smallest),
+      judgeRows(secondLevel),
+      judgeCounts(limits),
+      this.#judgeScan(),
+      walk ? judged('walks', walk.p) : unjudged('walks', this.#whyUnscanned()),
+      this.#judgeRepeats(repeat),
+    ].filter(({ name }) => this.#names.includes(name));
     const findings = {
       ...(smallest && { smallest: { ...smallest, compared: this.#bounded.pValues } }),
       ...(limits.length > 0 && { counts: { compared: this.#counts.sequences, limits } }),
@@ -146,18 +144,10 @@ export class SourceRule {
     return { passed: passedAll(parts), alpha: shareOf(this.#names), parts, findings };
   }
 
-  #judgeSmallest(): SourcePart {
-    const [smallest] = this.#bounded.smallest;
+  #judgeSmallest(smallest: SmallPValue | undefined): SourcePart {
     return smallest
       ? judged('smallest', this.#bounded.pValues * smallest.p)
       : unjudged('smallest', 'no test with an exact bound applies');
-  }
-
-  #judgeCounts(): SourcePart {
-    const limits = this.#counts.limits;
-    return limits.length > 0
-      ? judged('counts', limits.length * Math.min(...limits.map(({ p }) => p)))
-      : unjudged('counts', 'no test with a known distribution applies');
   }
 
   #judgeScan(): SourcePart {
@@ -171,21 +161,22 @@ export class SourceRule {
   }
 
   #whyUnscanned(): string {
-    return this.#length < WINDOW_BITS ? `needs at least ${WINDOW_BITS} bits` : ALL_TESTS;
-  }
-
-  #judgeWalks(): SourcePart {
-    const walk = this.#walks.farthest;
-    return walk ? judged('walks', walk.p) : unjudged('walks', this.#whyUnscanned());
+    return this.#bits < WINDOW_BITS ? `needs at least ${WINDOW_BITS} bits` : ALL_TESTS;
   }
 
   #judgeRepeats(repeat: Repeat | null | undefined): SourcePart {
     if (repeat === undefined) return unjudged('repeats', ALL_TESTS);
-    return judged('repeats', repeat ? repeatBound(this.#bits / 8) : 1);
+    return judged('repeats', repeat ? repeatBound((this.#sequences * this.#bits) / 8) : 1);
   }
 }
 
 const ALL_TESTS = 'only with all tests of SP 800-22';
+
+function judgeCounts(limits: readonly LimitCount[]): SourcePart {
+  return limits.length > 0
+    ? judged('counts', limits.length * Math.min(...limits.map(({ p }) => p)))
+    : unjudged('counts', 'no test with a known distribution applies');
+}
 
 function judgeRows(secondLevel: SecondLevel): SourcePart {
   if (!secondLevel.judged) return unjudged('second_level', secondLevel.reason);
