@@ -17,7 +17,6 @@
  * can be repeated byte by byte.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { binomialLower, binomialUpper } from '../../sp800-22/src/binomial.ts';
 import {
   minimumBits,
   NIST_PARAMETERS,
@@ -25,6 +24,7 @@ import {
   TEST_NAMES,
   type TestName,
 } from '../../sp800-22/src/index-node.ts';
+import { lowerBound, upperBound } from './clopper-pearson.ts';
 import { labelsOf, readClasses, saveClasses } from './second-level/classes.ts';
 import { addRow, addSavedRows, countRows, type LengthCounts } from './second-level/counts.ts';
 import { BROKEN, judgeDefect } from './second-level/defects.ts';
@@ -146,18 +146,7 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 /** Returns the Clopper-Pearson interval of k of n: 2.5 % on each side. */
 function interval(k: number, n: number): [number, number] {
-  const solve = (above: (q: number) => boolean): number => {
-    let [low, high] = [1e-12, 1 - 1e-12];
-    for (let i = 0; i < 50; i++) {
-      const q = (low + high) / 2;
-      if (above(q)) high = q;
-      else low = q;
-    }
-    return low;
-  };
-  const low = k === 0 ? 0 : solve((q) => binomialUpper(k, n, q) > 0.025);
-  const high = k === n ? 1 : solve((q) => binomialLower(k, n, q) < 0.025);
-  return [low, high];
+  return [lowerBound(k, n, 0.025), upperBound(k, n, 0.025)];
 }
 
 const [command, folder, bits, sequences, ...tests] = process.argv.slice(2);

@@ -8,7 +8,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { binomialLower, binomialUpper } from '../../../sp800-22/src/binomial.ts';
 import { runPackedSuite, TEST_NAMES } from '../../../sp800-22/src/index-node.ts';
 import {
   PART_NAMES,
@@ -17,6 +16,7 @@ import {
   type SourceVerdict,
 } from '../../../sp800-22/src/source-rule/index.ts';
 import { RunCounts } from '../../src/index-node.ts';
+import { lowerBound, upperBound } from '../clopper-pearson.ts';
 import { namedSource } from './sources.ts';
 
 /** Numbers of sequences after which a source is judged. */
@@ -149,23 +149,3 @@ function pooledLine(cells: readonly Cell[]): string {
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`;
-
-/** Returns the q at which k or more of n have this probability. */
-function lowerBound(k: number, n: number, probability: number): number {
-  return k === 0 ? 0 : solve((q) => binomialUpper(k, n, q) > probability);
-}
-
-/** Returns the q at which k or fewer of n have this probability. */
-function upperBound(k: number, n: number, probability: number): number {
-  return k === n ? 1 : solve((q) => binomialLower(k, n, q) < probability);
-}
-
-function solve(isAbove: (q: number) => boolean): number {
-  let [low, high] = [1e-12, 1 - 1e-12];
-  for (let i = 0; i < 50; i++) {
-    const q = (low + high) / 2;
-    if (isAbove(q)) high = q;
-    else low = q;
-  }
-  return low;
-}

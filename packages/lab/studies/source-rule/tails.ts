@@ -1,8 +1,8 @@
 /** How many sound sequences are below each limit of the part "low sequences". */
-import { binomialUpper } from '../../../sp800-22/src/binomial.ts';
 import { runPackedSuite } from '../../../sp800-22/src/index-node.ts';
 import { testEvidence } from '../../../sp800-22/src/source-rule/index.ts';
 import { LIMITS } from '../../../sp800-22/src/source-rule/sequence-counts.ts';
+import { upperBound } from '../clopper-pearson.ts';
 import { namedSource } from './sources.ts';
 
 /** Returns a line for each limit: its count, its share, and the share that the rule assumes at most. */
@@ -23,20 +23,8 @@ export function measureTails(bits: number, sequences: number): string[] {
       below,
       counts[k],
       counts[k] / sequences,
-      upper(counts[k], sequences),
+      upperBound(counts[k], sequences, 0.025).toExponential(2),
     ];
     return `| ${cells.join(' | ')} | ${assumed ?? ''} |`;
   });
-}
-
-/** Returns the upper end of the one-sided 97.5 % interval (Clopper-Pearson). */
-function upper(k: number, n: number): string {
-  let [low, high] = [0, 1];
-  for (let i = 0; i < 60; i++) {
-    const q = (low + high) / 2;
-    // P(X ≤ k) for this q.
-    if (1 - (k < n ? binomialUpper(k + 1, n, q) : 0) > 0.025) low = q;
-    else high = q;
-  }
-  return low.toExponential(2);
 }
