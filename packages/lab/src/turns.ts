@@ -23,7 +23,7 @@ export async function nextTurn(): Promise<void> {
   turnedMs = Date.now();
 }
 
-/** Waits as long as an answer may take that nobody depends on. */
+/** Waits as long as an answer may take on which no result depends. */
 export function patience(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, TURN_MS));
 }

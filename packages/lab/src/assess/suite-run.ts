@@ -125,8 +125,8 @@ export class SuiteRun {
   }
 
   /**
-   * Ends workers and reader. After an abort nobody waits for the workers, which may have a sequence in hand, nor long for a
-   * reader that does not answer, or hears why one fails.
+   * Ends workers and reader. After an abort it does not wait for the workers, which may have a sequence in hand. It waits a
+   * moment for the reader, and drops the error of one that fails.
    */
   async #close(): Promise<void> {
     const { signal } = this.#options;

@@ -1,5 +1,5 @@
-import type { RecognisedForm } from '../input/recognised-form.ts';
 /** The warning on samples that have another form. The page writes it too, so this file needs no Node. */
+import type { RecognisedForm } from '../input/recognised-form.ts';
 
 /** Returns the warning that samples look like another form, but are read as they are. */
 export function formWarning(name: string, form: RecognisedForm, packed: boolean): string {

@@ -61,7 +61,7 @@ function unreadable(error: unknown): AssessError {
   return new AssessError('unreadable', text, {}, error);
 }
 
-/** Calls what ends a source. It may fail or never answer: nobody waits for it. */
+/** Calls what ends a source. It may fail or never answer, so the run does not wait for it. */
 function endQuietly(end: () => unknown): void {
   void (async () => end())().catch(() => {});
 }
@@ -97,7 +97,7 @@ export class BlobChunks implements Chunks {
   }
 }
 
-/** A `ReadableStream`. It stays locked, so that nobody reads on in its middle. */
+/** A `ReadableStream`. It stays locked: another reader would start in its middle. */
 export class WebChunks implements Chunks {
   readonly #reader: ReturnType<StreamSource['getReader']>;
 

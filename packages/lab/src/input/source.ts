@@ -11,7 +11,7 @@ import { type Bytes, bytesOf } from './bytes.ts';
 import { BlobChunks, ChunkSource, IteratorChunks, NodeChunks, WebChunks } from './chunks.ts';
 import type { BlobSource, ByteSource, NodeStream, Source, StreamSource } from './kinds.ts';
 
-/** Streams and iterators that are or were read, and sources that are. Nobody else gets a part of their bytes. */
+/** Streams and iterators that a run reads or has read, and sources that one reads. A second run would miss bytes. */
 const taken = new WeakSet<object>();
 
 /** Throws `TypeError` unless `source` is one of the kinds, and is not read yet. */
