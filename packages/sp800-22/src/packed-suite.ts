@@ -67,7 +67,8 @@ export interface ReadyOptions {
   readonly kernels?: { readonly [build in 'relaxed-simd' | 'simd']?: Uint8Array };
 }
 
-const READY_OPTIONS: Members<ReadyOptions> = {
+/** The checks of where the kernels come from. */
+export const READY_OPTIONS: Members<ReadyOptions> = {
   kernels: options<NonNullable<ReadyOptions['kernels']>>({
     'relaxed-simd': assertUint8Array,
     simd: assertUint8Array,

@@ -1,16 +1,12 @@
 /** The options of `assess`, and what it accepts for each. A new one is a member of `AssessOptions` and of `OPTIONS`. */
 import {
-  assertName,
-  assertNames,
   assertObject,
   assertOptions,
-  assertUint8Array,
   type Check,
   callback,
   flag,
   integer,
   type Members,
-  oneOf,
   options,
   orNull,
   text,
@@ -18,8 +14,9 @@ import {
 } from '../../../sp800-22/src/arguments.ts';
 import {
   type Constants,
+  READY_OPTIONS,
   type ReadyOptions,
-  SUPPLEMENT_NAMES,
+  SUITE_OPTIONS,
   type SuiteReport,
   type SupplementName,
   TEST_NAMES,
@@ -92,11 +89,6 @@ const MOST_WORKERS = 1024;
 
 const WRITERS: Members<Writers> = { json: callback, csv: callback, text: callback, html: callback };
 
-const KERNELS: Members<NonNullable<AssessOptions['kernels']>> = {
-  'relaxed-simd': assertUint8Array,
-  simd: assertUint8Array,
-};
-
 /** The texts of a report. */
 const FIELDS: Members<ReportFields> = Object.fromEntries(
   REPORT_FIELDS.map(([field]) => [field, text]),
@@ -114,11 +106,6 @@ const abortSignal: Check = (name, value) => {
   if (typeof aborted !== 'boolean' || !listens) throw wrongType(name, 'an AbortSignal', value);
 };
 
-const supplements: Check = (name, value) => {
-  if (typeof value === 'string') assertName(name, value, ['all']);
-  else assertNames(name, value, SUPPLEMENT_NAMES);
-};
-
 const OPTIONS: Members<AssessOptions> = {
   name: text,
   format: (name, value) => {
@@ -128,15 +115,14 @@ const OPTIONS: Members<AssessOptions> = {
   bits: orNull(integer(1, MAXIMUM_BITS)),
   sequences: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
   offset: integer(0, Number.MAX_SAFE_INTEGER),
-  constants: oneOf('exact', 'nist'),
-  tests: (name, value) => assertNames(name, value, TEST_NAMES),
-  // `resolveParameters` checks the members.
-  parameters: assertObject,
-  supplements,
+  constants: SUITE_OPTIONS.constants,
+  tests: SUITE_OPTIONS.only,
+  parameters: SUITE_OPTIONS.parameters,
+  supplements: SUITE_OPTIONS.supplements,
   thorough: flag,
   workers: integer(0, MOST_WORKERS),
   createWorker: callback,
-  kernels: options(KERNELS),
+  ...READY_OPTIONS,
   onReport: callback,
   onSequence: callback,
   onProgress: callback,
