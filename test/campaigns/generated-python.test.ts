@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { argumentsFor, assertPrinted, startForClients } from '../support/generated-client.ts';
-import { pythonEnvironment } from '../support/python.ts';
+import { sharedPython } from '../support/python.ts';
 import { makeDataDir, removeDataDir, type Server } from '../support/server.ts';
 
 const GENERATED = resolve(import.meta.dirname, '../generated');
 const PROGRAM = join(GENERATED, 'python.py');
-const { python, skip } = await pythonEnvironment('generated', join(GENERATED, 'requirements.txt'));
+const { python, skip } = await sharedPython('generated');
 
 describe('a client by openapi-python-client', { skip }, () => {
   const project = mkdtempSync(join(tmpdir(), 'generated-'));

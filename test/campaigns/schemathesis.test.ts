@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sized } from '../support/campaign.ts';
-import { pythonEnvironment } from '../support/python.ts';
+import { sharedPython } from '../support/python.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const GENERATED = resolve(import.meta.dirname, '../generated');
-const { python, skip } = await pythonEnvironment('generated', join(GENERATED, 'requirements.txt'));
+const { python, skip } = await sharedPython('generated');
 
 /** The same requests in every run; PHM_SCHEMATHESIS_SEED selects others. */
 const SEED = Number(process.env.PHM_SCHEMATHESIS_SEED ?? 1);

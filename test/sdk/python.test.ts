@@ -13,7 +13,7 @@ import { installedPython } from '../support/python.ts';
 import { checkPythonFiles, checkPythonRecipients, writePythonCases } from './python-cases.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../sdk/python');
-const { python, skip } = await installedPython('client', join(PROJECT, 'tests/requirements.txt'));
+const { python, skip } = await installedPython('client');
 
 /** These need a server, an installed package, other processes or seconds. */
 const SLOW = ['live', 'types', 'processes', 'pace', 'hostile'];

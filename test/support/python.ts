@@ -13,7 +13,20 @@ import {
 } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
-const CACHE = resolve(import.meta.dirname, '../../build/python');
+const ROOT = resolve(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'build/python');
+
+/** The environments that tests share, each with the file that pins its packages. */
+const REQUIREMENTS = {
+  client: 'sdk/python/tests/requirements.txt',
+  forms: 'test/slow/lab/requirements.txt',
+  generated: 'test/generated/requirements.txt',
+  release: 'test/release/requirements.txt',
+} as const;
+
+type SharedName = keyof typeof REQUIREMENTS;
+
+export const SHARED_PYTHON = Object.keys(REQUIREMENTS) as SharedName[];
 
 /** The oldest Python that the pinned packages run on. */
 const OLDEST = [3, 10] as const;
@@ -53,14 +66,16 @@ export async function pythonEnvironment(
   return skip === false ? { python, skip } : lacking(skip);
 }
 
-/** Returns the environment that `pythonEnvironment` has created for these arguments, and creates none. */
-export async function installedPython(
-  name: string,
-  requirementsFile: string,
-): Promise<PythonEnvironment> {
+/** Returns an environment that tests share, as `pythonEnvironment` does. */
+export function sharedPython(name: SharedName): Promise<PythonEnvironment> {
+  return pythonEnvironment(name, join(ROOT, REQUIREMENTS[name]));
+}
+
+/** Returns the environment that `sharedPython` has created, and creates none. */
+export async function installedPython(name: SharedName): Promise<PythonEnvironment> {
   const base = await findPython();
   if (base === undefined) return lacking(NO_PYTHON);
-  const python = interpreterOf(placeOf(name, requirementsFile, base));
+  const python = interpreterOf(placeOf(name, join(ROOT, REQUIREMENTS[name]), base));
   if ((await runPython(python, ['-c', ''])).ok) return { python, skip: false };
   return lacking('the pinned packages are not installed yet: npm run test:slow clients does it');
 }

@@ -24,7 +24,7 @@ import { ROOT } from '../../sdk/newcomer.ts';
 import { launchBrowser, NO_CHROMIUM } from '../../support/browser.ts';
 import { ClientPage } from '../../support/client-page.ts';
 import { FirefoxPage, NO_FIREFOX } from '../../support/firefox.ts';
-import { pythonEnvironment } from '../../support/python.ts';
+import { sharedPython } from '../../support/python.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
 
 const MIB = 2 ** 20;
@@ -140,7 +140,7 @@ else:
     PhmClient(base_url, api_key).encrypt_file(source, to=text, out=out)
 `;
 
-const python = await pythonEnvironment('client', join(ROOT, 'sdk/python/tests/requirements.txt'));
+const python = await sharedPython('client');
 
 describe('encrypted files in a web page', { skip: NO_CHROMIUM }, () => {
   const folder = makeDataDir();

@@ -11,7 +11,7 @@ import {
   checkPythonRecipients,
   writePythonCases,
 } from '../../sdk/python-cases.ts';
-import { pythonEnvironment } from '../../support/python.ts';
+import { sharedPython } from '../../support/python.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -22,7 +22,7 @@ import {
 } from '../../support/server.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../../sdk/python');
-const { python, skip } = await pythonEnvironment('client', join(PROJECT, 'tests/requirements.txt'));
+const { python, skip } = await sharedPython('client');
 
 /** A Research key whose bucket no other test uses. */
 async function issueResearchKey(dataDir: string): Promise<string> {

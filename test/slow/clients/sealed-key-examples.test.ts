@@ -6,15 +6,14 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { buildGo, noGo, SEALING } from '../../support/go.ts';
 import { ROOT } from '../../support/imports.ts';
-import { pythonEnvironment } from '../../support/python.ts';
+import { sharedPython } from '../../support/python.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../../support/server.ts';
 
 const EXAMPLES = join(ROOT, 'docs/examples/sealed');
 const CLIENT_SOURCES = join(ROOT, 'test/support/client-sources.ts');
-const REQUIREMENTS = join(ROOT, 'sdk/python/tests/requirements.txt');
 
 const folder = makeDataDir();
-const python = await pythonEnvironment('client', REQUIREMENTS);
+const python = await sharedPython('client');
 const withoutGo = noGo() ?? (await buildGo(folder, [join(EXAMPLES, 'new-sealed-key.go')], SEALING));
 for (const [name, reason] of [
   ['Python', python.skip],

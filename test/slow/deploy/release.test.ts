@@ -14,7 +14,7 @@ import { copy, readStages } from '../../support/dockerfile.ts';
 import { ROOT } from '../../support/imports.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
 import { findNode20 } from '../../support/node-20.ts';
-import { pythonEnvironment } from '../../support/python.ts';
+import { sharedPython } from '../../support/python.ts';
 import {
   cloneDated,
   filesIn,
@@ -67,7 +67,7 @@ const folder = mkdtempSync(join(tmpdir(), 'phm-released-'));
 const clones = [join(folder, 'a clone'), join(folder, 'other/place')] as const;
 const outs = [join(folder, 'first'), join(folder, 'second')] as const;
 const running: Started[] = [];
-const validators = await pythonEnvironment('release', join(ROOT, 'test/release/requirements.txt'));
+const validators = await sharedPython('release');
 const node20 = findNode20();
 const NODES = [
   ['Node 20', node20 ?? '', node20 === undefined && "there is no Node 20 on this machine's PATH"],

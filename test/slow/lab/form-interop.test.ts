@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { readForm, refusal } from '../../../packages/lab/test/support/read-form.ts';
 import { aesCtr } from '../../support/aes-stream.ts';
-import { pythonEnvironment } from '../../support/python.ts';
+import { sharedPython } from '../../support/python.ts';
 import { makeDataDir, removeDataDir } from '../../support/server.ts';
+
+const python = await sharedPython('forms');
 
 const folder = makeDataDir();
 after(() => removeDataDir(folder));
@@ -172,8 +174,6 @@ describe('packers whose files are not read', () => {
     );
   });
 });
-
-const python = await pythonEnvironment('forms', join(import.meta.dirname, 'requirements.txt'));
 
 describe('NumPy and wave', { skip: python.skip }, () => {
   const out = join(folder, 'python');
