@@ -47,10 +47,17 @@ export {
 export type { Limit, Limits } from './limits.ts';
 export type { EvidenceReport } from './receipt/evidence.ts';
 export { parseReceiptText } from './receipt/json.ts';
-export type { KeyStatement, Receipt } from './receipt/tlog.ts';
+export type {
+  Delivery,
+  KeyStatement,
+  KeyStatementV1,
+  KeyStatementV2,
+  Receipt,
+} from './receipt/tlog.ts';
 export { UnreadableError } from './receipt/unreadable.ts';
 export type { ReceiptVerdict } from './receipt/verdict.ts';
 export { type ReceiptOptions, verifyReceipt } from './receipt/verify.ts';
+export type { ExpectedRecipient } from './sealing/expected.ts';
 export {
   formatRecipient,
   formatRecipientKey,
@@ -60,6 +67,8 @@ export {
   SEAL_SUITES,
   type SealedKey,
   type SealHeader,
+  type SealHeaderV1,
+  type SealHeaderV2,
   type SealSuite,
   type SealSuiteName,
   thumbprintOf,

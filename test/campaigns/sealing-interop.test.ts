@@ -16,7 +16,7 @@ import {
   type SealedKey,
   sealTo,
 } from '../../sdk/src/index.ts';
-import { sealedAnswer } from '../sdk/sealed-keys.ts';
+import { sealedAnswer, severalAnswer } from '../sdk/sealed-keys.ts';
 import { buildGo, noGo, type Result, run, SEALING } from '../support/go.ts';
 import { LogSite } from '../support/log-site.ts';
 import { makeDataDir, removeDataDir, type Server } from '../support/server.ts';
@@ -77,6 +77,41 @@ describe("sealed keys under Go's crypto/hpke", { skip: skip ?? false }, () => {
     for (const [i, { content, sealed_digest }] of vectors.entries()) {
       assert.deepEqual(opened[i]?.content, content);
       assert.equal(opened[i]?.digest, sealed_digest);
+    }
+  });
+
+  it('of several recipients open, and not with other recipients in their headers', async () => {
+    const file = new URL('../vectors/sealing/several.json', import.meta.url);
+    for (const { content, copies } of JSON.parse(readFileSync(file, 'utf8'))) {
+      const opened = await openByGo(
+        copies.map(({ recipient_key, sealed_key }: Vector) => ({ recipient_key, sealed_key })),
+      );
+      for (const [i, { sealed_digest }] of copies.entries()) {
+        assert.deepEqual(opened[i]?.content, content);
+        assert.equal(opened[i]?.digest, sealed_digest);
+      }
+    }
+    const keys = [await newRecipient(), await newRecipient('ML-KEM-1024')];
+    const { answer, key } = await severalAnswer(keys);
+    const lines = keys.map((one, i) => ({
+      recipient_key: JSON.parse(formatRecipientKey(one)),
+      sealed_key: answer.sealed_keys[i] as SealedKey,
+    }));
+    for (const { content } of await openByGo(lines)) {
+      assert.equal(content.key, key.toString('hex'));
+    }
+    const [line] = lines;
+    const header = JSON.parse(Buffer.from(line?.sealed_key.header ?? '', 'base64url').toString());
+    for (const [change, message] of [
+      [{ recipients: header.recipients.slice(0, 1) }, /too few/],
+      [{ recipients: header.recipients.toReversed() }, /failed|auth/],
+      [{ type: 'phm-sealed-key/v1' }, /first type/],
+    ] as const) {
+      const text = Buffer.from(JSON.stringify({ ...header, ...change })).toString('base64url');
+      const sealed_key = { ...line?.sealed_key, header: text };
+      const { code, output } = await go('open', [{ ...line, sealed_key }]);
+      assert.notEqual(code, 0, output);
+      assert.match(output, message);
     }
   });
 

@@ -3,7 +3,7 @@
  * same ones (test/campaigns/receipt-platforms.test.ts).
  */
 import { randomBytes } from 'node:crypto';
-import type { KeyStatement, Receipt } from '../../sdk/src/index.ts';
+import type { KeyStatementV1, KeyStatementV2, Receipt } from '../../sdk/src/index.ts';
 import { issue, LOG, LOG_ED25519, ORIGIN, POLICY, policyOf, Signer } from './receipts.ts';
 
 export interface Case {
@@ -34,8 +34,8 @@ function alterBase64(base64: string): string {
 }
 
 /** A different valid value for each member of a statement. */
-const ALTERED: { readonly [Member in keyof KeyStatement]: unknown } = {
-  type: 'phm-key-receipt/v2',
+const ALTERED: { readonly [Member in keyof KeyStatementV1]: unknown } = {
+  type: 'phm-key-receipt/v3',
   service: 'other.example/log',
   key_id: 'phm_1',
   time: '2027-01-15T07:59:59.124+00:00',
@@ -58,8 +58,10 @@ const ALTERED: { readonly [Member in keyof KeyStatement]: unknown } = {
 };
 
 /** What is said beside `NOT_INCLUDED`, or instead of it. */
-const SAID: Partial<Record<keyof KeyStatement, readonly string[]>> = {
-  type: ['This is not a receipt: type: expected "phm-key-receipt/v1", got "phm-key-receipt/v2".'],
+const SAID: Partial<Record<keyof KeyStatementV1, readonly string[]>> = {
+  type: [
+    'This is not a receipt: type: expected "phm-key-receipt/v1" or "phm-key-receipt/v2", got "phm-key-receipt/v3".',
+  ],
   service: [
     NOT_INCLUDED,
     `The statement is of the log "other.example/log", but the checkpoint is of the log "${ORIGIN}".`,
@@ -74,6 +76,46 @@ const [head = '', checkpoint = ''] = proof.split(/(?<=\n)\n(?=keys)/);
 
 const withProof = (text: string): Receipt => ({ statement, proof: text });
 const withLine = (from: RegExp, to: string): Receipt => withProof(proof.replace(from, to));
+
+const DELIVERY = { id: '6f1c2f0e-7a55-4c7e-9d1b-0a3a5e2d4f60', context: null };
+
+function sealsTo(recipients: number): { readonly to: string; readonly digest: string }[] {
+  const random = () => randomBytes(32).toString('base64');
+  return Array.from({ length: recipients }, () => ({ to: random(), digest: random() }));
+}
+
+/** Changes of a statement about a key for two recipients. */
+function alteredSeals(): Case[] {
+  const { receipt: right } = issue({ statement: { sealed: sealsTo(2) } });
+  const { sealed } = right.statement as KeyStatementV2;
+  const [first] = sealed;
+  const no = 'This is not a receipt: ';
+  return Object.entries({
+    'another recipient': [{ sealed: [...sealed.slice(0, 1), ...sealsTo(1)] }, NOT_INCLUDED],
+    'a further recipient': [{ sealed: [...sealed, ...sealsTo(1)] }, NOT_INCLUDED],
+    'another order of recipients': [{ sealed: sealed.toReversed() }, NOT_INCLUDED],
+    'a delivery': [{ delivery: DELIVERY }, NOT_INCLUDED],
+    'one recipient': [{ sealed: [first] }, `${no}statement names 1 recipient instead of 2 to 8.`],
+    'a recipient twice': [{ sealed: [first, first] }, `${no}statement names one recipient twice.`],
+    'nine recipients': [
+      { sealed: sealsTo(9) },
+      `${no}sealed: expected a list of at most 8, got a list of 9.`,
+    ],
+    'the members of the first type': [
+      { sealed_to: first?.to },
+      `${no}statement has an unknown member "sealed_to".`,
+    ],
+    'the name of the first type': [
+      { type: 'phm-key-receipt/v1' },
+      `${no}statement has an unknown member `,
+    ],
+  } as const).map(([name, [changes, problem]]) => ({
+    name: `a key for two, with ${name}`,
+    receipt: { ...right, statement: { ...right.statement, ...changes } },
+    policy: POLICY,
+    problems: [problem],
+  }));
+}
 
 function right(): Case[] {
   const levels = ([128, 256, 384] as const).map((bits) => {
@@ -91,9 +133,17 @@ function right(): Case[] {
     return { name: `entry ${index} of ${size}`, receipt: issued.receipt, policy: POLICY };
   });
   const witnessed = issue({ signers: [LOG_ED25519, LOG, WITNESS_4, WITNESS_6] }).receipt;
+  const several = [2, 8].map((recipients) => ({
+    name: `a key for ${recipients} recipients`,
+    ...issue({ statement: { sealed: sealsTo(recipients) } }),
+    policy: POLICY,
+  }));
+  const delivered = issue({ statement: { sealed: sealsTo(1), delivery: DELIVERY } });
   return [
     ...levels,
     ...places,
+    ...several,
+    { name: 'a delivered key', ...delivered, policy: POLICY },
     { name: 'the text of a receipt', receipt: JSON.stringify(receipt), policy: POLICY },
     {
       name: 'a text with a byte order mark',
@@ -120,7 +170,7 @@ function alteredStatements(): Case[] {
     name: `an altered ${member}`,
     receipt: { statement: { ...statement, [member]: value }, proof },
     policy: POLICY,
-    problems: SAID[member as keyof KeyStatement] ?? [NOT_INCLUDED],
+    problems: SAID[member as keyof KeyStatementV1] ?? [NOT_INCLUDED],
   }));
 }
 
@@ -532,6 +582,7 @@ const UNREADABLE =
 export const CASES: readonly Case[] = [
   ...right(),
   ...alteredStatements(),
+  ...alteredSeals(),
   ...alteredProofs(),
   ...signatures(),
   ...policies(),

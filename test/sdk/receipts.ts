@@ -8,7 +8,7 @@ import {
   sign,
 } from 'node:crypto';
 import { canonicalJson } from '../../packages/tlog/src/index.ts';
-import type { KeyStatement, Receipt } from '../../sdk/src/index.ts';
+import type { KeyStatement, KeyStatementV1, KeyStatementV2, Receipt } from '../../sdk/src/index.ts';
 
 export const ORIGIN = 'keys.example/log';
 const KEY_ID = 'phm_2170353998975470955695595929441419327';
@@ -114,8 +114,11 @@ const splitOf = (n: number): number => 2 ** Math.ceil(Math.log2(n) - 1);
 export const LOG: Signer = new Signer(ORIGIN, 'ml-dsa-44');
 export const LOG_ED25519: Signer = new Signer(ORIGIN, 'ed25519');
 
+/** Members of a statement: with `sealed` of the second type. */
+export type Changes = Partial<KeyStatementV1> | Partial<KeyStatementV2>;
+
 interface IssueOptions {
-  readonly statement?: Partial<KeyStatement>;
+  readonly statement?: Changes;
   readonly bits?: number;
   readonly index?: number;
   readonly size?: number;
@@ -159,7 +162,7 @@ export function issue({
   return { receipt, key: key.toString('hex'), opening: opening.toString('base64') };
 }
 
-function makeStatement(key: Buffer, opening: Buffer, changes: Partial<KeyStatement>): KeyStatement {
+function makeStatement(key: Buffer, opening: Buffer, changes: Changes): KeyStatement {
   const bits = key.length * 8;
   const commitment = createHmac('sha256', opening)
     .update('phm/key-commitment/v1\0')
@@ -167,8 +170,7 @@ function makeStatement(key: Buffer, opening: Buffer, changes: Partial<KeyStateme
     .update(`${changes.key_id ?? KEY_ID}\0`)
     .update(key)
     .digest('base64');
-  return {
-    type: 'phm-key-receipt/v1',
+  const facts = {
     service: ORIGIN,
     key_id: KEY_ID,
     time: '2027-01-15T07:59:59.123+00:00',
@@ -179,12 +181,15 @@ function makeStatement(key: Buffer, opening: Buffer, changes: Partial<KeyStateme
     modulation: 'phase',
     sources: [{ name: 'os', credit_bits: 256 }],
     row_digest: randomBytes(32).toString('base64'),
-    sealed_to: null,
-    sealed_digest: null,
     software: 'phm-key-service/0.1.0+0123456789abcdef',
     salt: randomBytes(32).toString('base64'),
-    ...changes,
   };
+  if ('sealed' in changes) {
+    const { sealed = [], delivery = null, ...others } = changes;
+    return { ...facts, ...others, type: 'phm-key-receipt/v2', sealed, delivery };
+  }
+  const plain = { type: 'phm-key-receipt/v1', sealed_to: null, sealed_digest: null } as const;
+  return { ...facts, ...plain, ...changes } as KeyStatementV1;
 }
 
 /** Returns a policy that lists these logs and witnesses. */

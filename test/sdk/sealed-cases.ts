@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_MLKEM768_X25519 } from 'hpke';
 import { canonicalJson, encodeBase64 } from '#tlog';
 import {
+  formatRecipient,
   formatRecipientKey,
   newRecipient,
   openSealedKey,
@@ -13,15 +14,29 @@ import {
   SEAL_SUITES,
   type SealedKey,
   SealedKeyError,
+  thumbprintOf,
 } from '../../sdk/src/index.ts';
 import { LOG_ED25519, NOW, POLICY, policyOf } from './receipts.ts';
-import { HASH_PROOF, type SealedAnswer, sealedAnswer } from './sealed-keys.ts';
+import {
+  HASH_PROOF,
+  type SealedAnswer,
+  type SeveralAnswer,
+  sealedAnswer,
+  severalAnswer,
+} from './sealed-keys.ts';
+
+interface StatedSeal {
+  readonly to: string;
+  readonly digest: string;
+}
 
 interface SealedCase {
   readonly name: string;
   readonly sealed: unknown;
   /** Text of the file. */
   readonly recipientKey: string;
+  /** Thumbprints, or texts of files. */
+  readonly expectRecipients?: readonly string[];
   readonly receipt?: unknown;
   readonly policy?: string;
 }
@@ -33,6 +48,7 @@ type Outcome = { readonly valid: boolean | null } & (
       readonly opening: string;
       readonly hashProof: string;
       readonly keyId: string;
+      readonly recipients: readonly string[];
     }
   | { readonly problem: string }
 );
@@ -41,16 +57,19 @@ type Outcome = { readonly valid: boolean | null } & (
 export async function outcomeOf({
   sealed,
   recipientKey,
+  expectRecipients,
   receipt,
   policy,
 }: SealedCase): Promise<Outcome> {
   try {
-    const opened = await openSealedKey(sealed, recipientKey, { receipt, policy, now: NOW });
+    const options = { receipt, policy, expectRecipients, now: NOW };
+    const opened = await openSealedKey(sealed, recipientKey, options);
     return {
       key: Buffer.from(opened.key).toString('hex'),
       opening: encodeBase64(opened.opening),
       hashProof: opened.hashProof,
       keyId: opened.header.key_id,
+      recipients: opened.recipients,
       valid: opened.verdict?.valid ?? null,
     };
   } catch (error) {
@@ -110,7 +129,12 @@ export async function sealedCases(): Promise<readonly SealedCase[]> {
     ...(await alteredStatements(recipient)),
     ...(await plaintexts(recipient, answer, { key, opening })),
   ].map((one) => ({ recipientKey, ...one }));
-  return [...(await right()), ...own, ...(await otherRecipients(recipient, answer))];
+  return [
+    ...(await right()),
+    ...own,
+    ...(await otherRecipients(recipient, answer)),
+    ...(await several()),
+  ];
 }
 
 /** A case for the recipient of all. */
@@ -247,7 +271,8 @@ function misshapen(sealedKey: SealedKey): Own[] {
     ),
     'a header of another suite': headerWith({ kem_id: 66, kdf_id: 3 }),
     'a header of an unknown suite': headerWith({ kem_id: 32 }),
-    'a header of another version': headerWith({ type: 'phm-sealed-key/v2' }),
+    'a header of another version': headerWith({ type: 'phm-sealed-key/v3' }),
+    'a header of the second type without its members': headerWith({ type: 'phm-sealed-key/v2' }),
     'a header without time': withText(canonicalJson(withoutTime as never)),
     'a header with another level': headerWith({ security_level: 512 }),
     'a header with a short thumbprint': headerWith({ thumbprint: '' }),
@@ -333,4 +358,114 @@ async function otherRecipients(
       public_key: withPoint('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b880'),
     }),
   }).map(([name, recipientKey]) => ({ name, sealed, recipientKey }));
+}
+
+const DELIVERY = {
+  id: '6f1c2f0e-7a55-4c7e-9d1b-0a3a5e2d4f60',
+  context: Buffer.alloc(32, 3).toString('base64'),
+};
+
+/** Keys that are sealed to several recipients, and one that is delivered. */
+async function several(): Promise<SealedCase[]> {
+  const [first, second] = [await newRecipient(), await newRecipient('ML-KEM-1024')];
+  const third = await newRecipient();
+  const both = [first, second];
+  const { answer } = await severalAnswer(both);
+  const stranger = await newRecipient();
+  const recipientKey = formatRecipientKey(second);
+  const thumbprint = async ({ publicKey }: RecipientKey) =>
+    encodeBase64(await thumbprintOf(publicKey));
+  const [a, b, c] = [await thumbprint(first), await thumbprint(second), await thumbprint(third)];
+  const expecting = (name: string, expectRecipients: string[], sealed: unknown = answer) => ({
+    ...{ name: `a key for two, ${name}`, sealed, recipientKey, expectRecipients },
+  });
+  const one = await sealedAnswer(second);
+  const delivered = await severalAnswer([second], { delivery: DELIVERY });
+  return [
+    {
+      name: 'a key for two, by the first',
+      sealed: answer,
+      recipientKey: formatRecipientKey(first),
+    },
+    { name: 'a key for two, by the second', sealed: answer, recipientKey, policy: POLICY },
+    { name: 'a key for two, as text', sealed: JSON.stringify(answer), recipientKey },
+    {
+      name: 'a key for two, by neither',
+      sealed: answer,
+      recipientKey: formatRecipientKey(stranger),
+    },
+    { name: 'a copy alone', sealed: answer.sealed_keys[1], recipientKey },
+    { name: 'a copy for another', sealed: answer.sealed_keys[0], recipientKey },
+    { name: 'no copies', sealed: { ...answer, sealed_keys: [] }, recipientKey },
+    { name: 'copies that are no list', sealed: { ...answer, sealed_keys: {} }, recipientKey },
+    { name: 'a copy that is none', sealed: { ...answer, sealed_keys: [{}] }, recipientKey },
+    {
+      name: 'nine copies',
+      sealed: { ...answer, sealed_keys: Array(9).fill(answer.sealed_keys[1]) },
+      recipientKey,
+    },
+    { name: 'copies of another key', sealed: { ...answer, key_id: 'phm_1' }, recipientKey },
+    expecting('both expected', [a, b]),
+    expecting('the other expected', [a]),
+    expecting('the other expected by its file', [formatRecipient(first)]),
+    expecting('none other expected', []),
+    expecting('another expected', [c]),
+    expecting('a third expected', [a, b, c]),
+    expecting('one expected of one', [], one.answer),
+    expecting('one more expected than one', [a], one.answer),
+    { name: 'a delivered key', sealed: delivered.answer, recipientKey, policy: POLICY },
+    { name: 'a delivered key without a policy', sealed: delivered.answer, recipientKey },
+    ...(await severalReceipts(both, answer, recipientKey, [a, b, c])),
+  ];
+}
+
+/** Receipts that are right in themselves, and of another sealed key. */
+async function severalReceipts(
+  both: readonly RecipientKey[],
+  answer: SeveralAnswer,
+  recipientKey: string,
+  [a, b, c]: readonly [string, string, string],
+): Promise<SealedCase[]> {
+  const sealed = answer.receipt.statement.sealed as readonly [StatedSeal, StatedSeal];
+  const zeros = Buffer.alloc(32).toString('base64');
+  const changes = {
+    'one of its recipients': { sealed: [sealed[1]], delivery: DELIVERY },
+    'a further recipient': { sealed: [...sealed, { to: c, digest: zeros }] },
+    'another recipient': { sealed: [{ to: c, digest: zeros }, sealed[1]] },
+    'the recipients in another order': { sealed: sealed.toReversed() },
+    'another digest for the opener': { sealed: [sealed[0], { to: b, digest: zeros }] },
+    'exchanged digests': {
+      sealed: [
+        { to: a, digest: sealed[1].digest },
+        { to: b, digest: sealed[0].digest },
+      ],
+    },
+    'a delivery': { delivery: { ...DELIVERY, context: null } },
+  };
+  const wrong = Object.entries(changes).map(async ([name, change]) => {
+    const made = await severalAnswer(both, { changes: change });
+    return { name: `a receipt with ${name}`, sealed: made.answer, recipientKey, policy: POLICY };
+  });
+  const other = await sealedAnswer(both[1] as RecipientKey);
+  const crossed = [
+    ['a receipt of the first type for a copy', answer.sealed_keys[1], other.answer.receipt],
+    ['a receipt of the second type for one', other.answer.sealed_key, answer.receipt],
+  ] as const;
+  return [
+    ...(await Promise.all(wrong)),
+    ...crossed.map(([name, sealed, receipt]) => ({
+      ...{ name, sealed, receipt, recipientKey, policy: POLICY },
+    })),
+    ...(await misstated(recipientKey, both[1] as RecipientKey)),
+  ];
+}
+
+/** A receipt for a key of one recipient that names a delivery, which the header does not. */
+async function misstated(recipientKey: string, own: RecipientKey): Promise<SealedCase[]> {
+  const to = encodeBase64(await thumbprintOf(own.publicKey));
+  const digest = Buffer.alloc(32).toString('base64');
+  const statement = { sealed: [{ to, digest }], delivery: DELIVERY };
+  const { answer } = await sealedAnswer(own, { statement });
+  const name = 'a receipt of a delivery for a key without one';
+  return [{ name, sealed: answer, recipientKey, policy: POLICY }];
 }

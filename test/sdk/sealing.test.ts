@@ -19,11 +19,13 @@ import {
   SEAL_SUITES,
   SealedKeyError,
   sealTo,
+  thumbprintOf,
   verifyReceipt,
 } from '../../sdk/src/index.ts';
+import { statedRecipients } from '../../sdk/src/receipt/tlog.ts';
 import { loadNobleKems, withKems } from '../../sdk/src/sealing/kems.ts';
 import { LOG_ED25519, NOW, POLICY, policyOf } from './receipts.ts';
-import { HASH_PROOF, sealedAnswer } from './sealed-keys.ts';
+import { HASH_PROOF, sealedAnswer, severalAnswer } from './sealed-keys.ts';
 
 const CHECKED = { policy: POLICY, now: NOW };
 
@@ -278,12 +280,116 @@ describe('sealTo', () => {
   });
 });
 
+describe('openSealedKey of a key for several recipients', () => {
+  let first: RecipientKey;
+  let second: RecipientKey;
+  let third: RecipientKey;
+  let both: Awaited<ReturnType<typeof severalAnswer>>;
+  const nameOf = async ({ publicKey }: RecipientKey) =>
+    Buffer.from(await thumbprintOf(publicKey)).toString('base64');
+
+  before(async () => {
+    [first, second] = [await newRecipient(), await newRecipient('ML-KEM-1024')];
+    third = await newRecipient();
+    both = await severalAnswer([first, second]);
+  });
+
+  it('opens the copy of each, and names all', async () => {
+    const recipients = [await nameOf(first), await nameOf(second)];
+    for (const own of [first, second]) {
+      const opened = await openSealedKey(JSON.stringify(both.answer), own, CHECKED);
+      assert.deepEqual(Buffer.from(opened.key), both.key);
+      assert.deepEqual(opened.recipients, recipients);
+      assert.equal(opened.verdict?.valid, true);
+    }
+    await refuses(openSealedKey(both.answer, third), /^The key is sealed to another recipient: /);
+  });
+
+  it('demands the recipients that its caller expects, and no further one', async () => {
+    const { answer } = both;
+    const others = [first, formatRecipient(first), await nameOf(first)];
+    for (const other of others) {
+      const expectRecipients = [other];
+      await openSealedKey(answer, second, { ...CHECKED, expectRecipients });
+      await openSealedKey(answer, second, { expectRecipients: [...expectRecipients, second] });
+    }
+    await refuses(
+      openSealedKey(answer, second, { expectRecipients: [] }),
+      /^The key is sealed to a further recipient, whom you did not expect: its thumbprint is \S+\.$/,
+    );
+    await refuses(
+      openSealedKey(answer, second, { expectRecipients: [first, third] }),
+      /^The key is not sealed to a recipient whom you expected: its thumbprint is \S+\.$/,
+    );
+    const alone = await sealedAnswer(second);
+    await openSealedKey(alone.answer, second, { expectRecipients: [] });
+    await refuses(
+      openSealedKey(alone.answer, second, { expectRecipients: [first] }),
+      /^The key is not sealed to a recipient whom you expected/,
+    );
+    for (const wrong of ['x', [7], ['x'], [{}], [formatRecipientKey(first)]]) {
+      const expectRecipients = wrong as unknown as [string];
+      await assert.rejects(openSealedKey(answer, second, { expectRecipients }), {
+        name: 'TypeError',
+        message: /^expectRecipients must /,
+      });
+    }
+  });
+
+  it('refuses a receipt with other recipients, another digest or a delivery', async () => {
+    const { sealed } = both.answer.receipt.statement;
+    const zeros = Buffer.alloc(32).toString('base64');
+    const further = { to: await nameOf(third), digest: zeros };
+    for (const [changes, message] of [
+      [
+        { sealed: [...sealed, further] },
+        /^The receipt names other recipients: \S+, \S+ and \S+\. The sealed key names/,
+      ],
+      [{ sealed: sealed.toReversed() }, /^The receipt names other recipients: /],
+      [
+        { sealed: sealed.map(({ to }) => ({ to, digest: zeros })) },
+        /^The receipt is of another ciphertext: its digest for you /,
+      ],
+      [
+        { delivery: { id: '6f1c2f0e-7a55-4c7e-9d1b-0a3a5e2d4f60', context: null } },
+        /^The receipt names another delivery: 6f1c2f0e-\S+\. The sealed key names none\.$/,
+      ],
+    ] as const) {
+      const { answer } = await severalAnswer([first, second], { changes });
+      await refuses(openSealedKey(answer, second, CHECKED), message);
+    }
+    const { answer: plain } = await sealedAnswer(second);
+    const { sealed_keys: copies, receipt } = both.answer;
+    const mixed = { ...both.answer, receipt: plain.receipt };
+    await refuses(openSealedKey(mixed, second, CHECKED), /^The receipt is of another key: /);
+    assert.equal(
+      (await openSealedKey(copies[1], second, { ...CHECKED, receipt })).verdict?.valid,
+      true,
+    );
+  });
+});
+
 describe('verifyReceipt', () => {
   it('accepts the receipt of a sealed key, and says to whom', async () => {
     const { answer, key, opening } = await sealedAnswer(await newRecipient());
     const verdict = await verifyReceipt(answer.receipt, { ...CHECKED, key, opening });
     assert.deepEqual(verdict.problems, []);
-    const { sealed_to } = answer.receipt.statement;
-    assert.ok(verdict.shown.some((sentence) => sentence.endsWith(`the thumbprint ${sealed_to}.`)));
+    const [to] = statedRecipients(answer.receipt.statement);
+    assert.ok(to);
+    assert.ok(verdict.shown.some((sentence) => sentence.endsWith(`the thumbprint ${to}.`)));
+  });
+
+  it('accepts the receipt of a key for several, and names all', async () => {
+    const keys = [await newRecipient(), await newRecipient('ML-KEM-1024'), await newRecipient()];
+    const { answer, key, opening } = await severalAnswer(keys);
+    const verdict = await verifyReceipt(answer.receipt, { ...CHECKED, key, opening });
+    assert.deepEqual(verdict.problems, []);
+    const [a, b, c] = statedRecipients(answer.receipt.statement);
+    const all = `3 recipients, with the thumbprints ${a}, ${b} and ${c}.`;
+    assert.ok(verdict.shown.some((sentence) => sentence.endsWith(all)));
+    const said = { receipt: answer.receipt, sealed_to: a };
+    assert.deepEqual((await verifyReceipt(said, CHECKED)).problems, []);
+    const { problems } = await verifyReceipt({ ...said, sealed_to: b }, CHECKED);
+    assert.match(String(problems), /^The file has another sealed_to than its receipt/);
   });
 });

@@ -309,7 +309,11 @@ describe('parseSealedKey', () => {
         /the header: .* another suite/,
       ],
       [{ ...sealedKey, header: headerWith({ kem_id: 0x20 }) }, /the header: expected the numbers/],
-      [{ ...sealedKey, header: headerWith({ type: 'phm-sealed-key/v2' }) }, /^type: expected/],
+      [{ ...sealedKey, header: headerWith({ type: 'phm-sealed-key/v3' }) }, /^type: expected/],
+      [
+        { ...sealedKey, header: headerWith({ type: 'phm-sealed-key/v2' }) },
+        /^the header has no member "recipients"/,
+      ],
       [
         { ...sealedKey, header: headerWith({ security_level: 512 }) },
         /^security_level: expected 128/,

@@ -6,15 +6,18 @@ import {
   type AuditStatement,
   canonicalJson,
   KEY_STATEMENT,
-  type KeyStatement,
+  KEY_STATEMENT_V2,
+  type KeyStatementV1,
+  type KeyStatementV2,
   keyCommitmentMessage,
   parseAuditStatement,
   parseReceipt,
+  statedRecipients,
 } from '#tlog';
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 9).toString('base64');
 
-const STATEMENT: KeyStatement = {
+const STATEMENT: KeyStatementV1 = {
   type: KEY_STATEMENT,
   service: 'keys.example.com/log',
   key_id: 'phm_2073893518270000000000000000000000000',
@@ -66,7 +69,7 @@ describe('parseReceipt', () => {
 
   it('names the member that is missing or unknown', () => {
     for (const name of Object.keys(STATEMENT)) {
-      const { [name as keyof KeyStatement]: _, ...rest } = STATEMENT;
+      const { [name as keyof KeyStatementV1]: _, ...rest } = STATEMENT;
       assert.throws(() => parseReceipt({ statement: rest, proof: PROOF }), {
         name: 'FormatError',
         message: `statement has no member "${name}"`,
@@ -88,8 +91,8 @@ describe('parseReceipt', () => {
   it('names the member of the wrong form', () => {
     for (const [changes, message] of [
       [
-        { type: 'phm-key-receipt/v2' },
-        'type: expected "phm-key-receipt/v1", got "phm-key-receipt/v2"',
+        { type: 'phm-key-receipt/v3' },
+        'type: expected "phm-key-receipt/v1" or "phm-key-receipt/v2", got "phm-key-receipt/v3"',
       ],
       [{ service: 'a b' }, 'service: expected the origin of a log, got "a b"'],
       [{ key_id: 'phm_0' }, 'key_id: expected a key ID such as phm_1, got "phm_0"'],
@@ -118,6 +121,61 @@ describe('parseReceipt', () => {
     assert.throws(() => parseReceipt({ statement: STATEMENT, proof: 1 }), /^FormatError: proof:/);
     const own = JSON.parse('{"__proto__": {"statement": 1, "proof": ""}}');
     assert.throws(() => parseReceipt(own), /unknown member "__proto__"/);
+  });
+});
+
+describe('parseReceipt of a key for several recipients', () => {
+  const { sealed_to: _, sealed_digest: __, ...facts } = STATEMENT;
+  const seal = (byte: number) => ({
+    digest: base64(32),
+    to: Buffer.alloc(32, byte).toString('base64'),
+  });
+  const delivery = { id: '6f1c2f0e-7a55-4c7e-9d1b-0a3a5e2d4f60', context: base64(32) };
+  const several: KeyStatementV2 = {
+    ...facts,
+    type: KEY_STATEMENT_V2,
+    sealed: [seal(1), seal(2)],
+    delivery: null,
+  };
+  const parse = (changes: object) =>
+    parseReceipt({ statement: { ...several, ...changes }, proof: PROOF }).statement;
+
+  it('returns it, and all recipients in their order', () => {
+    for (const [changes, bytes] of [
+      [{}, [1, 2]],
+      [{ sealed: [seal(2), seal(1)] }, [2, 1]],
+      [{ sealed: [seal(3)], delivery }, [3]],
+      [{ delivery: { ...delivery, context: null } }, [1, 2]],
+      [{ sealed: [1, 2, 3, 4, 5, 6, 7, 8].map(seal) }, [1, 2, 3, 4, 5, 6, 7, 8]],
+    ] as const) {
+      const statement = parse(changes);
+      assert.deepEqual(statement, { ...several, ...changes });
+      const stated = statedRecipients(statement);
+      assert.deepEqual(
+        stated,
+        bytes.map((byte) => seal(byte).to),
+      );
+    }
+    assert.deepEqual(statedRecipients(STATEMENT), [STATEMENT.sealed_to]);
+    assert.deepEqual(statedRecipients({ ...STATEMENT, sealed_to: null }), []);
+  });
+
+  it('names what is wrong', () => {
+    for (const [changes, message] of [
+      [{ sealed: [] }, 'statement names 0 recipients instead of 2 to 8'],
+      [{ sealed: [seal(1)] }, 'statement names 1 recipient instead of 2 to 8'],
+      [{ sealed: [], delivery }, 'statement names 0 recipients instead of 1 to 8'],
+      [{ sealed: [seal(1), seal(1)] }, 'statement names one recipient twice'],
+      [{ sealed: Array(9).fill(seal(1)) }, 'sealed: expected a list of at most 8, got a list of 9'],
+      [{ sealed: [{ to: seal(1).to }] }, 'an item of sealed has no member "digest"'],
+      [{ sealed: null }, 'sealed: expected a list of at most 8, got null'],
+      [{ delivery: { id: delivery.id } }, 'delivery has no member "context"'],
+      [{ delivery: { ...delivery, id: 'x' } }, 'id: expected a UUID in lower case, got "x"'],
+      [{ sealed_to: null }, 'statement has an unknown member "sealed_to"'],
+      [{ type: KEY_STATEMENT }, 'statement has an unknown member "sealed"'],
+    ] as const) {
+      assert.throws(() => parse(changes), { name: 'FormatError', message });
+    }
   });
 });
 

@@ -10,6 +10,7 @@ import {
   NotSupportedError,
 } from 'hpke';
 import { joined, sha256, utf8 } from './hash.ts';
+import type { SealHeader } from './header.ts';
 import { type SealSuiteName, suiteOf } from './suites.ts';
 
 /** A KEM for each suite. */
@@ -51,15 +52,18 @@ export function webCrypto(kems: Kems): Primitives {
   return { cipherSuite: (name) => cipherSuite(name, kems), sha256 };
 }
 
-const INFO_LABEL = utf8('phm/seal/v1\0');
+const INFO_LABELS: Readonly<Record<SealHeader['type'], Uint8Array>> = {
+  'phm-sealed-key/v1': utf8('phm/seal/v1\0'),
+  'phm-sealed-key/v2': utf8('phm/seal/v2\0'),
+};
 
 /**
- * Returns HPKE's `info` from the SHA-256 of the header. It binds a sealed key to this format and to its header with the
+ * Returns HPKE's `info` from the type of the header and its SHA-256. It binds a sealed key to this format and to its header with the
  * recipient's thumbprint. A copy of a virtual machine may encapsulate the same secret again (SECURITY.md). AES-GCM's key and nonce then differ all the
  * same, because `key_commitment` does. The hash keeps `info` below 64 bytes, as RFC 9180 §7.2.1 recommends.
  */
-export function infoOf(headerDigest: Uint8Array): Uint8Array {
-  return joined([INFO_LABEL, headerDigest]);
+export function infoOf(type: SealHeader['type'], headerDigest: Uint8Array): Uint8Array {
+  return joined([INFO_LABELS[type], headerDigest]);
 }
 
 /** Reports whether an error says that the platform lacks an algorithm of the suite, or a format of its keys. */

@@ -6,7 +6,17 @@
  * Web Crypto API. A caller passes other KEMs where that API has none of ours.
  */
 export { decodeBase64Url, encodeBase64Url } from './base64url.ts';
-export { parseSealHeader, SEALED_KEY, type SealHeader, sealHeaderBytes } from './header.ts';
+export {
+  type Copies,
+  headerRecipients,
+  parseSealHeader,
+  SEALED_KEY,
+  SEALED_KEY_V2,
+  type SealHeader,
+  type SealHeaderV1,
+  type SealHeaderV2,
+  sealHeaderBytes,
+} from './header.ts';
 export { isUnsupported, type Kems, type Primitives, webCrypto } from './hpke.ts';
 export { OpenError, type OpenedKey, open } from './open.ts';
 export { readPlaintext, type SealedContent } from './plaintext.ts';

@@ -59,14 +59,15 @@ async function checkRecipient(
 }
 
 async function openPlaintext(
-  { suite, enc, ciphertext, aad }: SealedBytes,
+  { suite, enc, ciphertext, aad, header }: SealedBytes,
   { privateKey }: RecipientKey,
   kems: Kems,
 ): Promise<Uint8Array> {
   const hpke = cipherSuite(suite.name, kems);
   try {
     const secret = await hpke.DeserializePrivateKey(privateKey);
-    return await hpke.Open(secret, enc, ciphertext, { aad, info: infoOf(await sha256(aad)) });
+    const info = infoOf(header.type, await sha256(aad));
+    return await hpke.Open(secret, enc, ciphertext, { aad, info });
   } catch (error) {
     if (isUnsupported(error)) throw error;
     throw new OpenError(

@@ -2,7 +2,13 @@
 import { type CipherSuite, DeserializeError, EncapError, type Key, ValidationError } from 'hpke';
 import { encodeBase64 } from '../../tlog/src/index.ts';
 import { encodeBase64Url } from './base64url.ts';
-import { SEALED_KEY, type SealHeader, sealHeaderBytes } from './header.ts';
+import {
+  type Copies,
+  SEALED_KEY,
+  SEALED_KEY_V2,
+  type SealHeader,
+  sealHeaderBytes,
+} from './header.ts';
 import {
   infoOf,
   isUnsupported,
@@ -15,7 +21,7 @@ import { type SealedContent, writePlaintext } from './plaintext.ts';
 import { publicKeyProblem } from './public-key.ts';
 import type { Recipient } from './recipient.ts';
 import type { SealedKey } from './sealed-key.ts';
-import { idsOf, suiteOf } from './suites.ts';
+import { idsOf, type SealSuite, suiteOf } from './suites.ts';
 
 /** The members of the header that the caller knows. */
 type SealFacts = Pick<
@@ -26,6 +32,8 @@ type SealFacts = Pick<
 /** What to seal, and to whom. The caller owns key and opening and MUST wipe them. */
 export interface SealOrder extends Recipient, SealedContent {
   readonly header: SealFacts;
+  /** What the copies of this key have in common, if it has several recipients or a delivery. The recipient is one of them. */
+  readonly copies?: Copies | undefined;
   /** Called with the plaintext just before it is sealed. What it throws rejects the call. */
   readonly inspect?: (plaintext: Uint8Array) => void;
 }
@@ -54,7 +62,8 @@ export async function seal(order: SealOrder, kems: Kems = PLATFORM_KEMS): Promis
 /** Seals any number of keys to one recipient, whose public key is checked and read once. */
 export class Sealer {
   readonly recipient: Recipient;
-  readonly #thumbprint: Uint8Array;
+  /** SHA-256 of the recipient's raw public key, 32 bytes. */
+  readonly thumbprint: Uint8Array;
   readonly #hpke: CipherSuite;
   readonly #publicKey: Key;
   readonly #sha256: Primitives['sha256'];
@@ -65,7 +74,7 @@ export class Sealer {
     hash: Primitives['sha256'],
   ) {
     this.recipient = recipient;
-    this.#thumbprint = thumbprint;
+    this.thumbprint = thumbprint;
     this.#hpke = hpke;
     this.#publicKey = publicKey;
     this.#sha256 = hash;
@@ -88,14 +97,10 @@ export class Sealer {
   /** Rejects with `SealError` if the KEM refuses the public key. */
   async seal(order: Omit<SealOrder, keyof Recipient>): Promise<Sealed> {
     const suite = suiteOf(this.recipient.suite);
-    const header = {
-      type: SEALED_KEY,
-      ...order.header,
-      ...idsOf(suite),
-      thumbprint: encodeBase64(this.#thumbprint),
-    } as const;
+    const header = this.#headerOf(order, suite);
     const aad = sealHeaderBytes(header);
-    const { enc, ciphertext } = await this.#sealPlaintext(order, aad);
+    const info = infoOf(header.type, await this.#sha256(aad));
+    const { enc, ciphertext } = await this.#sealPlaintext(order, { aad, info });
     return {
       sealedKey: {
         suite: suite.name,
@@ -104,21 +109,26 @@ export class Sealer {
         ciphertext: encodeBase64Url(ciphertext),
         header: encodeBase64Url(aad),
       },
-      thumbprint: this.#thumbprint,
+      thumbprint: this.thumbprint,
       digest: await this.#sha256(enc, ciphertext),
     };
   }
 
+  #headerOf({ header, copies }: Omit<SealOrder, keyof Recipient>, suite: SealSuite): SealHeader {
+    const facts = { ...header, ...idsOf(suite), thumbprint: encodeBase64(this.thumbprint) };
+    if (!copies) return { type: SEALED_KEY, ...facts };
+    return { type: SEALED_KEY_V2, ...facts, ...copies };
+  }
+
   async #sealPlaintext(
     content: Omit<SealOrder, keyof Recipient>,
-    aad: Uint8Array,
+    bound: { readonly aad: Uint8Array; readonly info: Uint8Array },
   ): Promise<{ readonly enc: Uint8Array; readonly ciphertext: Uint8Array }> {
-    const info = infoOf(await this.#sha256(aad));
     const plaintext = writePlaintext(content);
     try {
       content.inspect?.(plaintext);
       const { encapsulatedSecret: enc, ciphertext } = await refusing(() =>
-        this.#hpke.Seal(this.#publicKey, plaintext, { aad, info }),
+        this.#hpke.Seal(this.#publicKey, plaintext, bound),
       );
       return { enc, ciphertext };
     } finally {

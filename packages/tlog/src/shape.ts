@@ -36,6 +36,33 @@ export function list<T>(check: Check<T>, most: number): Check<readonly T[]> {
   };
 }
 
+/** Accepts what `check` does, unless `problemOf` finds something. It continues a sentence that begins with the name. */
+export function unless<T>(check: Check<T>, problemOf: (value: T) => string | undefined): Check<T> {
+  return (name, value) => {
+    const checked = check(name, value);
+    const problem = problemOf(checked);
+    if (problem === undefined) return checked;
+    throw new FormatError(`${name} ${problem}`);
+  };
+}
+
+/** Accepts an object of one of these types, which its member `type` names. An unknown type is named before all else. */
+export function typed<T extends { readonly type: string }>(
+  types: {
+    readonly [Type in T['type']]: Check<Extract<T, { readonly type: Type }>>;
+  },
+): Check<T> {
+  const names = Object.keys(types) as T['type'][];
+  const checks = types as Readonly<Record<string, Check<T>>>;
+  return (name, value) => {
+    const { type = names[0] } = (value ?? {}) as { readonly type?: unknown };
+    if (typeof type === 'string' && Object.hasOwn(checks, type)) {
+      return (checks[type] as Check<T>)(name, value);
+    }
+    throw mismatch('type', names.map((one) => `"${one}"`).join(' or '), type);
+  };
+}
+
 export function literal<T extends string>(expected: T): Check<T> {
   return (name, value) => {
     if (value !== expected) throw mismatch(name, `"${expected}"`, value);

@@ -16,14 +16,49 @@ import {
   orNull,
   text,
   time,
+  typed,
+  unless,
   word,
 } from './shape.ts';
 
 // Type aliases, not interfaces: only they fit `JsonValue`.
 
-/** What the service states about one key. Byte strings are base64 (RFC 4648 §4). */
-export type KeyStatement = {
+/** What the service states about one key. */
+export type KeyStatement = KeyStatementV1 | KeyStatementV2;
+
+/** Of a key in plaintext, or sealed to one recipient without a delivery. */
+export type KeyStatementV1 = StatedFacts & {
   readonly type: typeof KEY_STATEMENT;
+  readonly sealed_to: string | null;
+  readonly sealed_digest: string | null;
+};
+
+/** Of a key that is sealed to several recipients, or delivered. */
+export type KeyStatementV2 = StatedFacts & {
+  readonly type: typeof KEY_STATEMENT_V2;
+  /** In the order of the request. */
+  readonly sealed: readonly StatedSeal[];
+  readonly delivery: Delivery | null;
+};
+
+/** A sealed copy of a key. */
+export type StatedSeal = {
+  /** SHA-256(enc ‖ ciphertext). */
+  readonly digest: string;
+  /** Thumbprint of the recipient. */
+  readonly to: string;
+};
+
+/** How the service keeps the copies of a key for their recipients. */
+export type Delivery = {
+  /** A UUID in lower case, which the caller chose. */
+  readonly id: string;
+  /** 32 bytes in base64 that the caller chose; null without. */
+  readonly context: string | null;
+};
+
+/** Byte strings are base64 (RFC 4648 §4). */
+type StatedFacts = {
   /** Origin of the log. */
   readonly service: string;
   readonly key_id: string;
@@ -39,8 +74,6 @@ export type KeyStatement = {
   readonly sources: readonly EntropyCredit[];
   /** SHA-256 over the canonical form of the ledger's row. */
   readonly row_digest: string;
-  readonly sealed_to: string | null;
-  readonly sealed_digest: string | null;
   /** Name, version and digest of the software that generated the key. */
   readonly software: string;
   /** 32 random bytes, which hide the statement behind its hash. */
@@ -75,6 +108,7 @@ export type Receipt = {
 };
 
 export const KEY_STATEMENT = 'phm-key-receipt/v1';
+export const KEY_STATEMENT_V2 = 'phm-key-receipt/v2';
 export const AUDIT_STATEMENT = 'phm-audit/v1';
 
 /** The opening of a commitment has exactly this length: HMAC would pad a shorter key with zeros. */
@@ -85,8 +119,11 @@ const COMMITMENT_LABEL = utf8('phm/key-commitment/v1\0');
 const SALT_BYTES = 32;
 const DIGEST_BYTES = 32;
 const MAX_SOURCES = 32;
-/** Longest recipient of a sealed key, in bytes. */
+/** Longest recipient of a sealed key in a statement of the first type, in bytes. */
 const MAX_SEALED_TO_BYTES = 4096;
+
+/** Most recipients of one key. */
+export const MAX_RECIPIENTS = 8;
 
 /**
  * Returns the message of a key's commitment: HMAC-SHA-256 over it, under the opening, is
@@ -121,6 +158,25 @@ export function parseAuditStatement(json: unknown): AuditStatement {
   return auditStatementOf('the statement', json);
 }
 
+/** Returns the thumbprints of all recipients that a statement names, in the order of the request. */
+export function statedRecipients(statement: KeyStatement): readonly string[] {
+  if (statement.type === KEY_STATEMENT_V2) return statement.sealed.map(({ to }) => to);
+  return statement.sealed_to === null ? [] : [statement.sealed_to];
+}
+
+/** Returns why no key can have these recipients, after "it"; undefined if one can. */
+export function recipientsProblem(
+  recipients: readonly string[],
+  delivery: Delivery | null,
+): string | undefined {
+  const { length } = recipients;
+  const least = delivery === null ? 2 : 1;
+  if (length < least || length > MAX_RECIPIENTS) {
+    return `names ${length === 1 ? '1 recipient' : `${length} recipients`} instead of ${least} to ${MAX_RECIPIENTS}`;
+  }
+  return new Set(recipients).size === length ? undefined : 'names one recipient twice';
+}
+
 /** Accepts an object of JSON, at most `depth` levels deep. */
 function jsonObject(depth: number): Check<JsonObject> {
   return (name, value) => {
@@ -146,8 +202,17 @@ function isJson(value: unknown, depth: number): boolean {
 const printable = text('up to 255 printable ASCII characters', /^[!-~]{1,255}$/);
 const count = number(0, 1000, Number.isSafeInteger);
 
-const keyStatementOf = object<KeyStatement>({
-  type: literal(KEY_STATEMENT),
+export const deliveryOrNull: Check<Delivery | null> = orNull(
+  object<Delivery>({
+    id: text(
+      'a UUID in lower case',
+      /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+    ),
+    context: orNull(base64(DIGEST_BYTES)),
+  }),
+);
+
+const STATED_FACTS = {
   service: origin,
   key_id: keyId,
   time,
@@ -168,10 +233,33 @@ const keyStatementOf = object<KeyStatement>({
     MAX_SOURCES,
   ),
   row_digest: base64(DIGEST_BYTES),
-  sealed_to: orNull(base64UpTo(MAX_SEALED_TO_BYTES)),
-  sealed_digest: orNull(base64(DIGEST_BYTES)),
   software: printable,
   salt: base64(SALT_BYTES),
+};
+
+const statementV1Of = object<KeyStatementV1>({
+  type: literal(KEY_STATEMENT),
+  ...STATED_FACTS,
+  sealed_to: orNull(base64UpTo(MAX_SEALED_TO_BYTES)),
+  sealed_digest: orNull(base64(DIGEST_BYTES)),
+});
+
+const statementV2Of = unless(
+  object<KeyStatementV2>({
+    type: literal(KEY_STATEMENT_V2),
+    ...STATED_FACTS,
+    sealed: list(
+      object<StatedSeal>({ digest: base64(DIGEST_BYTES), to: base64(DIGEST_BYTES) }),
+      MAX_RECIPIENTS,
+    ),
+    delivery: deliveryOrNull,
+  }),
+  (statement) => recipientsProblem(statedRecipients(statement), statement.delivery),
+);
+
+const keyStatementOf = typed<KeyStatement>({
+  [KEY_STATEMENT]: statementV1Of,
+  [KEY_STATEMENT_V2]: statementV2Of,
 });
 
 const receiptOf = object<Receipt>({

@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.hpke import (
 from cryptography.hazmat.primitives.hpke import Suite as HpkeSuite
 
 from phm_client import (
+    KeyStatement,
     OpenedKey,
     PhmClient,
     Recipient,
@@ -94,6 +95,34 @@ def test_opens_the_sealed_keys_of_the_service() -> None:
         content = vector["content"]
         assert opened.key.hex() == content["key"]
         assert (opened.hash_proof, opened.opening) == (content["hash_proof"], content["opening"])
+
+
+def test_opens_the_copies_that_go_sealed() -> None:
+    for vector in json.loads((VECTOR_FOLDER / "several.json").read_text()):
+        content, recipients = vector["content"], vector["recipients"]
+        copies = [copy["sealed_key"] for copy in vector["copies"]]
+        for copy in vector["copies"]:
+            own = json.dumps(copy["recipient_key"])
+            alone = open_sealed_key(copy["sealed_key"], own)
+            opened = open_sealed_key({"sealed_keys": copies}, own, expect_recipients=recipients)
+            assert opened == alone
+            assert opened.recipients == tuple(recipients)
+            assert (alone.key.hex(), opened.key.hex()) == (content["key"], content["key"])
+            assert opened.opening == content["opening"]
+            if len(recipients) > 1:
+                with pytest.raises(SealedKeyError, match="^The key is sealed to a further recip"):
+                    open_sealed_key(copy["sealed_key"], own, expect_recipients=[])
+            more = [*recipients, new_recipient().recipient]
+            with pytest.raises(SealedKeyError, match="^The key is not sealed to a recipient whom"):
+                open_sealed_key(copy["sealed_key"], own, expect_recipients=more)
+
+
+@pytest.mark.parametrize("expected", ["x", b"", 7, [7], ["x"], [{}]])
+def test_refuses_expectations_that_are_no_recipients(expected: Any) -> None:
+    vector = json.loads((VECTOR_FOLDER / "several.json").read_text())[0]["copies"][0]
+    own = json.dumps(vector["recipient_key"])
+    with pytest.raises(TypeError):
+        open_sealed_key(vector["sealed_key"], own, expect_recipients=expected)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -205,6 +234,8 @@ def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch, missing: str) -> 
 
 def outcome_of(case: Any, now: datetime) -> dict[str, Any]:
     given = {"now": now, **{name: case[name] for name in ("receipt", "policy") if name in case}}
+    if "expectRecipients" in case:
+        given["expect_recipients"] = case["expectRecipients"]
     try:
         opened = open_sealed_key(case["sealed"], case["recipientKey"], **given)
     except SealedKeyError as error:
@@ -216,6 +247,7 @@ def outcome_of(case: Any, now: datetime) -> dict[str, Any]:
         "opening": opened.opening,
         "hashProof": opened.hash_proof,
         "keyId": opened.key_id,
+        "recipients": list(opened.recipients),
         "valid": opened.verdict and opened.verdict.valid,
     }
 
@@ -254,7 +286,9 @@ def check_sealed(opened: OpenedKey, own: RecipientKey, key_id: str) -> None:
     assert opened.verdict is not None
     statement = opened.verdict.statement
     thumbprint = hashlib.sha256(own.public_key).digest()
+    assert isinstance(statement, KeyStatement)
     assert statement.sealed_to == base64.b64encode(thumbprint).decode()
+    assert opened.recipients == (statement.sealed_to,)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,8 +5,8 @@ import { checkEvidence, type EvidenceReport } from './evidence.ts';
 import { equalBytes, rootOf, sha256, utf8 } from './hash.ts';
 import { checkPossession, type Secret } from './possession.ts';
 import { openReceiptFile, type ReadReceipt, type ReceiptFile, readReceipt } from './read.ts';
-import { canonicalJson, type KeyStatement } from './tlog.ts';
-import { count, Findings, instant, type ReceiptVerdict } from './verdict.ts';
+import { canonicalJson, type KeyStatement, statedRecipients } from './tlog.ts';
+import { count, Findings, instant, list, type ReceiptVerdict } from './verdict.ts';
 
 export interface ReceiptOptions {
   /**
@@ -126,7 +126,7 @@ function checkOrigin(
 /** Readers take the ID of a key from the file, not from the statement inside. */
 function checkSaid({ problems }: Findings, statement: KeyStatement, { said }: ReceiptFile): void {
   for (const [name, value] of Object.entries(said)) {
-    const stated = statement[name as keyof typeof said];
+    const stated = statedMember(statement, name as keyof typeof said);
     if (value === stated) continue;
     problems.push(
       `The file has another ${name} than its receipt, which says ${stated ?? 'none'}: it was altered, or the receipt is for another key.`,
@@ -134,12 +134,17 @@ function checkSaid({ problems }: Findings, statement: KeyStatement, { said }: Re
   }
 }
 
+/** Beside a receipt, `sealed_to` is the first recipient, as in the record of a key. */
+function statedMember(statement: KeyStatement, name: keyof ReceiptFile['said']): unknown {
+  return name === 'sealed_to' ? statedRecipients(statement)[0] : statement[name];
+}
+
 function describeStatement(
   { shown, notShown }: Findings,
   statement: KeyStatement,
   signedAt: number | null,
 ): void {
-  const { evidence, key_id: id, security_level: level, sealed_to: sealedTo, time } = statement;
+  const { evidence, key_id: id, security_level: level, time } = statement;
   const tests =
     evidence === null
       ? 'without statistical tests of its own'
@@ -147,10 +152,13 @@ function describeStatement(
   shown.push(
     `The log's statement is that it generated the ${level}-bit key ${id} at ${time}, ${tests}.`,
   );
-  if (sealedTo !== null) {
-    shown.push(
-      `The log's statement is also that the key was sealed to the recipient with the thumbprint ${sealedTo}.`,
-    );
+  const recipients = statedRecipients(statement);
+  if (recipients.length > 0) {
+    const to =
+      recipients.length === 1
+        ? 'the recipient with the thumbprint'
+        : `${recipients.length} recipients, with the thumbprints`;
+    shown.push(`The log's statement is also that the key was sealed to ${to} ${list(recipients)}.`);
   }
   if (signedAt !== null && Date.parse(time) / 1000 > signedAt + CLOCK_TOLERANCE_SECONDS) {
     notShown.push('When the key was generated: the stated time is later than the signature.');

@@ -3,15 +3,18 @@ import { hide } from '../hidden.ts';
 import { assertObject } from '../options.ts';
 import type { Bytes } from '../receipt/hash.ts';
 import { parseReceiptText } from '../receipt/json.ts';
-import { encodeBase64, FormatError, type KeyStatement } from '../receipt/tlog.ts';
+import { encodeBase64, FormatError } from '../receipt/tlog.ts';
 import { UnreadableError } from '../receipt/unreadable.ts';
 import type { ReceiptVerdict } from '../receipt/verdict.ts';
 import { type ReceiptOptions, verifyReceipt } from '../receipt/verify.ts';
+import { bindingProblem } from './binding.ts';
+import { ownCopy } from './copies.ts';
+import { type ExpectedRecipient, expectationProblem } from './expected.ts';
 import {
+  headerRecipients,
   OpenError,
   type OpenedKey,
   open,
-  parseSealedKey,
   type RecipientKey,
   type SealedKey,
   type SealHeader,
@@ -25,6 +28,11 @@ export interface OpenOptions extends Pick<ReceiptOptions, 'policy' | 'nistReport
    * a receipt nothing shows that the service sealed the key: anyone can seal to a public key.
    */
   readonly receipt?: unknown;
+  /**
+   * All recipients that the key may have beside you, and must have: as objects, as the texts of their files, or as
+   * thumbprints in base64. A key that is sealed to a further one, or not to one of them, is refused. Empty: to you alone.
+   */
+  readonly expectRecipients?: readonly ExpectedRecipient[] | undefined;
 }
 
 export interface OpenedSealedKey {
@@ -36,6 +44,8 @@ export interface OpenedSealedKey {
   readonly hashProof: string;
   /** What the sealed key states in the open. */
   readonly header: SealHeader;
+  /** Thumbprints in base64 of all to whom the key is sealed, in the order of the request. */
+  readonly recipients: readonly string[];
   /** Valid if a receipt was verified; otherwise null. */
   readonly verdict: ReceiptVerdict | null;
 }
@@ -53,8 +63,8 @@ export class SealedKeyError extends Error {
 }
 
 /**
- * Opens a sealed key with the recipient's key or the text of its file. `sealed` is the answer with `sealed_key`, or
- * `sealed_key` alone, as an object or as JSON. Always checks recipient, form, length and commitment, and that the answer
+ * Opens a sealed key with the recipient's key or the text of its file. `sealed` is the answer with `sealed_key` or
+ * `sealed_keys`, of which your own is opened, or a sealed key alone, as an object or as JSON. Always checks recipient, form, length and commitment, and that the answer
  * names the same key. With a receipt it also verifies that, and that the receipt is of this key, recipient and ciphertext.
  * Rejects with `SealedKeyError` if anything does not hold, and with `TypeError` for arguments of a wrong type.
  */
@@ -66,14 +76,19 @@ export async function openSealedKey(
   assertObject('the options', options, '{ receipt, policy }');
   const answer = readAnswer(sealed);
   const receipt = receiptOf(answer, options);
-  const sealedKey = readable('This is not a sealed key', () => parseSealedKey(answer.sealed_key));
-  const opened = await openNamed(sealedKey, readRecipientKey(recipientKey));
+  const own = readRecipientKey(recipientKey);
+  const sealedKey = await ownCopy(answer, own, (parse) =>
+    readable('This is not a sealed key', parse),
+  );
+  const opened = await openNamed(sealedKey, own);
   try {
     checkAnswer(answer, opened.header);
+    await checkRecipients(opened.header, options);
     const verdict = receipt === undefined ? null : await checkReceipt(opened, receipt, options);
     const { key, opening, hashProof, header } = opened;
-    const result = { key: key as Bytes, opening: opening as Bytes, hashProof, header, verdict };
-    return hide(result, 'key', 'opening');
+    const secrets = { key: key as Bytes, opening: opening as Bytes };
+    const recipients = headerRecipients(header);
+    return hide({ ...secrets, hashProof, header, recipients, verdict }, 'key', 'opening');
   } catch (error) {
     opened.key.fill(0);
     opened.opening.fill(0);
@@ -81,9 +96,10 @@ export async function openSealedKey(
   }
 }
 
-/** An answer with a sealed key. Only `sealed_key` must be there. */
+/** An answer with a sealed key, or with the sealed copies of a key. */
 interface SealedAnswer {
-  readonly sealed_key: unknown;
+  readonly sealed_key?: unknown;
+  readonly sealed_keys?: unknown;
   readonly key_id?: unknown;
   readonly security_level?: unknown;
   readonly receipt?: unknown;
@@ -94,8 +110,8 @@ function readAnswer(sealed: unknown): SealedAnswer {
     typeof sealed === 'string'
       ? readable('This is not a sealed key', () => parseReceiptText(sealed))
       : sealed;
-  const isAnswer = typeof value === 'object' && value !== null && 'sealed_key' in value;
-  return isAnswer ? value : { sealed_key: value };
+  if (typeof value !== 'object' || value === null) return { sealed_key: value };
+  return 'sealed_key' in value || 'sealed_keys' in value ? value : { sealed_key: value };
 }
 
 /** Returns the receipt to verify, if there is one. */
@@ -156,6 +172,15 @@ function checkAnswer(answer: SealedAnswer, header: SealHeader): void {
   }
 }
 
+async function checkRecipients(
+  header: SealHeader,
+  { expectRecipients }: OpenOptions,
+): Promise<void> {
+  if (expectRecipients === undefined) return;
+  const problem = await expectationProblem(header, expectRecipients);
+  if (problem !== undefined) throw new SealedKeyError(problem, null);
+}
+
 /** Verifies a receipt, and that it is of this sealed key. */
 async function checkReceipt(
   { key, opening, header, digest }: OpenedKey,
@@ -172,28 +197,4 @@ async function checkReceipt(
   const first = problem ?? verdict.problems[0];
   if (first === undefined) return verdict;
   throw new SealedKeyError(first, verdict);
-}
-
-/** Members that statement and header share. */
-const SHARED = ['key_id', 'service', 'time', 'security_level', 'key_commitment'] as const;
-
-function bindingProblem(
-  statement: KeyStatement,
-  header: SealHeader,
-  digest: string,
-): string | undefined {
-  const other = SHARED.find((name) => statement[name] !== header[name]);
-  if (other !== undefined) {
-    return `The receipt is of another key: its ${other} is ${statement[other]}, and the one of the sealed key is ${header[other]}.`;
-  }
-  if (statement.sealed_to === null) {
-    return 'The receipt is of a key that was not sealed.';
-  }
-  if (statement.sealed_to !== header.thumbprint) {
-    return `The receipt names another recipient: its sealed_to is ${statement.sealed_to}, and your thumbprint is ${header.thumbprint}.`;
-  }
-  if (statement.sealed_digest !== digest) {
-    return 'The receipt is of another ciphertext: its sealed_digest is not the one of this sealed key.';
-  }
-  return undefined;
 }

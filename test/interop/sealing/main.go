@@ -21,18 +21,33 @@ import (
 	"os"
 )
 
-// header has its members in the order of RFC 8785, as encoding/json keeps the order of the fields.
+// header has its members in the order of RFC 8785, as encoding/json keeps the order of the fields. The second type has
+// delivery and recipients too.
 type header struct {
-	AEAD       uint16  `json:"aead_id"`
-	KDF        uint16  `json:"kdf_id"`
-	KEM        uint16  `json:"kem_id"`
-	Commitment string  `json:"key_commitment"`
-	KeyID      string  `json:"key_id"`
-	Level      int     `json:"security_level"`
-	Service    *string `json:"service"`
-	Thumbprint string  `json:"thumbprint"`
-	Time       string  `json:"time"`
-	Type       string  `json:"type"`
+	AEAD       uint16          `json:"aead_id"`
+	Delivery   json.RawMessage `json:"delivery,omitempty"`
+	KDF        uint16          `json:"kdf_id"`
+	KEM        uint16          `json:"kem_id"`
+	Commitment string          `json:"key_commitment"`
+	KeyID      string          `json:"key_id"`
+	Recipients []string        `json:"recipients,omitempty"`
+	Level      int             `json:"security_level"`
+	Service    *string         `json:"service"`
+	Thumbprint string          `json:"thumbprint"`
+	Time       string          `json:"time"`
+	Type       string          `json:"type"`
+}
+
+// delivery is null, or has its members in the order of RFC 8785.
+type delivery struct {
+	Context *string `json:"context"`
+	ID      string  `json:"id"`
+}
+
+// labels are the beginnings of HPKE's info.
+var labels = map[string]string{
+	"phm-sealed-key/v1": "phm/seal/v1\x00",
+	"phm-sealed-key/v2": "phm/seal/v2\x00",
 }
 
 // content is the plaintext, in the order of RFC 8785.
@@ -119,6 +134,9 @@ func open(to recipient, sealed sealedKey) (*opened, error) {
 	if err := canonical(aad, &h); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
+	if err := bound(h); err != nil {
+		return nil, err
+	}
 	ids := [3]uint16{s.kem.ID(), s.kdf.ID(), s.aead.ID()}
 	if ids != [3]uint16{sealed.KEM, sealed.KDF, sealed.AEAD} || ids != [3]uint16{h.KEM, h.KDF, h.AEAD} {
 		return nil, errors.New("the numbers of the suite differ")
@@ -136,7 +154,7 @@ func open(to recipient, sealed sealedKey) (*opened, error) {
 	}
 	enc := must(base64.RawURLEncoding.Strict().DecodeString(sealed.Enc))
 	ciphertext := must(base64.RawURLEncoding.Strict().DecodeString(sealed.Ciphertext))
-	receiver, err := hpke.NewRecipient(enc, private, s.kdf, s.aead, info(aad))
+	receiver, err := hpke.NewRecipient(enc, private, s.kdf, s.aead, info(h.Type, aad))
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +185,14 @@ func seal(to recipient, h header, c content) (*sealedKey, error) {
 	}
 	h.KEM, h.KDF, h.AEAD = s.kem.ID(), s.kdf.ID(), s.aead.ID()
 	h.Thumbprint, h.Type = thumbprint(raw), "phm-sealed-key/v1"
+	if h.Recipients != nil {
+		h.Type = "phm-sealed-key/v2"
+	}
+	if err := bound(h); err != nil {
+		return nil, err
+	}
 	aad := marshal(h)
-	enc, sender, err := hpke.NewSender(public, s.kdf, s.aead, info(aad))
+	enc, sender, err := hpke.NewSender(public, s.kdf, s.aead, info(h.Type, aad))
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +202,35 @@ func seal(to recipient, h header, c content) (*sealedKey, error) {
 	}
 	text := base64.RawURLEncoding.EncodeToString
 	return &sealedKey{to.Suite, h.KEM, h.KDF, h.AEAD, text(enc), text(ciphertext), text(aad)}, nil
+}
+
+// bound checks what binds the copies of a key together.
+func bound(h header) error {
+	if h.Type == "phm-sealed-key/v1" {
+		if h.Recipients != nil || h.Delivery != nil {
+			return errors.New("a header of the first type names recipients or a delivery")
+		}
+		return nil
+	}
+	if labels[h.Type] == "" || h.Delivery == nil {
+		return fmt.Errorf("the type %q is unknown, or names no delivery", h.Type)
+	}
+	var d *delivery
+	if err := canonical(h.Delivery, &d); err != nil {
+		return fmt.Errorf("delivery: %w", err)
+	}
+	least := 2
+	if d != nil {
+		least = 1
+	}
+	found := map[string]bool{}
+	for _, one := range h.Recipients {
+		found[one] = true
+	}
+	if n := len(h.Recipients); n < least || n > 8 || len(found) != n || !found[h.Thumbprint] {
+		return errors.New("the recipients are too few or too many, not different, or without the own one")
+	}
+	return nil
 }
 
 // committed checks the commitment of the header (docs/receipts.md, "The key commitment").
@@ -202,9 +255,9 @@ func committed(h header, c content) error {
 	return nil
 }
 
-func info(header []byte) []byte {
+func info(kind string, header []byte) []byte {
 	sum := sha256.Sum256(header)
-	return append([]byte("phm/seal/v1\x00"), sum[:]...)
+	return append([]byte(labels[kind]), sum[:]...)
 }
 
 func thumbprint(public []byte) string {

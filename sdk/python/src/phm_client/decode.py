@@ -87,11 +87,11 @@ def _is_required(one: dataclasses.Field[Any]) -> bool:
 
 
 def _union(arguments: tuple[Any, ...]) -> _Decode:
-    """Return a decoder of a union: plain types, at most one other type, and None."""
+    """Return a decoder of a union: plain types, None, and one other type or tagged ones."""
     plain = tuple(one for one in arguments if one in _PLAIN)
     decode_plain = _plain(*plain)
-    others = [_decoder(one) for one in arguments if one not in (*plain, types.NoneType)]
-    decode_other = others[0] if others else decode_plain
+    others = [one for one in arguments if one not in (*plain, types.NoneType)]
+    decode_other = _tagged(others) if others else decode_plain
     nullable = types.NoneType in arguments
 
     def decode_union(value: object, at: str) -> Any:
@@ -101,6 +101,21 @@ def _union(arguments: tuple[Any, ...]) -> _Decode:
         return decode_this(value, at)
 
     return decode_union
+
+
+def _tagged(kinds: list[Any]) -> _Decode:
+    """Return a decoder of dataclasses that ``type`` tells apart; the first by default."""
+    first = _decoder(kinds[0])
+    if len(kinds) == 1:
+        return first
+    tags = {tag: one for one in kinds for tag in get_args(get_type_hints(one)["type"])}
+
+    def decode_tagged(value: object, at: str) -> Any:
+        given = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+        kind = tags.get(given.get("type"))
+        return (first if kind is None else _decoder(kind))(value, at)
+
+    return decode_tagged
 
 
 def _list(decode_item: _Decode) -> _Decode:

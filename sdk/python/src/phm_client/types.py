@@ -118,13 +118,9 @@ class StatementSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyStatement:
-    """What the service asserts about a key.
+class _StatedFacts:
+    """What every statement about a key has."""
 
-    Its digest is an entry of the transparency log, so ``time`` stays a text, as it was signed.
-    """
-
-    type: Literal["phm-key-receipt/v1"]
     service: str
     key_id: str
     time: str
@@ -135,10 +131,46 @@ class KeyStatement:
     modulation: str
     sources: tuple[StatementSource, ...]
     row_digest: str
-    sealed_to: str | None
-    sealed_digest: str | None
     software: str
     salt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyStatement(_StatedFacts):
+    """What the service asserts about a key.
+
+    Its digest is an entry of the transparency log, so ``time`` stays a text, as it was signed.
+    """
+
+    type: Literal["phm-key-receipt/v1"]
+    sealed_to: str | None
+    sealed_digest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedSeal:
+    """A sealed copy of a key: the thumbprint of its recipient, and its digest."""
+
+    digest: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """How the service keeps the copies of a key for their recipients."""
+
+    id: str
+    context: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyStatementV2(_StatedFacts):
+    """What the service asserts about a key that is sealed to several recipients."""
+
+    type: Literal["phm-key-receipt/v2"]
+    sealed: tuple[StatedSeal, ...]
+    """In the order of the request."""
+    delivery: Delivery | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +180,7 @@ class Receipt:
     ``receipt_json`` returns it as the JSON that verifiers read.
     """
 
-    statement: KeyStatement
+    statement: KeyStatement | KeyStatementV2
     proof: str
 
 

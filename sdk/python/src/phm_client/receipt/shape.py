@@ -60,6 +60,37 @@ def json_object(members: Mapping[str, Check]) -> Check:
     return check
 
 
+def unless(check_value: Check, problem_of: Callable[[Any], str | None]) -> Check:
+    """Accept what ``check_value`` does, unless ``problem_of`` finds something.
+
+    It continues a sentence that begins with the name.
+    """
+
+    def check(name: str, value: Any) -> None:
+        check_value(name, value)
+        problem = problem_of(value)
+        if problem is not None:
+            raise FormatError(f"{name} {problem}")
+
+    return check
+
+
+def typed(types: Mapping[str, Check]) -> Check:
+    """Accept an object of one of these types, which its member ``type`` names.
+
+    An unknown type is named before all else.
+    """
+    names = tuple(types)
+
+    def check(name: str, value: Any) -> None:
+        kind = value.get("type", names[0]) if isinstance(value, dict) else names[0]
+        if not isinstance(kind, str) or kind not in types:
+            raise mismatch("type", " or ".join(f'"{one}"' for one in names), kind)
+        types[kind](name, value)
+
+    return check
+
+
 def or_null(check_value: Check) -> Check:
     """Accept null too."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
-from ..types import KeyStatement
+from ..types import KeyStatement, KeyStatementV2
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -23,7 +23,7 @@ class ReceiptVerdict:
     """What the receipt shows. Read it together with ``problems``."""
     not_shown: tuple[str, ...]
     """What the receipt does not show. Never empty: no receipt shows that a key is random."""
-    statement: KeyStatement
+    statement: KeyStatement | KeyStatementV2
     """What the service stated about the key. Trust it only if ``valid`` is True."""
     entry_index: int
     """Index of the statement's entry in the log, from 0."""

@@ -8,7 +8,14 @@ from datetime import datetime, timezone
 from typing import Any, cast
 
 from ..decode import decode
-from ..types import GeneratedKey, KeyStatement, NistReport, Receipt, ReceiptResult
+from ..types import (
+    GeneratedKey,
+    KeyStatement,
+    KeyStatementV2,
+    NistReport,
+    Receipt,
+    ReceiptResult,
+)
 from .authority import CLOCK_TOLERANCE_SECONDS, AuthorityCheck
 from .canonical import canonical_json
 from .container import open_receipt_file, plain
@@ -17,9 +24,9 @@ from .format_error import FormatError
 from .note import Checkpoint, parse_checkpoint
 from .possession import check_possession
 from .proof import TlogProof, inclusion_sides, parse_proof, root_of
-from .statement import check_receipt
+from .statement import KEY_STATEMENT_V2, check_receipt, stated_recipients
 from .text import UnreadableError, unreadable
-from .verdict import Findings, ReceiptVerdict, count, moment
+from .verdict import Findings, ReceiptVerdict, count, moment, names
 
 ReceiptLike = Receipt | ReceiptResult | GeneratedKey | Mapping[str, Any] | str | bytes
 """A receipt, or what has one within it."""
@@ -82,7 +89,7 @@ def verify_receipt(
         problems=tuple(findings.problems),
         shown=tuple(findings.shown),
         not_shown=tuple(findings.not_shown),
-        statement=decode(KeyStatement, statement),
+        statement=_decoded(statement),
         entry_index=proof.index,
         tree_size=checkpoint.size,
         signed_at=None if authority.signed_at is None else moment(authority.signed_at),
@@ -174,7 +181,9 @@ def _check_origin(findings: Findings, statement: dict[str, Any], checkpoint: Che
 def _check_said(findings: Findings, statement: dict[str, Any], said: Mapping[str, Any]) -> None:
     """Readers take the ID of a key from the file, not from the statement inside."""
     for name, value in said.items():
-        stated = statement[name]
+        # Beside a receipt, `sealed_to` is the first recipient, as in the record of a key.
+        first = next(iter(stated_recipients(statement)), None)
+        stated = first if name == "sealed_to" else statement[name]
         if value == stated:
             continue
         findings.problems.append(
@@ -182,6 +191,12 @@ def _check_said(findings: Findings, statement: dict[str, Any], said: Mapping[str
             f"{'none' if stated is None else stated}: it was altered, "
             "or the receipt is for another key."
         )
+
+
+def _decoded(statement: dict[str, Any]) -> KeyStatement | KeyStatementV2:
+    if statement["type"] == KEY_STATEMENT_V2:
+        return decode(KeyStatementV2, statement)
+    return decode(KeyStatement, statement)
 
 
 def _describe_statement(
@@ -198,10 +213,15 @@ def _describe_statement(
         f"The log's statement is that it generated the {int(statement['security_level'])}-bit key "
         f"{statement['key_id']} at {time}, {tests}."
     )
-    if statement["sealed_to"] is not None:
+    recipients = stated_recipients(statement)
+    if recipients:
+        to = (
+            "the recipient with the thumbprint"
+            if len(recipients) == 1
+            else f"{len(recipients)} recipients, with the thumbprints"
+        )
         findings.shown.append(
-            "The log's statement is also that the key was sealed to the recipient with the "
-            f"thumbprint {statement['sealed_to']}."
+            f"The log's statement is also that the key was sealed to {to} {names(recipients)}."
         )
     if signed_at is not None and _seconds(time) > signed_at + CLOCK_TOLERANCE_SECONDS:
         findings.not_shown.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -13,23 +13,31 @@ from typing import Any, cast
 from ..receipt.format_error import FormatError
 from ..receipt.json_text import parse_json_text
 from ..receipt.possession import is_commitment
+from ..receipt.statement import MAX_RECIPIENTS
 from ..receipt.text import UnreadableError
 from ..receipt.verdict import ReceiptVerdict
 from ..receipt.verify import ReceiptLike, verify_receipt
 from ..types import (
     GeneratedSealedKey,
-    KeyStatement,
     NistReport,
     Receipt,
     SealedKey,
     SecurityLevel,
 )
+from .binding import binding_problem
+from .expected import expectation_problem
 from .hpke import OpenFailedError, open_base
 from .plaintext import SealedContent, read_plaintext
-from .recipient import RecipientKey, recipient_key_of
-from .sealed_key import SealedBytes, read_sealed_key
+from .recipient import Recipient, RecipientKey, recipient_key_of
+from .sealed_key import (
+    SEALED_KEY,
+    SEALED_KEY_V2,
+    SealedBytes,
+    header_recipients,
+    read_sealed_key,
+)
 
-_INFO_LABEL = b"phm/seal/v1\0"
+_INFO_LABELS = {SEALED_KEY: b"phm/seal/v1\0", SEALED_KEY_V2: b"phm/seal/v2\0"}
 
 
 class SealedKeyError(Exception):
@@ -64,6 +72,8 @@ class OpenedKey:
     """Origin of the service's log; None without a log."""
     time: str
     """When the service accepted the request, in ISO 8601."""
+    recipients: tuple[str, ...]
+    """Thumbprints in base64 of all to whom the key is sealed, in the order of the request."""
     verdict: ReceiptVerdict | None
     """Valid, if a receipt was verified; otherwise None."""
 
@@ -75,6 +85,7 @@ def open_sealed_key(
     receipt: ReceiptLike | None = None,
     policy: str | bytes | None = None,
     nist_report: NistReport | Mapping[str, Any] | None = None,
+    expect_recipients: Iterable[Recipient | str] | None = None,
     now: datetime | None = None,
 ) -> OpenedKey:
     """Open a sealed key. Nothing is sent or fetched.
@@ -95,16 +106,23 @@ def open_sealed_key(
             give a policy.
         policy: As for ``verify_receipt``: pin it.
         nist_report: As for ``verify_receipt``.
+        expect_recipients: All recipients that the key may have beside you, and must have: as
+            objects, as the texts of their files, or as thumbprints in base64. A key that is sealed
+            to a further one, or not to one of them, is refused. Empty: to you alone.
         now: As for ``verify_receipt``.
     """
     response = _response_of(sealed)
     own = _recipient_key_of(recipient_key)
     if receipt is None and policy is not None:
         receipt = _receipt_in(response)
-    parts = _parts_of(response["sealed_key"])
+    parts = _own_copy(response, own)
     content = open_parts(parts, own)
     header = parts.header
     _check_response(response, header)
+    if expect_recipients is not None:
+        problem = expectation_problem(header, expect_recipients)
+        if problem is not None:
+            raise SealedKeyError(problem)
     verdict = None
     if receipt is not None:
         try:
@@ -127,6 +145,7 @@ def open_sealed_key(
         opening=content.opening,
         service=header["service"],
         time=header["time"],
+        recipients=header_recipients(header),
         verdict=verdict,
     )
 
@@ -175,7 +194,7 @@ def _response_of(sealed: object) -> dict[str, Any]:
             raise SealedKeyError(f"This is not a sealed key: {error}.") from None
     if isinstance(value, Mapping):
         members = dict(cast("Mapping[str, Any]", value))
-        if "sealed_key" in members:
+        if "sealed_key" in members or "sealed_keys" in members:
             return members
         value = members
     return {"sealed_key": value}
@@ -188,6 +207,20 @@ def _recipient_key_of(given: object) -> RecipientKey:
         # No reason quotes the text.
         reason = str(error).removesuffix(".")
     raise SealedKeyError(f"This is not the key of a recipient: {reason}.")
+
+
+def _own_copy(response: Mapping[str, Any], own: RecipientKey) -> SealedBytes:
+    """Return the copy with the recipient's thumbprint, or the first if none has it."""
+    if "sealed_keys" not in response:
+        return _parts_of(response["sealed_key"])
+    copies = response["sealed_keys"]
+    if not isinstance(copies, (list, tuple)) or not 1 <= len(copies) <= MAX_RECIPIENTS:
+        expected = f"sealed_keys: expected a list of 1 to {MAX_RECIPIENTS}"
+        raise SealedKeyError(f"This is not a sealed key: {expected}.")
+    all_parts = [_parts_of(one) for one in cast("list[object]", copies)]
+    thumbprint = _base64(hashlib.sha256(own.public_key).digest())
+    found = (one for one in all_parts if one.header["thumbprint"] == thumbprint)
+    return next(found, all_parts[0])
 
 
 def _parts_of(sealed_key: object) -> SealedBytes:
@@ -240,7 +273,7 @@ def _check_recipient(parts: SealedBytes, recipient_key: RecipientKey) -> None:
 
 def _decrypt(parts: SealedBytes, private_key: bytes) -> bytes:
     suite, enc, ciphertext, aad = parts.suite, parts.enc, parts.ciphertext, parts.aad
-    info = _INFO_LABEL + hashlib.sha256(aad).digest()
+    info = _INFO_LABELS[parts.header["type"]] + hashlib.sha256(aad).digest()
     if len(private_key) == suite.private_key_bytes:
         try:
             return open_base(suite, private_key, enc, ciphertext, info=info, aad=aad)
@@ -266,41 +299,10 @@ def _check_commitment(header: Mapping[str, Any], content: SealedContent) -> None
 
 def _check_receipt(verdict: ReceiptVerdict, parts: SealedBytes) -> None:
     """Check that a receipt is valid, and that its statement is of this sealed key."""
-    problem = _binding_problem(verdict.statement, parts)
+    digest = _base64(hashlib.sha256(parts.enc + parts.ciphertext).digest())
+    problem = binding_problem(asdict(verdict.statement), parts.header, digest)
     if problem is not None or not verdict.valid:
         raise SealedKeyError(problem or verdict.problems[0], verdict)
-
-
-# Members that statement and header share.
-_SHARED = ("key_id", "service", "time", "security_level", "key_commitment")
-
-
-def _binding_problem(statement: KeyStatement, parts: SealedBytes) -> str | None:
-    header = parts.header
-    for name in _SHARED:
-        stated, own = getattr(statement, name), header[name]
-        if stated != own:
-            return (
-                f"The receipt is of another key: its {name} is {_shown(stated)}, "
-                f"and the one of the sealed key is {_shown(own)}."
-            )
-    if statement.sealed_to is None:
-        return "The receipt is of a key that was not sealed."
-    if statement.sealed_to != header["thumbprint"]:
-        return (
-            f"The receipt names another recipient: its sealed_to is {statement.sealed_to}, "
-            f"and your thumbprint is {header['thumbprint']}."
-        )
-    if statement.sealed_digest != _base64(hashlib.sha256(parts.enc + parts.ciphertext).digest()):
-        return (
-            "The receipt is of another ciphertext: "
-            "its sealed_digest is not the one of this sealed key."
-        )
-    return None
-
-
-def _shown(value: object) -> str:
-    return "null" if value is None else str(value)
 
 
 def _base64(content: bytes) -> str:

@@ -10,6 +10,7 @@ from ..receipt.canonical import canonical_json
 from ..receipt.format_error import FormatError
 from ..receipt.shape import (
     base64_of,
+    json_list,
     json_object,
     key_id,
     mismatch,
@@ -18,7 +19,10 @@ from ..receipt.shape import (
     origin,
     text_of,
     time,
+    typed,
+    unless,
 )
+from ..receipt.statement import MAX_RECIPIENTS, delivery_or_null, recipients_problem
 from .base64url import base64url, bytes_of
 from .plaintext import MAX_PLAINTEXT_BYTES
 from .secret_json import parse_json
@@ -97,15 +101,47 @@ _SEALED_KEY = json_object(
     }
 )
 
-_HEADER = json_object(
+SEALED_KEY = "phm-sealed-key/v1"
+SEALED_KEY_V2 = "phm-sealed-key/v2"
+
+_SEALED_FACTS = {
+    "service": or_null(origin),
+    "key_id": key_id,
+    "security_level": _level,
+    "time": time,
+    **_IDS,
+    "thumbprint": base64_of(32),
+    "key_commitment": base64_of(32),
+}
+
+
+def _copies_problem(header: Mapping[str, Any]) -> str | None:
+    problem = recipients_problem(header["recipients"], header["delivery"])
+    if problem is None and header["thumbprint"] not in header["recipients"]:
+        return "does not name its own recipient among all"
+    return problem
+
+
+_HEADER = typed(
     {
-        "type": text_of('"phm-sealed-key/v1"', "phm-sealed-key/v1"),
-        "service": or_null(origin),
-        "key_id": key_id,
-        "security_level": _level,
-        "time": time,
-        **_IDS,
-        "thumbprint": base64_of(32),
-        "key_commitment": base64_of(32),
+        SEALED_KEY: json_object({"type": text_of(f'"{SEALED_KEY}"', SEALED_KEY), **_SEALED_FACTS}),
+        SEALED_KEY_V2: unless(
+            json_object(
+                {
+                    "type": text_of(f'"{SEALED_KEY_V2}"', SEALED_KEY_V2),
+                    **_SEALED_FACTS,
+                    "recipients": json_list(base64_of(32), MAX_RECIPIENTS),
+                    "delivery": delivery_or_null,
+                }
+            ),
+            _copies_problem,
+        ),
     }
 )
+
+
+def header_recipients(header: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the thumbprints of all recipients that a header names, in their order."""
+    if header["type"] == SEALED_KEY:
+        return (header["thumbprint"],)
+    return tuple(header["recipients"])

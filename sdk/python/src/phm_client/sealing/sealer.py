@@ -14,12 +14,13 @@ from .hpke import seal_base
 from .plaintext import SealedContent
 from .public_key import public_key_problem
 from .recipient import Recipient
+from .sealed_key import SEALED_KEY
 from .suites import suite_of
 
 _INFO_LABEL = b"phm/seal/v1\0"
 
 # What a header states of the key, whoever its recipient is.
-_FACTS = ("type", "service", "key_id", "security_level", "time", "key_commitment")
+_FACTS = ("service", "key_id", "security_level", "time", "key_commitment")
 
 
 def seal_again(header: Mapping[str, Any], content: SealedContent, to: Recipient) -> SealedKey:
@@ -34,7 +35,7 @@ def seal_again(header: Mapping[str, Any], content: SealedContent, to: Recipient)
     ids = {"kem_id": suite.kem_id, "kdf_id": suite.kdf_id, "aead_id": suite.aead_id}
     thumbprint = base64.b64encode(hashlib.sha256(to.public_key).digest()).decode()
     facts = {name: header[name] for name in _FACTS}
-    aad = canonical_json({**facts, **ids, "thumbprint": thumbprint}).encode()
+    aad = canonical_json({"type": SEALED_KEY, **facts, **ids, "thumbprint": thumbprint}).encode()
     plaintext = canonical_json(
         {"hash_proof": content.hash_proof, "key": content.key.hex(), "opening": content.opening}
     ).encode()
