@@ -8,9 +8,12 @@ import { contentOf } from './sealing/order.ts';
 import { ROOT } from './support/imports.ts';
 import { codeBlocks, readPage } from './support/markdown.ts';
 import { type Json, verifyByThePage } from './support/receipt-by-the-page.ts';
-import { openByThePage } from './support/sealed-key-by-the-page.ts';
+import { isOfByThePage, openByThePage } from './support/sealed-key-by-the-page.ts';
 
 const PAGE = readPage('docs/sealing.md');
+const SEVERAL = JSON.parse(
+  readFileSync(join(ROOT, 'test/vectors/sealing/several.json'), 'utf8'),
+) as Json;
 const SERVED = JSON.parse(
   readFileSync(join(ROOT, 'test/vectors/sealing/served.json'), 'utf8'),
 ) as Json;
@@ -64,7 +67,8 @@ describe('"How to open" of docs/sealing.md', () => {
       refused({ ...sealedKey, enc: `${sealedKey.enc}==` }, /^Error: 1/);
       refused({ ...sealedKey, enc: sealedKey.enc.slice(4) }, /^Error: 1/);
       refused(withHeader(sealedKey, { more: 1 }), /^Error: 2/);
-      refused(withHeader(sealedKey, { type: 'phm-sealed-key/v2' }), /^Error: 2/);
+      refused(withHeader(sealedKey, { type: 'phm-sealed-key/v2' }), /^Error: 2: members/);
+      refused(withHeader(sealedKey, { type: 'phm-sealed-key/v3' }), /^Error: 2: type/);
       refused(withHeader(sealedKey, { kem_id: 32 }), /^Error: 2/);
       refused(sealedKey, /^Error: 3/, Buffer.alloc(seed.length, 7));
       refused({ ...sealedKey, enc: flipped(sealedKey.enc, 0) }, /^Error: 4/);
@@ -74,6 +78,37 @@ describe('"How to open" of docs/sealing.md', () => {
       }
     });
   }
+
+  it('opens the copies for several recipients, and those of a delivery', () => {
+    for (const { content, recipients, copies } of SEVERAL) {
+      for (const { recipient_key, sealed_key, sealed_digest } of copies) {
+        const opened = openByThePage(
+          sealed_key,
+          Buffer.from(recipient_key.private_key, 'base64url'),
+        );
+        assert.equal(opened.key.toString('hex'), content.key);
+        assert.deepEqual(opened.recipients, recipients);
+        assert.equal(opened.sealedDigest, sealed_digest);
+      }
+    }
+  });
+
+  it('refuses copies whose headers name other recipients', () => {
+    const [{ recipient_key, sealed_key }] = SEVERAL[0].copies;
+    const seed = Buffer.from(recipient_key.private_key, 'base64url');
+    const [own, other] = SEVERAL[0].recipients;
+    const third = Buffer.alloc(32).toString('base64');
+    for (const [change, step] of [
+      [{ recipients: [own] }, /^Error: 2/],
+      [{ recipients: [own, own] }, /^Error: 2/],
+      [{ recipients: [other, third] }, /^Error: 2/],
+      [{ delivery: {} }, /^Error: 2/],
+      [{ recipients: [other, own] }, /^Error: 4/],
+      [{ recipients: [own, third] }, /^Error: 4/],
+    ] as const) {
+      assert.throws(() => openByThePage(withHeader(sealed_key, change), seed), step);
+    }
+  });
 
   it('refuses another key than the one that the header commits to', async () => {
     const { sealedKey, seed } = await sealed('MLKEM768-X25519', { key: new Uint8Array(32) });
@@ -91,13 +126,37 @@ describe('"Check the receipt" of docs/sealing.md', () => {
       const { receipt } = answer;
       verifyByThePage({ receipt, policy: SERVED.policy, ...opened });
       const { statement } = receipt;
-      assert.equal(statement.sealed_to, opened.sealedTo);
-      assert.equal(statement.sealed_digest, opened.sealedDigest);
-      for (const name of ['service', 'key_id', 'security_level', 'time', 'key_commitment']) {
-        assert.equal(statement[name], opened.header[name], name);
+      assert.ok(isOfByThePage(statement, opened));
+      for (const name of ['sealed_to', 'sealed_digest', 'time', 'key_commitment']) {
+        assert.ok(!isOfByThePage({ ...statement, [name]: '' }, opened), name);
       }
     });
   }
+
+  it('shows it to each of several recipients, and only if recipients and delivery are the same', () => {
+    for (const { recipients, delivery, copies } of SEVERAL) {
+      const all = copies.map(({ recipient_key, sealed_key }: Json) =>
+        openByThePage(sealed_key, Buffer.from(recipient_key.private_key, 'base64url')),
+      );
+      const sealed = recipients.map((to: string, i: number) => ({
+        to,
+        digest: copies[i].sealed_digest,
+      }));
+      for (const opened of all) {
+        const { type: _, ...facts } = opened.header;
+        const statement = { ...facts, type: 'phm-key-receipt/v2', sealed, delivery };
+        assert.ok(isOfByThePage(statement, opened));
+        const other = { to: Buffer.alloc(32).toString('base64'), digest: sealed[0].digest };
+        for (const change of [
+          { sealed: [...sealed, other] },
+          { sealed: sealed.map(({ to }: Json) => ({ to, digest: '' })) },
+          { delivery: { context: null, id: '00000000-0000-0000-0000-000000000002' } },
+        ]) {
+          assert.ok(!isOfByThePage({ ...statement, ...change }, opened));
+        }
+      }
+    }
+  });
 });
 
 describe('docs/sealing.md', () => {

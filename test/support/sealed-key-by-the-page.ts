@@ -44,7 +44,8 @@ const SUITES: Readonly<Record<string, Suite>> = {
   },
 };
 
-const HEADER_MEMBERS = [
+/** The members of the header by its type, in the order of RFC 8785. */
+const FIRST_TYPE = [
   'aead_id',
   'kdf_id',
   'kem_id',
@@ -56,6 +57,16 @@ const HEADER_MEMBERS = [
   'time',
   'type',
 ];
+const HEADER_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  'phm-sealed-key/v1': FIRST_TYPE,
+  'phm-sealed-key/v2': [...FIRST_TYPE, 'delivery', 'recipients'].sort(),
+};
+
+/** The beginnings of `info`. */
+const LABELS: Readonly<Record<string, string>> = {
+  'phm-sealed-key/v1': 'phm/seal/v1\0',
+  'phm-sealed-key/v2': 'phm/seal/v2\0',
+};
 
 /** A recipient of the page: what the seed gives. */
 interface RecipientKeys {
@@ -69,6 +80,7 @@ interface OpenedByThePage {
   readonly key: Buffer;
   readonly opening: Buffer;
   readonly hashProof: string;
+  readonly recipients: readonly string[];
   /** What `sealed_to` and `sealed_digest` of the receipt have to be. */
   readonly sealedTo: string;
   readonly sealedDigest: string;
@@ -166,12 +178,24 @@ function keySchedule(ids: Omit<Suite, 'seedBytes' | 'encBytes'>, ss: Buffer, inf
 function readHeader(bytes: Buffer, sealedKey: Json): Json {
   const header = JSON.parse(bytes.toString('utf8'));
   must(canonical(header) === bytes.toString('utf8'), '2: not canonical');
-  must(Object.keys(header).join() === HEADER_MEMBERS.join(), '2: members');
-  must(header.type === 'phm-sealed-key/v1', '2: type');
+  must(LABELS[header.type] !== undefined, '2: type');
+  must(Object.keys(header).join() === HEADER_MEMBERS[header.type]?.join(), '2: members');
+  if (header.type === 'phm-sealed-key/v2') checkRecipients(header);
   for (const name of ['kem_id', 'kdf_id', 'aead_id']) {
     must(header[name] === sealedKey[name], `2: ${name}`);
   }
   return header;
+}
+
+/** "Several recipients". */
+function checkRecipients({ recipients, delivery, thumbprint }: Json): void {
+  const least = delivery === null ? 2 : 1;
+  must(recipients.length >= least && recipients.length <= 8, '2: number of recipients');
+  must(new Set(recipients).size === recipients.length, '2: a recipient twice');
+  must(recipients.includes(thumbprint), '2: without the own recipient');
+  if (delivery === null) return;
+  must(Object.keys(delivery).join() === 'context,id', '2: delivery');
+  must(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(delivery.id), '2: delivery');
 }
 
 function decrypt(suite: Suite, ss: Buffer, info: Buffer, aad: Buffer, ciphertext: Buffer): Buffer {
@@ -205,6 +229,23 @@ function commitment(opening: Buffer, header: Json, key: Buffer): Buffer {
     .digest();
 }
 
+/** "Check the receipt": returns whether a statement is of a sealed key that was opened. */
+export function isOfByThePage(statement: Json, opened: OpenedByThePage): boolean {
+  const { header, recipients, sealedTo, sealedDigest } = opened;
+  const shared = ['service', 'key_id', 'security_level', 'time', 'key_commitment'];
+  if (shared.some((name) => statement[name] !== header[name])) return false;
+  if (statement.type === 'phm-key-receipt/v1') {
+    const isFirst = header.type === 'phm-sealed-key/v1';
+    return isFirst && statement.sealed_to === sealedTo && statement.sealed_digest === sealedDigest;
+  }
+  const stated: readonly Json[] = statement.sealed;
+  return (
+    stated.map(({ to }) => to).join() === recipients.join() &&
+    canonical(statement.delivery) === canonical(header.delivery) &&
+    stated.find(({ to }) => to === sealedTo)?.digest === sealedDigest
+  );
+}
+
 /** Opens a sealed key with the recipient's seed. */
 export function openByThePage(sealedKey: Json, seed: Buffer): OpenedByThePage {
   const suite = SUITES[sealedKey.suite];
@@ -224,7 +265,7 @@ export function openByThePage(sealedKey: Json, seed: Buffer): OpenedByThePage {
   const thumbprint = sha256(publicKey);
   must(thumbprint.toString('base64') === header.thumbprint, '3: thumbprint');
 
-  const info = Buffer.concat([Buffer.from('phm/seal/v1\0'), sha256(aad)]);
+  const info = Buffer.concat([Buffer.from(LABELS[header.type] ?? ''), sha256(aad)]);
   const plaintext = decrypt(suite, sharedSecret(enc), info, aad, ciphertext);
   const opened = readPlaintext(plaintext, header.security_level);
   const claimed = Buffer.from(header.key_commitment, 'base64');
@@ -233,6 +274,7 @@ export function openByThePage(sealedKey: Json, seed: Buffer): OpenedByThePage {
   return {
     header,
     ...opened,
+    recipients: header.recipients ?? [header.thumbprint],
     sealedTo: thumbprint.toString('base64'),
     sealedDigest: sha256(enc, ciphertext).toString('base64'),
   };
