@@ -267,6 +267,38 @@ describe('birthday_spacings', () => {
   });
 });
 
+describe('birthday_spacings of halves', () => {
+  /** Marsaglia's multiply-with-carry generator of 16 bits, from whose two kinds MWC1616 is made. */
+  function* mwc(): Generator<number> {
+    for (let x = 1; ; x = 36969 * (x & 0xffff) + (x >>> 16)) yield x & 0xffff;
+  }
+
+  for (const [half, offset] of [
+    [1, 0],
+    [2, 2],
+  ] as const) {
+    for (const littleEndian of [true, false]) {
+      it(`find a generator in half ${half} of each word, ${littleEndian ? 'lowest' : 'highest'} byte first`, () => {
+        const bytes = new Uint8Array(aesStream(70, 2 ** 20));
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+        const numbers = mwc();
+        for (let at = offset; at < bytes.length; at += 4) {
+          view.setUint16(at, numbers.next().value as number, littleEndian);
+        }
+        const { pValues, statistics } = birthdaySpacings(bytes);
+        assert.ok(pValues[0] < 1e-20, `${pValues[0]}`);
+        assert.deepEqual([statistics.bits, statistics.half], [32, half]);
+      });
+    }
+  }
+
+  it('passes sound ones, whose counts are Poisson', () => {
+    const { pValues, statistics } = birthdaySpacings(aesStream(71, 2 ** 20));
+    assert.ok(pValues[0] > 1e-3);
+    assert.ok([2 ** 6, 2 ** 5, 2 ** 51 / 2 ** 55].includes(statistics.expected as number));
+  });
+});
+
 describe('planes', () => {
   it('are the bits at one place of each word', () => {
     const bytes = aesStream(60, 48);
