@@ -3,8 +3,9 @@
  * report, name what would read it right, and never change a verdict.
  *
  * A sound source gets one with a probability below 2 · 10^-8, the sum of the bounds that stand at each: 10^-10 for constant
- * bits, 2 · 10^-10 for signs, 10^-8 for halves, 10^-13 for a header and 2 · 10^-12 for blocks.
+ * bits, 2 · 10^-10 for signs, 10^-8 for halves, 10^-12 for ranges, 10^-13 for a header and 2 · 10^-12 for blocks.
  */
+import { grouped } from '../../../sp800-22/src/index.ts';
 import type { InputSequence } from './reader.ts';
 
 /** Bytes that are looked at. */
@@ -48,10 +49,54 @@ export function hintsOn(bytes: Uint8Array, offset = 0, format = 'binary'): strin
   const body = bytes.subarray(header);
   const hints = [
     headerHint(header, offset),
-    widthHint(body, format) ?? halvesHint(body),
+    rangeHint(body, header === 0 ? offset : 0, format) ??
+      widthHint(body, format) ??
+      halvesHint(body),
     blocksHint(body, header),
   ];
   return hints.filter((hint) => hint !== null);
+}
+
+/** The bits of the numbers that a format reads from text or packs without gaps; null for other formats. */
+function numberBits(format: string): number | null {
+  const found = /^(?:gzip:)?(?:csv:\d+:|numbers:|packed|u(?=\d+in))(\d+)/.exec(format);
+  const bits = Number(found?.[1] ?? 0);
+  return bits > 1 && bits <= MOST_NUMBER_BITS ? bits : null;
+}
+
+const MOST_NUMBER_BITS = 32;
+
+/** Numbers of `bits` bits have only R values in a row with a probability of at most 2^bits · (R / 2^bits)^n. */
+const RANGE_LOG = Math.log(1e-12);
+
+/** Numbers that use only a part of their values, such as those of a die: their bits are uneven for every generator. */
+function rangeHint(bytes: Uint8Array, offset: number, format: string): string | null {
+  const bits = numberBits(format);
+  if (bits === null) return null;
+  const { lowest, highest, count } = rangeOf(bytes, bits, (bits - (offset % bits)) % bits);
+  const values = highest - lowest + 1;
+  if (values === 1) return `every number is ${grouped(lowest)}`;
+  if (bits * Math.LN2 + count * Math.log(values / 2 ** bits) >= RANGE_LOG) return null;
+  const range = `the numbers of ${bits} bits go from ${grouped(lowest)} to ${grouped(highest)} only`;
+  const whole = Math.floor(Math.log2(values));
+  return values === 2 ** whole
+    ? `${range}: ${lowest === 0 ? '' : `less ${grouped(lowest)} `}they need ${whole} bits`
+    : `${range}. These ${grouped(values)} values hold no whole number of bits: leave out all numbers but ${grouped(2 ** whole)} values, and give these as numbers from 0 up, of ${whole} bits`;
+}
+
+/** Returns the range of the whole numbers that follow each other from bit `from` on. */
+function rangeOf(bytes: Uint8Array, bits: number, from: number) {
+  const count = Math.floor((8 * bytes.length - from) / bits);
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, 0];
+  for (let i = 0, at = from; i < count; i++) {
+    let number = 0;
+    for (const end = at + bits; at < end; at++) {
+      number = 2 * number + (((bytes[at >>> 3] as number) >>> (7 - (at & 7))) & 1);
+    }
+    lowest = Math.min(lowest, number);
+    highest = Math.max(highest, number);
+  }
+  return { lowest, highest, count };
 }
 
 type Order = 'le' | 'be';

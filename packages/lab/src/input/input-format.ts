@@ -1,6 +1,7 @@
 /** Recognises inputs that hold their bits in another form, and look like a broken or a sound generator if read as binary. */
 
 import { containerOf } from './forms/containers.ts';
+import { alphabetOf, areUuids } from './forms/digits.ts';
 import { listingOf, listingWithin } from './forms/listings.ts';
 import { type SampleForm, sampleFormOf } from './forms/samples.ts';
 import { wordFormOf } from './forms/words.ts';
@@ -13,6 +14,7 @@ import {
   nameColumn,
 } from './readers/columns.ts';
 import { proposeNumbers } from './readers/numbers.ts';
+import { MAX_SAMPLE_BITS } from './readers/numerals.ts';
 import { formatOfRecognised } from './readers/table.ts';
 import type { FormatGuess, RecognisedForm, Remedy, TextName } from './recognised-form.ts';
 
@@ -41,7 +43,7 @@ const CONTROLS = /[^\P{Cc}\0\t-\r\u0080-\u009f]/u;
 
 /**
  * Returns what the first bytes of an input look like, or `null` for anything else. Random bytes look like another form with
- * a probability below 10^-9: 3 · 10^-10 for all containers together (`containerOdds`); of the shortest inputs that decide,
+ * a probability below 10^-9: 6 · 10^-10 for all containers together (`containerOdds`); of the shortest inputs that decide,
  * (34/256)^13 = 4 · 10^-12 for hex, (28/256)^13 = 5 · 10^-13 for decimal numbers, (100/256)^32 = 10^-13 for other texts
  * and 10^-24 for words of two values. Numbers that may be decimal, or that may lack leading zeros, are no hexadecimal
  * digits: their bits would be wrong.
@@ -78,7 +80,8 @@ function formOfNumerals(
 ): Pick<RecognisedForm, 'says' | 'remedy'> | null {
   if (name !== 'decimal' && name !== 'text') return null;
   const text = String.fromCharCode(...head);
-  if (name === 'text' && C_ARRAY.test(text)) return OF_C_ARRAY;
+  const others = name === 'text' ? formOfOthers(text) : null;
+  if (others) return others;
   const found = columnsOf(text);
   const isOne = found.columns.length === 1;
   // Numbers of one column may be a title and numbers, or a list in lines.
@@ -86,15 +89,35 @@ function formOfNumerals(
     const form = formOfColumns(found, name, text);
     if (form) return form;
   }
-  if (name === 'decimal' && proposeNumbers(text) === null) {
-    return {
-      says: TEXTS.decimal.says,
-      remedy: { kind: 'advice', advice: 'write them as whole numbers from 0 up first' },
-    };
-  }
-  if (name !== 'text' || !looksLikeBase64(text)) return null;
+  if (name === 'decimal') return formOfDecimals(proposeNumbers(text));
+  if (!looksLikeBase64(text)) return null;
   return { says: 'looks like base64', remedy: { kind: 'format', format: 'base64' } };
 }
+
+/** Returns what is said of decimal numbers that are not read: of none with a width, or wider than a value; else null. */
+function formOfDecimals(width: number | null): Pick<RecognisedForm, 'says' | 'remedy'> | null {
+  if (width !== null && width <= MAX_SAMPLE_BITS) return null;
+  const advice =
+    width === null
+      ? 'write them as whole numbers from 0 up first'
+      : `they need ${width} bits, and a value may have ${MAX_SAMPLE_BITS}: write them as hexadecimal digits, as many of each`;
+  return { says: TEXTS.decimal.says, remedy: { kind: 'advice', advice } };
+}
+
+/** Returns what is said of a text that is no base64 and no columns, although it may look so. */
+function formOfOthers(text: string): Pick<RecognisedForm, 'says' | 'remedy'> | null {
+  if (C_ARRAY.test(text)) return OF_C_ARRAY;
+  if (areUuids(text)) return OF_UUIDS;
+  const alphabet = alphabetOf(text);
+  return alphabet && { says: `looks like ${alphabet.is}`, remedy: alphabet.remedy };
+}
+
+/** They are no hexadecimal digits either. */
+const OF_UUIDS: Pick<RecognisedForm, 'name' | 'says' | 'remedy'> = {
+  name: 'uuid',
+  says: 'looks like UUIDs, of whose bits at least six are fixed',
+  remedy: { kind: 'command', command: "grep -oE '[0-9a-fA-F]{12}' FILE" },
+};
 
 /** As `xxd -i` writes it, whose last line is shorter, and what else it writes is no number. */
 const C_ARRAY = /\w\[\d*\]\s*=\s*\{\s*0x[0-9a-f]+\s*,/i;
@@ -289,6 +312,7 @@ function isText(text: string): boolean {
 
 /** True for digits and letters without what lies between, or for spaces and letters without digits and signs. */
 function hasGap(text: string): boolean {
+  if (alphabetOf(text)) return true;
   if (/\d/.test(text) && /[a-z]/i.test(text) && !/[<>?@]/.test(text)) return true;
   return / /.test(text) && /[a-z]/i.test(text) && !/[-+./0-9:;<>?@]/.test(text);
 }

@@ -3,7 +3,7 @@
  * bits of a generator. Compressed and encrypted data even pass the tests, whatever they were made from.
  *
  * A row is a signature of 4 bytes or more, or a shorter one with a check of what follows, so that random bytes are hardly
- * taken for one: 3 · 10^-10 for all rows together (`containerOdds`).
+ * taken for one: 6 · 10^-10 for all rows together (`containerOdds`).
  */
 import { beginsDeflate } from './deflate.ts';
 import { fits, oddsOf, type Pattern, parsePattern } from './signature.ts';
@@ -121,6 +121,19 @@ const MATROSKA: Check = {
   passes: (head) => /matroska|webm/.test(textOf(head, 4, 64)),
 };
 
+/** Sizes, and the largest value, or the name of the first field. */
+const NETPBM: Check = {
+  odds: 2 ** -19,
+  passes: (head) =>
+    /^P[4-6]\s(?:#[ -~]*\n)*\d+\s+(?:#[ -~]*\n)*\d+\s|^P7\nWIDTH /.test(textOf(head, 0, 256)),
+};
+
+/** The name of a member of the header stands near its start. */
+const AVRO: Check = {
+  odds: 2 ** -60,
+  passes: (head) => /avro\.(?:schema|codec)/.test(textOf(head, 4, HEADER_BYTES)),
+};
+
 /** A header of text whose name ends with a zero byte, which no text has. */
 const CPIO: Check = {
   odds: 2 ** -60,
@@ -224,15 +237,14 @@ const ROWS: readonly Row[] = [
     "'II+' 00 08 00 00 00",
     "'MM' 00 '+' 00 08 00 00",
   ]),
-  row('netpbm', 'a Netpbm picture', null, ["'P' 34-37 0a"], {
-    odds: 2 ** -19,
-    passes: (head) => /^P[4-6]\n(?:#[ -~]*\n)*\d+\s\d+\s|^P7\nWIDTH /.test(textOf(head, 0, 256)),
-  }),
+  row('netpbm', 'a Netpbm picture', null, ["'P' 34-37 0a|20"], NETPBM),
   // Sound and film.
   row('wav', 'WAV', null, ["'RIF' 46|58 ?? ?? ?? ?? 'WAVE'", "'RF64' ff ff ff ff 'WAVE'"]),
   row('riff', 'RIFF', null, ["'RIFF' ?? ?? ?? ?? 'AVI '", "'RIFF' ?? ?? ?? ?? 'WEBP'"]),
   row('aiff', 'AIFF', null, ["'FORM' ?? ?? ?? ?? 'AIF' 43|46"]),
   row('au', 'AU', null, ["'.snd' 00 00 00-0f ?? ?? ?? ?? ?? 00 00 00 01-1b"]),
+  row('w64', 'Sony Wave64', null, ["'riff' 2e 91 cf 11 a5 d6 28 db"]),
+  row('caf', 'a CAF sound', null, ["'caff' 00 01 00 00"]),
   row('flac', 'FLAC', null, ["'fLaC' 00|80 00 00 22"]),
   row('ogg', 'Ogg', null, ["'OggS' 00 00-07"]),
   row('mp3', 'MP3', null, ["'ID3' 02-04 00 00|40|80|c0 00-7f 00-7f 00-7f 00-7f"]),
@@ -247,8 +259,13 @@ const ROWS: readonly Row[] = [
   row('dicom', 'DICOM', null, ["@128 'DICM' 02 00 00 00"]),
   row('tdms', 'TDMS', null, ["'TDSm' ?? 00 00 00"]),
   row('parquet', 'Parquet', null, ["'PAR1' 15 00|04|06"]),
+  row('avro', 'Avro', null, ["'Obj' 01"], AVRO),
   row('arrow', 'Arrow', null, ["'ARROW1' 00 00", "'FEA1' 00 00 00 00"]),
-  row('pickle', 'a Python pickle', null, ['80 04|05 95 ?? ?? ?? ?? ?? 00 00 00']),
+  row('pickle', 'a Python pickle', null, [
+    '80 04|05 95 ?? ?? ?? ?? ?? 00 00 00',
+    // Large bytes stand outside a frame, up to 16 MiB here.
+    '80 04 42 ?? ?? ?? 00',
+  ]),
   row('sqlite', 'a SQLite database', null, ["'SQLite format 3' 00"]),
   row('pcap', 'a packet capture', null, [
     'd4|4d c3|3c b2 a1 02 00 04 00',

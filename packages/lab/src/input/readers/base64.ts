@@ -1,4 +1,5 @@
 /** Decodes base64 (RFC 4648 §4 or §5) that arrives in chunks, in lines of one length: words of a text are digits too. */
+import { alphabetOf } from '../forms/digits.ts';
 import { type Decoder, formError } from './decoder.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -44,6 +45,7 @@ export class Base64Decoder implements Decoder {
   readonly unusedBits = 0;
 
   push(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
+    if (this.#read === 0) refuseOthers(chunk);
     const bytes = new Uint8Array(Math.ceil((chunk.length * 3) / 4) + 1);
     let length = 0;
     for (const character of chunk) {
@@ -88,6 +90,15 @@ export class Base64Decoder implements Decoder {
     this.#digits++;
     return true;
   }
+}
+
+/** Characters at the start of a text that are compared with other alphabets. */
+const COMPARED = 4096;
+
+/** Throws `AssessError` if a text begins evenly with the characters of another alphabet. */
+function refuseOthers(chunk: Uint8Array): void {
+  const other = alphabetOf(String.fromCharCode(...chunk.subarray(0, COMPARED)));
+  if (other) throw formError(`the text looks like ${other.is}, which is no base64`);
 }
 
 /** Checks that lines have no spaces within, and one length but for the last. */

@@ -1,5 +1,6 @@
 /** Columns of a text: what each holds at its start, and which one can be the samples. */
-import { hexDigits, MAX_SAMPLE_BITS, widthOf } from './numerals.ts';
+import { type ForeignBase, foreignBase } from '../forms/digits.ts';
+import { hexDigits, MAX_SAMPLE_BITS, OF_BASE, widthOf } from './numerals.ts';
 
 /** Separators of fields: the first of these that a line has, else spaces. A comma may be a decimal sign beside the others. */
 const SEPARATORS = [';', '\t', ','] as const;
@@ -11,7 +12,7 @@ const ORDERED_ROWS = 8;
 /** Enough if some are equal: random bits never fall in 32 rows with a probability below 2^-26. */
 const NEVER_FALLING_ROWS = 32;
 
-type Content = 'whole' | 'hex' | 'number' | 'order' | 'constant' | 'text' | 'empty';
+type Content = 'whole' | ForeignBase | 'hex' | 'number' | 'order' | 'constant' | 'text' | 'empty';
 
 interface Column {
   readonly content: Content;
@@ -58,7 +59,8 @@ function unevenLine(text: string): string | null {
 function columnOf(fields: readonly string[], isAlone: boolean): Column {
   const filled = fields.filter((field) => field !== '');
   const width = widthOf(fields);
-  return { content: isAlone && width !== null ? 'whole' : contentOf(filled, width), width };
+  const isWhole = isAlone && width !== null && foreignBase(filled) === null;
+  return { content: isWhole ? 'whole' : contentOf(filled, width), width };
 }
 
 function contentOf(fields: readonly string[], width: number | null): Content {
@@ -69,14 +71,19 @@ function contentOf(fields: readonly string[], width: number | null): Content {
     return 'constant';
   }
   if (areNumbers && isOrdered(numbers as number[])) return 'order';
-  if (width !== null) return 'whole';
+  if (width !== null) return foreignBase(fields) ?? 'whole';
   if (isHex(fields)) return 'hex';
   return numbers.some((number) => number !== null) ? 'number' : 'text';
 }
 
 /** Numbers that could be samples: a column beside them is not read before one is named. */
 function isCandidate(content: Content): boolean {
-  return content === 'whole' || content === 'hex' || content === 'number';
+  return content === 'whole' || content === 'hex' || content === 'number' || isForeign(content);
+}
+
+/** True for numbers of another base than ten. */
+export function isForeign(content: string | undefined): content is ForeignBase {
+  return content === 'binary' || content === 'octal';
 }
 
 /** True for numbers of a constant step, and for those that grow. */
@@ -125,6 +132,9 @@ function describe({ content, width }: Column): string {
   switch (content) {
     case 'whole':
       return `whole numbers of ${width} ${width === 1 ? 'bit' : 'bits'}`;
+    case 'binary':
+    case 'octal':
+      return `${content} numbers`;
     case 'hex':
       return 'hexadecimal numbers';
     case 'number':
@@ -142,6 +152,8 @@ function describe({ content, width }: Column): string {
 
 /** Returns what to do if no column, or none that is read, is the only one that can be the samples. */
 export function nameColumn(found: Columns): string {
+  const foreign = found.columns[(found.chosen ?? 0) - 1]?.content;
+  if (isForeign(foreign)) return OF_BASE[foreign];
   const format = formatOfColumns(found) ?? 'csv:COLUMN';
   const hasOthers = found.columns.some(({ content }) => content === 'number');
   const others = hasOthers ? ' (only whole numbers from 0 up are read)' : '';

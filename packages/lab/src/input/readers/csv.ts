@@ -5,6 +5,7 @@ import {
   columnsOf,
   describeColumns,
   fieldsOf,
+  isForeign,
   LINE_ENDS,
   nameColumn,
 } from './columns.ts';
@@ -32,14 +33,15 @@ export class CsvDecoder extends NumeralDecoder {
     this.#column = column;
   }
 
-  protected measure(text: string): { width: number | null; first: string } {
+  protected measure(text: string) {
     const found = columnsOf(text);
     const column = this.#column ?? columnIn(found);
     this.#column = column;
     const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
     // The first line may have titles.
     const first = fieldsOf(lines[1] ?? lines[0] ?? '')[column - 1] ?? '';
-    return { width: found.columns[column - 1]?.width ?? null, first };
+    const { width = null, content } = found.columns[column - 1] ?? {};
+    return { width, first, foreign: isForeign(content) ? content : null };
   }
 
   protected nameWith(numerals: string): string {

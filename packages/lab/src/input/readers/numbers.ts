@@ -1,4 +1,5 @@
 /** Decodes whole numbers that follow one another, on one line or many: each is a sample. */
+import { foreignBase } from '../forms/digits.ts';
 import { formError } from './decoder.ts';
 import { NumeralDecoder, widthOf } from './numerals.ts';
 
@@ -13,9 +14,10 @@ export class NumbersDecoder extends NumeralDecoder {
   #rest = '';
   #read = 0;
 
-  protected measure(text: string): { width: number | null; first: string } {
-    const [first = ''] = text.split(SEPARATORS).filter((field) => field !== '');
-    return { width: proposeNumbers(text), first };
+  protected measure(text: string) {
+    const fields = text.split(SEPARATORS).filter((field) => field !== '');
+    const [first = ''] = fields;
+    return { width: proposeNumbers(text), first, foreign: foreignBase(fields.slice(0, -1)) };
   }
 
   protected nameWith(numerals: string): string {

@@ -1,4 +1,5 @@
 /** Samples as whole numbers in a text. */
+import type { ForeignBase } from '../forms/digits.ts';
 import { type Decoder, type DecoderUse, formError, SampleWriter } from './decoder.ts';
 
 /** The widest sample. */
@@ -22,6 +23,14 @@ const LEFT_OUT =
 
 const NOT_READ =
   'signed, fractional and missing numbers are not read; write the whole numbers behind them, or the bits of each as 0 and 1';
+
+/** What to do with numbers of another base than ten. */
+export const OF_BASE: Readonly<Record<ForeignBase, string>> = {
+  binary:
+    'write their digits alone, for the format ascii; with a number of bits, such as csv:2:8, they are read as decimal',
+  octal:
+    'write the bytes, or decimal numbers; with a number of bits, such as csv:2:8, they are read as decimal',
+};
 
 /** Packs samples without a gap, the most significant bit first. */
 class SamplePacker {
@@ -98,6 +107,7 @@ export abstract class NumeralDecoder implements Decoder {
   protected abstract measure(text: string): {
     readonly width: number | null;
     readonly first: string;
+    readonly foreign: ForeignBase | null;
   };
 
   /** Returns the name of the format with these numerals. */
@@ -132,8 +142,11 @@ export abstract class NumeralDecoder implements Decoder {
   }
 
   #begin(text: string): SamplePacker {
-    const { width, first } = this.measure(text);
+    const { width, first, foreign } = this.measure(text);
     const { isHex } = this;
+    if (foreign && !isHex && this.#numerals === undefined) {
+      throw formError(`the numbers look like ${foreign} ones: ${OF_BASE[foreign]}`);
+    }
     const bits = isHex ? 4 * (hexDigits(first)?.length ?? 0) : (this.#numerals ?? width);
     if (typeof bits !== 'number' || bits < 1) {
       if (/^\*\r?$/m.test(text)) throw formError(`the text has ${LEFT_OUT}`);
@@ -174,8 +187,5 @@ function isWhole(field: string): boolean {
  */
 export function widthOf(fields: readonly string[]): number | null {
   if (fields.length === 0 || !fields.every(isWhole)) return null;
-  const largest = fields.reduce((most, field) => Math.max(most, Number(field)), 0);
-  return largest < 2 ** MAX_SAMPLE_BITS
-    ? largest.toString(2).length
-    : Math.floor(Math.log2(largest)) + 1;
+  return Math.max(...fields.map((field) => BigInt(field).toString(2).length));
 }
