@@ -14,6 +14,7 @@ import { sequencePValues } from '../source-rule/sequence-p-values.ts';
 import type { SupplementName } from '../supplements/supplements.ts';
 import { isOfGate } from '../verdict.ts';
 import { birthdaySpacings } from './birthday-spacings.ts';
+import { blockBalance } from './block-balance.ts';
 import { planeComplexity } from './plane-complexity.ts';
 import { tapParity } from './tap-parity.ts';
 import { windowParity } from './window-parity.ts';
@@ -47,6 +48,11 @@ export const THOROUGH_TESTS = {
     detects: 'words of 16 bits that come again after a certain number of words',
     superUniform: true,
     run: wordGaps,
+  },
+  block_balance: {
+    detects: 'a share of ones that drifts, or is too even, in the stream or in a bit plane',
+    superUniform: true,
+    run: blockBalance,
   },
   birthday_spacings: {
     detects: 'lattices of congruential generators, and repeated words',
