@@ -148,6 +148,18 @@ export const CONGRUENTIAL: readonly ZooGenerator[] = [
     start: java((high) => high >>> 16),
   },
   {
+    name: 'drand48-top16',
+    source: 'drand48 of POSIX, srand48(1): bits 32 to 47',
+    width: 16,
+    start: lcg(0x5deece66dn, 11n, 1n << 48n, (x) => Number(x >> 32n), (1n << 16n) | 0x330en),
+  },
+  {
+    name: 'delphi-top8',
+    source: 'Random of Turbo Pascal and Delphi, 134775813 x + 1 mod 2^32: bits 24 to 31',
+    width: 8,
+    start: lcg32(134775813, 1, (x) => x >>> 24),
+  },
+  {
     name: 'lcg64-low32',
     source: 'Knuth, MMIX, 6364136223846793005 x + 1442695040888963407: bits 0 to 31',
     width: 32,

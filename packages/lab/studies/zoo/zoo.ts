@@ -1,4 +1,5 @@
 /** All generators of the zoo. */
+import { COMBINED } from './combined.ts';
 import { CONGRUENTIAL } from './congruential.ts';
 import type { ZooGenerator } from './generator.ts';
 import { LAGGED } from './lagged.ts';
@@ -9,6 +10,7 @@ export const ZOO: readonly ZooGenerator[] = [
   ...CONGRUENTIAL,
   ...REGISTERS,
   ...LAGGED,
+  ...COMBINED,
   ...COUNTERS,
   ...DEFECTS,
   ...CONTROLS,

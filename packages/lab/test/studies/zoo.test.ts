@@ -46,6 +46,13 @@ describe('the zoo', () => {
     ] as const) {
       assert.deepEqual(outputs(name, expected.length), expected, name);
     }
+    // drand48() after srand48(1): 0.0416303447718782, 0.454492444728629. MRG32k3a from 12345: 0.127011122046577.
+    assert.deepEqual(
+      outputs('drand48-top16', 2),
+      [0.0416303447718782, 0.454492444728629].map((u) => Math.floor(u * 2 ** 16)),
+    );
+    const [first = 0] = outputs('mrg32k3a', 1);
+    assert.ok(Math.abs(first / 4294967088 - 0.127011122046577) < 1e-12);
     assert.equal(outputs('mt19937', 10_000)[9_999], 4123659995);
     assert.equal(outputs('minstd-top8', 10_000)[9_999], 1043618065 >>> 23);
     // rand() of glibc after srand(1), and its TYPE_0.
