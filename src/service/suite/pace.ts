@@ -1,5 +1,7 @@
 /** Measured pace of the suite workers: milliseconds of work for one key, by kind of key. */
+import { monotonicMs } from '../../clock.ts';
 import type { KeyOrder, Recipient } from '../../keys/order.ts';
+import { SUITE_LIMIT_MS } from './limit.ts';
 
 /** What the time for a key depends on. */
 interface KindOfKey {
@@ -15,19 +17,35 @@ const SEAL_MS = 0.2;
 /** Keys that an estimate remembers: one measurement of so many keys counts half. */
 const MEMORY_KEYS = 200;
 
+/**
+ * An estimate above the first one that is not measured for this time loses half of what it has more, and so on each time. A
+ * spell in which the machine was busy would otherwise keep large batches out for ever: keys that are refused are not measured.
+ */
+const HALF_LIFE_MS = SUITE_LIMIT_MS;
+
+interface Estimate {
+  readonly msPerKey: number;
+  readonly atMs: number;
+}
+
 export class SuitePace {
-  readonly #msPerKey = new Map<string, number>();
+  readonly #last = new Map<string, Estimate>();
 
   /** Returns the expected time for one key, in milliseconds. */
   msPerKey(kind: KindOfKey): number {
-    return this.#msPerKey.get(nameOf(kind)) ?? firstEstimate(kind);
+    const first = firstEstimate(kind);
+    const last = this.#last.get(nameOf(kind));
+    if (!last || last.msPerKey <= first) return last?.msPerKey ?? first;
+    const halvings = Math.floor((monotonicMs() - last.atMs) / HALF_LIFE_MS);
+    return first + (last.msPerKey - first) * 2 ** -halvings;
   }
 
   /** Counts a measurement: `keys` keys of this kind took `ms`. */
   note(kind: KindOfKey, keys: number, ms: number): void {
     const before = this.msPerKey(kind);
     const weight = keys / (keys + MEMORY_KEYS);
-    this.#msPerKey.set(nameOf(kind), before + (ms / keys - before) * weight);
+    const msPerKey = before + (ms / keys - before) * weight;
+    this.#last.set(nameOf(kind), { msPerKey, atMs: monotonicMs() });
   }
 }
 

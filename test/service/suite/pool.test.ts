@@ -509,6 +509,48 @@ describe('suite pool with batches', () => {
     assert.ok(tooLarge && Math.abs(tooLarge.maxCount - 562) < 10, `${tooLarge?.maxCount}`);
   });
 
+  for (const [what, batch] of [
+    ['plain', plainBatch(1_000)],
+    ['sealed', { ...plainBatch(1_000), recipient: RECIPIENT }],
+    ['validated', validatedBatch(500)],
+  ] as const) {
+    it(`admits a ${what} batch again some time after its keys took long, although none was made since`, (test) => {
+      let nowMs = 0;
+      test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);
+      const { worker, pool, submit } = makePool();
+      submit('a', { ...batch, count: 1 });
+      // A stall of the machine, counted as that of one key.
+      worker.finish({ ms: 60_000 });
+      const ask = () => submit('a', batch, () => true);
+      assert.equal(pool.tooLarge(keyWork('a', batch)) !== undefined, what === 'validated');
+      assert.throws(ask, isCode('overloaded'));
+      nowMs = 5_000;
+      assert.throws(ask, isCode('overloaded'));
+      nowMs = 120_000;
+      assert.equal(pool.tooLarge(keyWork('a', batch)), undefined);
+      ask();
+    });
+  }
+
+  it('forgets no measurement of keys that are quicker than expected, nor one while keys are made', (test) => {
+    let nowMs = 0;
+    test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);
+    const { worker, pool, submit } = makePool();
+    const measure = (ms: number) => {
+      for (let i = 0; i < 1_000; i++) {
+        nowMs += ms;
+        submit('a');
+        worker.finish({ ms });
+      }
+    };
+    const largest = () => pool.tooLarge(keyWork('a', validatedBatch(100_000)))?.maxCount ?? 0;
+    measure(4);
+    nowMs += 3_600_000;
+    assert.ok(largest() > 2_200, `${largest()}`);
+    measure(20);
+    assert.ok(largest() < 470, `${largest()}`);
+  });
+
   it('refuses batches beyond its capacity, and of one account beyond half of it, but no single key', () => {
     const { submit } = makePool();
     submit('a', validatedBatch(600));
