@@ -31,7 +31,7 @@ import * as identity from './report/identity.ts';
 import * as nist from './report/nist-report.ts';
 import * as outputs from './report/output.ts';
 import * as summaries from './report/summary.ts';
-import * as tables from './report/table.ts';
+import * as tables from './report/text.ts';
 import * as traces from './report/trace.ts';
 
 /** The check of one argument. */

@@ -10,7 +10,7 @@ import type {
 import { grouped } from '../../../sp800-22/src/index.ts';
 import type { InputRead } from '../commands/file-run.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
-import { alignColumns } from '../report/table.ts';
+import { alignColumns } from '../report/text.ts';
 import type { Software } from '../report/trace.ts';
 
 /** The input of a run, and the time at which the run began. */

@@ -9,7 +9,7 @@ import { CommandError } from '../../../platform/src/commands/index.ts';
 import { TEST_NAMES } from '../../../sp800-22/src/index.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
 import { type AssessOutput, type AssessSummary, RunCounts } from '../report/summary.ts';
-import { countText } from '../report/table.ts';
+import { countText } from '../report/text.ts';
 import { DamagedInput } from './file-input.ts';
 import { type AssessControl, type AssessOptions, openRun } from './file-run.ts';
 

@@ -7,7 +7,7 @@ import {
   type Conditioning,
   type ConditioningInput,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/table.ts';
+import { alignColumns } from '../report/text.ts';
 import type { LabContext } from './context.ts';
 import { creationTime } from './trace.ts';
 

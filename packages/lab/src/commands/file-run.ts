@@ -17,7 +17,7 @@ import { type Cut, MAXIMUM_BITS, recognitionOf } from '../input/cutter.ts';
 import type { InputFormat } from '../input/open.ts';
 import type { ConsumedInput, SequenceReader } from '../input/reader.ts';
 import { startWorker } from '../node.ts';
-import { countText } from '../report/table.ts';
+import { countText } from '../report/text.ts';
 import { openInput } from './file-input.ts';
 import { inputName } from './input-name.ts';
 import { type InputUse, otherFormError } from './other-form.ts';

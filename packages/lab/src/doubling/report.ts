@@ -2,7 +2,7 @@
 
 import { grouped } from '../../../sp800-22/src/index.ts';
 import type { DoublingOptions, DoublingResult } from '../commands/doubling-run.ts';
-import { alignColumns } from '../report/table.ts';
+import { alignColumns } from '../report/text.ts';
 import { type Finished, type RunTrace, traceJson, traceRows } from '../report/trace.ts';
 import { DOUBLING_ALPHA, type Finding, type Level } from './doubling.ts';
 

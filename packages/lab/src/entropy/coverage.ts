@@ -1,7 +1,7 @@
 /** Says which part of the input a report of `phm assess-entropy` is on, and which not. */
 
 import { grouped } from '../../../sp800-22/src/index.ts';
-import { countText } from '../report/table.ts';
+import { countText } from '../report/text.ts';
 /** How much of the bit string was assessed: `bits` from its start, of `of`. */
 export interface BitstringPart {
   readonly bits: number;

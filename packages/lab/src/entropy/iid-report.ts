@@ -11,7 +11,7 @@ import {
   STATISTIC_NAMES,
   type StatisticName,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/table.ts';
+import { alignColumns } from '../report/text.ts';
 import { awardText, bitsText, estimateText, figure, snakeCase, valuesText } from './report.ts';
 import { IID_TESTS, iidRule } from './rules.ts';
 

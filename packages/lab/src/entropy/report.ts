@@ -13,7 +13,7 @@ import {
   type RestartAssessment,
   type RestartAward,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/table.ts';
+import { alignColumns } from '../report/text.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<EstimatorName, string>> = {

@@ -5,7 +5,7 @@
 
 import { grouped } from '../../../sp800-22/src/index.ts';
 import { type ReportFields, reportId } from '../report/identity.ts';
-import { alignColumns } from '../report/table.ts';
+import { alignColumns } from '../report/text.ts';
 import { identityRows } from '../report/trace.ts';
 import { type BitstringPart, coverageRows } from './coverage.ts';
 

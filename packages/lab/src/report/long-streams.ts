@@ -1,4 +1,4 @@
-/** The long streams in text and JSON. Every place says that they are not part of SP 800-22. */
+/** The long streams in text. Every place says that they are not part of SP 800-22. */
 import {
   grouped,
   LONG_STREAM_MINIMUM_BITS,
@@ -8,27 +8,9 @@ import {
   THOROUGH_TESTS,
 } from '../../../sp800-22/src/index.ts';
 import { pValueText } from './p-value-text.ts';
-import { alignColumns, countText } from './table.ts';
+import { alignColumns, countText } from './text.ts';
 
 const NO_STREAM = `none, the sequences have fewer than ${grouped(LONG_STREAM_MINIMUM_BITS)} bits together.`;
-
-/** Returns the member of a JSON report, or none. */
-export function longStreamsJson(all: LongStreams | undefined): { long_streams?: object } {
-  if (!all) return {};
-  const { streams, bits, pValues, p, alpha, passed, tests } = all;
-  return {
-    long_streams: {
-      standard: NOT_OF_STANDARD,
-      streams,
-      bits,
-      p_values: pValues,
-      p,
-      alpha,
-      passed,
-      tests,
-    },
-  };
-}
 
 /** Returns the text after an empty line, with a final line end. */
 export function formatLongStreams(all: LongStreams): string {

@@ -7,11 +7,11 @@ import {
   type SupplementName,
   type SupplementOutcome,
 } from '../../../sp800-22/src/index.ts';
-import { failureText, partLines } from './format.ts';
 import { pValueText } from './p-value-text.ts';
+import { failureText } from './second-level-text.ts';
 import type { GroupSummary, SupplementSummary } from './summary.ts';
-import { alignColumns } from './table.ts';
-import { resultText } from './verdict-text.ts';
+import { alignColumns } from './text.ts';
+import { partLines, resultText } from './verdict-text.ts';
 
 /** What each supplement detects. */
 export const SUPPLEMENT_DETECTS: Readonly<Record<SupplementName, string>> = {

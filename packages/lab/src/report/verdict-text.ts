@@ -1,5 +1,5 @@
 /** The verdict on a source in words: what each part of the rule found, for the text report and the page. */
-import { grouped } from '../../../sp800-22/src/index.ts';
+import { ALPHA, grouped, NOT_OF_STANDARD, type SuiteReport } from '../../../sp800-22/src/index.ts';
 import type {
   PartName,
   SourcePart,
@@ -8,7 +8,7 @@ import type {
 import { pValueText } from './p-value-text.ts';
 import type { SmallestRow } from './smallest-row.ts';
 import type { AssessSummary, GroupSummary } from './summary.ts';
-import { countText } from './table.ts';
+import { alignColumns, countText } from './text.ts';
 
 type Found = SourceVerdict['findings'];
 
@@ -157,5 +157,44 @@ export function ruleTexts(alpha: number): readonly string[] {
     'The source fails if p of one part is below its limit. p bounds the probability that a sound source gives',
     `as much. The limits sum to ${percentText(alpha)}: at most so many sound sources fail. A pass shows no defect`,
     'that these parts find; the fewer the sequences, the less they find.',
+  ];
+}
+
+/** Returns the first line of a report on so many sequences. It names no standard if only supplements were run. */
+export function heading({ bits, constants, tests }: SuiteReport, sequences: number): string {
+  const size = `${sequences === 1 ? '' : `${countText(sequences)} of `}${grouped(bits)} bits`;
+  return tests.length === 0
+    ? `Supplements, ${NOT_OF_STANDARD}: ${size}`
+    : `SP 800-22 Rev. 1a: ${size}, ${constants} constants`;
+}
+
+/** Returns "15 of 15 tests passed", followed by `note` and the number of tests that do not apply, if any. */
+export function passedText(passed: number, applicable: number, tests: number, note = ''): string {
+  if (applicable === tests) return `${passed} of ${tests} tests passed${note}`;
+  const rest = `${tests - applicable} of ${tests} not applicable`;
+  return `${passed} of ${applicable} applicable tests passed${note}; ${rest}`;
+}
+
+export const TEST_RULE: string = `A test passes if its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
+
+export const NO_CERTIFICATE: readonly string[] = [
+  '"passed" and "FAILED" are labels of this program: NIST certifies nothing by SP 800-22, and a',
+  'sequence that passes may still be predictable.',
+];
+
+/** Returns the parts of the verdict by the tests, or by the supplements, and an empty line. */
+export function partLines(group: GroupSummary): string[] {
+  const rows = partRows(group).map(({ title, p, limit, result, found }) => [
+    title,
+    p,
+    limit,
+    result,
+    found,
+  ]);
+  return [
+    ...(group.smallest ? [smallestText(group.smallest)] : []),
+    ...alignColumns([['part', 'p', 'limit', 'result', 'most extreme'], ...rows]),
+    ...ruleTexts(group.verdict.alpha),
+    '',
   ];
 }

@@ -1,6 +1,6 @@
 /** The p-values of each test together: a histogram, and the empirical distribution function beside it. */
 import { TEST_NAMES, type TestName } from '../../../../sp800-22/src/index.ts';
-import { countText } from '../table.ts';
+import { countText } from '../text.ts';
 import { drawing, linearScale, linePath, type Point } from './chart.ts';
 import { histogram } from './histogram.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';

@@ -3,7 +3,7 @@
 import { ALPHA, grouped, TEST_NAMES } from '../../../../sp800-22/src/index.ts';
 import type { FailingSequences, SequenceResult } from '../failing-sequences.ts';
 import { pValueText } from '../p-value-text.ts';
-import { countText } from '../table.ts';
+import { countText } from '../text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 
 /** Failing sequences that the page lists. */

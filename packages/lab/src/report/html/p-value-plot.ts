@@ -7,7 +7,7 @@ import {
   powerOfTen,
 } from '../../../../sp800-22/src/elementary.ts';
 import { ALPHA, grouped, type TestName } from '../../../../sp800-22/src/index.ts';
-import { countText } from '../table.ts';
+import { countText } from '../text.ts';
 import {
   drawing,
   figure,

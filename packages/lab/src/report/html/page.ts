@@ -2,10 +2,10 @@
 
 import { ALPHA, grouped, type SuiteReport, type TestName } from '../../../../sp800-22/src/index.ts';
 import type { FailingSequences } from '../failing-sequences.ts';
-import { heading } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
-import { countText } from '../table.ts';
+import { countText } from '../text.ts';
 import type { TraceJson } from '../trace.ts';
+import { heading } from '../verdict-text.ts';
 import { distributionSection, type PValueClasses } from './distribution.ts';
 import { failingSection, type Layout } from './failing-section.ts';
 import { longStreamsSection } from './long-streams.ts';

@@ -6,7 +6,7 @@ import {
   type JudgedRow,
   type SecondLevelVerdict,
 } from '../../../../sp800-22/src/index.ts';
-import { rowName } from '../format.ts';
+import { rowName } from '../second-level-text.ts';
 import {
   drawing,
   figure,

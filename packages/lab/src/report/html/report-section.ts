@@ -2,7 +2,7 @@
 
 import { grouped, NOT_OF_STANDARD, type SuiteReport } from '../../../../sp800-22/src/index.ts';
 import { fieldRows } from '../identity.ts';
-import { countText } from '../table.ts';
+import { countText } from '../text.ts';
 import { type Finished, type TraceJson, testedText } from '../trace.ts';
 import { type Content, Markup, markup } from './markup.ts';
 

@@ -9,9 +9,9 @@ import {
   TEST_NAMES,
   type TestName,
 } from '../../../../sp800-22/src/index.ts';
-import { intervalText, rowName } from '../format.ts';
 import { pValueText } from '../p-value-text.ts';
-import { countText } from '../table.ts';
+import { intervalText, rowName } from '../second-level-text.ts';
+import { countText } from '../text.ts';
 import { histogram } from './histogram.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 

@@ -11,9 +11,9 @@ import {
   SHARES,
   SOURCE_ALPHA,
 } from '../../../../sp800-22/src/source-rule/index.ts';
-import { TEST_RULE, verdictNotes } from '../format.ts';
+import { verdictNotes } from '../second-level-text.ts';
 import type { AssessSummary } from '../summary.ts';
-import { PARTS, percentText, ruleTexts } from '../verdict-text.ts';
+import { PARTS, percentText, ruleTexts, TEST_RULE } from '../verdict-text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 
 /** Returns the section. `first` is the report on the first sequence. */

@@ -6,8 +6,8 @@ import {
   type SecondLevelVerdict,
   type SuiteReport,
 } from '../../../../sp800-22/src/index.ts';
-import { rowName } from '../format.ts';
 import { pValueText } from '../p-value-text.ts';
+import { rowName } from '../second-level-text.ts';
 import type { AssessSummary, SupplementCounts } from '../summary.ts';
 import { findingText, SUPPLEMENT_DETECTS } from '../supplements.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';

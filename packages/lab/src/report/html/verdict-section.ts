@@ -9,13 +9,12 @@ import {
   TEST_NAMES,
   UNIFORMITY_ALPHA,
 } from '../../../../sp800-22/src/index.ts';
-import { NO_CERTIFICATE, passedText, rowName } from '../format.ts';
 import { longStreamVerdict } from '../long-streams.ts';
-import { notJudgedTexts } from '../not-judged.ts';
 import { pValueText } from '../p-value-text.ts';
+import { notJudgedTexts, rowName } from '../second-level-text.ts';
 import type { AssessSummary, GroupSummary } from '../summary.ts';
-import { countText } from '../table.ts';
-import { partRows, smallestText, sourceText } from '../verdict-text.ts';
+import { countText } from '../text.ts';
+import { NO_CERTIFICATE, partRows, passedText, smallestText, sourceText } from '../verdict-text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { rowsTable } from './rows-table.ts';
 
