@@ -8,13 +8,13 @@ import {
   THOROUGH_TESTS,
 } from '../../../sp800-22/src/index.ts';
 import { pValueText } from './p-value-text.ts';
-import { alignColumns, countText } from './text.ts';
+import { alignColumns, countText, type Paragraph } from './text.ts';
 
 const NO_STREAM = `none, the sequences have fewer than ${grouped(LONG_STREAM_MINIMUM_BITS)} bits together.`;
 
-/** Returns the text after an empty line, with a final line end. */
-export function formatLongStreams(all: LongStreams): string {
-  if (all.streams === 0) return `\nLong streams, ${NOT_OF_STANDARD}: ${NO_STREAM}\n`;
+/** The text on the long streams. */
+export function longStreamsText(all: LongStreams): Paragraph {
+  if (all.streams === 0) return [`Long streams, ${NOT_OF_STANDARD}: ${NO_STREAM}`];
   const rows = all.tests.map((test) => [
     test.name,
     pValueText(test.p),
@@ -22,12 +22,11 @@ export function formatLongStreams(all: LongStreams): string {
     test.passed ? 'passed' : 'FAILED',
     deviationText(test),
   ]);
-  const lines = [
+  return [
     `Long streams, ${NOT_OF_STANDARD}: ${streamsText(all)}`,
     ...alignColumns([['test', 'smallest p', 'stream', 'result', 'largest deviation'], ...rows]),
     longStreamVerdict(all),
   ];
-  return `\n${lines.join('\n')}\n`;
 }
 
 /** Returns how many there are, and how long. */

@@ -5,13 +5,12 @@ import {
   type Check,
   type JudgedRow,
   type RowCounts,
-  type SecondLevel,
   type SecondLevelRow,
   type SecondLevelVerdict,
   UNIFORMITY_ALPHA,
 } from '../../../sp800-22/src/index.ts';
 import { SMALLEST_FIXED } from './p-value-text.ts';
-import { countText } from './text.ts';
+import { countText, type Paragraph } from './text.ts';
 
 /** Returns notes beside a row: a check that is not judged or reduced, or its probability where P-value_T misleads. */
 function rowNotes(row: JudgedRow): string[] {
@@ -161,18 +160,19 @@ function uniformityText(p: number): string {
   return (p === 0 ? '0' : text).padEnd(8);
 }
 
-export function verdictLines(secondLevel: SecondLevel): string[] {
-  // The table of the parts has the reason.
-  if (!secondLevel.judged) return [];
-  const { rowsJudged, rowsFailed, passed } = secondLevel;
+/** Returns the standard's own figures, and the verdict on the rows. */
+export function secondLevelText(secondLevel: SecondLevelVerdict): Paragraph[] {
+  const { rows, rowsJudged, rowsFailed, passed } = secondLevel;
   return [
-    ...standardTexts(secondLevel).map((text) => `* ${text}`),
-    ...intervalTexts(secondLevel).map((text) => `  ${text}`),
-    '',
-    `Second level: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`,
-    ...secondLevel.rows.filter((row) => row.judged && !row.passed).map(failureText),
-    ...verdictNotes(secondLevel),
-    ...notJudgedTexts(secondLevel),
-    '',
+    [
+      ...standardTexts(secondLevel).map((text) => `* ${text}`),
+      ...intervalTexts(secondLevel).map((text) => `  ${text}`),
+    ],
+    [
+      `Second level: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`,
+      ...rows.filter((row) => row.judged && !row.passed).map(failureText),
+      ...verdictNotes(secondLevel),
+      ...notJudgedTexts(secondLevel),
+    ],
   ];
 }

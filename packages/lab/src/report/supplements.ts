@@ -10,7 +10,7 @@ import {
 import { pValueText } from './p-value-text.ts';
 import { failureText } from './second-level-text.ts';
 import type { GroupSummary, SupplementSummary } from './summary.ts';
-import { alignColumns } from './text.ts';
+import { alignColumns, type Paragraph } from './text.ts';
 import { partLines, resultText } from './verdict-text.ts';
 
 /** What each supplement detects. */
@@ -32,43 +32,40 @@ export function findingText(outcome: SupplementOutcome): string {
   return outcome.applicable ? FINDINGS[outcome.name](outcome.statistics) : '';
 }
 
-/** The text on the supplements of one sequence, with a final line end. */
-export function formatSupplements(
+/** The text on the supplements of one sequence. */
+export function supplementsOfSequence(
   outcomes: readonly SupplementOutcome[],
   group: GroupSummary,
-): string {
+): Paragraph[] {
   const failed = outcomes.filter((one) => one.applicable && !one.passed).map(({ name }) => name);
   const rows = outcomes.map((one) => {
     if (!one.applicable) return [one.name, '-', `not applicable: ${one.reason}`, ''];
     const result = one.passed ? 'passed' : 'failed';
     return [one.name, pValueText(one.pValues[0]), result, findingText(one)];
   });
-  return joined([
-    `Supplements, ${NOT_OF_STANDARD}:`,
-    ...alignColumns([['supplement', 'p-value', 'result', 'largest deviation'], ...rows]),
-    ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
-    '',
-    `Supplements: ${resultText(group.verdict.passed)}.`,
-    ...partLines(group).slice(0, -1),
-  ]);
+  return [
+    [
+      TITLE,
+      ...alignColumns([['supplement', 'p-value', 'result', 'largest deviation'], ...rows]),
+      ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
+    ],
+    verdictLines(group),
+  ];
 }
 
-/** The text on the supplements of many sequences, with a final line end. */
-export function formatSupplementSummary(group: SupplementSummary): string {
+/** The text on the supplements of many sequences. */
+export function supplementsOfSource(group: SupplementSummary): Paragraph[] {
   const { tests, secondLevel } = group;
   const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
   const judged = secondLevel.judged ? secondLevel.rows : [];
-  return joined([
-    `Supplements, ${NOT_OF_STANDARD}:`,
-    ...alignColumns([['supplement', 'sequences passed'], ...rows]),
-    '',
-    `Supplements: ${resultText(group.verdict.passed)}.`,
-    ...partLines(group).slice(0, -1),
-    ...judged.filter((row) => row.judged && !row.passed).map(failureText),
-  ]);
+  return [
+    [TITLE, ...alignColumns([['supplement', 'sequences passed'], ...rows])],
+    [...verdictLines(group), ...judged.filter((row) => row.judged && !row.passed).map(failureText)],
+  ];
 }
 
-/** Returns the lines after an empty one. */
-function joined(lines: readonly string[]): string {
-  return `\n${lines.join('\n')}\n`;
+const TITLE = `Supplements, ${NOT_OF_STANDARD}:`;
+
+function verdictLines(group: GroupSummary): string[] {
+  return [`Supplements: ${resultText(group.verdict.passed)}.`, ...partLines(group)];
 }

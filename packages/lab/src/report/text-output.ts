@@ -5,12 +5,12 @@ import {
   type SuiteReport,
   toAssessReport,
 } from '../../../sp800-22/src/index.ts';
-import { formatLongStreams } from './long-streams.ts';
+import { longStreamsText } from './long-streams.ts';
 import { pValueText } from './p-value-text.ts';
-import { finalAnalysis, verdictLines } from './second-level-text.ts';
+import { finalAnalysis, secondLevelText } from './second-level-text.ts';
 import type { AssessOutput, AssessSummary } from './summary.ts';
-import { formatSupplementSummary, formatSupplements } from './supplements.ts';
-import { alignColumns } from './text.ts';
+import { supplementsOfSequence, supplementsOfSource } from './supplements.ts';
+import { alignColumns, type Paragraph, textOf } from './text.ts';
 import { type TraceSource, traceRows } from './trace.ts';
 import {
   heading,
@@ -38,11 +38,14 @@ export class TextOutput implements AssessOutput {
 
   end(summary: AssessSummary): void {
     if (!this.#first) return;
-    this.#write(`${sequenceOrSource(this.#first, summary)}${supplementText(this.#first, summary)}`);
-    if (summary.longStreams) this.#write(formatLongStreams(summary.longStreams));
-    if (!this.#trace) return;
-    const lines = alignColumns(traceRows(this.#trace(), this.#first, summary));
-    this.#write(`\n${lines.join('\n')}\n`);
+    const first = this.#first;
+    const text = textOf([
+      ...testsText(first, summary),
+      ...supplementsText(first, summary),
+      summary.longStreams ? longStreamsText(summary.longStreams) : [],
+      this.#trace ? alignColumns(traceRows(this.#trace(), first, summary)) : [],
+    ]);
+    this.#write(text);
   }
 }
 
@@ -50,16 +53,25 @@ function isSole({ sequences, complete }: AssessSummary): boolean {
   return sequences === 1 && complete;
 }
 
-function sequenceOrSource(first: SuiteReport, summary: AssessSummary): string {
-  if (isSole(summary)) return formatSequenceText(first, summary);
-  return formatSummaryText(first, summary);
+/** `first` is the report on the first sequence. */
+function testsText(first: SuiteReport, summary: AssessSummary): Paragraph[] {
+  const { sequences, complete, tests } = summary;
+  const title = `${heading(first, sequences)}${complete ? '' : '; ended early'}`;
+  const verdict = `${sourceText(summary)}.`;
+  if (tests.length === 0) return [[title], [verdict]];
+  const notes = [TEST_RULE, CONSTANTS_NOTE[first.constants], ...NO_CERTIFICATE];
+  return [
+    [title],
+    [verdict, ...partLines(summary)],
+    ...(isSole(summary) ? sequenceText(first, notes) : sourceTables(summary, notes)),
+  ];
 }
 
-function supplementText({ supplements }: SuiteReport, summary: AssessSummary): string {
-  if (!supplements || !summary.supplements) return '';
+function supplementsText({ supplements }: SuiteReport, summary: AssessSummary): Paragraph[] {
+  if (!supplements || !summary.supplements) return [];
   return isSole(summary)
-    ? formatSupplements(supplements, summary.supplements)
-    : formatSupplementSummary(summary.supplements);
+    ? supplementsOfSequence(supplements, summary.supplements)
+    : supplementsOfSource(summary.supplements);
 }
 
 /** Explains the constants that the heading names. */
@@ -68,12 +80,9 @@ const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
   nist: 'nist constants are those of the NIST program, some of them approximations.',
 };
 
-/** The text report on the tests of one sequence, with a final line end. */
-export function formatSequenceText(report: SuiteReport, summary: AssessSummary): string {
-  if (report.tests.length === 0) {
-    return joinLines([heading(report, 1), '', `${sourceText(summary)}.`]);
-  }
-  const { constants, tests, tests_passed, total_tests } = toAssessReport(report);
+/** On the tests of one sequence. */
+function sequenceText(report: SuiteReport, notes: Paragraph): Paragraph[] {
+  const { tests, tests_passed, total_tests } = toAssessReport(report);
   const rows = tests.map((test) => [
     test.name,
     smallestOfTest(test),
@@ -81,44 +90,26 @@ export function formatSequenceText(report: SuiteReport, summary: AssessSummary):
     resultText(test),
   ]);
   const failed = tests.filter(({ passed }) => passed === false).map(({ name }) => name);
-  return joinLines([
-    heading(report, 1),
-    '',
-    `${sourceText(summary)}.`,
-    ...partLines(summary),
-    ...alignColumns([['test', 'p-value', 'corrected p', 'result'], ...rows]),
-    '',
-    `${passedText(tests_passed, total_tests, tests.length)}.`,
-    ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
-    TEST_RULE,
-    CONSTANTS_NOTE[constants],
-    ...NO_CERTIFICATE,
-  ]);
+  return [
+    alignColumns([['test', 'p-value', 'corrected p', 'result'], ...rows]),
+    [
+      `${passedText(tests_passed, total_tests, tests.length)}.`,
+      ...(failed.length > 0 ? [`Failed: ${failed.join(', ')}.`] : []),
+      ...notes,
+    ],
+  ];
 }
 
-/** The text report on the tests of several sequences, with a final line end. `first` is the report on the first one. */
-export function formatSummaryText(first: SuiteReport, summary: AssessSummary): string {
-  const { sequences, complete, tests, secondLevel } = summary;
-  const early = complete ? '' : '; ended early';
-  const title = `${heading(first, sequences)}${early}`;
-  if (tests.length === 0) return joinLines([title, '', `${sourceText(summary)}.`]);
+/** On the tests of several sequences. */
+function sourceTables({ tests, secondLevel }: AssessSummary, notes: Paragraph): Paragraph[] {
   const rows = tests.map(({ name, applicable, passed }) => [
     name,
     applicable === 0 ? 'not applicable' : `${passed} of ${applicable}`,
   ]);
-  return joinLines([
-    title,
-    '',
-    `${sourceText(summary)}.`,
-    ...partLines(summary),
-    ...(secondLevel.judged ? [...finalAnalysis(secondLevel), ''] : []),
-    ...alignColumns([['test', 'sequences passed'], ...rows]),
-    '',
-    ...verdictLines(secondLevel),
-    TEST_RULE,
-    CONSTANTS_NOTE[first.constants],
-    ...NO_CERTIFICATE,
-  ]);
+  const counts = alignColumns([['test', 'sequences passed'], ...rows]);
+  // The table of the parts has the reason.
+  if (!secondLevel.judged) return [counts, notes];
+  return [finalAnalysis(secondLevel), counts, ...secondLevelText(secondLevel), notes];
 }
 
 /** Returns the smallest p-value and the number of p-values. */
@@ -132,8 +123,4 @@ function smallestOfTest({ applicable, p_values, statistics }: AssessedTest): str
 function resultText({ applicable, reason, passed }: AssessedTest): string {
   if (!applicable) return `not applicable: ${reason}`;
   return passed ? 'passed' : 'failed';
-}
-
-function joinLines(lines: readonly string[]): string {
-  return `${lines.join('\n')}\n`;
 }

@@ -182,7 +182,7 @@ export const NO_CERTIFICATE: readonly string[] = [
   'sequence that passes may still be predictable.',
 ];
 
-/** Returns the parts of the verdict by the tests, or by the supplements, and an empty line. */
+/** Returns the parts of the verdict by the tests, or by the supplements. */
 export function partLines(group: GroupSummary): string[] {
   const rows = partRows(group).map(({ title, p, limit, result, found }) => [
     title,
@@ -195,6 +195,5 @@ export function partLines(group: GroupSummary): string[] {
     ...(group.smallest ? [smallestText(group.smallest)] : []),
     ...alignColumns([['part', 'p', 'limit', 'result', 'most extreme'], ...rows]),
     ...ruleTexts(group.verdict.alpha),
-    '',
   ];
 }
