@@ -17,12 +17,14 @@ import {
   wrongType,
 } from '../../sp800-22/src/arguments.ts';
 import * as claim from './entropy/claim.ts';
-import * as warning from './entropy/form-warning.ts';
-import * as forms from './entropy/forms.ts';
-import * as iid from './entropy/iid-report.ts';
-import * as parts from './entropy/page-parts.ts';
-import * as entropy from './entropy/report.ts';
+import * as estimators from './entropy/estimators.ts';
+import * as figures from './entropy/figures.ts';
+import * as iid from './entropy/iid.ts';
+import * as nonIid from './entropy/non-iid.ts';
+import * as reports from './entropy/report.ts';
+import * as restarts from './entropy/restarts.ts';
 import * as entropyTraces from './entropy/trace.ts';
+import * as warnings from './entropy/warnings.ts';
 import * as input from './input/input-format.ts';
 import * as readers from './input/reader.ts';
 import * as recognising from './input/recognising.ts';
@@ -119,42 +121,42 @@ export const initialClaim = checked(claim.initialClaim, optional(['hSubmitter', 
   'minEntropyPerSymbol',
   orNull(figure),
 ]);
-export const formWarning = checked(warning.formWarning, ['name', text], object('form', 'says'), [
+export const formWarning = checked(warnings.formWarning, ['name', text], object('form', 'says'), [
   'packed',
   flag,
 ]);
 export const nonIidResult = checked(
-  forms.nonIidResult,
+  nonIid.nonIidResult,
   assessment,
   optional(['hSubmitter', figure]),
 );
 export const entropyForms = checked(
-  forms.entropyForms,
+  reports.entropyForms,
   object('trace', 'report', 'input', 'options', 'software', 'created'),
   object('result', 'text', 'json', 'claim', 'page'),
   ['warnings', texts],
 );
-export const fewPairsWarning = checked(iid.fewPairsWarning, ['samples', assertUint8Array]);
+export const fewPairsWarning = checked(warnings.fewPairsWarning, ['samples', assertUint8Array]);
 export const formatIidText = checked(iid.formatIidText, iidAssessment, iidForm);
 export const iidJson = checked(iid.iidJson, iidAssessment, iidForm);
 export const formatIidRestartText = checked(iid.formatIidRestartText, iidRestart);
 export const iidRestartJson = checked(iid.iidRestartJson, iidRestart);
-export const conditionedPage = checked(parts.conditionedPage, conditioned);
-export const iidPage = checked(parts.iidPage, iidAssessment, iidForm);
-export const iidRestartPage = checked(parts.iidRestartPage, iidRestart);
-export const restartPage = checked(parts.restartPage, restart);
-export const bitsText = checked(entropy.bitsText, ['bits', count]);
-export const conditionedJson = checked(entropy.conditionedJson, conditioned);
-export const entropyJson = checked(entropy.entropyJson, assessment);
+export const conditionedPage = checked(nonIid.conditionedPage, conditioned);
+export const iidPage = checked(iid.iidPage, iidAssessment, iidForm);
+export const iidRestartPage = checked(iid.iidRestartPage, iidRestart);
+export const restartPage = checked(restarts.restartPage, restart);
+export const bitsText = checked(figures.bitsText, ['bits', count]);
+export const conditionedJson = checked(nonIid.conditionedJson, conditioned);
+export const entropyJson = checked(nonIid.entropyJson, assessment);
 export const estimatorText = checked(
-  entropy.estimatorText,
+  estimators.estimatorText,
   object('progress', 'estimator', 'input', 'finished', 'total'),
 );
-export const formatConditionedText = checked(entropy.formatConditionedText, conditioned);
-export const formatEntropyText = checked(entropy.formatEntropyText, assessment);
-export const formatRestartText = checked(entropy.formatRestartText, restart);
-export const restartJson = checked(entropy.restartJson, restart);
-export const tooFewWarning = checked(entropy.tooFewWarning, ['samples', count]);
+export const formatConditionedText = checked(nonIid.formatConditionedText, conditioned);
+export const formatEntropyText = checked(nonIid.formatEntropyText, assessment);
+export const formatRestartText = checked(restarts.formatRestartText, restart);
+export const restartJson = checked(restarts.restartJson, restart);
+export const tooFewWarning = checked(warnings.tooFewWarning, ['samples', count]);
 export const entropyTrace = checked(
   entropyTraces.entropyTrace,
   object('run', 'report', 'input', 'flags', 'build', 'created'),

@@ -2,10 +2,8 @@
 
 import { CommandError } from '../../../platform/src/commands/index.ts';
 import { bitsOfGreatest } from '../../../sp800-90b/src/index.ts';
-import { formWarning } from '../entropy/form-warning.ts';
-import { fewPairsWarning } from '../entropy/iid-report.ts';
-import { tooFewWarning } from '../entropy/report.ts';
 import type { EntropyRunFlags } from '../entropy/run.ts';
+import { fewPairsWarning, formWarning, tooFewWarning } from '../entropy/warnings.ts';
 import type { ReportFields } from '../report/identity.ts';
 import {
   assertMatrix,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, parseCountTo } from '../../../platform/src/commands/index.ts';
-import { entropyForms } from '../entropy/forms.ts';
+import { entropyForms } from '../entropy/report.ts';
 import { assessSamples, drawSeed } from '../entropy/run.ts';
 import { type EntropyTrace, entropyTrace } from '../entropy/trace.ts';
 import { checkFields } from '../report/identity.ts';

@@ -9,7 +9,7 @@ import {
   MAX_ASSESSED_BITS,
   RESTARTS,
 } from '../../../sp800-90b/src/index.ts';
-import { bitsText } from '../entropy/report.ts';
+import { bitsText } from '../entropy/figures.ts';
 import { recogniseForm } from '../input/input-format.ts';
 import type { InputFormat } from '../input/open.ts';
 import { type SequenceReader, skipBits } from '../input/reader.ts';

@@ -1,5 +1,5 @@
 /** How the designer's claim and the estimates lead to the assessed entropy (SP 800-90B §3.1.3, §3.1.4). */
-import { figure } from './report.ts';
+import { figure } from './figures.ts';
 
 /** Figures in bits per symbol; `null` if unknown or, for the last two, if a test failed. */
 export interface EntropyClaim {

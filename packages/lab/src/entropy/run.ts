@@ -13,17 +13,24 @@ import {
   STATISTIC_NAMES,
 } from '../../../sp800-90b/src/index.ts';
 import { type EntropyClaim, initialClaim } from './claim.ts';
-import { type EntropyResult, nonIidResult } from './forms.ts';
-import { formatIidRestartText, formatIidText, iidJson, iidRestartJson } from './iid-report.ts';
-import { conditionedPage, iidPage, iidRestartPage, restartPage } from './page-parts.ts';
-import { PermutationPool } from './permutation-pool.ts';
+import { estimatorText } from './estimators.ts';
+import {
+  formatIidRestartText,
+  formatIidText,
+  iidJson,
+  iidPage,
+  iidRestartJson,
+  iidRestartPage,
+} from './iid.ts';
 import {
   conditionedJson,
-  estimatorText,
+  conditionedPage,
   formatConditionedText,
-  formatRestartText,
-  restartJson,
-} from './report.ts';
+  nonIidResult,
+} from './non-iid.ts';
+import { PermutationPool } from './permutation-pool.ts';
+import type { EntropyResult } from './report.ts';
+import { formatRestartText, restartJson, restartPage } from './restarts.ts';
 
 export interface EntropyRunFlags {
   readonly bitsPerSymbol?: number;

@@ -75,7 +75,7 @@ export class JsonOutput implements AssessOutput {
 }
 
 /** The `summary` of a report on several sequences. */
-export function toJsonSummary(summary: AssessSummary): object {
+function toJsonSummary(summary: AssessSummary): object {
   const { sequences, complete, tests, supplements } = summary;
   return {
     sequences,
@@ -144,7 +144,7 @@ function toJsonRow(row: SecondLevelRow): object {
 }
 
 /** Returns the member of a JSON report, or none. */
-export function longStreamsJson(all: LongStreams | undefined): { long_streams?: object } {
+function longStreamsJson(all: LongStreams | undefined): { long_streams?: object } {
   if (!all) return {};
   const { streams, bits, pValues, p, alpha, passed, tests } = all;
   return {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { aesBits, aesBytes } from '../../../../test/sp800-90b/ea-non-iid.ts';
 import { claimText } from '../../src/entropy/claim.ts';
-import { fewPairsWarning } from '../../src/entropy/iid-report.ts';
+import { fewPairsWarning } from '../../src/entropy/warnings.ts';
 import { entropyFiles } from '../support/entropy-files.ts';
 
 const { path, write, phm } = entropyFiles();

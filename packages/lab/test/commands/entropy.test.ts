@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { aesBits, aesBytes, REFERENCES } from '../../../../test/sp800-90b/ea-non-iid.ts';
 import { assessNonIid, type RestartAssessment } from '../../../sp800-90b/src/index.ts';
 import { claimJson, claimText } from '../../src/entropy/claim.ts';
-import { formatRestartText } from '../../src/entropy/report.ts';
+import { formatRestartText } from '../../src/entropy/restarts.ts';
 import { entropyFiles } from '../support/entropy-files.ts';
 import { runCommandOn, SOFTWARE } from '../support/run-command.ts';
 

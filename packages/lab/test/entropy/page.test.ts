@@ -17,14 +17,10 @@ import {
 } from '../../../sp800-90b/src/index.ts';
 import type { EntropyClaim } from '../../src/entropy/claim.ts';
 import { bitstringPart, coverageRows } from '../../src/entropy/coverage.ts';
-import { formatEntropyPage } from '../../src/entropy/page.ts';
-import {
-  conditionedPage,
-  type EntropyPageParts,
-  iidPage,
-  iidRestartPage,
-  restartPage,
-} from '../../src/entropy/page-parts.ts';
+import { iidPage, iidRestartPage } from '../../src/entropy/iid.ts';
+import { conditionedPage } from '../../src/entropy/non-iid.ts';
+import { type EntropyPageParts, formatEntropyPage } from '../../src/entropy/page.ts';
+import { restartPage } from '../../src/entropy/restarts.ts';
 import { entropyTrace } from '../../src/entropy/trace.ts';
 import { makeFolder, removeFolder, runCommand, runCommandOn } from '../support/run-command.ts';
 

@@ -3,10 +3,10 @@
 import { grouped } from '../../../../sp800-22/src/index.ts';
 import { Sha256 } from '../../../../sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../sp800-90b/src/index.ts';
-import { formWarning } from '../../../src/entropy/form-warning.ts';
-import { entropyForms, nonIidResult, warningSentence } from '../../../src/entropy/forms.ts';
-import { tooFewWarning } from '../../../src/entropy/report.ts';
+import { nonIidResult } from '../../../src/entropy/non-iid.ts';
+import { entropyForms } from '../../../src/entropy/report.ts';
 import { type EntropyInput, entropyTrace } from '../../../src/entropy/trace.ts';
+import { formWarning, tooFewWarning, warningSentence } from '../../../src/entropy/warnings.ts';
 import {
   type ConsumedInput,
   createdText,
