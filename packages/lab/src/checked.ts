@@ -12,11 +12,9 @@ import {
   type Check,
   callback,
   flag,
-  orNull,
   text,
   wrongType,
 } from '../../sp800-22/src/arguments.ts';
-import * as claim from './entropy/claim.ts';
 import * as estimators from './entropy/estimators.ts';
 import * as figures from './entropy/figures.ts';
 import * as iid from './entropy/iid.ts';
@@ -95,6 +93,11 @@ const texts: Check = (name, value) => {
   for (const one of value as readonly unknown[]) text(`${name}[]`, one);
 };
 
+const paragraphs: Check = (name, value) => {
+  cells(0)(name, value);
+  for (const lines of value as readonly unknown[]) texts(`${name}[]`, lines);
+};
+
 /** Other members are not looked at. */
 const fieldTexts: Check = (name, value) => {
   assertObject(name, value);
@@ -109,7 +112,7 @@ const conditioned = object('assessment', 'samples', 'bitsPerSymbol', 'bitstring'
 const restart = object('assessment', 'sanityCheck', 'rows', 'columns', 'validationPassed');
 const iidAssessment = object('assessment', 'samples', 'literal', 'hOriginal', 'tests');
 const iidRestart = object('assessment', 'sanityCheck', 'rowTests', 'columnTests', 'isIid');
-const iidForm = object('form', 'conditioned');
+const hSubmitter = optional(['hSubmitter', figure]);
 const report = object('report', 'bits', 'constants', 'parameters', 'tests');
 const trace = object('trace', 'input', 'options', 'software', 'created');
 const finished = object('finished', 'sequences', 'complete');
@@ -117,45 +120,27 @@ const identified = object('trace', 'report', 'created');
 const read = object('input', 'size', 'bytes');
 const head: Argument = ['head', assertUint8Array];
 
-export const initialClaim = checked(claim.initialClaim, optional(['hSubmitter', figure]), [
-  'minEntropyPerSymbol',
-  orNull(figure),
-]);
 export const formWarning = checked(warnings.formWarning, ['name', text], object('form', 'says'), [
   'packed',
   flag,
 ]);
-export const nonIidResult = checked(
-  nonIid.nonIidResult,
-  assessment,
-  optional(['hSubmitter', figure]),
-);
+export const nonIidReport = checked(nonIid.nonIidReport, assessment, hSubmitter);
+export const conditionedReport = checked(nonIid.conditionedReport, conditioned);
+export const restartReport = checked(restarts.restartReport, restart, hSubmitter);
+export const iidReport = checked(iid.iidReport, iidAssessment, hSubmitter);
+export const iidRestartReport = checked(iid.iidRestartReport, iidRestart, hSubmitter);
 export const entropyForms = checked(
   reports.entropyForms,
   object('trace', 'report', 'input', 'options', 'software', 'created'),
-  object('result', 'text', 'json', 'claim', 'page'),
+  object('report', 'text', 'json', 'claim', 'page'),
   ['warnings', texts],
 );
 export const fewPairsWarning = checked(warnings.fewPairsWarning, ['samples', assertUint8Array]);
-export const formatIidText = checked(iid.formatIidText, iidAssessment, iidForm);
-export const iidJson = checked(iid.iidJson, iidAssessment, iidForm);
-export const formatIidRestartText = checked(iid.formatIidRestartText, iidRestart);
-export const iidRestartJson = checked(iid.iidRestartJson, iidRestart);
-export const conditionedPage = checked(nonIid.conditionedPage, conditioned);
-export const iidPage = checked(iid.iidPage, iidAssessment, iidForm);
-export const iidRestartPage = checked(iid.iidRestartPage, iidRestart);
-export const restartPage = checked(restarts.restartPage, restart);
 export const bitsText = checked(figures.bitsText, ['bits', count]);
-export const conditionedJson = checked(nonIid.conditionedJson, conditioned);
-export const entropyJson = checked(nonIid.entropyJson, assessment);
 export const estimatorText = checked(
   estimators.estimatorText,
   object('progress', 'estimator', 'input', 'finished', 'total'),
 );
-export const formatConditionedText = checked(nonIid.formatConditionedText, conditioned);
-export const formatEntropyText = checked(nonIid.formatEntropyText, assessment);
-export const formatRestartText = checked(restarts.formatRestartText, restart);
-export const restartJson = checked(restarts.restartJson, restart);
 export const tooFewWarning = checked(warnings.tooFewWarning, ['samples', count]);
 export const entropyTrace = checked(
   entropyTraces.entropyTrace,
@@ -190,6 +175,7 @@ export const makeOutput = checked(
   optional(['trace', callback]),
 );
 export const hasFailed = checked(summaries.hasFailed, object('summary', 'sequences', 'passed'));
+export const textOf = checked(tables.textOf, ['paragraphs', paragraphs]);
 export const alignColumns = checked(tables.alignColumns, ['rows', textTable]);
 export const countText = checked(tables.countText, ['count', count], optional(['what', text]));
 export const createdText = checked(

@@ -55,9 +55,6 @@ const texts = {
     Array.isArray(value) && [...value].every((one) => typeof one === 'string'),
 };
 const figure = number((value) => value >= 0 && value < Infinity);
-const orNull = (takes: { accepts: (value: unknown) => boolean }) => ({
-  accepts: (value: unknown) => value === null || takes.accepts(value),
-});
 
 /** Its tests take a minute, and its texts need all of them: only wrong arguments are tried. */
 function onlyWrong(call: (...args: never[]) => unknown, args: readonly unknown[]): Callee {
@@ -72,7 +69,6 @@ function onlyWrong(call: (...args: never[]) => unknown, args: readonly unknown[]
 const IID = {} as IidAssessment;
 const RESTART = {} as RestartAssessment;
 const IID_RESTART = {} as IidRestartAssessment;
-const FORM = { conditioned: false };
 
 const TABLE: Readonly<Record<string, Callee>> = {
   assess: {
@@ -100,37 +96,26 @@ const TABLE: Readonly<Record<string, Callee>> = {
     args: [REPORT],
     takes: [nothing],
   },
-  initialClaim: { call: lab.initialClaim, args: [1, 1], takes: [optional(figure), orNull(figure)] },
   formWarning: {
     call: lab.formWarning,
     args: ['a', { says: 'is b' }, false],
     takes: [isText, nothing, isFlag],
   },
-  nonIidResult: {
-    call: lab.nonIidResult,
+  nonIidReport: {
+    call: lab.nonIidReport,
     args: [ASSESSMENT, 1],
     takes: [nothing, optional(figure)],
   },
+  conditionedReport: { call: lab.conditionedReport, args: [CONDITIONED], takes: [nothing] },
+  restartReport: onlyWrong(lab.restartReport, [RESTART]),
+  iidReport: onlyWrong(lab.iidReport, [IID]),
+  iidRestartReport: onlyWrong(lab.iidRestartReport, [IID_RESTART]),
   entropyForms: {
     call: lab.entropyForms,
-    args: [ENTROPY_TRACE, lab.nonIidResult(ASSESSMENT), []],
+    args: [ENTROPY_TRACE, lab.nonIidReport(ASSESSMENT), []],
     takes: [nothing, nothing, texts],
   },
   fewPairsWarning: { call: lab.fewPairsWarning, args: [SAMPLES], takes: [isBytes] },
-  formatIidText: onlyWrong(lab.formatIidText, [IID, FORM]),
-  iidJson: onlyWrong(lab.iidJson, [IID, FORM]),
-  iidPage: onlyWrong(lab.iidPage, [IID, FORM]),
-  formatIidRestartText: onlyWrong(lab.formatIidRestartText, [IID_RESTART]),
-  iidRestartJson: onlyWrong(lab.iidRestartJson, [IID_RESTART]),
-  iidRestartPage: onlyWrong(lab.iidRestartPage, [IID_RESTART]),
-  restartPage: onlyWrong(lab.restartPage, [RESTART]),
-  formatRestartText: onlyWrong(lab.formatRestartText, [RESTART]),
-  restartJson: onlyWrong(lab.restartJson, [RESTART]),
-  conditionedPage: { call: lab.conditionedPage, args: [CONDITIONED], takes: [nothing] },
-  conditionedJson: { call: lab.conditionedJson, args: [CONDITIONED], takes: [nothing] },
-  formatConditionedText: { call: lab.formatConditionedText, args: [CONDITIONED], takes: [nothing] },
-  entropyJson: { call: lab.entropyJson, args: [ASSESSMENT], takes: [nothing] },
-  formatEntropyText: { call: lab.formatEntropyText, args: [ASSESSMENT], takes: [nothing] },
   bitsText: { call: lab.bitsText, args: [1], takes: [integer(0)] },
   tooFewWarning: { call: lab.tooFewWarning, args: [1], takes: [integer(0)] },
   estimatorText: {
@@ -227,6 +212,7 @@ const TABLE: Readonly<Record<string, Callee>> = {
     args: [REPORT],
     takes: [nothing],
   },
+  textOf: { call: lab.textOf, args: [[['a']]], takes: [emptyList] },
   alignColumns: { call: lab.alignColumns, args: [[['a'], ['b']]], takes: [nothing] },
   countText: { call: lab.countText, args: [1, 'row'], takes: [integer(0), optional(isText)] },
   createdText: {

@@ -1,6 +1,6 @@
 /** `phm sources test`: runs health tests and estimators on new samples. */
 
-import { entropyJson, estimatorText, formatEntropyText } from '#lab';
+import { estimatorText, nonIidReport, textOf } from '#lab';
 import { CommandError, untilInterrupted, writeJson } from '#platform/commands';
 import { grouped } from '#sp800-22';
 import {
@@ -49,16 +49,17 @@ export async function testSource(
     });
     progress.clear();
     const meetsClaim = assessment.minEntropyPerSymbol >= claim;
+    const report = nonIidReport(assessment);
     if (json) {
       writeJson(context, {
         source: name,
         claimed_min_entropy_per_symbol: claim,
         meets_claim: meetsClaim,
         health: { start_up: health.startUp, all: health.all },
-        ...entropyJson(assessment),
+        ...report.json,
       });
     } else {
-      context.outText(`${healthText(health, count)}${formatEntropyText(assessment)}`);
+      context.outText(`${healthText(health, count)}${textOf(report.text)}`);
       context.out(`Claimed for the health tests: ${claim} bits per symbol.\n`);
     }
     if (health.all.level !== 'passed') throw new CommandError('a health test failed', 1);

@@ -125,14 +125,14 @@ async function run(
   try {
     assertSamplesFit(file, samples, flags);
     for (const warning of sampleWarnings(inputName(file), read, flags)) context.err(warning);
-    const assessment = await assessSamples(samples, flags, progress);
+    const report = await assessSamples(samples, flags, progress);
     progress.clear();
     const trace = traceOf(file, read, flags, { created, ...context.software() });
     const warnings = sampleWarnings(itemName(file), read, flags);
-    const { text, json, html } = entropyForms(trace, assessment, warnings);
+    const { text, json, html } = entropyForms(trace, report, warnings);
     context.outText(flags.json ? json : text);
     if (target !== null) replaceFile(target, html);
-    return assessment.page().passed;
+    return report.page.passed;
   } finally {
     progress.clear();
     samples.fill(0);

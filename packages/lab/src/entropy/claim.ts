@@ -1,4 +1,5 @@
 /** How the designer's claim and the estimates lead to the assessed entropy (SP 800-90B §3.1.3, §3.1.4). */
+import type { IidRestartAssessment, RestartAward } from '../../../sp800-90b/src/index.ts';
 import { figure } from './figures.ts';
 
 /** Figures in bits per symbol; `null` if unknown or, for the last two, if a test failed. */
@@ -23,6 +24,18 @@ export function initialClaim(
   return { hSubmitter: hSubmitter ?? null, hInitial };
 }
 
+/** Returns the claim of restart tests, which are given H_I. */
+export function restartClaim(
+  hSubmitter: number | undefined,
+  { initialMinEntropy, minEntropyPerSymbol }: RestartAward | IidRestartAssessment,
+): EntropyClaim {
+  return {
+    hSubmitter: hSubmitter ?? null,
+    hInitial: initialMinEntropy,
+    assessed: minEntropyPerSymbol,
+  };
+}
+
 /** Estimates from consecutive samples, in bits per symbol; `hBitstring` in bits per bit, null without a bit string. */
 export interface InitialFigures {
   readonly hOriginal: number;
@@ -45,11 +58,10 @@ export function initialFormula(figures: InitialFigures, claim: EntropyClaim): st
   return `H_I = min(${parts.join(', ')}) = ${initialText(hInitial)}`;
 }
 
-export function claimText(claim: EntropyClaim | null): string {
-  if (claim === null) return '';
+export function claimText(claim: EntropyClaim): string {
   const { hSubmitter, hInitial, assessed } = claim;
   const submitter = hSubmitter === null ? 'not given' : figure(hSubmitter);
-  return `\nH_submitter ${submitter} -> H_I ${initialText(hInitial)} -> ${assessedText(claim, assessed)}\n`;
+  return `H_submitter ${submitter} -> H_I ${initialText(hInitial)} -> ${assessedText(claim, assessed)}`;
 }
 
 function initialText(hInitial: number | null): string {

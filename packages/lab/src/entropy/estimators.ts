@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Outcomes,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/text.ts';
+import { alignColumns, type Paragraph } from '../report/text.ts';
 import { figure, snakeCase } from './figures.ts';
 
 /** Names and sections of SP 800-90B. */
@@ -24,6 +24,21 @@ const TITLES: Readonly<Record<EstimatorName, string>> = {
   lz78y: '6.3.10 LZ78Y',
 };
 
+/** Returns the paragraphs of the text: the table, and why estimators have no figure. */
+export function estimatorsText(
+  heading: string[],
+  columns: readonly (Outcomes | null)[],
+): Paragraph[] {
+  const reasons = ESTIMATOR_NAMES.flatMap((name) => {
+    const outcome = columns.map((outcomes) => outcomes?.[name]).find(isUnexpectedlyAbsent);
+    return outcome && !outcome.applicable ? [`  ${TITLES[name].slice(7)}: ${outcome.reason}`] : [];
+  });
+  return [
+    alignColumns([heading, ...estimatorRows(columns)]),
+    reasons.length === 0 ? [] : ['Without a figure:', ...reasons],
+  ];
+}
+
 /** Returns a row for each estimator: its name, and its estimates. */
 export function estimatorRows(columns: readonly (Outcomes | null)[]): string[][] {
   return ESTIMATOR_NAMES.map((name) => [
@@ -32,22 +47,12 @@ export function estimatorRows(columns: readonly (Outcomes | null)[]): string[][]
   ]);
 }
 
-export function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]): string[] {
-  const rows = estimatorRows(columns);
-  const reasons = ESTIMATOR_NAMES.flatMap((name) => {
-    const outcome = columns.map((outcomes) => outcomes?.[name]).find(isUnexpectedlyAbsent);
-    return outcome && !outcome.applicable ? [`  ${TITLES[name].slice(7)}: ${outcome.reason}`] : [];
-  });
-  const table = alignColumns([heading, ...rows]);
-  return reasons.length === 0 ? table : [...table, '', 'Without a figure:', ...reasons];
-}
-
 /** True if the result is missing for another reason than that the estimator is for binary input only. */
 function isUnexpectedlyAbsent(outcome: Outcome | undefined): boolean {
   return outcome?.applicable === false && outcome.reason !== 'for binary input only';
 }
 
-export function cell(outcome: Outcome | undefined): string {
+function cell(outcome: Outcome | undefined): string {
   return outcome?.applicable ? figure(outcome.minEntropy) : '-';
 }
 

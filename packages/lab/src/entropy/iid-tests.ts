@@ -8,7 +8,7 @@ import {
   STATISTIC_NAMES,
   type StatisticName,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/text.ts';
+import { alignColumns, type Paragraph, resultText } from '../report/text.ts';
 import { snakeCase } from './figures.ts';
 import type { EntropyPageParts } from './page.ts';
 import { IID_TESTS } from './rules.ts';
@@ -36,13 +36,15 @@ const TITLES: Readonly<Record<StatisticName, string>> = {
   compression: '5.1.11 compression',
 };
 
-export function testLines(tests: IidTests): string[] {
+/** Returns the paragraphs of the text, of which the first has `title` above it, if there is one. */
+export function testsText(tests: IidTests, title: readonly string[] = []): Paragraph[] {
   const { permutations, seed } = tests.permutation;
   return [
-    ...alignColumns(testRows(tests)),
-    '',
-    ...alignColumns(permutationRows(tests)),
-    `${grouped(permutations)} permutations made, of at most ${grouped(PERMUTATIONS)}, seed ${seed}`,
+    [...title, ...alignColumns(testRows(tests))],
+    [
+      ...alignColumns(permutationRows(tests)),
+      `${grouped(permutations)} permutations made, of at most ${grouped(PERMUTATIONS)}, seed ${seed}`,
+    ],
   ];
 }
 
@@ -60,7 +62,7 @@ function testRows({ independence, goodnessOfFit, longestRepeat }: IidTests): str
     result.statistic.toFixed(6),
     `${result.degreesOfFreedom}`,
     result.pValue.toPrecision(6),
-    canFail(result) ? verdict(result.passed) : 'passed, no degrees of freedom',
+    canFail(result) ? resultText(result.passed) : 'passed, no degrees of freedom',
   ];
   return [
     ['test', 'statistic', 'degrees of freedom', 'p-value', 'result'],
@@ -71,7 +73,7 @@ function testRows({ independence, goodnessOfFit, longestRepeat }: IidTests): str
       `${longestRepeat.length}`,
       '-',
       longestRepeat.probability.toPrecision(6),
-      verdict(longestRepeat.passed),
+      resultText(longestRepeat.passed),
     ],
   ];
 }
@@ -87,7 +89,7 @@ function permutationRows({ permutation }: IidTests): string[][] {
 function countCells(title: string, counts: PermutationCounts): string[] {
   const { statistic, greater, equal, less, passed } = counts;
   const value = Number.isInteger(statistic) ? `${statistic}` : statistic.toFixed(6);
-  return [title, value, `${greater}`, `${equal}`, `${less}`, verdict(passed)];
+  return [title, value, `${greater}`, `${equal}`, `${less}`, resultText(passed)];
 }
 
 /** False for a chi-square test that no degree of freedom is left for: its p-value is 1 for any statistic. */
@@ -97,7 +99,7 @@ function canFail({ degreesOfFreedom }: IidTests['independence']): boolean {
 
 /** Returns the verdict on all data sets; one that passed says how many tests could not fail. */
 export function iidTestsText(tests: readonly IidTests[]): string {
-  if (!tests.every(({ passed }) => passed)) return verdict(false);
+  if (!tests.every(({ passed }) => passed)) return resultText(false);
   const chiSquares = tests.flatMap(({ independence, goodnessOfFit }) => [
     independence,
     goodnessOfFit,
@@ -105,12 +107,8 @@ export function iidTestsText(tests: readonly IidTests[]): string {
   const idle = chiSquares.filter((result) => !canFail(result)).length;
   const all = tests.length * IID_TESTS;
   return idle === 0
-    ? verdict(true)
-    : `${verdict(true)}, ${idle} of ${all} without degrees of freedom`;
-}
-
-export function verdict(passed: boolean): string {
-  return passed ? 'passed' : 'FAILED';
+    ? resultText(true)
+    : `${resultText(true)}, ${idle} of ${all} without degrees of freedom`;
 }
 
 export function permutationFacts({ permutation }: IidTests, of: string): [string, string][] {

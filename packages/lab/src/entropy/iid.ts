@@ -6,72 +6,77 @@ import {
   type IidAssessment,
   type IidRestartAssessment,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/text.ts';
+import { alignColumns, type Paragraph } from '../report/text.ts';
+import { initialClaim, restartClaim } from './claim.ts';
 import { bitstringPart } from './coverage.ts';
 import {
-  bitsText,
+  estimateFigures,
+  estimateRows,
   estimates,
   estimateText,
   figure,
   H_PRIME_REMARK,
+  hPrimeFigure,
   hPrimeText,
   OTHER_TRACK_REMARK,
   perBitName,
+  sampleFigures,
+  samplesText,
   sizes,
   snakeCase,
-  valuesText,
 } from './figures.ts';
 import {
   DEGREES_SIGN,
   iidTestsText,
   permutationFacts,
-  testLines,
   testsJson,
+  testsText,
   testTables,
-  verdict,
 } from './iid-tests.ts';
 import type { EntropyPageParts } from './page.ts';
-import { awardParts, awardText, checksTable } from './restarts.ts';
+import type { EntropyReport } from './report.ts';
+import { awardJson, awardParts, awardRows, checksTable } from './restarts.ts';
 import { iidRule, restartRule } from './rules.ts';
 
-const IID_CAVEAT = `The tests look for signs that the samples are not independent and identically distributed (IID). Passing proves
-neither that they are nor that there is entropy: the output of a deterministic generator passes. The IID track also
-needs an argument from the source (SP 800-90B section 3.1.2).
-`;
+const CAVEAT = [
+  'The tests look for signs that the samples are not independent and identically distributed (IID). Passing proves',
+  'neither that they are nor that there is entropy: the output of a deterministic generator passes. The IID track also',
+  'needs an argument from the source (SP 800-90B section 3.1.2).',
+];
 
-/** `conditioned`: the samples are conditioned output, of which h' is wanted. */
-interface IidForm {
-  readonly conditioned: boolean;
+/** Returns the report on consecutive samples, or on conditioned output; without `hSubmitter`, no claim was given. */
+export function iidReport(assessment: IidAssessment, hSubmitter?: number): EntropyReport {
+  return {
+    text: iidText(assessment),
+    json: iidJson(assessment),
+    claim: isConditioned(assessment)
+      ? null
+      : initialClaim(hSubmitter, assessment.minEntropyPerSymbol),
+    page: iidPage(assessment),
+  };
 }
 
-export function formatIidText(assessment: IidAssessment, { conditioned }: IidForm): string {
-  const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, tested, tests } = assessment;
-  const lines = [
-    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
-    '',
-    ...(tested === 'samples' ? [] : [`${bitStringText(assessment)}:`]),
-    ...testLines(tests),
-    '',
-    ...iidRule([tests]),
-    '',
-    ...alignColumns(mostCommonRows(assessment)),
-    '',
-    ...alignColumns(
+/** The bits of conditioned output are tested, of which h' is wanted. */
+function isConditioned({ tested }: IidAssessment): boolean {
+  return tested === 'bit string';
+}
+
+function iidText(assessment: IidAssessment): Paragraph[] {
+  const { tests } = assessment;
+  const conditioned = isConditioned(assessment);
+  const results = ['IID tests', iidTestsText([tests])];
+  return [
+    [samplesText(assessment)],
+    ...testsText(tests, conditioned ? [`${bitStringText(assessment)}:`] : []),
+    iidRule([tests]),
+    alignColumns(mostCommonRows(assessment)),
+    alignColumns(
       conditioned
-        ? [
-            ['IID tests', iidTestsText([tests])],
-            ["h'", hPrimeCell(assessment)],
-          ]
-        : [
-            ['H_original', `${figure(hOriginal)} bits per symbol`],
-            ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} bits per bit`],
-            ['IID tests', iidTestsText([tests])],
-            ['Estimate', iidEstimateText(assessment)],
-          ],
+        ? [results, ["h'", hPrimeCell(assessment)]]
+        : [...estimateRows(assessment), results, ['Estimate', iidEstimateText(assessment)]],
     ),
-    '',
+    CAVEAT,
   ];
-  return `${lines.join('\n')}\n${IID_CAVEAT}`;
 }
 
 /** Says that the bits of conditioned output were tested. */
@@ -86,8 +91,7 @@ function hPrimeOf({ hBitstring, tests }: IidAssessment): number | null {
 
 function hPrimeCell(assessment: IidAssessment): string {
   const hPrime = hPrimeOf(assessment);
-  if (hPrime === null) return NOTHING_IID;
-  return `${figure(hPrime)} bits per bit, for assess-conditioning --h-prime`;
+  return hPrime === null ? NOTHING_IID : hPrimeFigure(hPrime);
 }
 
 const NOTHING_IID = 'nothing: use the non-IID track, without --iid';
@@ -97,33 +101,24 @@ function iidEstimateText({ minEntropyPerSymbol, bitsPerSymbol }: IidAssessment):
   return estimateText(minEntropyPerSymbol, bitsPerSymbol);
 }
 
-/** Returns the assessment with the field names of the JSON output. */
-export function iidJson(
-  assessment: IidAssessment,
-  { conditioned }: IidForm,
-): Record<string, unknown> {
-  const { samples, bitsPerSymbol, minEntropyPerSymbol } = assessment;
+function iidJson(assessment: IidAssessment): object {
   return {
     track: 'iid',
-    samples,
-    enough_samples: samples >= ASSESSMENT_SAMPLES,
-    bits_per_symbol: bitsPerSymbol,
+    ...sampleFigures(assessment),
     alphabet_size: assessment.alphabetSize,
-    tested: assessment.tested === 'samples' ? 'samples' : 'bitstring',
+    tested: isConditioned(assessment) ? 'bitstring' : 'samples',
     iid_tests: testsJson(assessment.tests),
     literal: snakeCase(assessment.literal),
     bitstring: assessment.bitstring && snakeCase(assessment.bitstring),
     bitstring_bits: assessment.bitstringBits,
-    ...(conditioned && { h_prime: hPrimeOf(assessment) }),
-    h_original: assessment.hOriginal,
-    h_bitstring: assessment.hBitstring,
-    min_entropy_per_symbol: minEntropyPerSymbol,
-    min_entropy_per_bit: minEntropyPerSymbol && minEntropyPerSymbol / bitsPerSymbol,
+    ...(isConditioned(assessment) && { h_prime: hPrimeOf(assessment) }),
+    ...estimateFigures(assessment),
   };
 }
 
-export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): EntropyPageParts {
-  const { hBitstring, bitsPerSymbol, minEntropyPerSymbol, tested, tests } = assessment;
+function iidPage(assessment: IidAssessment): EntropyPageParts {
+  const { hBitstring, bitsPerSymbol, minEntropyPerSymbol, tests } = assessment;
+  const conditioned = isConditioned(assessment);
   const perBit: [string, string][] =
     conditioned || minEntropyPerSymbol === null
       ? []
@@ -134,7 +129,7 @@ export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): En
     verdict: iidVerdict(assessment, conditioned),
     initial: conditioned || !tests.passed ? null : assessment,
     remarks: [
-      ...(tested === 'samples' ? [] : [`${bitStringText(assessment)}.`]),
+      ...(conditioned ? [`${bitStringText(assessment)}.`] : []),
       ...(tests.passed ? (conditioned ? [H_PRIME_REMARK] : []) : [OTHER_TRACK_REMARK]),
     ],
     facts: [
@@ -145,13 +140,13 @@ export function iidPage(assessment: IidAssessment, { conditioned }: IidForm): En
     ],
     tables: [
       { title: 'Most common value estimate', rows: mostCommonRows(assessment) },
-      ...testTables(tests, tested === 'samples' ? '' : ', of the bit string'),
+      ...testTables(tests, conditioned ? ', of the bit string' : ''),
     ],
     rule: iidRule([tests]),
     signs: [DEGREES_SIGN],
     bitsPerSymbol,
     bitstring: bitstringPart(assessment),
-    caveat: IID_CAVEAT,
+    caveat: CAVEAT,
   };
 }
 
@@ -162,61 +157,42 @@ function iidVerdict(assessment: IidAssessment, conditioned: boolean): string {
   return hPrime === null ? passed : `${passed}. ${hPrimeText(hPrime)}`;
 }
 
-export function formatIidRestartText(assessment: IidRestartAssessment): string {
-  const { sanityCheck, hRows, hColumns, initialMinEntropy, rowTests, columnTests } = assessment;
-  const { minEntropyPerSymbol } = assessment;
-  const { maxCount, cutoff } = sanityCheck;
-  const lines = [
-    'Rows: restart by restart',
-    ...testLines(rowTests),
-    '',
-    'Columns: the same sample of every restart',
-    ...testLines(columnTests),
-    '',
-    ...iidRule([rowTests, columnTests]),
-    '',
-    ...alignColumns(restartMostCommonRows(assessment)),
-    '',
-    ...alignColumns([
-      ['H_I', figure(initialMinEntropy), 'as given'],
-      ['H_r', figure(hRows), 'most common value in the rows'],
-      ['H_c', figure(hColumns), 'most common value in the columns'],
-      ['IID tests', iidTestsText([rowTests, columnTests]), 'of rows and columns'],
-      [
-        'Sanity check',
-        verdict(sanityCheck.passed),
-        `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`,
-      ],
-      ['Validation', verdict(assessment.validationPassed), 'min(H_r, H_c) >= H_I / 2'],
-      minEntropyPerSymbol === null
-        ? ['Assessed', 'nothing', 'use the non-IID track, without --iid']
-        : ['Assessed', figure(minEntropyPerSymbol), awardText(assessment)],
-    ]),
-    '',
-  ];
-  return `${lines.join('\n')}\n${IID_CAVEAT}`;
-}
-
-export function iidRestartJson(assessment: IidRestartAssessment): Record<string, unknown> {
-  const { sanityCheck, rowTests, columnTests } = assessment;
+/** Returns the report on restarts; without `hSubmitter`, no claim was given. */
+export function iidRestartReport(
+  assessment: IidRestartAssessment,
+  hSubmitter?: number,
+): EntropyReport {
   return {
-    track: 'iid',
-    bits_per_symbol: assessment.bitsPerSymbol,
-    alphabet_size: assessment.alphabetSize,
-    h_initial: assessment.initialMinEntropy,
-    sanity_check: snakeCase(sanityCheck),
-    row_tests: testsJson(rowTests),
-    column_tests: testsJson(columnTests),
-    rows: snakeCase(assessment.rows),
-    columns: snakeCase(assessment.columns),
-    h_rows: assessment.hRows,
-    h_columns: assessment.hColumns,
-    validation_passed: assessment.validationPassed,
-    min_entropy_per_symbol: assessment.minEntropyPerSymbol,
+    text: iidRestartText(assessment),
+    json: {
+      track: 'iid',
+      ...awardJson(assessment, {
+        row_tests: testsJson(assessment.rowTests),
+        column_tests: testsJson(assessment.columnTests),
+        rows: snakeCase(assessment.rows),
+        columns: snakeCase(assessment.columns),
+      }),
+    },
+    claim: restartClaim(hSubmitter, assessment),
+    page: iidRestartPage(assessment),
   };
 }
 
-export function iidRestartPage(assessment: IidRestartAssessment): EntropyPageParts {
+function iidRestartText(assessment: IidRestartAssessment): Paragraph[] {
+  const { rowTests, columnTests } = assessment;
+  const tests = [rowTests, columnTests];
+  const notes = ['most common value in the rows', 'most common value in the columns'] as const;
+  return [
+    ...testsText(rowTests, ['Rows: restart by restart']),
+    ...testsText(columnTests, ['Columns: the same sample of every restart']),
+    iidRule(tests),
+    alignColumns(restartMostCommonRows(assessment)),
+    alignColumns(awardRows(assessment, notes, tests)),
+    CAVEAT,
+  ];
+}
+
+function iidRestartPage(assessment: IidRestartAssessment): EntropyPageParts {
   const { rowTests, columnTests, sanityCheck } = assessment;
   const award = awardParts(assessment, [rowTests, columnTests]);
   return {
@@ -235,7 +211,7 @@ export function iidRestartPage(assessment: IidRestartAssessment): EntropyPagePar
     ],
     rule: [...restartRule(sanityCheck), ...iidRule([rowTests, columnTests])],
     signs: [DEGREES_SIGN],
-    caveat: IID_CAVEAT,
+    caveat: CAVEAT,
   };
 }
 

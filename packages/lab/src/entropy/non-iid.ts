@@ -1,79 +1,64 @@
 /** The report on the non-IID track: of samples, and of conditioned output. */
 
 import { grouped } from '../../../sp800-22/src/index.ts';
-import {
-  ASSESSMENT_SAMPLES,
-  type ConditionedAssessment,
-  type NonIidAssessment,
-} from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/text.ts';
+import type { ConditionedAssessment, NonIidAssessment } from '../../../sp800-90b/src/index.ts';
+import { alignColumns, type Paragraph } from '../report/text.ts';
 import { initialClaim } from './claim.ts';
 import { bitstringPart } from './coverage.ts';
-import { absenceSigns, estimatorRows, outcomesJson, outcomeTable } from './estimators.ts';
+import { absenceSigns, estimatorRows, estimatorsText, outcomesJson } from './estimators.ts';
 import {
   bitsText,
+  estimateFigures,
+  estimateRows,
   estimates,
   estimateText,
   figure,
   H_PRIME_REMARK,
+  hPrimeFigure,
   hPrimeText,
   perBitName,
+  sampleFigures,
+  samplesText,
   sizes,
-  valuesText,
 } from './figures.ts';
 import type { EntropyPageParts } from './page.ts';
-import type { EntropyResult } from './report.ts';
+import type { EntropyReport } from './report.ts';
 
-const CAVEAT = `This is an estimate by the non-IID track of SP 800-90B, from these samples only. It does not prove entropy:
-the output of a deterministic generator scores as high.
-`;
+const CAVEAT = [
+  'This is an estimate by the non-IID track of SP 800-90B, from these samples only. It does not prove entropy:',
+  'the output of a deterministic generator scores as high.',
+];
 
-/** Returns the result of the non-IID track; without `hSubmitter`, no claim was given. */
-export function nonIidResult(assessment: NonIidAssessment, hSubmitter?: number): EntropyResult {
+/** Returns the report on consecutive samples; without `hSubmitter`, no claim was given. */
+export function nonIidReport(assessment: NonIidAssessment, hSubmitter?: number): EntropyReport {
   return {
-    text: () => formatEntropyText(assessment),
-    json: () => entropyJson(assessment),
+    text: nonIidText(assessment),
+    json: nonIidJson(assessment),
     claim: initialClaim(hSubmitter, assessment.minEntropyPerSymbol),
-    page: () => nonIidPage(assessment),
+    page: nonIidPage(assessment),
   };
 }
 
-export function formatEntropyText(assessment: NonIidAssessment): string {
-  const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, minEntropyPerSymbol } =
-    assessment;
-  const lines = [
-    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
-    '',
-    ...outcomeTable(
-      ['min-entropy', 'bits per symbol', 'bits per bit of bit string'],
-      [assessment.literal, assessment.bitstring],
-    ),
-    '',
-    ...alignColumns([
-      ['H_original', `${figure(hOriginal)} bits per symbol`],
-      ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} bits per bit`],
-      ['Estimate', estimateText(minEntropyPerSymbol, bitsPerSymbol)],
-    ]),
-    '',
+function nonIidText(assessment: NonIidAssessment): Paragraph[] {
+  const { literal, bitstring, minEntropyPerSymbol, bitsPerSymbol } = assessment;
+  const heading = ['min-entropy', 'bits per symbol', 'bits per bit of bit string'];
+  const estimate = ['Estimate', estimateText(minEntropyPerSymbol, bitsPerSymbol)];
+  return [
+    [samplesText(assessment)],
+    ...estimatorsText(heading, [literal, bitstring]),
+    alignColumns([...estimateRows(assessment), estimate]),
+    CAVEAT,
   ];
-  return `${lines.join('\n')}\n${CAVEAT}`;
 }
 
-/** Returns the assessment with the field names of the JSON output. */
-export function entropyJson(assessment: NonIidAssessment): Record<string, unknown> {
-  const { samples, bitsPerSymbol, minEntropyPerSymbol } = assessment;
+function nonIidJson(assessment: NonIidAssessment): object {
   return {
-    samples,
-    enough_samples: samples >= ASSESSMENT_SAMPLES,
-    bits_per_symbol: bitsPerSymbol,
+    ...sampleFigures(assessment),
     alphabet_size: assessment.alphabetSize,
     literal: outcomesJson(assessment.literal),
     bitstring: assessment.bitstring && outcomesJson(assessment.bitstring),
     bitstring_bits: assessment.bitstringBits,
-    h_original: assessment.hOriginal,
-    h_bitstring: assessment.hBitstring,
-    min_entropy_per_symbol: minEntropyPerSymbol,
-    min_entropy_per_bit: minEntropyPerSymbol / bitsPerSymbol,
+    ...estimateFigures(assessment),
   };
 }
 
@@ -102,31 +87,28 @@ function nonIidPage(assessment: NonIidAssessment): EntropyPageParts {
   };
 }
 
-export function formatConditionedText(assessment: ConditionedAssessment): string {
+/** Returns the report on conditioned output. */
+export function conditionedReport(assessment: ConditionedAssessment): EntropyReport {
   const { samples, bitsPerSymbol, bits, bitstring, hPrime } = assessment;
-  const lines = [
-    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${grouped(bits)} bits assessed`,
-    '',
-    ...outcomeTable(['min-entropy', 'bits per bit'], [bitstring]),
-    '',
-    `h'  ${figure(hPrime)} bits per bit, for assess-conditioning --h-prime`,
-    '',
-  ];
-  return `${lines.join('\n')}\n${CAVEAT}`;
-}
-
-export function conditionedJson(assessment: ConditionedAssessment): Record<string, unknown> {
   return {
-    samples: assessment.samples,
-    enough_samples: assessment.samples >= ASSESSMENT_SAMPLES,
-    bits_per_symbol: assessment.bitsPerSymbol,
-    bits: assessment.bits,
-    bitstring: outcomesJson(assessment.bitstring),
-    h_prime: assessment.hPrime,
+    text: [
+      [`${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${grouped(bits)} bits assessed`],
+      ...estimatorsText(['min-entropy', 'bits per bit'], [bitstring]),
+      [`h'  ${hPrimeFigure(hPrime)}`],
+      CAVEAT,
+    ],
+    json: {
+      ...sampleFigures(assessment),
+      bits,
+      bitstring: outcomesJson(bitstring),
+      h_prime: hPrime,
+    },
+    claim: null,
+    page: conditionedPage(assessment),
   };
 }
 
-export function conditionedPage(assessment: ConditionedAssessment): EntropyPageParts {
+function conditionedPage(assessment: ConditionedAssessment): EntropyPageParts {
   const { samples, bitsPerSymbol, bits, bitstring, hPrime } = assessment;
   const heading = ['estimator', 'bits per bit'];
   return {

@@ -12,9 +12,11 @@ import {
   traceSection,
 } from '../report/html/report-section.ts';
 import { fieldRows } from '../report/identity.ts';
+import type { Paragraph } from '../report/text.ts';
 import { type EntropyClaim, type InitialFigures, initialFormula } from './claim.ts';
 import { type BitstringPart, coverageRows } from './coverage.ts';
 import { figure } from './figures.ts';
+import type { EntropyReport } from './report.ts';
 import { DIGITS_NOTE, ESTIMATOR_NOTE } from './rules.ts';
 import { type EntropyTrace, entropyTraceRows } from './trace.ts';
 
@@ -37,7 +39,7 @@ export interface EntropyPageParts {
   readonly signs: readonly string[];
   readonly bitsPerSymbol: number;
   readonly bitstring: BitstringPart | null;
-  readonly caveat: string;
+  readonly caveat: Paragraph;
 }
 
 const STANDARD = 'NIST SP 800-90B (January 2018)';
@@ -45,8 +47,8 @@ const STANDARD = 'NIST SP 800-90B (January 2018)';
 /** Returns the page as text. Only its date differs for the same input, options and seed. `warnings` are sentences. */
 export function formatEntropyPage(
   trace: EntropyTrace,
-  parts: EntropyPageParts,
-  { claim, warnings }: { claim: EntropyClaim | null; warnings: readonly string[] },
+  { page: parts, claim }: Pick<EntropyReport, 'page' | 'claim'>,
+  warnings: readonly string[],
 ): string {
   const { title, tables, rule, signs, caveat } = parts;
   const { report, input } = trace;
@@ -62,7 +64,7 @@ export function formatEntropyPage(
 <main>
 ${reportTable(reportRows(trace, parts), isReadWhole(input))}
 ${verdictSection(parts, claim)}
-<section class="limits"><h2>What this does not prove</h2><p>${caveat.trim().replaceAll('\n', ' ')}</p>
+<section class="limits"><h2>What this does not prove</h2><p>${caveat.join(' ')}</p>
 ${warnings.map((warning) => markup`<p><b>Warning</b>: ${warning}</p>`)}</section>
 ${rule.length === 0 ? NOTHING : textSection('Decision rule', rule)}
 ${tables.map(tableSection)}

@@ -1,20 +1,20 @@
 /**
- * The report of `phm assess-entropy` in its forms: text, JSON and page. The page of `phm testbench` writes them too, so
- * that both write the same bytes.
+ * The report of `phm assess-entropy`: what each kind of assessment fills, and its forms. The page of `phm testbench` writes
+ * them too, so that both write the same bytes.
  */
 
+import type { Report } from '../report/model.ts';
+import { alignColumns, textOf } from '../report/text.ts';
 import { claimJson, claimText, type EntropyClaim } from './claim.ts';
 import { type EntropyPageParts, formatEntropyPage } from './page.ts';
-import { type EntropyTrace, traceText } from './trace.ts';
+import { type EntropyTrace, entropyTraceRows } from './trace.ts';
 import { warningSentence } from './warnings.ts';
 
-/** What an assessment contributes to each form. */
-export interface EntropyResult {
-  readonly text: () => string;
-  readonly json: () => Record<string, unknown>;
+/** The report on an assessment, without the trace. */
+export interface EntropyReport extends Report {
   /** Null for conditioned output. */
   readonly claim: EntropyClaim | null;
-  readonly page: () => EntropyPageParts;
+  readonly page: EntropyPageParts;
 }
 
 /** Each ends with a line end. */
@@ -27,16 +27,20 @@ interface EntropyForms {
 /** Returns the report. `warnings` have the form of standard error: `warning: …`, without a full stop. */
 export function entropyForms(
   trace: EntropyTrace,
-  { text, json, claim, page }: EntropyResult,
+  report: EntropyReport,
   warnings: readonly string[],
 ): EntropyForms {
-  const parts = page();
+  const { text, json, claim, page } = report;
   const sentences = warnings.map(warningSentence);
-  const warningLines = sentences.map((sentence) => `\nWarning: ${sentence}\n`).join('');
-  const record = { ...trace, warnings: sentences, ...json(), ...claimJson(claim) };
+  const record = { ...trace, warnings: sentences, ...json, ...claimJson(claim) };
   return {
-    text: `${text()}${warningLines}${traceText(trace, parts)}${claimText(claim)}`,
+    text: textOf([
+      ...text,
+      ...sentences.map((sentence) => [`Warning: ${sentence}`]),
+      alignColumns(entropyTraceRows(trace, page)),
+      claim ? [claimText(claim)] : [],
+    ]),
     json: `${JSON.stringify(record)}\n`,
-    html: formatEntropyPage(trace, parts, { claim, warnings: sentences }),
+    html: formatEntropyPage(trace, report, sentences),
   };
 }

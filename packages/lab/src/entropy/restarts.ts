@@ -6,61 +6,38 @@ import type {
   RestartAssessment,
   RestartAward,
 } from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/text.ts';
-import { absenceSigns, estimatorRows, outcomesJson, outcomeTable } from './estimators.ts';
+import { alignColumns, resultText } from '../report/text.ts';
+import { restartClaim } from './claim.ts';
+import { absenceSigns, estimatorRows, estimatorsText, outcomesJson } from './estimators.ts';
 import { figure, OTHER_TRACK_REMARK, snakeCase } from './figures.ts';
 import { iidTestsText } from './iid-tests.ts';
 import type { EntropyPageParts } from './page.ts';
+import type { EntropyReport } from './report.ts';
 import { restartRule } from './rules.ts';
 
 /** The figure of restart tests rests on two data sets. */
-const RESTART_CAVEAT = `The assessed figure rests on these restarts and on H_I as given. It does not prove entropy: the output of a
-deterministic generator scores as high.
-`;
+const CAVEAT = [
+  'The assessed figure rests on these restarts and on H_I as given. It does not prove entropy: the output of a',
+  'deterministic generator scores as high.',
+];
 
-export function formatRestartText(assessment: RestartAssessment): string {
-  const { sanityCheck, hRows, hColumns, initialMinEntropy, validationPassed } = assessment;
-  const { maxCount, cutoff, passed } = sanityCheck;
-  const lines = [
-    ...outcomeTable(
-      ['min-entropy, bits per symbol', 'rows', 'columns'],
-      [assessment.rows, assessment.columns],
-    ),
-    '',
-    ...alignColumns([
-      ['H_I', figure(initialMinEntropy), 'as given'],
-      ['H_r', figure(hRows), 'rows: restart by restart'],
-      ['H_c', figure(hColumns), 'columns: the same sample of every restart'],
-      [
-        'Sanity check',
-        passed ? 'passed' : 'FAILED',
-        `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`,
-      ],
-      ['Validation', validationPassed ? 'passed' : 'FAILED', 'min(H_r, H_c) >= H_I / 2'],
-      ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)],
-    ]),
-    '',
-  ];
-  return `${lines.join('\n')}\n${RESTART_CAVEAT}`;
-}
-
-export function restartJson(assessment: RestartAssessment): Record<string, unknown> {
-  const { sanityCheck, minEntropyPerSymbol } = assessment;
+/** Returns the report on the non-IID track; without `hSubmitter`, no claim was given. */
+export function restartReport(assessment: RestartAssessment, hSubmitter?: number): EntropyReport {
+  const { rows, columns } = assessment;
+  const notes = ['rows: restart by restart', 'columns: the same sample of every restart'] as const;
   return {
-    bits_per_symbol: assessment.bitsPerSymbol,
-    alphabet_size: assessment.alphabetSize,
-    h_initial: assessment.initialMinEntropy,
-    sanity_check: snakeCase(sanityCheck),
-    rows: outcomesJson(assessment.rows),
-    columns: outcomesJson(assessment.columns),
-    h_rows: assessment.hRows,
-    h_columns: assessment.hColumns,
-    validation_passed: assessment.validationPassed,
-    min_entropy_per_symbol: minEntropyPerSymbol,
+    text: [
+      ...estimatorsText(['min-entropy, bits per symbol', 'rows', 'columns'], [rows, columns]),
+      alignColumns(awardRows(assessment, notes)),
+      CAVEAT,
+    ],
+    json: awardJson(assessment, { rows: outcomesJson(rows), columns: outcomesJson(columns) }),
+    claim: restartClaim(hSubmitter, assessment),
+    page: restartPage(assessment),
   };
 }
 
-export function restartPage(assessment: RestartAssessment): EntropyPageParts {
+function restartPage(assessment: RestartAssessment): EntropyPageParts {
   const { rows, columns } = assessment;
   const heading = ['estimator', 'rows: bits per symbol', 'columns: bits per symbol'];
   return {
@@ -72,22 +49,57 @@ export function restartPage(assessment: RestartAssessment): EntropyPageParts {
     ],
     rule: restartRule(assessment.sanityCheck),
     signs: absenceSigns([rows, columns]),
-    caveat: RESTART_CAVEAT,
+    caveat: CAVEAT,
   };
 }
 
-export function awardText({
-  sanityCheck,
-  validationPassed,
-}: Pick<RestartAward, 'sanityCheck' | 'validationPassed'>): string {
-  return sanityCheck.passed && validationPassed
-    ? 'min(H_r, H_c, H_I)'
-    : '0, because a check failed';
+type Award = RestartAward | IidRestartAssessment;
+
+/** Returns the rows of the text. `notes` explain H_r and H_c; `tests` are the IID tests. */
+export function awardRows(
+  award: Award,
+  [rows, columns]: readonly [string, string],
+  tests: readonly IidTests[] = [],
+): string[][] {
+  const { sanityCheck, validationPassed, minEntropyPerSymbol } = award;
+  const { maxCount, cutoff, passed } = sanityCheck;
+  const most = `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`;
+  const isAwarded = passed && validationPassed;
+  return [
+    ['H_I', figure(award.initialMinEntropy), 'as given'],
+    ['H_r', figure(award.hRows), rows],
+    ['H_c', figure(award.hColumns), columns],
+    ...(tests.length > 0 ? [['IID tests', iidTestsText(tests), 'of rows and columns']] : []),
+    ['Sanity check', resultText(passed), most],
+    ['Validation', resultText(validationPassed), 'min(H_r, H_c) >= H_I / 2'],
+    minEntropyPerSymbol === null
+      ? ['Assessed', 'nothing', 'use the non-IID track, without --iid']
+      : [
+          'Assessed',
+          figure(minEntropyPerSymbol),
+          isAwarded ? 'min(H_r, H_c, H_I)' : '0, because a check failed',
+        ],
+  ];
+}
+
+/** Returns the members of the JSON; `parts` are those on rows and columns. */
+export function awardJson(award: Award, parts: object): object {
+  return {
+    bits_per_symbol: award.bitsPerSymbol,
+    alphabet_size: award.alphabetSize,
+    h_initial: award.initialMinEntropy,
+    sanity_check: snakeCase(award.sanityCheck),
+    ...parts,
+    h_rows: award.hRows,
+    h_columns: award.hColumns,
+    validation_passed: award.validationPassed,
+    min_entropy_per_symbol: award.minEntropyPerSymbol,
+  };
 }
 
 /** `tests` are the IID tests, which are run besides the checks of §3.1.4 on that track. */
 export function awardParts(
-  award: RestartAward | IidRestartAssessment,
+  award: Award,
   tests: readonly IidTests[],
 ): Omit<EntropyPageParts, 'title' | 'tables' | 'rule' | 'signs' | 'caveat'> {
   const { sanityCheck, validationPassed, minEntropyPerSymbol } = award;
@@ -107,7 +119,7 @@ export function awardParts(
 }
 
 function awardVerdict(
-  { sanityCheck, validationPassed, minEntropyPerSymbol }: RestartAward | IidRestartAssessment,
+  { sanityCheck, validationPassed, minEntropyPerSymbol }: Award,
   tests: readonly IidTests[],
 ): string {
   const checksPassed = sanityCheck.passed && validationPassed;
@@ -119,7 +131,7 @@ function awardVerdict(
   return `Restart tests ${passed}. Assessed entropy: ${figure(minEntropyPerSymbol)} bits per symbol`;
 }
 
-function awardRemarks(award: RestartAward | IidRestartAssessment): string[] {
+function awardRemarks(award: Award): string[] {
   const { initialMinEntropy, hRows, hColumns, minEntropyPerSymbol } = award;
   const given = `H_I ${figure(initialMinEntropy)} is as given by the operator (--initial-entropy), not computed here. The result holds only if H_I does.`;
   if (minEntropyPerSymbol === null) return [given, OTHER_TRACK_REMARK];
@@ -134,8 +146,7 @@ export function checksTable({
   hRows,
   hColumns,
   initialMinEntropy,
-}: RestartAward | IidRestartAssessment): EntropyPageParts['tables'][number] {
-  const verdict = (passed: boolean): string => (passed ? 'passed' : 'FAILED');
+}: Award): EntropyPageParts['tables'][number] {
   return {
     title: 'Restart tests',
     rows: [
@@ -145,14 +156,14 @@ export function checksTable({
         'greatest count of a value in a row or column',
         `${sanityCheck.maxCount}`,
         `at most ${sanityCheck.cutoff}`,
-        verdict(sanityCheck.passed),
+        resultText(sanityCheck.passed),
       ],
       [
         '3.1.4.2  validation',
         'min(H_r, H_c), bits per symbol',
         figure(Math.min(hRows, hColumns)),
         `at least H_I / 2 = ${figure(initialMinEntropy / 2)}`,
-        verdict(validationPassed),
+        resultText(validationPassed),
       ],
     ],
   };

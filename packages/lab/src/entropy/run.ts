@@ -12,25 +12,12 @@ import {
   type IidProgress,
   STATISTIC_NAMES,
 } from '../../../sp800-90b/src/index.ts';
-import { type EntropyClaim, initialClaim } from './claim.ts';
 import { estimatorText } from './estimators.ts';
-import {
-  formatIidRestartText,
-  formatIidText,
-  iidJson,
-  iidPage,
-  iidRestartJson,
-  iidRestartPage,
-} from './iid.ts';
-import {
-  conditionedJson,
-  conditionedPage,
-  formatConditionedText,
-  nonIidResult,
-} from './non-iid.ts';
+import { iidReport, iidRestartReport } from './iid.ts';
+import { conditionedReport, nonIidReport } from './non-iid.ts';
 import { PermutationPool } from './permutation-pool.ts';
-import type { EntropyResult } from './report.ts';
-import { formatRestartText, restartJson, restartPage } from './restarts.ts';
+import type { EntropyReport } from './report.ts';
+import { restartReport } from './restarts.ts';
 
 export interface EntropyRunFlags {
   readonly bitsPerSymbol?: number;
@@ -65,7 +52,7 @@ export function assessSamples(
   samples: Uint8Array,
   flags: EntropyRunFlags,
   progress: Progress,
-): Promise<EntropyResult> {
+): Promise<EntropyReport> {
   return flags.iid
     ? assessOnIidTrack(samples, flags, progress)
     : Promise.resolve(assessOnNonIidTrack(samples, flags, progress));
@@ -86,37 +73,23 @@ function assessOnNonIidTrack(
   samples: Uint8Array,
   flags: EntropyRunFlags,
   progress: Progress,
-): EntropyResult {
+): EntropyReport {
   const onProgress = (state: EstimatorProgress): void => progress.show(estimatorText(state));
   const options = { ...sizesOf(flags), onProgress };
   const { initialEntropy, submitterEntropy } = flags;
-  if (flags.conditioned) {
-    const result = assessConditioned(samples, options);
-    return {
-      text: () => formatConditionedText(result),
-      json: () => conditionedJson(result),
-      claim: null,
-      page: () => conditionedPage(result),
-    };
-  }
+  if (flags.conditioned) return conditionedReport(assessConditioned(samples, options));
   if (initialEntropy === undefined) {
-    return nonIidResult(assessNonIid(samples, options), submitterEntropy);
+    return nonIidReport(assessNonIid(samples, options), submitterEntropy);
   }
-  const result = assessRestarts(samples, { ...options, initialMinEntropy: initialEntropy });
-  const claim = restartClaim(flags, initialEntropy, result.minEntropyPerSymbol);
-  return {
-    text: () => formatRestartText(result),
-    json: () => restartJson(result),
-    claim,
-    page: () => restartPage(result),
-  };
+  const restarts = { ...options, initialMinEntropy: initialEntropy };
+  return restartReport(assessRestarts(samples, restarts), submitterEntropy);
 }
 
 async function assessOnIidTrack(
   samples: Uint8Array,
   flags: EntropyRunFlags,
   progress: Progress,
-): Promise<EntropyResult> {
+): Promise<EntropyReport> {
   const { seed, threads, initialEntropy, submitterEntropy, conditioned = false } = flags;
   const openRunner = (data: Uint8Array): PermutationPool => new PermutationPool(data, threads);
   const onProgress = (state: IidProgress, input = 'samples'): void =>
@@ -124,33 +97,11 @@ async function assessOnIidTrack(
   const options = { ...sizesOf(flags), seed, openRunner };
   if (initialEntropy === undefined) {
     const show = (state: IidProgress): void => onProgress(state, conditioned ? 'bits' : 'samples');
-    const result = await assessIid(samples, { ...options, conditioned, onProgress: show });
-    const claim = conditioned ? null : initialClaim(submitterEntropy, result.minEntropyPerSymbol);
-    const form = { conditioned };
-    return {
-      text: () => formatIidText(result, form),
-      json: () => iidJson(result, form),
-      claim,
-      page: () => iidPage(result, form),
-    };
+    const all = { ...options, conditioned, onProgress: show };
+    return iidReport(await assessIid(samples, all), submitterEntropy);
   }
   const restarts = { ...options, initialMinEntropy: initialEntropy, onProgress };
-  const result = await assessIidRestarts(samples, restarts);
-  const claim = restartClaim(flags, initialEntropy, result.minEntropyPerSymbol);
-  return {
-    text: () => formatIidRestartText(result),
-    json: () => iidRestartJson(result),
-    claim,
-    page: () => iidRestartPage(result),
-  };
-}
-
-function restartClaim(
-  { submitterEntropy }: EntropyRunFlags,
-  hInitial: number,
-  assessed: number | null,
-): EntropyClaim {
-  return { hSubmitter: submitterEntropy ?? null, hInitial, assessed };
+  return iidRestartReport(await assessIidRestarts(samples, restarts), submitterEntropy);
 }
 
 function iidProgressText({ test, permutation }: IidProgress, input: string): string {

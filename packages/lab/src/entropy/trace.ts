@@ -5,7 +5,6 @@
 
 import { grouped } from '../../../sp800-22/src/index.ts';
 import { type ReportFields, reportId } from '../report/identity.ts';
-import { alignColumns } from '../report/text.ts';
 import { identityRows } from '../report/trace.ts';
 import { type BitstringPart, coverageRows } from './coverage.ts';
 
@@ -95,11 +94,6 @@ function optionsOf(flags: DecidingFlags): EntropyOptions {
 interface AssessedPart {
   readonly bitsPerSymbol: number;
   readonly bitstring: BitstringPart | null;
-}
-
-/** Returns the trace for people, after an empty line. */
-export function traceText(trace: EntropyTrace, assessed: AssessedPart): string {
-  return `\n${alignColumns(entropyTraceRows(trace, assessed)).join('\n')}\n`;
 }
 
 /** Returns the trace as names and values, each on one line. */

@@ -8,7 +8,7 @@ import {
   THOROUGH_TESTS,
 } from '../../../sp800-22/src/index.ts';
 import { pValueText } from './p-value-text.ts';
-import { alignColumns, countText, type Paragraph } from './text.ts';
+import { alignColumns, countText, type Paragraph, resultText } from './text.ts';
 
 const NO_STREAM = `none, the sequences have fewer than ${grouped(LONG_STREAM_MINIMUM_BITS)} bits together.`;
 
@@ -19,7 +19,7 @@ export function longStreamsText(all: LongStreams): Paragraph {
     test.name,
     pValueText(test.p),
     grouped(test.stream),
-    test.passed ? 'passed' : 'FAILED',
+    resultText(test.passed),
     deviationText(test),
   ]);
   return [
@@ -38,7 +38,7 @@ export function streamsText({ streams, bits }: LongStreams): string {
 export function longStreamVerdict({ streams, passed, pValues, p, alpha }: LongStreams): string {
   if (streams === 0) return `Long streams: ${NO_STREAM}`;
   const compared = `the smallest of ${countText(pValues, 'p-value')}, corrected, is ${pValueText(p)}`;
-  return `Long streams: ${passed ? 'passed' : 'FAILED'}: ${compared}, ${passed ? 'not ' : ''}below ${alpha}.`;
+  return `Long streams: ${resultText(passed)}: ${compared}, ${passed ? 'not ' : ''}below ${alpha}.`;
 }
 
 /** Returns where the largest deviation is, such as "width 8, place 0, near 3, far 31, z 15.6"; empty for tests of the suite. */

@@ -10,7 +10,7 @@ import {
   UNIFORMITY_ALPHA,
 } from '../../../sp800-22/src/index.ts';
 import { SMALLEST_FIXED } from './p-value-text.ts';
-import { countText, type Paragraph } from './text.ts';
+import { countText, type Paragraph, resultText } from './text.ts';
 
 /** Returns notes beside a row: a check that is not judged or reduced, or its probability where P-value_T misleads. */
 function rowNotes(row: JudgedRow): string[] {
@@ -169,7 +169,7 @@ export function secondLevelText(secondLevel: SecondLevelVerdict): Paragraph[] {
       ...intervalTexts(secondLevel).map((text) => `  ${text}`),
     ],
     [
-      `Second level: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`,
+      `Second level: ${resultText(passed)}, ${rowsFailed} of ${rowsJudged} rows failed.`,
       ...rows.filter((row) => row.judged && !row.passed).map(failureText),
       ...verdictNotes(secondLevel),
       ...notJudgedTexts(secondLevel),

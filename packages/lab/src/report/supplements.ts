@@ -10,8 +10,8 @@ import {
 import { pValueText } from './p-value-text.ts';
 import { failureText } from './second-level-text.ts';
 import type { GroupSummary, SupplementSummary } from './summary.ts';
-import { alignColumns, type Paragraph } from './text.ts';
-import { partLines, resultText } from './verdict-text.ts';
+import { alignColumns, type Paragraph, resultText } from './text.ts';
+import { partLines } from './verdict-text.ts';
 
 /** What each supplement detects. */
 export const SUPPLEMENT_DETECTS: Readonly<Record<SupplementName, string>> = {

@@ -87,7 +87,7 @@ function sequenceText(report: SuiteReport, notes: Paragraph): Paragraph[] {
     test.name,
     smallestOfTest(test),
     test.corrected_p === null ? '-' : pValueText(test.corrected_p),
-    resultText(test),
+    testResult(test),
   ]);
   const failed = tests.filter(({ passed }) => passed === false).map(({ name }) => name);
   return [
@@ -120,7 +120,7 @@ function smallestOfTest({ applicable, p_values, statistics }: AssessedTest): str
   return p_values.length === 1 ? text : `${text} (smallest of ${p_values.length})`;
 }
 
-function resultText({ applicable, reason, passed }: AssessedTest): string {
+function testResult({ applicable, reason, passed }: AssessedTest): string {
   if (!applicable) return `not applicable: ${reason}`;
   return passed ? 'passed' : 'failed';
 }

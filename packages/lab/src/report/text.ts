@@ -13,6 +13,12 @@ export function textOf(paragraphs: readonly Paragraph[]): string {
     .join('\n');
 }
 
+/** Returns the verdict in a word; null is that of what was not judged. */
+export function resultText(passed: boolean | null): string {
+  if (passed === null) return 'not judged';
+  return passed ? 'passed' : 'FAILED';
+}
+
 /** Returns "1 sequence", "2,000 sequences", or a count of something else. */
 export function countText(count: number, what = 'sequence'): string {
   return `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;

@@ -8,7 +8,7 @@ import type {
 import { pValueText } from './p-value-text.ts';
 import type { SmallestRow } from './smallest-row.ts';
 import type { AssessSummary, GroupSummary } from './summary.ts';
-import { alignColumns, countText } from './text.ts';
+import { alignColumns, countText, resultText } from './text.ts';
 
 type Found = SourceVerdict['findings'];
 
@@ -61,7 +61,7 @@ export function partRows(group: GroupSummary): PartRow[] {
     title: PARTS[part.name].title,
     p: part.judged ? probabilityText(part.p) : '-',
     limit: String(part.alpha),
-    result: part.judged ? (part.passed ? 'passed' : 'FAILED') : 'not judged',
+    result: resultText(part.judged ? part.passed : null),
     found: part.judged ? FOUND[part.name](group) : part.reason,
   }));
 }
@@ -131,11 +131,6 @@ export function sourceText(summary: AssessSummary): string {
   ];
   const isOfTests = groups.length === 1 && tests.length > 0;
   return `Source: ${resultText(passed)}${isOfTests ? '' : ` (${groups.join(', ')})`}`;
-}
-
-export function resultText(passed: boolean | null): string {
-  if (passed === null) return 'not judged';
-  return passed ? 'passed' : 'FAILED';
 }
 
 /** Returns the smallest p-value with its place, as a sentence. */

@@ -7,7 +7,8 @@ import { describe, it } from 'node:test';
 import { aesBits, aesBytes, REFERENCES } from '../../../../test/sp800-90b/ea-non-iid.ts';
 import { assessNonIid, type RestartAssessment } from '../../../sp800-90b/src/index.ts';
 import { claimJson, claimText } from '../../src/entropy/claim.ts';
-import { formatRestartText } from '../../src/entropy/restarts.ts';
+import { restartReport } from '../../src/entropy/restarts.ts';
+import { textOf } from '../../src/report/text.ts';
 import { entropyFiles } from '../support/entropy-files.ts';
 import { runCommandOn, SOFTWARE } from '../support/run-command.ts';
 
@@ -84,13 +85,13 @@ describe('phm-lab assess-entropy', () => {
       validationPassed: true,
       minEntropyPerSymbol: 0.75,
     };
-    const text = formatRestartText(assessment);
+    const text = textOf(restartReport(assessment).text);
     assert.match(text, /^6\.3\.10 +LZ78Y +\d\.\d{6} +\d\.\d{6}$/m);
     assert.match(text, /^Sanity check +passed/m);
     assert.match(text, /^Validation +passed/m);
     assert.match(text, /^Assessed +0\.750000 +min\(H_r, H_c, H_I\)$/m);
     const failed = { ...assessment, validationPassed: false, minEntropyPerSymbol: 0 };
-    assert.match(formatRestartText(failed), /^Validation +FAILED/m);
+    assert.match(textOf(restartReport(failed).text), /^Validation +FAILED/m);
   });
 
   it('names the offset of a sample that is too wide and the fix, but not the sample', async () => {
@@ -264,9 +265,9 @@ describe('phm-lab assess-entropy', () => {
 
   it('assesses nothing of restarts if an IID test failed', () => {
     const claim = { hSubmitter: null, hInitial: 0.5, assessed: null };
-    assert.match(claimText(claim), /H_I 0\.500000 -> nothing assessed, because a test failed\n$/);
+    assert.match(claimText(claim), /H_I 0\.500000 -> nothing assessed, because a test failed$/);
     const unawarded = claimText({ ...claim, assessed: 0 });
-    assert.match(unawarded, /H_I 0\.500000 -> no entropy awarded, because a check failed\n$/);
+    assert.match(unawarded, /H_I 0\.500000 -> no entropy awarded, because a check failed$/);
     assert.equal(claimJson(claim).assessed, null);
   });
 

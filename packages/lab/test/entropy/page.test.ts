@@ -17,10 +17,10 @@ import {
 } from '../../../sp800-90b/src/index.ts';
 import type { EntropyClaim } from '../../src/entropy/claim.ts';
 import { bitstringPart, coverageRows } from '../../src/entropy/coverage.ts';
-import { iidPage, iidRestartPage } from '../../src/entropy/iid.ts';
-import { conditionedPage } from '../../src/entropy/non-iid.ts';
+import { iidReport, iidRestartReport } from '../../src/entropy/iid.ts';
+import { conditionedReport } from '../../src/entropy/non-iid.ts';
 import { type EntropyPageParts, formatEntropyPage } from '../../src/entropy/page.ts';
-import { restartPage } from '../../src/entropy/restarts.ts';
+import { restartReport } from '../../src/entropy/restarts.ts';
 import { entropyTrace } from '../../src/entropy/trace.ts';
 import { makeFolder, removeFolder, runCommand, runCommandOn } from '../support/run-command.ts';
 
@@ -60,9 +60,9 @@ const INPUT = {
   program: 'phm',
 };
 
-function pageOf(parts: EntropyPageParts, claim: EntropyClaim | null): string {
+function pageOf(page: EntropyPageParts, claim: EntropyClaim | null): string {
   const run = { report: {}, input: INPUT, flags: {}, build: 'build', created: 'now' };
-  return formatEntropyPage(entropyTrace(run), parts, { claim, warnings: [] });
+  return formatEntropyPage(entropyTrace(run), { page, claim }, []);
 }
 
 function headlineOf(html: string): string {
@@ -177,7 +177,7 @@ describe('the page of phm-lab assess-entropy', () => {
   });
 
   it('gives the decision rule of the IID tests, with the permutations that were needed', () => {
-    const html = pageOf(iidPage(IID, { conditioned: false }), {
+    const html = pageOf(iidReport(IID).page, {
       hSubmitter: 7.9,
       hInitial: 7.879947,
     });
@@ -214,7 +214,7 @@ describe('the page of phm-lab assess-entropy', () => {
   it('gives no H_I after a failed IID test', () => {
     const failed = { ...IID, minEntropyPerSymbol: null, tests: iidTests(PERMUTATIONS, false) };
     const claim = { hSubmitter: null, hInitial: null };
-    const html = pageOf(iidPage(failed, { conditioned: false }), claim);
+    const html = pageOf(iidReport(failed).page, claim);
     assert.equal(headlineOf(html), 'IID tests FAILED: no estimate on this track');
     assert.match(html, /The non-IID track applies to this source/);
     assert.match(html, /here after 10,000\./);
@@ -223,7 +223,7 @@ describe('the page of phm-lab assess-entropy', () => {
 
   it("says that h' is not the entropy of the output", () => {
     const result = assessConditioned(aesBytes().subarray(0, 1_000), { bitstringLimit: 5_000 });
-    const html = pageOf(conditionedPage(result), null);
+    const html = pageOf(conditionedReport(result).page, null);
     assert.match(
       headlineOf(html),
       /^Entropy of conditioned output h&#39; = 0\.\d{6} bits per bit$/,
@@ -241,7 +241,7 @@ describe('the page of phm-lab assess-entropy', () => {
       minEntropyPerSymbol: 0.75,
     };
     const claim = { hSubmitter: null, hInitial: 0.75, assessed: 0.75 };
-    const html = pageOf(restartPage(passed), claim);
+    const html = pageOf(restartReport(passed).page, claim);
     assert.equal(
       headlineOf(html),
       'Restart tests passed. Assessed entropy: 0.750000 bits per symbol',
@@ -254,13 +254,13 @@ describe('the page of phm-lab assess-entropy', () => {
     assert.match(html, /The standard names no rate of failures by chance/);
     assert.doesNotMatch(html, /Not a final assessment/);
     const failed = { ...passed, validationPassed: false, minEntropyPerSymbol: 0 };
-    const unawarded = pageOf(restartPage(failed), { ...claim, assessed: 0 });
+    const unawarded = pageOf(restartReport(failed).page, { ...claim, assessed: 0 });
     assert.equal(headlineOf(unawarded), 'Restart tests FAILED: no entropy awarded');
     assert.doesNotMatch(unawarded, /Assessed entropy = /);
   });
 
   it('counts the IID tests of rows and columns', () => {
-    const html = pageOf(iidRestartPage(IID_RESTARTS), null);
+    const html = pageOf(iidRestartReport(IID_RESTARTS).page, null);
     assert.match(headlineOf(html), /^Restart tests and IID tests passed\. Assessed entropy: 0\.75/);
     assert.match(html, /here after 190 for the rows and 412 for the columns\./);
     assert.match(html, /The 44 tests .* at most about 5\.2 % of IID sources/);
@@ -272,7 +272,7 @@ describe('the page of phm-lab assess-entropy', () => {
 
 describe('the headline of restarts on the IID track', () => {
   const headline = (changes: Partial<IidRestartAssessment>): string =>
-    headlineOf(pageOf(iidRestartPage({ ...IID_RESTARTS, ...changes }), null));
+    headlineOf(pageOf(iidRestartReport({ ...IID_RESTARTS, ...changes }).page, null));
   const failed = { isIid: false, minEntropyPerSymbol: null };
 
   it('names IID tests and restart tests that failed', () => {

@@ -3,7 +3,7 @@
 import { grouped } from '../../../../sp800-22/src/index.ts';
 import { Sha256 } from '../../../../sp800-22/src/sha256.ts';
 import { assessNonIid, type EstimatorProgress } from '../../../../sp800-90b/src/index.ts';
-import { nonIidResult } from '../../../src/entropy/non-iid.ts';
+import { nonIidReport } from '../../../src/entropy/non-iid.ts';
 import { entropyForms } from '../../../src/entropy/report.ts';
 import { type EntropyInput, entropyTrace } from '../../../src/entropy/trace.ts';
 import { formWarning, tooFewWarning, warningSentence } from '../../../src/entropy/warnings.ts';
@@ -53,10 +53,10 @@ export async function estimateEntropy(
   const input = describeInput(request, sampling, read);
   const warnings = warningsOn(request, sampling, read);
   const flags = bitsPerSymbol === undefined ? {} : { bitsPerSymbol };
-  const result = nonIidResult(assessNonIid(samples, { ...flags, onProgress }));
+  const estimates = nonIidReport(assessNonIid(samples, { ...flags, onProgress }));
   const { report } = request;
   const trace = entropyTrace({ report, input, flags, build: SOFTWARE, created });
-  const forms = entropyForms(trace, result, warnings);
+  const forms = entropyForms(trace, estimates, warnings);
   return { kind: 'entropy', notes: notesOn(read, warnings), ...forms };
 }
 
