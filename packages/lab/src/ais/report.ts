@@ -1,17 +1,17 @@
-/** The output of `phm assess-ais31`: tables for people, JSON for machines. */
+/** The report of `phm assess-ais31`. */
 
 import type {
   ElementaryTest,
   ProcedureResult,
   ProcedureRun,
   TestName,
-  Verdict,
 } from '../../../ais-20-31/src/index.ts';
 import { grouped } from '../../../sp800-22/src/index.ts';
 import type { InputRead } from '../commands/file-run.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
-import { alignColumns } from '../report/text.ts';
-import type { Software } from '../report/trace.ts';
+import type { Report } from '../report/model.ts';
+import { alignColumns, type Paragraph, resultText } from '../report/text.ts';
+import { hintRows, programRows, readRows, type Software, type TraceRow } from '../report/trace.ts';
 
 /** The input of a run, and the time at which the run began. */
 interface AisFacts {
@@ -37,13 +37,8 @@ const TITLES: Readonly<Record<TestName, string>> = {
   T8: 'entropy',
 };
 
-const VERDICTS: Readonly<Record<Exclude<Verdict, 'undecided'>, string>> = {
-  passed: 'passed',
-  failed: 'FAILED',
-};
-
 function verdictText({ verdict, runs }: ProcedureResult, bits: number): string {
-  if (verdict !== 'undecided') return VERDICTS[verdict];
+  if (verdict !== 'undecided') return resultText(verdict === 'passed');
   const failed = runs.flatMap(({ tests }) => tests.filter(({ passed }) => !passed));
   const tests = failed.map(({ name, on }) => `, and ${name} on ${on} FAILED`);
   return `undecided${tests.join('')}: ${endText(runs[runs.length - 1], bits)}`;
@@ -61,37 +56,35 @@ function endText({ stopped, reason }: ProcedureRun, bits: number): string {
 /** Failed tests that the text lists; `--json` has all. */
 const LISTED_FAILURES = 20;
 
-const CAVEAT = `AIS 20/31 version 2.0 (KS2011, section 2.4.4). A pass says that these tests found no defect. It is no evaluation and
-does not show entropy: output of a deterministic generator passes.
-`;
+const CAVEAT = [
+  'AIS 20/31 version 2.0 (KS2011, section 2.4.4). A pass says that these tests found no defect. It is no evaluation and',
+  'does not show entropy: output of a deterministic generator passes.',
+];
 
-export function formatAisText(result: ProcedureResult, facts: AisFacts): string {
+export function aisReport(result: ProcedureResult, facts: AisFacts): Report {
   const { file, bits, width } = facts;
   const { procedure, runs } = result;
   const numbers =
     procedure === 'A' ? `, random numbers of ${width === 1 ? '1 bit' : `${width} bits`}` : '';
-  const lines = [
-    `Procedure ${procedure}: ${verdictText(result, bits)}`,
-    `${file}: ${grouped(bits)} bits${numbers}`,
-    ...runs.flatMap((run, i) => ['', runTitle(run, i), ...alignColumns(rowsOf(run, procedure))]),
-    ...runs.flatMap(failureLines),
-    '',
+  const text = [
+    [
+      `Procedure ${procedure}: ${verdictText(result, bits)}`,
+      `${file}: ${grouped(bits)} bits${numbers}`,
+    ],
+    ...runs.map((run, i) => [runTitle(run, i), ...alignColumns(rowsOf(run, procedure))]),
+    ...runs.map(failureLines),
+    CAVEAT,
+    alignColumns(traceRows(facts)),
   ];
-  const trace = alignColumns(traceRows(facts)).join('\n');
-  return `${lines.join('\n')}\n${CAVEAT}\n${trace}\n`;
+  return { text, json: aisJson(result, facts) };
 }
 
 /** The facts by which the report can be traced. */
-function traceRows({ input, created, software }: AisFacts): string[][] {
-  const { bytes, sha256, sizeBytes } = input;
+function traceRows({ input, created, software }: AisFacts): TraceRow[] {
   return [
-    ['Size', sizeBytes === undefined ? 'not known' : `${sizeBytes} bytes`],
-    ['Bytes read', String(bytes)],
-    ['SHA-256 of the bytes read', sha256],
-    ['Format', input.format],
-    ...(input.hints ?? []).map((hint) => ['Hint', hint]),
-    ['Program', `${software.program}, ${software.build}`],
-    ['Created', created],
+    ...readRows({ ...input, size: input.sizeBytes ?? null }),
+    ...hintRows(input.hints),
+    ...programRows(software, created),
   ];
 }
 
@@ -128,19 +121,18 @@ function testRows({ tests }: ProcedureRun): string[][] {
       test.on,
       figures(test),
       test.limit,
-      test.passed ? 'passed' : 'FAILED',
+      resultText(test.passed),
     ]),
   ];
 }
 
 /** Failed tests of procedure A, of which the table has counts only. */
-function failureLines({ tests }: ProcedureRun): string[] {
+function failureLines({ tests }: ProcedureRun): Paragraph {
   const failed = tests.filter(({ name, passed }) => !passed && name < 'T6');
   if (failed.length === 0) return [];
   const listed = failed.slice(0, LISTED_FAILURES);
   const rest = failed.length - listed.length;
   return [
-    '',
     'Failed:',
     ...listed.map((test) => `  ${test.name}, ${test.on}: ${figures(test)} (${test.limit})`),
     ...(rest > 0 ? [`  and ${grouped(rest)} more: --json has all`] : []),
@@ -157,8 +149,7 @@ function figures({ statistics }: ElementaryTest): string {
     .join('; ');
 }
 
-/** Returns the result as plain JSON. */
-export function aisJson(result: ProcedureResult, facts: AisFacts): object {
+function aisJson(result: ProcedureResult, facts: AisFacts): object {
   const { procedure, verdict, runs } = result;
   const { file, bits, width, input, created, software } = facts;
   const { bytes, sha256, sizeBytes } = input;

@@ -11,11 +11,12 @@ import {
 } from '../../../ais-20-31/src/index.ts';
 import { CommandError, parseCountTo, writeJson } from '../../../platform/src/commands/index.ts';
 import { grouped } from '../../../sp800-22/src/index.ts';
-import { aisJson, formatAisText } from '../ais/report.ts';
+import { aisReport } from '../ais/report.ts';
 import { MAXIMUM_BITS } from '../input/cutter.ts';
 import { HINT_BYTES, hintsOn } from '../input/hints.ts';
 import type { InputFormat } from '../input/open.ts';
 import type { InputSequence } from '../input/reader.ts';
+import { textOf } from '../report/text.ts';
 import type { LabContext } from './context.ts';
 import { openInput } from './file-input.ts';
 import { type InputRead, readOf } from './file-run.ts';
@@ -95,8 +96,9 @@ async function run(file: string, flags: AisFlags, context: LabContext): Promise<
       created,
       software: context.software(),
     };
-    if (flags.json) writeJson(context, aisJson(result, facts));
-    else context.outText(formatAisText(result, facts));
+    const { text, json } = aisReport(result, facts);
+    if (flags.json) writeJson(context, json);
+    else context.outText(textOf(text));
     for (const hint of input.hints ?? []) context.err(`hint: ${hint}\n`);
     return result.verdict === 'passed';
   } finally {

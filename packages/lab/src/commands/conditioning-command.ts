@@ -2,12 +2,8 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandError, parseCountTo, writeJson } from '../../../platform/src/commands/index.ts';
-import {
-  assessConditioning,
-  type Conditioning,
-  type ConditioningInput,
-} from '../../../sp800-90b/src/index.ts';
-import { alignColumns } from '../report/text.ts';
+import { conditioningReport } from '../entropy/conditioning.ts';
+import { textOf } from '../report/text.ts';
 import type { LabContext } from './context.ts';
 import { creationTime } from './trace.ts';
 
@@ -23,9 +19,6 @@ interface ConditioningFlags {
 
 /** Greatest number of bits, as in NIST's program. */
 const MAX_BITS = 2 ** 32 - 1;
-
-/** Above this share of n_out, it matters how close the output is to full entropy. */
-const NEARLY_FULL = 0.999;
 
 const help = (name: string): string => `
 A vetted component (a hash, HMAC, CMAC, CBC-MAC or derivation function of SP 800-90B section 3.1.5.1.1, validated) has
@@ -61,71 +54,10 @@ function run(flags: ConditioningFlags, context: LabContext): void {
     throw new CommandError(`--h-prime is ${hPrime}: use at most 1, bits per bit of output`, 2);
   }
   const input = { inputBits: nIn, outputBits: nOut, narrowestWidth: nw, inputEntropy: hIn };
-  const result = assessConditioning(input, hPrime);
-  const created = creationTime(context);
-  const { program, build } = context.software();
-  if (flags.json) {
-    const trace = { program, software: { build }, created };
-    writeJson(context, { ...conditioningJson(input, hPrime, result), ...trace });
-    return;
-  }
-  context.outText(conditioningText(input, hPrime, result));
-  const rows = [
-    ['Program', `${program}, ${build}`],
-    ['Created', created],
-  ];
-  context.outText(`\n${alignColumns(rows).join('\n')}\n`);
-}
-
-function isNearlyFull({ outputBits }: ConditioningInput, { outputEntropy }: Conditioning): boolean {
-  return outputEntropy > NEARLY_FULL * outputBits;
-}
-
-function conditioningText(
-  input: ConditioningInput,
-  hPrime: number | undefined,
-  result: Conditioning,
-): string {
-  const { inputBits, outputBits, narrowestWidth, inputEntropy } = input;
-  const { outputEntropy, fullEntropyExponent, hOut } = result;
-  const rows = [
-    ['n_in', `${inputBits}`],
-    ['n_out', `${outputBits}`],
-    ['nw', `${narrowestWidth}`],
-    ['h_in', `${inputEntropy}`],
-    ['Output_Entropy', figure(outputEntropy)],
-  ];
-  if (hPrime !== undefined) {
-    rows.push(['0.999 n_out', figure(NEARLY_FULL * outputBits)]);
-    rows.push(["h' n_out", figure(hPrime * outputBits)]);
-  } else if (isNearlyFull(input, result)) {
-    rows.push(['epsilon', `2^-${fullEntropyExponent.toFixed(3)}, for (1 - epsilon) n_out`]);
-  }
-  const kind = hPrime === undefined ? 'vetted' : 'not vetted';
-  rows.push(['h_out', `${figure(hOut)} bits, ${figure(hOut / outputBits)} per bit (${kind})`]);
-  return `${alignColumns(rows).join('\n')}\n`;
-}
-
-function figure(bits: number): string {
-  return bits.toFixed(6);
-}
-
-function conditioningJson(
-  input: ConditioningInput,
-  hPrime: number | undefined,
-  result: Conditioning,
-): Record<string, unknown> {
-  return {
-    vetted: hPrime === undefined,
-    n_in: input.inputBits,
-    n_out: input.outputBits,
-    nw: input.narrowestWidth,
-    h_in: input.inputEntropy,
-    h_prime: hPrime ?? null,
-    output_entropy: result.outputEntropy,
-    full_entropy_exponent: isNearlyFull(input, result) ? result.fullEntropyExponent : null,
-    h_out: result.hOut,
-  };
+  const made = { software: context.software(), created: creationTime(context) };
+  const { text, json } = conditioningReport(input, hPrime, made);
+  if (flags.json) writeJson(context, json);
+  else context.outText(textOf(text));
 }
 
 function parsePositive(text: string): number {

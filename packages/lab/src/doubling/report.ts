@@ -2,7 +2,7 @@
 
 import { grouped } from '../../../sp800-22/src/index.ts';
 import type { DoublingOptions, DoublingResult } from '../commands/doubling-run.ts';
-import { alignColumns } from '../report/text.ts';
+import { alignColumns, textOf } from '../report/text.ts';
 import { type Finished, type RunTrace, traceJson, traceRows } from '../report/trace.ts';
 import { DOUBLING_ALPHA, type Finding, type Level } from './doubling.ts';
 
@@ -37,8 +37,8 @@ function figure(p: number): string {
 
 /** Returns the verdict and the trace. */
 export function doublingEnd(result: DoublingResult, bits: number, trace: RunTrace): string {
-  const facts = alignColumns(traceRows(trace, result.report, finished(result))).join('\n');
-  return `\n${verdictText(result, bits)}\n\n${facts}\n`;
+  const facts = traceRows(trace, result.report, finished(result));
+  return `\n${textOf([[verdictText(result, bits)], alignColumns(facts)])}`;
 }
 
 function verdictText({ levels, end, error }: DoublingResult, bits: number): string {

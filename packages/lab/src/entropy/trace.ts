@@ -5,7 +5,7 @@
 
 import { grouped } from '../../../sp800-22/src/index.ts';
 import { type ReportFields, reportId } from '../report/identity.ts';
-import { identityRows } from '../report/trace.ts';
+import { identityRows, programRows, type TraceRow } from '../report/trace.ts';
 import { type BitstringPart, coverageRows } from './coverage.ts';
 
 /** Says which samples were assessed, of which bytes. The members have the names of the JSON. */
@@ -100,20 +100,19 @@ interface AssessedPart {
 export function entropyTraceRows(
   trace: EntropyTrace,
   { bitsPerSymbol, bitstring }: AssessedPart,
-): [name: string, value: string][] {
+): TraceRow[] {
   const { report, input, options, software, created } = trace;
   const { offset_bits: offsetBits } = input;
   return [
     ...identityRows(report, { ...input, sha256: input.bytes_sha256 }),
-    ...(offsetBits === undefined ? [] : [['Offset', `${offsetBits} bits`] as [string, string]]),
+    ...(offsetBits === undefined ? [] : [['Offset', `${offsetBits} bits`] as const]),
     ['Samples', String(input.samples)],
     ['SHA-256 of the samples', input.sha256],
     ['Subset', subsetText(input.subset)],
     ...coverageRows(input, bitstring),
     ['Bits per symbol', widthText(bitsPerSymbol, input, options)],
     ['Other options', optionsText(input, options)],
-    ['Program', `${input.program}, ${software.build}`],
-    ['Created', created],
+    ...programRows({ program: input.program, build: software.build }, created),
   ];
 }
 

@@ -62,6 +62,9 @@ export function createdText(ms: number = Date.now()): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** A fact of a trace, for people. */
+export type TraceRow = readonly [name: string, value: string];
+
 /** Returns the trace once the run has ended. */
 export type TraceSource = () => RunTrace;
 
@@ -94,7 +97,7 @@ export function traceRows(
   trace: RunTrace,
   suiteReport: SuiteReport,
   finished: Finished,
-): [name: string, value: string][] {
+): TraceRow[] {
   const { report, input, software, created } = traceJson(trace, suiteReport, finished);
   const { bits, sequences, tests, supplements } = trace.options;
   const length = bits === null ? 'the whole input' : `${bits} bits`;
@@ -105,10 +108,10 @@ export function traceRows(
     ['Sequence', length],
     ['Sequences', String(count)],
     ['Bits tested', testedText(input, suiteReport.bits * finished.sequences)],
-    ...(input.hints ?? []).map((hint): [string, string] => ['Hint', hint]),
+    ...hintRows(input.hints),
     ['Tests', namesText(tests, TEST_NAMES)],
     ['Supplements', namesText(supplements, SUPPLEMENT_NAMES)],
-    ...(trace.options.thorough ? [['Long streams', 'tested'] as [string, string]] : []),
+    ...(trace.options.thorough ? [['Long streams', 'tested'] as const] : []),
     ['Constants', suiteReport.constants],
     ['Parameters', parametersText(suiteReport)],
     ['Program', `${input.program}, ${software.build}`],
@@ -117,25 +120,41 @@ export function traceRows(
   ];
 }
 
-/** Returns the rows with which every trace begins: what names the report, and its input. */
+/** What a trace says of the input that was read. */
+type ReadInput = Pick<RunTrace['input'], 'size' | 'bytes' | 'sha256' | 'format'>;
+
+/** Returns the rows with which a trace begins that has an identification: what names the report, and its input. */
 export function identityRows(
   report: TraceJson['report'],
-  {
-    name,
-    size,
-    bytes,
-    sha256,
-    format,
-  }: Omit<RunTrace['input'], 'offset_bits' | 'program' | 'hints'>,
-): [name: string, value: string][] {
+  input: ReadInput & Pick<RunTrace['input'], 'name'>,
+): TraceRow[] {
   return [
     ['Report', report.id],
     ...fieldRows(report),
-    ['Input', name.replace(/\p{Cc}/gu, '\ufffd')],
+    ['Input', input.name.replace(/\p{Cc}/gu, '\ufffd')],
+    ...readRows(input),
+  ];
+}
+
+/** Returns the rows on the input. */
+export function readRows({ size, bytes, sha256, format }: ReadInput): TraceRow[] {
+  return [
     ['Size', size === null ? 'not known' : `${size} ${size === 1 ? 'byte' : 'bytes'}`],
     ['Bytes read', String(bytes)],
     ['SHA-256 of the bytes read', sha256],
     ['Format', format],
+  ];
+}
+
+export function hintRows(hints: readonly string[] = []): TraceRow[] {
+  return hints.map((hint) => ['Hint', hint]);
+}
+
+/** Returns the rows with which a trace ends. */
+export function programRows({ program, build }: Software, created: string): TraceRow[] {
+  return [
+    ['Program', `${program}, ${build}`],
+    ['Created', created],
   ];
 }
 

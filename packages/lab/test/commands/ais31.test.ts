@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { aesStream, biasedStream } from '../../../../test/ais-20-31/reference.ts';
-import { formatAisText } from '../../src/ais/report.ts';
+import { aisReport } from '../../src/ais/report.ts';
 import { MAXIMUM_BITS } from '../../src/index-node.ts';
 import { makeFolder, removeFolder, runCommand, SOFTWARE } from '../support/run-command.ts';
 
@@ -99,7 +99,7 @@ describe('phm-lab assess-ais31', () => {
       software,
     } as const;
     const headline = (bits: number): string | undefined =>
-      formatAisText(result, { ...facts, bits }).split('\n')[0];
+      aisReport(result, { ...facts, bits }).text[0]?.[0];
     assert.equal(
       headline(MAXIMUM_BITS),
       'Procedure B: undecided: more than the 67,108,864 bits that are read would be needed',
