@@ -48,7 +48,7 @@ export {
 } from './checked.ts';
 export { DOUBLING_ALPHA, Doubling, type Finding, type Level } from './doubling/doubling.ts';
 export type { EntropyClaim } from './entropy/claim.ts';
-export type { EntropyReport } from './entropy/report.ts';
+export type { EntropyReport } from './entropy/model.ts';
 export type { EntropyTrace } from './entropy/trace.ts';
 export type { Bytes } from './input/bytes.ts';
 export { MAXIMUM_BITS } from './input/cutter.ts';

@@ -1,6 +1,6 @@
 /** How the designer's claim and the estimates lead to the assessed entropy (SP 800-90B §3.1.3, §3.1.4). */
 import type { IidRestartAssessment, RestartAward } from '../../../sp800-90b/src/index.ts';
-import { figure } from './figures.ts';
+import { figure, type InitialFigures } from './figures.ts';
 
 /** Figures in bits per symbol; `null` if unknown or, for the last two, if a test failed. */
 export interface EntropyClaim {
@@ -34,13 +34,6 @@ export function restartClaim(
     hInitial: initialMinEntropy,
     assessed: minEntropyPerSymbol,
   };
-}
-
-/** Estimates from consecutive samples, in bits per symbol; `hBitstring` in bits per bit, null without a bit string. */
-export interface InitialFigures {
-  readonly hOriginal: number;
-  readonly hBitstring: number | null;
-  readonly bitsPerSymbol: number;
 }
 
 /** Returns the formula of §3.1.3 with its numbers. */

@@ -2,7 +2,6 @@
 
 import { grouped } from '../../../sp800-22/src/index.ts';
 import { ASSESSMENT_SAMPLES } from '../../../sp800-90b/src/index.ts';
-import type { InitialFigures } from './claim.ts';
 
 export function figure(minEntropy: number): string {
   return minEntropy.toFixed(6);
@@ -24,6 +23,13 @@ interface Samples {
 
 export function samplesText({ samples, bitsPerSymbol, alphabetSize }: Samples): string {
   return `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`;
+}
+
+/** Estimates from consecutive samples, in bits per symbol; `hBitstring` in bits per bit, null without a bit string. */
+export interface InitialFigures {
+  readonly hOriginal: number;
+  readonly hBitstring: number | null;
+  readonly bitsPerSymbol: number;
 }
 
 /** Returns min(H_original, bits · H_bitstring), which the restart tests may still lower. */

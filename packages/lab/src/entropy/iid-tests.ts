@@ -10,7 +10,7 @@ import {
 } from '../../../sp800-90b/src/index.ts';
 import { alignColumns, type Paragraph, resultText } from '../report/text.ts';
 import { snakeCase } from './figures.ts';
-import type { EntropyPageParts } from './page.ts';
+import type { EntropyPageParts } from './model.ts';
 import { IID_TESTS } from './rules.ts';
 
 /** Names and sections of SP 800-90B. */

@@ -33,8 +33,7 @@ import {
   testsText,
   testTables,
 } from './iid-tests.ts';
-import type { EntropyPageParts } from './page.ts';
-import type { EntropyReport } from './report.ts';
+import type { EntropyPageParts, EntropyReport } from './model.ts';
 import { awardJson, awardParts, awardRows, checksTable } from './restarts.ts';
 import { iidRule, restartRule } from './rules.ts';
 

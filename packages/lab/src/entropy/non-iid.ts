@@ -21,8 +21,7 @@ import {
   samplesText,
   sizes,
 } from './figures.ts';
-import type { EntropyPageParts } from './page.ts';
-import type { EntropyReport } from './report.ts';
+import type { EntropyPageParts, EntropyReport } from './model.ts';
 
 const CAVEAT = [
   'This is an estimate by the non-IID track of SP 800-90B, from these samples only. It does not prove entropy:',

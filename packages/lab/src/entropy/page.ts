@@ -12,35 +12,12 @@ import {
   traceSection,
 } from '../report/html/report-section.ts';
 import { fieldRows } from '../report/identity.ts';
-import type { Paragraph } from '../report/text.ts';
-import { type EntropyClaim, type InitialFigures, initialFormula } from './claim.ts';
-import { type BitstringPart, coverageRows } from './coverage.ts';
+import { type EntropyClaim, initialFormula } from './claim.ts';
+import { coverageRows } from './coverage.ts';
 import { figure } from './figures.ts';
-import type { EntropyReport } from './report.ts';
+import type { EntropyPageParts, EntropyReport } from './model.ts';
 import { DIGITS_NOTE, ESTIMATOR_NOTE } from './rules.ts';
 import { type EntropyTrace, entropyTraceRows } from './trace.ts';
-
-export interface EntropyPageParts {
-  readonly title: string;
-  /** Null if the assessment has no tests that could fail. */
-  readonly passed: boolean | null;
-  /** What the tests say, or the result; null if `initial` is all. */
-  readonly verdict: string | null;
-  /** What H_I follows from; null if this assessment does not compute H_I. */
-  readonly initial: InitialFigures | null;
-  /** Sentences on what the verdict rests on. */
-  readonly remarks: readonly string[];
-  readonly facts: readonly (readonly [name: string, value: string])[];
-  /** The first row is the heading. */
-  readonly tables: readonly { readonly title: string; readonly rows: readonly string[][] }[];
-  /** Sentences on how the tests decide; empty without tests. */
-  readonly rule: readonly string[];
-  /** Sentences on signs in the tables. */
-  readonly signs: readonly string[];
-  readonly bitsPerSymbol: number;
-  readonly bitstring: BitstringPart | null;
-  readonly caveat: Paragraph;
-}
 
 const STANDARD = 'NIST SP 800-90B (January 2018)';
 

@@ -1,21 +1,14 @@
 /**
- * The report of `phm assess-entropy`: what each kind of assessment fills, and its forms. The page of `phm testbench` writes
- * them too, so that both write the same bytes.
+ * The report of `phm assess-entropy` in its forms: text, JSON and page. The page of `phm testbench` writes them too, so
+ * that both write the same bytes.
  */
 
-import type { Report } from '../report/model.ts';
 import { alignColumns, textOf } from '../report/text.ts';
-import { claimJson, claimText, type EntropyClaim } from './claim.ts';
-import { type EntropyPageParts, formatEntropyPage } from './page.ts';
+import { claimJson, claimText } from './claim.ts';
+import type { EntropyReport } from './model.ts';
+import { formatEntropyPage } from './page.ts';
 import { type EntropyTrace, entropyTraceRows } from './trace.ts';
 import { warningSentence } from './warnings.ts';
-
-/** The report on an assessment, without the trace. */
-export interface EntropyReport extends Report {
-  /** Null for conditioned output. */
-  readonly claim: EntropyClaim | null;
-  readonly page: EntropyPageParts;
-}
 
 /** Each ends with a line end. */
 interface EntropyForms {

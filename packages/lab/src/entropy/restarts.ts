@@ -11,8 +11,7 @@ import { restartClaim } from './claim.ts';
 import { absenceSigns, estimatorRows, estimatorsText, outcomesJson } from './estimators.ts';
 import { figure, OTHER_TRACK_REMARK, snakeCase } from './figures.ts';
 import { iidTestsText } from './iid-tests.ts';
-import type { EntropyPageParts } from './page.ts';
-import type { EntropyReport } from './report.ts';
+import type { EntropyPageParts, EntropyReport } from './model.ts';
 import { restartRule } from './rules.ts';
 
 /** The figure of restart tests rests on two data sets. */

@@ -14,9 +14,9 @@ import {
 } from '../../../sp800-90b/src/index.ts';
 import { estimatorText } from './estimators.ts';
 import { iidReport, iidRestartReport } from './iid.ts';
+import type { EntropyReport } from './model.ts';
 import { conditionedReport, nonIidReport } from './non-iid.ts';
 import { PermutationPool } from './permutation-pool.ts';
-import type { EntropyReport } from './report.ts';
 import { restartReport } from './restarts.ts';
 
 export interface EntropyRunFlags {

@@ -18,8 +18,9 @@ import {
 import type { EntropyClaim } from '../../src/entropy/claim.ts';
 import { bitstringPart, coverageRows } from '../../src/entropy/coverage.ts';
 import { iidReport, iidRestartReport } from '../../src/entropy/iid.ts';
+import type { EntropyPageParts } from '../../src/entropy/model.ts';
 import { conditionedReport } from '../../src/entropy/non-iid.ts';
-import { type EntropyPageParts, formatEntropyPage } from '../../src/entropy/page.ts';
+import { formatEntropyPage } from '../../src/entropy/page.ts';
 import { restartReport } from '../../src/entropy/restarts.ts';
 import { entropyTrace } from '../../src/entropy/trace.ts';
 import { makeFolder, removeFolder, runCommand, runCommandOn } from '../support/run-command.ts';
