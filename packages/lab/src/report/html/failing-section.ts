@@ -4,7 +4,8 @@ import { ALPHA, grouped, TEST_NAMES } from '../../../../sp800-22/src/index.ts';
 import type { FailingSequences, SequenceResult } from '../failing-sequences.ts';
 import { pValueText } from '../p-value-text.ts';
 import { countText } from '../text.ts';
-import { type Markup, markup, NOTHING } from './markup.ts';
+import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+import { table } from './table.ts';
 
 /** Failing sequences that the page lists. */
 export const LISTED_SEQUENCES = 30;
@@ -27,13 +28,16 @@ export function failingSection(failing: FailingSequences, layout: Layout): Marku
   const rest = count - listed.length;
   const which =
     rest > 0 ? ` The ${listed.length} worst are listed; ${grouped(rest)} more failed.` : '';
+  const columns = [
+    { figures: 'Sequence' },
+    { figures: 'From bit' },
+    { figures: 'To bit' },
+    'Failed tests, corrected p-value',
+  ];
+  const rows = listed.map((result) => cells(result, layout));
   return markup`<section id="failing"><h2>Failing sequences</h2>
 <p>${grouped(count)} of ${countText(layout.sequences)} failed one or more tests.${which} ${byChance(layout)} The verdict on the source does not rest on this list.</p>
-<div class="scroll" tabindex="0"><table>
-<caption>Sequences with a failed test, and their place in the input</caption>
-<thead><tr><th scope="col" class="number">Sequence</th><th scope="col" class="number">From bit</th><th scope="col" class="number">To bit</th><th scope="col">Failed tests, corrected p-value</th></tr></thead>
-<tbody>
-${listed.map((result) => row(result, layout))}</tbody></table></div>
+${table('Sequences with a failed test, and their place in the input', columns, rows)}
 </section>
 `;
 }
@@ -46,12 +50,11 @@ function byChance({ tests, sequences }: Layout): string {
   return `By chance, ${isWhole ? '' : 'at most '}about ${grouped(count)} of ${grouped(sequences)} sound sequences fail one.`;
 }
 
-function row({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Markup {
+function cells({ index, failed }: SequenceResult, { bits, offsetBits }: Layout): Content[] {
   const from = offsetBits + index * bits;
   const tests = failed.map(
     ({ name, correctedP }, i) =>
       markup`${i === 0 ? '' : ', '}<span class="counts">${name} ${pValueText(correctedP)}</span>`,
   );
-  return markup`<tr><th scope="row" class="number">${grouped(index + 1)}</th><td class="number">${grouped(from)}</td><td class="number">${grouped(from + bits - 1)}</td><td>${tests}</td></tr>
-`;
+  return [grouped(index + 1), grouped(from), grouped(from + bits - 1), tests];
 }

@@ -14,6 +14,7 @@ import { intervalText, rowName } from '../second-level-text.ts';
 import { countText } from '../text.ts';
 import { histogram } from './histogram.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
+import { signedVerdict } from './table.ts';
 
 /** Tests with at most this many rows share a heading. */
 const FEW_ROWS = 2;
@@ -88,10 +89,7 @@ function resultCells(row: SecondLevelRow, checkAlpha: number): Markup {
     return markup`<td class="number">${proportion}</td><td class="number">–</td><td class="number">–</td><td class="number">–</td><td>not judged</td>`;
   }
   const { proportionCheck, uniformityCheck, uniformityP, uniform, inInterval, passed } = row;
-  const verdict = passed
-    ? markup`<span class="passed">✓ passed</span>`
-    : markup`<b class="failed">✗ FAILED</b>`;
-  return markup`<td class="number">${proportion}${star(inInterval)}</td>${checkCell(proportionCheck, checkAlpha)}${checkCell(uniformityCheck, checkAlpha)}<td class="number">${pValueText(uniformityP)}${star(uniform)}</td><td>${verdict}</td>`;
+  return markup`<td class="number">${proportion}${star(inInterval)}</td>${checkCell(proportionCheck, checkAlpha)}${checkCell(uniformityCheck, checkAlpha)}<td class="number">${pValueText(uniformityP)}${star(uniform)}</td><td>${signedVerdict(passed)}</td>`;
 }
 
 function star(isWithin: boolean): Markup {

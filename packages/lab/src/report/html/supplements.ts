@@ -12,6 +12,7 @@ import type { AssessSummary, SupplementCounts } from '../summary.ts';
 import { findingText, SUPPLEMENT_DETECTS } from '../supplements.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 import { rowsTable } from './rows-table.ts';
+import { signedResult, table } from './table.ts';
 
 /** Returns the section, or nothing without supplements. `sole` is the report if there is a single sequence. */
 export function supplementsSection(
@@ -20,18 +21,21 @@ export function supplementsSection(
 ): Markup {
   if (!supplements) return NOTHING;
   const { tests, secondLevel } = supplements;
+  const columns = [
+    'Supplement',
+    sole ? 'Result' : 'Sequences passed',
+    { figures: 'Smallest p' },
+    'Detects',
+  ];
+  const rows = tests.map((counts) => [
+    counts.name,
+    sole ? soleResult(counts, sole) : passes(counts),
+    counts.smallest === null ? '–' : pValueText(counts.smallest),
+    SUPPLEMENT_DETECTS[counts.name],
+  ]);
   return markup`<section id="supplements"><h2>Supplements, ${NOT_OF_STANDARD}</h2>
 <p>${ofStandard.length === 0 ? '' : 'They are not counted with the tests.'}</p>
-<div class="scroll" tabindex="0"><table>
-<caption>Results of the supplements</caption>
-<thead><tr><th scope="col">Supplement</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col">Detects</th></tr></thead>
-<tbody>
-${tests.map(
-  (
-    counts,
-  ) => markup`<tr><th scope="row">${counts.name}</th><td>${sole ? soleResult(counts, sole) : passes(counts)}</td><td class="number">${counts.smallest === null ? '–' : pValueText(counts.smallest)}</td><td>${SUPPLEMENT_DETECTS[counts.name]}</td></tr>
-`,
-)}</tbody></table></div>
+${table('Results of the supplements', columns, rows)}
 ${secondLevel.judged ? checksOf(secondLevel) : NOTHING}
 </section>
 `;
@@ -53,8 +57,5 @@ function soleResult({ name }: SupplementCounts, { supplements = [] }: SuiteRepor
   const outcome = supplements.find((one) => one.name === name);
   if (!outcome) return '';
   if (!outcome.applicable) return `not applicable: ${outcome.reason}`;
-  const verdict = outcome.passed
-    ? markup`<span class="passed">✓ passed</span>`
-    : markup`<span class="failed">✗ failed</span>`;
-  return markup`${verdict} (${findingText(outcome)})`;
+  return markup`${signedResult(outcome.passed)} (${findingText(outcome)})`;
 }

@@ -5,6 +5,7 @@ import { CATALOGUE, grouped } from '../../../../sp800-22/src/index.ts';
 import { pValueText } from '../p-value-text.ts';
 import type { AssessSummary, TestCounts } from '../summary.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+import { signedResult, table } from './table.ts';
 
 /** The smallest p-value of a test over all sequences, and the number of its p-values. */
 export interface Smallest {
@@ -20,20 +21,23 @@ export function testsTable(
   smallest: ReadonlyMap<TestName, Smallest>,
   sole: SuiteReport | undefined,
 ): Markup {
-  const result = (counts: TestCounts): Content =>
-    sole ? soleResult(counts, sole) : passes(counts, sequences);
+  const columns = [
+    'Test',
+    sole ? 'Result' : 'Sequences passed',
+    { figures: 'Smallest p' },
+    { figures: 'Corrected' },
+    { figures: 'p-values' },
+    'Detects (section)',
+  ];
+  const rows = tests.map((counts) => [
+    counts.name,
+    sole ? soleResult(counts, sole) : passes(counts, sequences),
+    ...smallestFigures(smallest.get(counts.name)),
+    detectsText(counts.name),
+  ]);
   return markup`<section id="tests"><h2>Tests</h2>
 ${secondLevel.judged ? markup`<p>A sequence passes a test by the corrected p-value. These counts are no verdict on the source.</p>` : NOTHING}
-<div class="scroll" tabindex="0"><table>
-<caption>Results of the tests</caption>
-<thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">Corrected</th><th scope="col" class="number">p-values</th><th scope="col">Detects (section)</th></tr></thead>
-<tbody>
-${tests.map(
-  (
-    counts,
-  ) => markup`<tr><th scope="row">${counts.name}</th><td>${result(counts)}</td>${smallestCells(smallest.get(counts.name))}<td>${detectsText(counts.name)}</td></tr>
-`,
-)}</tbody></table></div>
+${table('Results of the tests', columns, rows)}
 </section>
 `;
 }
@@ -43,11 +47,9 @@ function detectsText(name: TestName): string {
   return `${detects} (§${section})`;
 }
 
-const NO_FIGURE = markup`<td class="number">–</td>`;
-
-function smallestCells(smallest: Smallest | undefined): Markup {
-  if (!smallest) return markup`${NO_FIGURE}${NO_FIGURE}${NO_FIGURE}`;
-  return markup`<td class="number">${pValueText(smallest.p)}</td><td class="number">${pValueText(smallest.correctedP)}</td><td class="number">${grouped(smallest.count)}</td>`;
+function smallestFigures(smallest: Smallest | undefined): string[] {
+  if (!smallest) return ['–', '–', '–'];
+  return [pValueText(smallest.p), pValueText(smallest.correctedP), grouped(smallest.count)];
 }
 
 function passes({ applicable, passed }: TestCounts, sequences: number): Content {
@@ -65,7 +67,7 @@ function soleResult({ name }: TestCounts, { tests }: SuiteReport): Content {
 }
 
 function verdict({ passed, prerequisiteMet }: ApplicableOutcome): Markup {
-  if (passed) return markup`<span class="passed">✓ passed</span>`;
-  const why = prerequisiteMet ? '' : ' (not carried out: the share of ones is off)';
-  return markup`<span class="failed">✗ failed</span>${why}`;
+  const isCarriedOut = passed || prerequisiteMet;
+  const why = isCarriedOut ? '' : ' (not carried out: the share of ones is off)';
+  return markup`${signedResult(passed)}${why}`;
 }

@@ -17,6 +17,7 @@ import { countText } from '../text.ts';
 import { NO_CERTIFICATE, partRows, passedText, smallestText, sourceText } from '../verdict-text.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { rowsTable } from './rows-table.ts';
+import { signedVerdict, table } from './table.ts';
 
 /** A key figure of the page, and what it counts. */
 interface Figure {
@@ -104,22 +105,15 @@ function testFigures({ testsPassed, totalTests, tests }: SuiteReport): Figure[] 
 }
 
 function partsTable(group: GroupSummary, caption: string): Markup {
-  const rows = partRows(group).map(
-    ({ part, title, p, limit, result, found }) =>
-      markup`<tr><th scope="row">${title}</th><td class="number">${p}</td><td class="number">${limit}</td><td>${part.judged ? signed(result, part.passed) : result}</td><td>${found}</td></tr>
-`,
-  );
-  return markup`<div class="scroll" tabindex="0"><table>
-<caption>${caption}</caption>
-<thead><tr><th scope="col">Part</th><th scope="col" class="number">p</th><th scope="col" class="number">Limit</th><th scope="col">Result</th><th scope="col">Most extreme</th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>`;
-}
-
-function signed(result: string, passed: boolean): Markup {
-  return passed
-    ? markup`<span class="passed">✓ ${result}</span>`
-    : markup`<b class="failed">✗ ${result}</b>`;
+  const columns = ['Part', { figures: 'p' }, { figures: 'Limit' }, 'Result', 'Most extreme'];
+  const rows = partRows(group).map(({ part, title, p, limit, result, found }) => [
+    title,
+    p,
+    limit,
+    part.judged ? signedVerdict(part.passed) : result,
+    found,
+  ]);
+  return table(caption, columns, rows);
 }
 
 /** Maximum number of failed rows in the verdict; the section of all rows marks every one. */
