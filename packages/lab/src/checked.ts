@@ -16,7 +16,6 @@ import {
   wrongType,
 } from '../../sp800-22/src/arguments.ts';
 import * as estimators from './entropy/estimators.ts';
-import * as figures from './entropy/figures.ts';
 import * as iid from './entropy/iid.ts';
 import * as nonIid from './entropy/non-iid.ts';
 import * as reports from './entropy/report.ts';
@@ -26,12 +25,11 @@ import * as warnings from './entropy/warnings.ts';
 import * as input from './input/input-format.ts';
 import * as readers from './input/reader.ts';
 import * as recognising from './input/recognising.ts';
-import * as sections from './report/html/report-section.ts';
 import * as identity from './report/identity.ts';
 import * as nist from './report/nist-report.ts';
 import * as outputs from './report/output.ts';
 import * as summaries from './report/summary.ts';
-import * as tables from './report/text.ts';
+import * as paragraph from './report/text.ts';
 import * as traces from './report/trace.ts';
 
 /** The check of one argument. */
@@ -66,35 +64,13 @@ const count: Check = (name, value) => assertInteger(name, value, 0, Number.MAX_S
 const figure: Check = (name, value) =>
   assertNumber(name, value, 'a number from 0', (one) => one >= 0 && one < Infinity);
 
-/** Lists of names and values, or of the cells of a table. */
-function cells(least: number): Check {
-  return (name, value) => {
-    if (!Array.isArray(value)) throw wrongType(name, 'an array of rows', value);
-    for (const row of value as readonly unknown[]) {
-      if (!Array.isArray(row)) throw wrongType(`${name}[]`, 'an array', row);
-      assertInteger(`${name}[].length`, row.length, least, Number.MAX_SAFE_INTEGER);
-    }
-  };
-}
-
-/** A table has a row, and all have as many texts as the first. */
-const textTable: Check = (name, value) => {
-  cells(1)(name, value);
-  const all = value as readonly (readonly unknown[])[];
-  assertInteger(`${name}.length`, all.length, 1, Number.MAX_SAFE_INTEGER);
-  for (const row of all) {
-    assertInteger(`${name}[].length`, row.length, all[0].length, all[0].length);
-    for (const cell of row) text(`${name}[][]`, cell);
-  }
-};
-
 const texts: Check = (name, value) => {
   if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
   for (const one of value as readonly unknown[]) text(`${name}[]`, one);
 };
 
 const paragraphs: Check = (name, value) => {
-  cells(0)(name, value);
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of paragraphs', value);
   for (const lines of value as readonly unknown[]) texts(`${name}[]`, lines);
 };
 
@@ -116,8 +92,6 @@ const hSubmitter = optional(['hSubmitter', figure]);
 const report = object('report', 'bits', 'constants', 'parameters', 'tests');
 const trace = object('trace', 'input', 'options', 'software', 'created');
 const finished = object('finished', 'sequences', 'complete');
-const identified = object('trace', 'report', 'created');
-const read = object('input', 'size', 'bytes');
 const head: Argument = ['head', assertUint8Array];
 
 export const formWarning = checked(warnings.formWarning, ['name', text], object('form', 'says'), [
@@ -136,7 +110,6 @@ export const entropyForms = checked(
   ['warnings', texts],
 );
 export const fewPairsWarning = checked(warnings.fewPairsWarning, ['samples', assertUint8Array]);
-export const bitsText = checked(figures.bitsText, ['bits', count]);
 export const estimatorText = checked(
   estimators.estimatorText,
   object('progress', 'estimator', 'input', 'finished', 'total'),
@@ -153,16 +126,7 @@ export const skipBits = checked(readers.skipBits, object('reader', 'readSequence
   count,
 ]);
 export const refuseForm = checked(recognising.refuseForm, head, optional(object('recognition')));
-export const digestName = checked(sections.digestName, ['isWhole', flag]);
-export const isReadWhole = checked(sections.isReadWhole, read);
-export const readText = checked(sections.readText, read);
-export const reportEnd = checked(sections.reportEnd, object('trace', 'report'));
-export const reportTable = checked(sections.reportTable, ['rows', cells(2)], ['isWhole', flag]);
-export const runningHead = checked(sections.runningHead, identified, optional(['note', text]));
-export const traceSection = checked(sections.traceSection, ['rows', cells(2)]);
 export const checkFields = checked(identity.checkFields, ['fields', fieldTexts]);
-export const fieldRows = checked(identity.fieldRows, ['fields', fieldTexts]);
-export const reportId = checked(identity.reportId, ['sha256', text], object('facts'));
 export const formatNistReport = checked(
   nist.formatNistReport,
   ['name', text],
@@ -175,9 +139,7 @@ export const makeOutput = checked(
   optional(['trace', callback]),
 );
 export const hasFailed = checked(summaries.hasFailed, object('summary', 'sequences', 'passed'));
-export const textOf = checked(tables.textOf, ['paragraphs', paragraphs]);
-export const alignColumns = checked(tables.alignColumns, ['rows', textTable]);
-export const countText = checked(tables.countText, ['count', count], optional(['what', text]));
+export const textOf = checked(paragraph.textOf, ['paragraphs', paragraphs]);
 export const createdText = checked(
   traces.createdText,
   optional([
@@ -185,11 +147,6 @@ export const createdText = checked(
     (name, value) =>
       assertNumber(name, value, 'milliseconds since 1970', (ms) => Math.abs(ms) <= LAST_DAY_MS),
   ]),
-);
-export const identityRows = checked(
-  traces.identityRows,
-  object('report', 'id'),
-  object('input', 'name', 'size', 'bytes', 'sha256', 'format'),
 );
 export const traceJson = checked(traces.traceJson, trace, report, finished);
 export const traceRows = checked(traces.traceRows, trace, report, finished);

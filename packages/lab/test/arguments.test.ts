@@ -116,7 +116,6 @@ const TABLE: Readonly<Record<string, Callee>> = {
     takes: [nothing, nothing, texts],
   },
   fewPairsWarning: { call: lab.fewPairsWarning, args: [SAMPLES], takes: [isBytes] },
-  bitsText: { call: lab.bitsText, args: [1], takes: [integer(0)] },
   tooFewWarning: { call: lab.tooFewWarning, args: [1], takes: [integer(0)] },
   estimatorText: {
     call: lab.estimatorText,
@@ -168,29 +167,12 @@ const TABLE: Readonly<Record<string, Callee>> = {
       },
     ],
   },
-  digestName: { call: lab.digestName, args: [true], takes: [isFlag] },
-  isReadWhole: { call: lab.isReadWhole, args: [TRACE.input], takes: [nothing] },
-  readText: { call: lab.readText, args: [TRACE.input], takes: [nothing] },
-  reportEnd: { call: lab.reportEnd, args: [{ report: { id: 'a' } }], takes: [nothing] },
-  reportTable: {
-    call: lab.reportTable,
-    args: [[['a', 'b']], true],
-    takes: [emptyList, isFlag],
-  },
-  runningHead: {
-    call: lab.runningHead,
-    args: [{ report: { id: 'a' }, created: 'now' }, ''],
-    takes: [nothing, optional(isText)],
-  },
-  traceSection: { call: lab.traceSection, args: [[['a', 'b']]], takes: [emptyList] },
   HtmlOutput: {
     call: (head: never, write: never) => new lab.HtmlOutput(head, write),
     args: [{ input: 'a', program: 'p', constants: 'exact' }, () => {}],
     takes: [nothing, isFunction],
   },
   checkFields: { call: lab.checkFields, args: [{ note: 'n' }], takes: [isObject] },
-  fieldRows: { call: lab.fieldRows, args: [{ note: 'n' }], takes: [isObject] },
-  reportId: { call: lab.reportId, args: ['aa', {}], takes: [isText, isObject] },
   formatNistReport: {
     call: lab.formatNistReport,
     args: ['a', SUMMARY.rows],
@@ -213,17 +195,10 @@ const TABLE: Readonly<Record<string, Callee>> = {
     takes: [nothing],
   },
   textOf: { call: lab.textOf, args: [[['a']]], takes: [emptyList] },
-  alignColumns: { call: lab.alignColumns, args: [[['a'], ['b']]], takes: [nothing] },
-  countText: { call: lab.countText, args: [1, 'row'], takes: [integer(0), optional(isText)] },
   createdText: {
     call: lab.createdText,
     args: [0],
     takes: [optional(number((value) => Math.abs(value) <= 8.64e15))],
-  },
-  identityRows: {
-    call: lab.identityRows,
-    args: [{ id: 'a' }, TRACE.input],
-    takes: [nothing, nothing],
   },
   traceJson: {
     call: lab.traceJson,
