@@ -1,17 +1,8 @@
 /** The page of `phm assess-entropy --html`: one file that loads nothing and runs no script. */
 
 import { type Markup, markup, NOTHING } from '../report/html/markup.ts';
-import { pageHead } from '../report/html/page-head.ts';
-import {
-  digestName,
-  isReadWhole,
-  readText,
-  reportEnd,
-  reportTable,
-  runningHead,
-  traceSection,
-} from '../report/html/report-section.ts';
-import { fieldRows } from '../report/identity.ts';
+import { formatFrame } from '../report/html/page-frame.ts';
+import { reportSection } from '../report/html/report-section.ts';
 import { type EntropyClaim, initialFormula } from './claim.ts';
 import { coverageRows } from './coverage.ts';
 import { figure } from './figures.ts';
@@ -27,50 +18,28 @@ export function formatEntropyPage(
   { page: parts, claim }: Pick<EntropyReport, 'page' | 'claim'>,
   warnings: readonly string[],
 ): string {
-  const { title, tables, rule, signs, caveat } = parts;
-  const { report, input } = trace;
-  return markup`${pageHead(
-    `Report ${report.id}: SP 800-90B report on ${input.name}`,
-    runningHead(trace),
-  )}
-<body>
-<header><p class="kicker">Report: entropy assessment</p>
-<h1><bdi>${input.name}</bdi></h1>
-<p>${STANDARD}: ${title}</p>
-</header>
-<main>
-${reportTable(reportRows(trace, parts), isReadWhole(input))}
+  const { title, tables, rule, signs, caveat, bitstring } = parts;
+  const { input } = trace;
+  const about = [...coverageRows(input, bitstring), ['Method', `${STANDARD}, ${title}`]] as const;
+  const sections = markup`${reportSection(trace, { sha256: input.bytes_sha256 }, about)}
 ${verdictSection(parts, claim)}
 <section class="limits"><h2>What this does not prove</h2><p>${caveat.join(' ')}</p>
 ${warnings.map((warning) => markup`<p><b>Warning</b>: ${warning}</p>`)}</section>
 ${rule.length === 0 ? NOTHING : textSection('Decision rule', rule)}
 ${tables.map(tableSection)}
-${textSection('Differences from the standard, and figures', [...signs, ESTIMATOR_NOTE, DIGITS_NOTE])}
-<div class="closing">
-${traceSection(entropyTraceRows(trace, parts))}
-<footer>
-<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-90B" rel="noreferrer">SP 800-90B</a> (January 2018), “Recommendation for the Entropy Sources Used for Random Bit Generation”. Written by ${input.program}.</p>
-${reportEnd(trace)}</footer>
-</div>
-</main>
-</body>
-</html>
-`.text;
-}
-
-function reportRows(
-  { report, input, created }: EntropyTrace,
-  { title, bitstring }: EntropyPageParts,
-): [name: string, value: string | Markup][] {
-  return [
-    ['Report', report.id],
-    ...fieldRows(report),
-    ['Item', markup`<bdi>${input.name}</bdi>, ${readText(input)}`],
-    [digestName(isReadWhole(input)), markup`<span class="digest">${input.bytes_sha256}</span>`],
-    ...coverageRows(input, bitstring),
-    ['Method', `${STANDARD}, ${title}`],
-    ['Tests begun', created],
-  ];
+${textSection('Differences from the standard, and figures', [...signs, ESTIMATOR_NOTE, DIGITS_NOTE])}`;
+  return formatFrame({
+    title: `SP 800-90B report on ${input.name}`,
+    facts: trace,
+    header: markup`<header><p class="kicker">Report: entropy assessment</p>
+<h1><bdi>${input.name}</bdi></h1>
+<p>${STANDARD}: ${title}</p>
+</header>`,
+    sections,
+    trace: entropyTraceRows(trace, parts),
+    standard: markup`<a href="https://doi.org/10.6028/NIST.SP.800-90B" rel="noreferrer">SP 800-90B</a> (January 2018), “Recommendation for the Entropy Sources Used for Random Bit Generation”`,
+    program: input.program,
+  });
 }
 
 function verdictSection(parts: EntropyPageParts, claim: EntropyClaim | null): Markup {

@@ -31,10 +31,10 @@ import { failingSection } from '../../src/report/html/failing-section.ts';
 import { histogram } from '../../src/report/html/histogram.ts';
 import { Markup, markup } from '../../src/report/html/markup.ts';
 import { pValueFigure, testLimit } from '../../src/report/html/p-value-plot.ts';
+import { runningHead } from '../../src/report/html/page-frame.ts';
 import { encodePng } from '../../src/report/html/png.ts';
 import { proportionFigure } from '../../src/report/html/proportion-plot.ts';
 import { rasterFigure, rasterSize } from '../../src/report/html/raster.ts';
-import { runningHead } from '../../src/report/html/report-section.ts';
 import { rowsSection } from '../../src/report/html/rows-table.ts';
 import {
   measureSpectrum,

@@ -1,19 +1,25 @@
 /** The page of `phm assess --html`: one file that loads nothing and runs no script. */
 
-import { ALPHA, grouped, type SuiteReport, type TestName } from '../../../../sp800-22/src/index.ts';
+import {
+  ALPHA,
+  grouped,
+  NOT_OF_STANDARD,
+  type SuiteReport,
+  type TestName,
+} from '../../../../sp800-22/src/index.ts';
 import type { FailingSequences } from '../failing-sequences.ts';
 import type { AssessSummary } from '../summary.ts';
 import { countText } from '../text.ts';
-import type { TraceJson } from '../trace.ts';
+import { type TraceJson, type TraceRow, testedText } from '../trace.ts';
 import { heading } from '../verdict-text.ts';
 import { distributionSection, type PValueClasses } from './distribution.ts';
 import { failingSection, type Layout } from './failing-section.ts';
 import { longStreamsSection } from './long-streams.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 import { pValueFigure, type TestPValues } from './p-value-plot.ts';
-import { pageHead } from './page-head.ts';
+import { formatFrame } from './page-frame.ts';
 import { proportionFigure } from './proportion-plot.ts';
-import { reportEnd, reportSection, runningHead, traceSection } from './report-section.ts';
+import { reportSection } from './report-section.ts';
 import { rowsSection } from './rows-table.ts';
 import { ruleSection } from './rule-section.ts';
 import { supplementsSection } from './supplements.ts';
@@ -28,7 +34,7 @@ export interface PageContent {
   /** The program that writes the page, and its version. */
   readonly program: string;
   /** Names and values of what the report was made from and by. */
-  readonly trace: readonly (readonly [name: string, value: string])[];
+  readonly trace: readonly TraceRow[];
   /** The same facts as members of the JSON. */
   readonly facts: TraceJson | undefined;
   readonly summary: AssessSummary;
@@ -57,16 +63,25 @@ const CONTAINS_BITS = ' Contains bits of the item: as secret as the item.';
 
 /** Returns the page as text. */
 export function formatPage(content: PageContent): string {
-  const { input, summary, first, smallest, facts, omitBits } = content;
+  const { input, facts, omitBits, trace, program } = content;
+  return formatFrame({
+    title: `SP 800-22 report on ${input}`,
+    facts,
+    ...(omitBits ? {} : { footnote: CONTAINS_BITS }),
+    header: header(content),
+    sections: sectionsOf(content),
+    trace,
+    standard: STANDARD,
+    program,
+  });
+}
+
+const STANDARD = markup`<a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”`;
+
+function sectionsOf(content: PageContent): Markup {
+  const { summary, first, smallest, facts } = content;
   const sole = summary.sequences === 1 && summary.complete ? first : undefined;
-  const page = markup`${pageHead(
-    `${facts ? `Report ${facts.report.id}: ` : ''}SP 800-22 report on ${input}`,
-    facts ? runningHead(facts, omitBits ? '' : CONTAINS_BITS) : NOTHING,
-  )}
-<body>
-${header(content)}
-<main>
-${facts ? reportSection(facts, first, summary) : NOTHING}
+  return markup`${facts ? reportSection(facts, facts.input, testedRows(facts.input, first, summary)) : NOTHING}
 ${verdictSection(summary, first, sole)}
 ${ruleSection(summary, first)}
 ${LIMITS}
@@ -75,16 +90,24 @@ ${supplementsSection(summary, sole)}${longStreamsSection(summary.longStreams)}${
 ${sole ? NOTHING : failingSection(content.failing, layoutOf(content))}
 ${summary.secondLevel.judged ? distributionSection(content.classes, applicableOf(summary)) : NOTHING}
 ${picturesSection(content)}
-${summary.secondLevel.judged ? rowsSection(summary.secondLevel) : NOTHING}
-<div class="closing">
-${content.trace.length === 0 ? NOTHING : traceSection(content.trace)}
-${footer(content)}
-</div>
-</main>
-</body>
-</html>
-`;
-  return page.text;
+${summary.secondLevel.judged ? rowsSection(summary.secondLevel) : NOTHING}`;
+}
+
+/** Returns what was tested, and how. */
+function testedRows(
+  input: TraceJson['input'],
+  { tests, bits, constants }: SuiteReport,
+  { sequences, complete }: AssessSummary,
+): [name: string, value: string][] {
+  const method =
+    tests.length === 0
+      ? `Supplements, ${NOT_OF_STANDARD}`
+      : `NIST SP 800-22 Rev. 1a (April 2010), ${constants} constants`;
+  const size = `${countText(sequences)} of ${grouped(bits)} bits`;
+  return [
+    ['Bits tested', testedText(input, sequences * bits)],
+    ['Method', `${method}, ${size}${complete ? '' : '; ended early'}`],
+  ];
 }
 
 function header({ input, summary, trace, failing, first }: PageContent): Markup {
@@ -140,10 +163,4 @@ function layoutOf({ facts, first, summary }: PageContent): Layout {
 
 function applicableOf({ tests }: AssessSummary): ReadonlyMap<TestName, number> {
   return new Map(tests.map(({ name, applicable }) => [name, applicable]));
-}
-
-function footer({ program, facts }: PageContent): Markup {
-  return markup`<footer>
-<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by ${program}.</p>
-${facts ? reportEnd(facts) : NOTHING}</footer>`;
 }
