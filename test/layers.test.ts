@@ -76,6 +76,7 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
   'inspection/index.ts': ['cli'],
   'ledger/admin.ts': ['cli', 'inspection'],
   'ledger/key-columns.ts': ['keys', 'service'],
+  'ledger/row-seals.ts': ['keys'],
   'service/threads/waiting-threads.ts': ['serve'],
   '#lab/commands': ['cli'],
   '#sp800-22/wasm': ['modulation', 'cli'],

@@ -53,17 +53,24 @@ type Made = Pick<
 > & {
   readonly security_level: number;
   readonly key?: string;
-  readonly sealed_key?: GeneratedSealedKey['sealed_key'];
+  readonly sealed_key?: SealedKey;
+  readonly sealed_keys?: readonly SealedKey[];
 };
 
+type SealedKey = GeneratedSealedKey['sealed_key'];
+
 /** For a single key, after its shape was checked. */
-export function keyBelongs(request: GenerateRequest, to: Recipient, recent: RecentKeys): Belongs {
+export function keyBelongs(request: GenerateRequest, to: Recipients, recent: RecentKeys): Belongs {
   return (answer, headers) =>
     madeMismatch([answer as unknown as Made], { request, to, recent, answer, headers });
 }
 
 /** For a batch, after its shape was checked. */
-export function batchBelongs(request: GenerateRequest, to: Recipient, recent: RecentKeys): Belongs {
+export function batchBelongs(
+  request: GenerateRequest,
+  to: Recipients,
+  recent: RecentKeys,
+): Belongs {
   return (answer, headers) => {
     const made = answer.keys as readonly Made[];
     return madeMismatch(made, { request, to, recent, answer, headers }, '/keys/');
@@ -72,7 +79,7 @@ export function batchBelongs(request: GenerateRequest, to: Recipient, recent: Re
 
 interface Circumstances {
   readonly request: GenerateRequest;
-  readonly to: Recipient;
+  readonly to: Recipients;
   readonly recent: RecentKeys;
   readonly answer: JsonObject;
   readonly headers: Headers;
@@ -96,7 +103,7 @@ function madeMismatch(
       sealMismatch(one, to) ??
       receiptMismatch(one);
     if (wrong !== undefined) return path + wrong;
-    const secret = one.key ?? one.sealed_key?.enc ?? '';
+    const secret = one.key ?? sealedIn(one)[0]?.enc ?? '';
     if (ids.has(one.key_id) || secrets.has(secret))
       return `${path} repeats another key of the batch`;
     if (recent.has(one.key_id) && !isReplay) return `${path}/key_id is of an earlier call`;
@@ -143,13 +150,24 @@ function sameTime(asked: string | undefined, made: string | undefined): boolean 
   return Number.isNaN(apart) || apart <= 1;
 }
 
-/** The recipient of a request: null for a key in plain text, and empty if its public key is not known here. */
-type Recipient = { readonly suite?: string; readonly thumbprint?: string } | null;
+/** What is known here of a recipient: nothing of a registered one, whose public key only the service knows. */
+interface Recipient {
+  readonly suite?: string;
+  readonly thumbprint?: string;
+}
+
+/** The recipients of a request; null for a key in plain text. */
+type Recipients = readonly Recipient[] | null;
 
 const DEFAULT_SUITE = 'MLKEM768-X25519';
 
-/** Returns what is known of the recipient: nothing of a registered one, and nothing without the Web Crypto API. */
-export async function recipientOf(to: SealTo): Promise<Recipient> {
+/** Returns what is known of the recipients: nothing of registered ones, and nothing without the Web Crypto API. */
+export function recipientsOf(to: SealTo | readonly SealTo[]): Promise<readonly Recipient[]> {
+  const all: readonly SealTo[] = Array.isArray(to) ? to : [to];
+  return Promise.all(all.map(recipientOf));
+}
+
+async function recipientOf(to: SealTo): Promise<Recipient> {
   const subtle = globalThis.crypto?.subtle;
   if (subtle === undefined || typeof to !== 'object' || to === null) return {};
   if (!('public_key' in to)) return {};
@@ -176,16 +194,38 @@ function toUrlForm(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Compares what a sealed key states in the open. `openSealedKey` checks the rest. */
-function sealMismatch(made: Made, to: Recipient): string | undefined {
-  const { sealed_key: sealed } = made;
-  if (to === null || sealed === undefined) return undefined;
-  const { key_id: id, security_level: level, thumbprint } = headerOf(sealed.header);
-  if (id !== made.key_id) return '/sealed_key is of another key_id';
-  if (level !== made.security_level) return '/sealed_key is of another security_level';
+/** Returns the sealed copies of a key, one for each recipient. */
+function sealedIn({ sealed_key: one, sealed_keys: several }: Made): readonly SealedKey[] {
+  return several ?? (one ? [one] : []);
+}
+
+/** Compares what sealed keys state in the open. `openSealedKey` checks the rest. */
+function sealMismatch(made: Made, to: Recipients): string | undefined {
+  if (to === null) return undefined;
+  const thumbprints = sealedIn(made).map(({ header }) => headerOf(header).thumbprint);
+  for (const [i, sealed] of sealedIn(made).entries()) {
+    const wrong = copyMismatch(made, sealed, to[i] ?? {}, thumbprints);
+    if (wrong !== undefined)
+      return `${to.length > 1 ? `/sealed_keys/${i}` : '/sealed_key'}${wrong}`;
+  }
+  return undefined;
+}
+
+/** `thumbprints` are those of all copies: each names them in this order. */
+function copyMismatch(
+  made: Made,
+  sealed: SealedKey,
+  to: Recipient,
+  thumbprints: readonly unknown[],
+): string | undefined {
+  const header = headerOf(sealed.header);
+  const { key_id: id, security_level: level, thumbprint, recipients = [thumbprint] } = header;
+  if (id !== made.key_id) return ' is of another key_id';
+  if (level !== made.security_level) return ' is of another security_level';
+  if (JSON.stringify(recipients) !== JSON.stringify(thumbprints)) return ' names other recipients';
   if (to.thumbprint === undefined) return undefined;
   const isTo = typeof thumbprint === 'string' && toUrlForm(thumbprint) === to.thumbprint;
-  return isTo && sealed.suite === to.suite ? undefined : '/sealed_key is for another recipient';
+  return isTo && sealed.suite === to.suite ? undefined : ' is for another recipient';
 }
 
 function headerOf(base64Url: string): JsonObject {

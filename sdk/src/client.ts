@@ -7,7 +7,7 @@ import {
   listBelongs,
   RecentKeys,
   receiptBelongs,
-  recipientOf,
+  recipientsOf,
   recordBelongs,
   revocationBelongs,
 } from './belonging.ts';
@@ -53,6 +53,8 @@ import type {
   GeneratedKey,
   GenerateRequest,
   GenerateSealedBatchRequest,
+  GenerateSealedKeysBatchRequest,
+  GenerateSealedKeysRequest,
   GenerateSealedRequest,
   Health,
   KeyInfo,
@@ -235,9 +237,10 @@ export class PhmClient {
 
   /**
    * Generates a key that only its recipient can open: `openSealedKey` opens it. `seal_to` is `sealTo(recipient)`, or the
-   * name of a registered recipient. A repeated call gets the same response and counts once.
+   * name of a registered recipient, or a list of up to eight, who all get the same key. A repeated call gets the same response
+   * and counts once.
    */
-  async generateSealed<const Request extends GenerateSealedRequest>(
+  async generateSealed<const Request extends GenerateSealedRequest | GenerateSealedKeysRequest>(
     body: Request,
     options: KeyCallOptions = {},
   ): Promise<SealedKeyFor<Request>> {
@@ -245,7 +248,7 @@ export class PhmClient {
     assertCallOptions(options);
     assertNoPrivateKey(body.seal_to);
     const idempotencyKey = idempotencyKeyFor(options.idempotencyKey, true);
-    const belongs = keyBelongs(body, await recipientOf(body.seal_to), this.#recent);
+    const belongs = keyBelongs(body, await recipientsOf(body.seal_to), this.#recent);
     const kind = { shape: sealedKeyShape(body), belongs };
     return this.#make({ path: '/api/v2/generate/sealed', body, ...kind, idempotencyKey }, options);
   }
@@ -264,7 +267,9 @@ export class PhmClient {
   }
 
   /** Yields `count` sealed keys, as `generateBatch` does. */
-  generateSealedBatch<const Request extends GenerateSealedBatchRequest>(
+  generateSealedBatch<
+    const Request extends GenerateSealedBatchRequest | GenerateSealedKeysBatchRequest,
+  >(
     body: Request,
     options: BatchCallOptions = {},
   ): AsyncGenerator<BatchSealedKey<Request>, void, undefined> {
@@ -414,7 +419,7 @@ export class PhmClient {
 
   #batches<Key>(
     path: string,
-    body: GenerateBatchRequest | GenerateSealedBatchRequest,
+    body: GenerateBatchRequest | GenerateSealedBatchRequest | GenerateSealedKeysBatchRequest,
     keyShape: Shape,
     options: BatchCallOptions,
   ): AsyncGenerator<Key, void, undefined> {
@@ -423,7 +428,7 @@ export class PhmClient {
     idempotencyKeyFor(given, true);
     const split = readSplit(body.count, chunk, typeof given === 'string');
     return keysOf(split, async (count) => {
-      const to = 'seal_to' in body ? await recipientOf(body.seal_to) : null;
+      const to = 'seal_to' in body ? await recipientsOf(body.seal_to) : null;
       return this.#make(
         {
           path,

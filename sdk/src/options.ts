@@ -117,6 +117,7 @@ export function assertNoPrivateKey(sealTo: unknown): void {
   if (typeof sealTo === 'string') {
     throw new TypeError('seal_to must be sealTo(recipient) or { recipient: name }, got a string');
   }
+  if (Array.isArray(sealTo)) sealTo.forEach(assertNoPrivateKey);
   if (typeof sealTo !== 'object' || sealTo === null) return;
   if (!('private_key' in sealTo || 'privateKey' in sealTo)) return;
   throw new TypeError('seal_to has a private key, which must stay with you: use sealTo(recipient)');

@@ -62,6 +62,8 @@ export interface paths {
          *
          *     - `seal_to` is `{"suite", "public_key"}` or `{"recipient": "<name>"}`, a name that the operator has registered for the account. The
          *       file that `phm recipient new` writes fits as it is. The default suite is `MLKEM768-X25519`.
+         *     - A list of two to eight recipients gives all of them one key, which counts once: `sealed_keys` has a sealed key for each, in
+         *       order. All must have different public keys.
          *     - The response has the fields of generate without `key`, `hash_proof` and `opening`: these are inside `sealed_key`.
          *       `hash_proof` in `include` is therefore refused.
          *     - HPKE's base mode does not show who sealed a key. An intermediary that changes your request can replace the public key by its own. A
@@ -119,10 +121,11 @@ export interface paths {
         put?: never;
         /**
          * Generate a batch of sealed keys
-         * @description Generates `count` keys, 1 to 1,000, all sealed to one recipient: all of them, or none. An element of `keys` has the fields of the
+         * @description Generates `count` keys, 1 to 1,000, all sealed to the same recipients: all of them, or none. An element of `keys` has the fields of the
          *     sealed response without `success` and `warnings`.
          *
-         *     - Quota, rate limit and largest `count` are those of the plain batch.
+         *     - Quota, rate limit and largest `count` are those of the plain batch. With several recipients a response has at most 1,000
+         *       sealed keys in all.
          *     - With `Idempotency-Key` the response is kept and sent again, byte for byte. It may then have at most 4 MiB: beyond that 413
          *       `batch_too_large` with `max_count`.
          *
@@ -606,7 +609,9 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             expires_at?: string;
-            sealed_key: components["schemas"]["SealedKey"];
+            sealed_key?: components["schemas"]["SealedKey"];
+            /** @description with several recipients, instead of sealed_key: one for each, in the order of seal_to */
+            sealed_keys?: components["schemas"]["SealedKey"][];
             nist_validation?: components["schemas"]["NistValidation"];
             /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
             nist_score?: number;
@@ -626,6 +631,13 @@ export interface components {
          * @description signed note (c2sp.org/signed-note) with a checkpoint (c2sp.org/tlog-checkpoint)
          */
         Checkpoint: string;
+        /** Delivery */
+        Delivery: {
+            /** @description a UUID in lower case */
+            id: string;
+            /** @description null: nothing */
+            context: string | null;
+        };
         /**
          * EntropySource
          * @enum {string}
@@ -693,9 +705,10 @@ export interface components {
          * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
         GenerateSealedBatchRequest: {
-            /** @description number of keys; at most 100 with nist_report or receipt in include */
+            /** @description number of keys; at most 100 with nist_report or receipt in include, and with several recipients at most 1000 sealed keys */
             count: number;
-            seal_to: components["schemas"]["SealTo"];
+            /** @description the recipient, or a list of one to eight; a list of one is the same as that one */
+            seal_to: components["schemas"]["SealTo"] | components["schemas"]["SealTo"][];
             security_level: components["schemas"]["SecurityLevel"];
             /** @description run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer; default: false */
             enable_nist_validation?: boolean | null;
@@ -717,7 +730,8 @@ export interface components {
          * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
         GenerateSealedRequest: {
-            seal_to: components["schemas"]["SealTo"];
+            /** @description the recipient, or a list of one to eight; a list of one is the same as that one */
+            seal_to: components["schemas"]["SealTo"] | components["schemas"]["SealTo"][];
             security_level: components["schemas"]["SecurityLevel"];
             /** @description run the SP 800-22 suite on the generator's output before modulation; the key is no better and takes longer; default: false */
             enable_nist_validation?: boolean | null;
@@ -803,7 +817,7 @@ export interface components {
         };
         /**
          * GeneratedSealedKey
-         * @description The fields of GeneratedKey without key, hash_proof and opening: these are inside sealed_key.
+         * @description The fields of GeneratedKey without key, hash_proof and opening: these are inside sealed_key, or inside each of sealed_keys.
          */
         GeneratedSealedKey: {
             /** @description true: the call succeeded */
@@ -846,7 +860,9 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             expires_at?: string;
-            sealed_key: components["schemas"]["SealedKey"];
+            sealed_key?: components["schemas"]["SealedKey"];
+            /** @description with several recipients, instead of sealed_key: one for each, in the order of seal_to */
+            sealed_keys?: components["schemas"]["SealedKey"][];
             nist_validation?: components["schemas"]["NistValidation"];
             /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
             nist_score?: number;
@@ -939,8 +955,10 @@ export interface components {
             api_key_id: string;
             /** @description result of the statistical suite; null for a plain key */
             evidence: components["schemas"]["KeyEvidence"] | null;
-            /** @description thumbprint of the recipient in base64, as in receipts and sealed keys; null for a key that was returned in plaintext */
+            /** @description thumbprint of the recipient in base64, as in receipts and sealed keys; of the first of several; null for a key that was returned in plaintext */
             sealed_to: string | null;
+            /** @description thumbprints of all recipients, in the order of the request; empty for a key that was returned in plaintext */
+            recipients: string[];
             /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
             labels: {
                 [key: string]: string;
@@ -1017,14 +1035,55 @@ export interface components {
             sources: components["schemas"]["StatementSource"][];
             /** @description SHA-256 of the record of the key in the ledger */
             row_digest: string;
-            /** @description SHA-256 of the recipient's public key; null if the key was not sealed */
-            sealed_to: string | null;
-            /** @description SHA-256 of enc and ciphertext of the sealed key; null if the key was not sealed */
-            sealed_digest: string | null;
             /** @description version of the service and digest of its sources */
             software: string;
             /** @description random bytes that keep the entry in the log from revealing the statement */
             salt: string;
+            /** @description SHA-256 of the recipient's public key; null if the key was not sealed */
+            sealed_to: string | null;
+            /** @description SHA-256 of enc and ciphertext of the sealed key; null if the key was not sealed */
+            sealed_digest: string | null;
+        };
+        /**
+         * KeyStatementV2
+         * @description What the service asserts about a key that is sealed to several recipients.
+         */
+        KeyStatementV2: {
+            /**
+             * @description type and version of the statement
+             * @enum {string}
+             */
+            type: "phm-key-receipt/v2";
+            /** @description origin of the transparency log */
+            service: string;
+            /** @description identifier of the key: `key_id` of generate */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            time: string;
+            /** @description length of the key in bits */
+            security_level: number;
+            security_strength_bits: number;
+            /** @description HMAC-SHA-256 of the key under the opening */
+            key_commitment: string;
+            /** @description the verdict on a validated key; null for a plain key */
+            evidence: components["schemas"]["StatementEvidence"] | null;
+            /** @description modulation type */
+            modulation: string;
+            sources: components["schemas"]["StatementSource"][];
+            /** @description SHA-256 of the record of the key in the ledger */
+            row_digest: string;
+            /** @description version of the service and digest of its sources */
+            software: string;
+            /** @description random bytes that keep the entry in the log from revealing the statement */
+            salt: string;
+            /** @description recipients and sealed keys, in the order of the request */
+            sealed: components["schemas"]["StatedSeal"][];
+            /** @description null: the service kept no sealed key for its recipient */
+            delivery: components["schemas"]["Delivery"] | null;
         };
         /**
          * KeyStatus
@@ -1352,7 +1411,7 @@ export interface components {
         };
         /** Receipt */
         Receipt: {
-            statement: components["schemas"]["KeyStatement"];
+            statement: components["schemas"]["KeyStatement"] | components["schemas"]["KeyStatementV2"];
             /** @description proof that the log holds the statement, as text of c2sp.org/tlog-proof@v1, with the signed checkpoint */
             proof: string;
         };
@@ -1430,7 +1489,7 @@ export interface components {
             enc: string;
             /** @description key, hash_proof and opening, encrypted, in base64url without padding */
             ciphertext: string;
-            /** @description canonical JSON of what is bound to the key: key_id, time, thumbprint of the public key, key_commitment, in base64url without padding */
+            /** @description canonical JSON of what is bound to the key: key_id, time, thumbprint of the public key, those of all recipients if there are several, key_commitment, in base64url without padding */
             header: string;
         };
         /** SealedKeyBatch */
@@ -1530,6 +1589,13 @@ export interface components {
             failures: number;
             /** @description failures / (keys + failures); null without calls */
             error_rate: number | null;
+        };
+        /** StatedSeal */
+        StatedSeal: {
+            /** @description SHA-256 of enc and ciphertext of the sealed key */
+            digest: string;
+            /** @description SHA-256 of the recipient's public key */
+            to: string;
         };
         /** StatementEvidence */
         StatementEvidence: {

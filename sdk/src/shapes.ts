@@ -6,7 +6,10 @@ import { KEY_ID } from './options.ts';
 import type {
   GeneratedKey,
   GeneratedSealedKey,
+  GeneratedSealedKeys,
   GenerateRequest,
+  GenerateSealedKeysRequest,
+  GenerateSealedRequest,
   KeyInfo,
   Metrics,
   MetricsSeries,
@@ -73,16 +76,14 @@ const FACTS = {
 const BASE64_URL = /^[A-Za-z0-9_-]+$/;
 
 const SEALED = {
-  sealed_key: {
-    suite: 'string',
-    kem_id: 'number',
-    kdf_id: 'number',
-    aead_id: 'number',
-    enc: BASE64_URL,
-    ciphertext: BASE64_URL,
-    header: BASE64_URL,
-  },
-} as const satisfies ShapeOf<GeneratedSealedKey>;
+  suite: 'string',
+  kem_id: 'number',
+  kdf_id: 'number',
+  aead_id: 'number',
+  enc: BASE64_URL,
+  ciphertext: BASE64_URL,
+  header: BASE64_URL,
+} as const satisfies ShapeOf<GeneratedSealedKey['sealed_key']>;
 
 const VERDICT = {
   nist_validation: {
@@ -151,9 +152,16 @@ export function keyShape(body: GenerateRequest): Shape {
 }
 
 /** Returns the shape of the sealed key that `body` requests. */
-export function sealedKeyShape(body: GenerateRequest): Shape {
-  const { security_level } = body;
-  return { security_level, ...SEALED, ...factsShape(body) } satisfies ShapeOf<GeneratedSealedKey>;
+export function sealedKeyShape(body: GenerateSealedRequest | GenerateSealedKeysRequest): Shape {
+  const { security_level, seal_to: to } = body;
+  // A list of one is the same as that one. The service refuses what is no list of recipients.
+  const sealed =
+    Array.isArray(to) && to.length > 1 ? severalShape(to.length) : { sealed_key: SEALED };
+  return { security_level, ...sealed, ...factsShape(body) };
+}
+
+function severalShape(recipients: number) {
+  return { sealed_keys: [SEALED, recipients] } as const satisfies ShapeOf<GeneratedSealedKeys>;
 }
 
 /** Returns the shape of a batch of `count` keys. */

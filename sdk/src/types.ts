@@ -76,13 +76,21 @@ export type ReceiptedKey<Key extends PlainKey = GeneratedKey> = Key &
 type SealedOrder = Schemas['GenerateSealedRequest'];
 
 /** The recipient of a sealed key: a public key, as `sealTo` returns it, or the name of a registered recipient. */
-export type SealTo = NonNullable<SealedOrder['seal_to']>;
+export type SealTo = Exclude<NonNullable<SealedOrder['seal_to']>, readonly unknown[]>;
 
-/** A request for a sealed key. */
-export interface GenerateSealedRequest extends Order {
-  readonly seal_to: SealTo;
+interface AnySealedOrder extends Order {
   readonly enable_nist_validation?: boolean | null;
   readonly include?: readonly Exclude<Includable, 'hash_proof'>[] | null;
+}
+
+/** A request for a sealed key. */
+export interface GenerateSealedRequest extends AnySealedOrder {
+  readonly seal_to: SealTo;
+}
+
+/** A request for a key that is sealed to several recipients: one to eight, of whom one alone gets a key as without a list. */
+export interface GenerateSealedKeysRequest extends AnySealedOrder {
+  readonly seal_to: readonly SealTo[];
 }
 
 interface Count {
@@ -96,8 +104,29 @@ export interface GenerateBatchRequest extends GenerateRequest, Count {}
 /** A request for many sealed keys. */
 export interface GenerateSealedBatchRequest extends GenerateSealedRequest, Count {}
 
+/** A request for many keys that are sealed to several recipients. */
+export interface GenerateSealedKeysBatchRequest extends GenerateSealedKeysRequest, Count {}
+
+type AnySealedKey = Schemas['GeneratedSealedKey'];
+
+type SealedMember = 'sealed_key' | 'sealed_keys';
+
 /** A key that only its recipient can open. */
-export type GeneratedSealedKey = Schemas['GeneratedSealedKey'];
+export type GeneratedSealedKey = Omit<AnySealedKey, SealedMember> &
+  Required<Pick<AnySealedKey, 'sealed_key'>>;
+
+/** A key that each of several recipients can open: `sealed_keys` has one for each, in the order of the request. */
+export type GeneratedSealedKeys = Omit<AnySealedKey, SealedMember> &
+  Required<Pick<AnySealedKey, 'sealed_keys'>>;
+
+/** What comes for the recipients of a request. */
+type SealedFor<Request> = Request extends {
+  readonly seal_to: readonly [unknown, unknown, ...unknown[]];
+}
+  ? GeneratedSealedKeys
+  : Request extends { readonly seal_to: readonly unknown[] }
+    ? AnySealedKey
+    : GeneratedSealedKey;
 
 type Added = Verdict | 'nist_report' | ReceiptMember;
 
@@ -120,13 +149,13 @@ export type BatchKey<Request = GenerateBatchRequest> = KeyFor<GeneratedKey, Requ
 
 /** A sealed key of a batch. */
 export type BatchSealedKey<Request = GenerateSealedBatchRequest> = KeyFor<
-  GeneratedSealedKey,
+  SealedFor<Request>,
   Request
 >;
 
 /** The response of `generateSealed` to a request. */
 export type SealedKeyFor<Request> = BatchSealedKey<Request> &
-  Pick<GeneratedSealedKey, 'success' | 'warnings'>;
+  Pick<AnySealedKey, 'success' | 'warnings'>;
 
 /** The receipt for a key. */
 export type ReceiptResult = Schemas['ReceiptResult'];

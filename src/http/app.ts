@@ -81,8 +81,11 @@ export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator
   readonly validators?: Validators;
 }
 
-/** Largest request body. A sealed request takes about 2.2 kB, the others a few hundred bytes. */
-const BODY_LIMIT_BYTES = 16 * 1024;
+/**
+ * Largest request body. A sealed request takes about 2.2 kB for each recipient, of whom it may have eight, the others a few
+ * hundred bytes.
+ */
+const BODY_LIMIT_BYTES = 32 * 1024;
 
 /** Request IDs accepted from clients: short and plain, so that they are safe in any log. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;

@@ -25,6 +25,7 @@ export {
   type KeyOrder,
   type KeyRequest,
   MAX_BATCH_KEYS,
+  MAX_SEALED_COPIES,
   type Recipient,
   type ReleasedKey,
   SECURITY_LEVELS,

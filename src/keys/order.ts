@@ -92,9 +92,10 @@ export interface ReleasedKey extends KeyFacts, Pick<GeneratedKey, Answered> {}
 /** The members of a key that only an answer in plaintext has. */
 export type Answered = 'key' | 'opening' | 'hashProof' | 'answerDigest';
 
-/** A sealed key for the response. It holds no secret: only the recipient can open `sealedKey`. */
+/** A sealed key for the response. It holds no secret: only the recipients can open `sealedKeys`. */
 export interface SealedResponseKey extends KeyFacts {
-  readonly sealedKey: SealedKey;
+  /** One for each recipient, in the order of the request. */
+  readonly sealedKeys: readonly SealedKey[];
 }
 
 /** Returns what the response says about a key besides the key. */
@@ -141,14 +142,17 @@ export interface KeyRequest {
   readonly count: number;
   /** True for the batch endpoints, even if `count` is 1. */
   readonly isBatch: boolean;
-  /** Null for keys in plaintext. */
-  readonly sealTo: SealTo | null;
+  /** One to eight recipients; null for keys in plaintext. */
+  readonly sealTo: readonly SealTo[] | null;
   /** Null without an `Idempotency-Key`. */
   readonly idempotency: Idempotency | null;
 }
 
 /** Most keys of one request. */
 export const MAX_BATCH_KEYS = 1_000;
+
+/** Most sealed keys of one response: each key has one for each recipient. */
+export const MAX_SEALED_COPIES = MAX_BATCH_KEYS;
 
 /** Keys in plaintext, recorded. The receiver MUST pass each to `wipeKey`. */
 export interface GeneratedOutcome {
@@ -197,10 +201,12 @@ export type GenerateOutcome =
   | KeyAlreadyMade
   /** The time of the order's expiry was up when the request was accepted. */
   | { readonly kind: 'expired'; readonly atMs: number }
-  /** The account has no recipient of this name. */
-  | { readonly kind: 'unknown_recipient' }
-  /** Nothing can be sealed to the public key. `problem` is one sentence. */
-  | { readonly kind: 'invalid_public_key'; readonly problem: string }
+  /** The account has no recipient of the name at this place of `sealTo`. */
+  | { readonly kind: 'unknown_recipient'; readonly index: number }
+  /** Both places of `sealTo` name one public key. */
+  | { readonly kind: 'same_recipient'; readonly first: number; readonly second: number }
+  /** Nothing can be sealed to the public key at this place of `sealTo`. `problem` is one sentence. */
+  | { readonly kind: 'invalid_public_key'; readonly index: number; readonly problem: string }
   | BatchTooLarge
   | QuotaExceeded;
 
@@ -210,7 +216,7 @@ export interface BatchTooLarge {
   readonly maxCount: number;
   /**
    * `validation`: the suite workers cannot judge so many keys within the time limit of a request. `stored_answer`: the
-   * response would be too large to keep for retries.
+   * response would be too large to keep for retries. `recipients`: there would be more than `MAX_SEALED_COPIES`.
    */
-  readonly reason: 'validation' | 'stored_answer';
+  readonly reason: 'validation' | 'stored_answer' | 'recipients';
 }

@@ -22,7 +22,7 @@ const HEADER = {
 } as const;
 
 /**
- * Rejects unless, in each suite, what is sealed to a new recipient opens again, and two encapsulations differ: a repeated
+ * Rejects unless, in each suite, what is sealed to a new recipient, alone and among others, opens again, and two encapsulations differ: a repeated
  * one means that the platform lacks randomness. A suite that the platform lacks is not tested.
  */
 export async function requireSealSelfTest(
@@ -34,8 +34,9 @@ export async function requireSealSelfTest(
       const recipientKey = await newRecipient(name, kems);
       const sealer = await Sealer.to(recipientKey, primitives);
       const encs = new Set<string>();
-      for (let i = 0; i < 2; i++) {
-        const { sealedKey } = await sealer.seal({ ...CONTENT, header: HEADER });
+      const recipients = [encodeBase64(sealer.thumbprint), encodeBase64(new Uint8Array(32))];
+      for (const copies of [undefined, { recipients, delivery: null }]) {
+        const { sealedKey } = await sealer.seal({ ...CONTENT, header: HEADER, copies });
         const { key } = await open({ sealedKey, recipientKey }, kems);
         if (Buffer.compare(key, CONTENT.key) !== 0) throw new Error('another key came out');
         encs.add(sealedKey.enc);

@@ -1,25 +1,29 @@
-/** Seals a generated key to its recipient, in the thread that generated it: the key itself goes no further. */
+/** Seals a generated key to its recipients, in the thread that generated it: the key itself goes no further. */
 import { timingSafeEqual } from 'node:crypto';
 import {
+  type Copies,
   type Recipient,
   readPlaintext,
+  SealError,
+  type Sealed,
   type SealedContent,
   type SealedKey,
   Sealer,
 } from '#sealing';
 import { encodeBase64 } from '#tlog';
 import { formatTimestamp } from '../clock.ts';
+import type { RowSeal } from '../ledger/index.ts';
+import { toRowSeal } from '../ledger/row-seals.ts';
 import { NODE_PRIMITIVES } from './hpke-node.ts';
 import { keyCommitment, wipeKey } from './key-receipt.ts';
 import type { Answered, GeneratedKey, SecurityLevel } from './order.ts';
 
 /** A sealed key, and what is recorded and answered about it. It holds no secret. */
 interface SealedMaterial extends Omit<GeneratedKey, Answered> {
-  readonly sealedKey: SealedKey;
-  /** SHA-256 of the recipient's raw public key, 32 bytes: `sealed_to` of the statement. */
-  readonly sealedTo: Uint8Array;
-  /** SHA-256(enc ‖ ciphertext), 32 bytes: `sealed_digest` of the statement. */
-  readonly sealedDigest: Uint8Array;
+  /** One for each recipient, in their order. */
+  readonly sealedKeys: readonly SealedKey[];
+  /** Recipients and digests, as the row has them. */
+  readonly seal: RowSeal;
 }
 
 /** What the header states beside the key's own values. */
@@ -31,21 +35,31 @@ interface SealingFacts {
   readonly securityLevel: SecurityLevel;
 }
 
-/**
- * Returns the sealer of a recipient. Rejects with `SealError` if the public key is refused.
- */
-export function sealerTo(recipient: Recipient): Promise<Sealer> {
-  return Sealer.to(recipient, NODE_PRIMITIVES);
+/** Nothing can be sealed to one of the recipients. The message is one sentence for the caller. */
+export class RefusedRecipientError extends Error {
+  override readonly name = 'RefusedRecipientError';
+  /** The place of the recipient in the order. */
+  readonly index: number;
+
+  constructor(index: number, cause: SealError) {
+    super(cause.message, { cause });
+    this.index = index;
+  }
+}
+
+/** Returns the sealer of the recipient at a place. Rejects with `RefusedRecipientError` if the public key is refused. */
+export function sealerTo(recipient: Recipient, index: number): Promise<Sealer> {
+  return refusingAt(index, Sealer.to(recipient, NODE_PRIMITIVES));
 }
 
 /**
- * Seals a key, and always wipes it and its opening. Rejects with `SealError` if the KEM refuses the recipient's public key,
- * with `AlteredKeyError` if the plaintext is not what was committed to, and with `TypeError` for a key without opening and
- * commitment.
+ * Seals a key to one recipient or several, and always wipes it and its opening. Rejects with `RefusedRecipientError` if the
+ * KEM refuses a public key, with `AlteredKeyError` if the plaintext is not what was committed to, and with `TypeError` for a
+ * key without opening and commitment.
  */
 export async function sealKey(
   generated: GeneratedKey,
-  sealer: Sealer,
+  sealers: readonly Sealer[],
   { service, createdMs, securityLevel }: SealingFacts,
 ): Promise<SealedMaterial> {
   const { key, opening, hashProof, answerDigest: _, ...rest } = generated;
@@ -68,15 +82,40 @@ export async function sealKey(
       const fits = content !== null && fitsCommitment(content, rest.keyIdText, committed);
       if (!fits || content.hashProof !== hashProof) throw new AlteredKeyError();
     };
-    const sealed = await sealer.seal({ header, key, opening, hashProof, inspect });
-    return {
-      ...rest,
-      sealedKey: sealed.sealedKey,
-      sealedTo: sealed.thumbprint,
-      sealedDigest: sealed.digest,
-    };
+    const order = { header, key, opening, hashProof, inspect, copies: copiesFor(sealers) };
+    const sealed: Sealed[] = [];
+    for (const [i, sealer] of sealers.entries()) {
+      sealed.push(await refusingAt(i, sealer.seal(order)));
+    }
+    return { ...rest, sealedKeys: sealed.map(({ sealedKey }) => sealedKey), seal: sealOf(sealed) };
   } finally {
     wipeKey({ key, opening });
+  }
+}
+
+/** Returns what the headers of several copies have in common; undefined for one recipient. */
+function copiesFor(sealers: readonly Sealer[]): Copies | undefined {
+  if (sealers.length < 2) return undefined;
+  return {
+    recipients: sealers.map(({ thumbprint }) => encodeBase64(thumbprint)),
+    delivery: null,
+  };
+}
+
+function sealOf(sealed: readonly Sealed[]): RowSeal {
+  const [first, ...others] = sealed.map(({ thumbprint, digest }) => ({
+    recipient: thumbprint,
+    digest,
+  }));
+  if (first === undefined) throw new TypeError('"sealers" expected at least one, got none');
+  return toRowSeal([first, ...others]);
+}
+
+async function refusingAt<T>(index: number, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof SealError ? new RefusedRecipientError(index, error) : error;
   }
 }
 

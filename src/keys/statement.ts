@@ -15,6 +15,7 @@ import {
   type AuditStatement,
   canonicalJson,
   KEY_STATEMENT,
+  KEY_STATEMENT_V2,
   type KeyStatement,
 } from '#tlog';
 import { formatTimestamp } from '../clock.ts';
@@ -23,8 +24,10 @@ import type {
   RecordedEvidence,
   RecordedReceipt,
   RecordedRow,
+  RowSeal,
 } from '../ledger/index.ts';
 import { type KeyColumn, RECORDED_COLUMNS } from '../ledger/key-columns.ts';
+import { sealsOf } from '../ledger/row-seals.ts';
 import { formatKeyId } from './key-id.ts';
 import { parseSources } from './sources-text.ts';
 
@@ -58,23 +61,36 @@ function canonicalKeyStatement(
   keyId = formatKeyId(record.keyId),
 ): string {
   const receipt = receiptOf(record);
+  const isSeveral = (record.sealed?.further ?? null) !== null;
   return (
-    `{"evidence":${record.evidence ? canonicalEvidence(record.evidence) : null}` +
+    `{${isSeveral ? '"delivery":null,' : ''}"evidence":${record.evidence ? canonicalEvidence(record.evidence) : null}` +
     `,"key_commitment":"${base64(receipt.keyCommitment)}"` +
     `,"key_id":"${keyId}"` +
     `,"modulation":${quoted(record.modulation)}` +
     `,"row_digest":"${hash('sha256', canonicalRow(record, keyId), 'base64')}"` +
     `,"salt":"${base64(receipt.salt)}"` +
-    `,"sealed_digest":${record.sealed ? `"${base64(record.sealed.digest)}"` : null}` +
-    `,"sealed_to":${record.sealed ? `"${base64(record.sealed.recipient)}"` : null}` +
+    (record.sealed && isSeveral ? canonicalSeals(record.sealed) : canonicalSeal(record.sealed)) +
     `,"security_level":${record.securityLevel}` +
     `,"security_strength_bits":${receipt.strengthBits}` +
     `,"service":${quoted(origin)}` +
     `,"software":${quoted(receipt.software)}` +
     `,"sources":[${canonicalSources(receipt.sources)}]` +
     `,"time":"${formatTimestamp(record.createdMs)}"` +
-    `,"type":"${KEY_STATEMENT}"}`
+    `,"type":"${isSeveral ? KEY_STATEMENT_V2 : KEY_STATEMENT}"}`
   );
+}
+
+/** The members of a key in plaintext, or for one recipient. */
+function canonicalSeal(seal: RowSeal | null): string {
+  if (seal === null) return ',"sealed_digest":null,"sealed_to":null';
+  return `,"sealed_digest":"${base64(seal.digest)}","sealed_to":"${base64(seal.recipient)}"`;
+}
+
+function canonicalSeals(seal: RowSeal): string {
+  const seals = sealsOf(seal).map(
+    ({ recipient, digest }) => `{"digest":"${base64(digest)}","to":"${base64(recipient)}"}`,
+  );
+  return `,"sealed":[${seals.join(',')}]`;
 }
 
 /** Throws `TypeError` for a row without receipt columns. */

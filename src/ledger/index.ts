@@ -82,6 +82,7 @@ export {
   openStoreToRead,
 } from './open.ts';
 export type { Quotas } from './quota-decision.ts';
+export type { RecordedKey } from './recorded-key.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore } from './sqlite/store.ts';
@@ -103,7 +104,6 @@ export type {
   PruneReport,
   QuotaExceeded,
   RecipientRecord,
-  RecordedKey,
   Retirement,
   SealedOnly,
   SecretCheck,

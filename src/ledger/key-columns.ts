@@ -4,6 +4,7 @@
  */
 import {
   bytes,
+  bytesUpTo,
   type Column,
   INT32_MAX,
   id,
@@ -20,6 +21,7 @@ import {
   type Value,
 } from './column-kinds.ts';
 import type { LedgerRow, RecordedRow } from './ledger-row.ts';
+import { MAX_FURTHER_SEALS, SEAL_BYTES } from './row-seals.ts';
 
 /** Members of a row that hold several columns. */
 export type RowParts = Pick<RecordedRow, 'commitment' | 'evidence' | 'sealed' | 'receipt'>;
@@ -106,13 +108,17 @@ const KEY_COLUMNS: Readonly<Record<Place, KeyColumn>> = {
   'receipt.salt': nullable(bytes('salt', 32)),
   'receipt.strengthBits': nullable(integer('strength_bits', INT32_MAX)),
   'receipt.sources': nullable(text('sources', 1_000)),
-  // The statement has the name, and both columns of a seal.
+  // The statement has the name, and all columns of a seal.
   'receipt.softwareId': { ...nullable(integer('software_id', INT32_MAX)), digest: 'never' },
   'receipt.software': { ...text('software', 1_000), source: 'software.name' },
   'sealed.recipient': { ...known('sealing', bytes('sealed_to', 32)), digest: 'never' },
   'sealed.digest': { ...nullable(bytes('sealed_digest', 32)), digest: 'never' },
   labels: { ...known('records', labels('labels', 10_000)), digest: 'absent' },
   expiresMs: { ...known('records', integer('expires_ms', TIME_MAX)), digest: 'absent' },
+  'sealed.further': {
+    ...known('several', bytesUpTo('further_seals', SEAL_BYTES, MAX_FURTHER_SEALS)),
+    digest: 'never',
+  },
 };
 
 interface PlacedColumn extends KeyColumn {

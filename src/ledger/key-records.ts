@@ -13,9 +13,11 @@ import type { AuditRecord } from './log-store.ts';
 import {
   ownMembers,
   type Row,
+  SEAL_PLACES,
   selection,
   toAuditRecord,
   toCommitment,
+  toRecipients,
   toVerdict,
   VERDICT_PLACES,
 } from './recorded-row.ts';
@@ -63,8 +65,8 @@ export interface KeyRecord extends KeyEnd, Pick<RecordedRow, (typeof SHOWN)[numb
   readonly strengthBits: number | null;
   /** Null for a plain key. */
   readonly evidence: Omit<RecordedEvidence, 'pValues'> | null;
-  /** Thumbprint of the recipient, 32 bytes; null for a key that was returned in plaintext. */
-  readonly sealedTo: Uint8Array | null;
+  /** Thumbprints of the recipients, 32 bytes each, in the order of the request; none for a key that was returned in plaintext. */
+  readonly recipients: readonly Uint8Array[];
   /** True if the row has what a receipt needs. */
   readonly hasReceipt: boolean;
 }
@@ -189,7 +191,7 @@ const STATE_COLUMNS = `key_states.state AS "state", key_states.reason AS "reason
   key_states.revoked_ms AS "revokedMs"`;
 
 /** The columns of `toKeyRecord`, of the tables `ledger` and `key_states`. */
-export const KEY_RECORD_COLUMNS: string = `${selection([...SHOWN, 'receipt.strengthBits', 'sealed.recipient', ...VERDICT_PLACES])},
+export const KEY_RECORD_COLUMNS: string = `${selection([...SHOWN, 'receipt.strengthBits', ...SEAL_PLACES, ...VERDICT_PLACES])},
   ledger.key_commitment IS NOT NULL AS "hasReceipt", ${STATE_COLUMNS}`;
 
 /** The columns of `StateCandidate`. */
@@ -228,7 +230,7 @@ export function toKeyRecord(row: Row): KeyRecord {
     ...ownMembers(row, SHOWN),
     strengthBits: row['receipt.strengthBits'] as number | null,
     evidence: toVerdict(row),
-    sealedTo: row['sealed.recipient'] as Uint8Array | null,
+    recipients: toRecipients(row),
     hasReceipt: Boolean(row.hasReceipt),
     ...toKeyEnd(row),
   };

@@ -31,12 +31,14 @@ export interface LedgerRow {
   readonly receipt: RowReceipt | null;
 }
 
-/** The recipient of a sealed key and the digest of what was sent. Independent of a log. */
+/** The recipients of a sealed key and the digests of what was sent. Independent of a log. */
 export interface RowSeal {
-  /** Thumbprint: SHA-256 of the recipient's public key, 32 bytes. */
+  /** Thumbprint of the first recipient: SHA-256 of the public key, 32 bytes. */
   readonly recipient: Uint8Array;
-  /** SHA-256 of encapsulation and ciphertext, 32 bytes. */
+  /** SHA-256 of encapsulation and ciphertext for the first recipient, 32 bytes. */
   readonly digest: Uint8Array;
+  /** Thumbprint and digest, 64 bytes, of each further recipient; null without one. `sealsOf` splits it. */
+  readonly further: Uint8Array | null;
 }
 
 /** The ledger's record of the evidence for a validated key. */

@@ -11,6 +11,7 @@ import type {
 } from './ledger-row.ts';
 import type { AuditRecord, HeadSeal, Logged, LogRecord } from './log-store.ts';
 import type { Head } from './log-turn.ts';
+import { sealsOf } from './row-seals.ts';
 
 const RECORDED_PLACES = RECORDED_COLUMNS.map(({ place }) => place);
 
@@ -120,7 +121,20 @@ export function toVerdict(row: Row): Omit<RecordedEvidence, 'pValues'> | null {
 function toRowSeal(row: Row): RowSeal | null {
   const [recipient, digest] = [row['sealed.recipient'], row['sealed.digest']];
   if (recipient === null || digest === null) return null;
-  return { recipient: recipient as Uint8Array, digest: digest as Uint8Array };
+  return {
+    recipient: recipient as Uint8Array,
+    digest: digest as Uint8Array,
+    further: row['sealed.further'] as Uint8Array | null,
+  };
+}
+
+/** The columns of `toRecipients`. */
+export const SEAL_PLACES = ['sealed.recipient', 'sealed.digest', 'sealed.further'] as const;
+
+/** Returns the thumbprints of a key's recipients, in the order of the request; none for a key in plaintext. */
+export function toRecipients(row: Row): readonly Uint8Array[] {
+  const seal = toRowSeal(row);
+  return seal === null ? [] : sealsOf(seal).map(({ recipient }) => recipient);
 }
 
 function toReceipt(row: Row): RecordedReceipt | null {

@@ -14,6 +14,7 @@ import type { KeyRecordStore } from './key-records.ts';
 import type { LatencyCounts } from './latency.ts';
 import type { LedgerRow } from './ledger-row.ts';
 import type { AuditRecord, LogStore } from './log-store.ts';
+import type { RecordedKey } from './recorded-key.ts';
 import type { Usage } from './usage.ts';
 
 /** How many streams the statistical suite judged, and how many passed its gate. */
@@ -194,21 +195,6 @@ export interface KeyEvidence {
   /** What the p-values describe, as in `RecordedEvidence`. */
   readonly definition: number;
   readonly pValues: Uint8Array;
-}
-
-/** Fields of one recorded key that an operator can look up. */
-export interface RecordedKey {
-  readonly accountId: string;
-  /** Null if the ledger has no such account. */
-  readonly accountName: string | null;
-  readonly apiKeyId: string;
-  readonly createdMs: number;
-  readonly securityLevel: number;
-  readonly modulation: string;
-  /** True for a validated key. */
-  readonly hasEvidence: boolean;
-  /** Thumbprint of the recipient, 32 bytes; null for a key that was returned in plaintext. */
-  readonly sealedTo: Uint8Array | null;
 }
 
 /** Thoroughness of a probe. */

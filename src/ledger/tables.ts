@@ -59,6 +59,7 @@ const MAX_KEYS = 1_000;
 /** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
 const RECEIPT = positionsOf('key_commitment', 'software_id');
 const SEAL = positionsOf('sealed_to', 'sealed_digest');
+const [FURTHER] = positionsOf('further_seals', 'further_seals');
 
 /** Columns of `key_states` that are set together, by position: those of a revocation. */
 const REVOCATION = [5, 9] as const;
@@ -164,7 +165,10 @@ export const TABLES = {
       if (isTorn(row.slice(...RECEIPT))) {
         return 'only some of key_commitment, salt, strength_bits, sources and software_id are set';
       }
+      const [sealedTo] = row.slice(...SEAL);
       if (isTorn(row.slice(...SEAL))) return 'only one of sealed_to and sealed_digest is set';
+      if (sealedTo === null && row[FURTHER] !== null)
+        return 'further_seals is set without sealed_to';
       return undefined;
     },
   },

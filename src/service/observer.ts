@@ -25,7 +25,7 @@ export type QueueName = (typeof QUEUE_NAMES)[number];
 export interface KeyObserver {
   /** A key was recorded and released, in plaintext or sealed. */
   keyGenerated(order: KeyOrder): void;
-  /** A released key was sealed. */
+  /** A released key was sealed to a recipient. */
   keySealed(suite: SealSuiteName): void;
   /** A batch of so many keys was recorded and released. */
   batch(keys: number): void;

@@ -83,8 +83,8 @@ export const EVENT_METRICS = {
   sealedKeys: {
     type: 'counter',
     name: 'phm_keys_sealed_total',
-    help: 'Keys recorded and released that were sealed to a recipient, by suite',
-    meaning: 'Keys recorded and released that were [sealed](sealing.md)',
+    help: 'Sealed keys released, one for each recipient of a key, by suite',
+    meaning: '[Sealed keys](sealing.md) released, one for each recipient of a key',
     labelNames: ['suite'],
   },
   batchRequests: {

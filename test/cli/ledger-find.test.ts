@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { formatKeyId, parseKeyId } from '../../src/keys/key-id.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
+import { toRowSeal } from '../../src/ledger/row-seals.ts';
 import { keyRequest, makeKeyId, makeRow, NOW } from '../ledger/contract.ts';
 import { runCommand } from '../support/run-command.ts';
 import { MAIN, makeDataDir, removeDataDir } from '../support/server.ts';
@@ -17,7 +18,12 @@ const phm = (...args: string[]) => runCommand(args, env);
 
 // More rows than fit in one query of the command, from two accounts alternately.
 const OWNERS = ['acct_a', 'acct_b'];
-const SEAL = { recipient: Buffer.alloc(32, 7), digest: Buffer.alloc(32, 8) };
+const RECIPIENT = Buffer.alloc(32, 7);
+const SECOND = Buffer.alloc(32, 9);
+const SEAL = toRowSeal([
+  { recipient: RECIPIENT, digest: Buffer.alloc(32, 8) },
+  { recipient: SECOND, digest: Buffer.alloc(32, 8) },
+]);
 const ROWS = Array.from({ length: 1_003 }, (_, i) =>
   makeRow({
     keyId: makeKeyId(NOW + i),
@@ -79,8 +85,11 @@ describe('phm ledger find', () => {
       modulation_type: 'phase',
       validated: false,
       sealed_to: null,
+      recipients: [],
     });
-    assert.equal(keys[1].sealed_to, SEAL.recipient.toString('base64'));
+    const [first, second] = [RECIPIENT, SECOND].map((one) => one.toString('base64'));
+    assert.equal(keys[1].sealed_to, first);
+    assert.deepEqual(keys[1].recipients, [first, second]);
   });
 
   it('lists keys by account, each once, and IDs without a row', async () => {
@@ -102,7 +111,8 @@ describe('phm ledger find', () => {
         [lost, 'unknown'],
       ],
     );
-    assert.ok(lines[2]?.endsWith(`  no         ${SEAL.recipient.toString('base64')}`));
+    const recipients = [RECIPIENT, SECOND].map((one) => one.toString('base64')).join(',');
+    assert.ok(lines[2]?.endsWith(`  no         ${recipients}`));
     assert.ok(stderr.endsWith('Found 3 keys of 2 accounts. Without a row: 1.\n'), stderr);
   });
 

@@ -10,4 +10,5 @@ import './with-accounts/outage.ts';
 import './with-accounts/quota.ts';
 import './with-accounts/receipts.ts';
 import './with-accounts/replay.ts';
+import './with-accounts/several-recipients.ts';
 import './with-accounts/statistics.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { canonicalJson, parseAuditStatement, parseReceipt } from '#tlog';
+import { canonicalJson, type KeyStatementV1, parseAuditStatement, parseReceipt } from '#tlog';
 import { hexToBytes } from '../../src/bytes.ts';
 import { parseKeyId } from '../../src/keys/key-id.ts';
 import {
@@ -14,7 +14,8 @@ import {
   keyStatement,
   rowDigest,
 } from '../../src/keys/statement.ts';
-import type { AuditRecord, RecordedRow } from '../../src/ledger/index.ts';
+import type { AuditRecord, RecordedRow, RowSeal } from '../../src/ledger/index.ts';
+import { sealsOf, toRowSeal } from '../../src/ledger/row-seals.ts';
 import { entryOf } from '../../src/log/index.ts';
 import { CODE_POINTS } from '../support/code-points.ts';
 
@@ -60,6 +61,16 @@ function recordOf({ record }: Vector): RecordedRow {
 const sha256 = (text: string): string => entryOf(text).toString('hex');
 
 const RECORDS = VECTORS.tests.map(recordOf);
+
+/** Returns seals of which each recipient and digest is one byte, repeated. */
+function seals(...pairs: readonly [[number, number], ...[number, number][]]): RowSeal {
+  const sealOf = ([recipient, digest]: readonly [number, number]) => ({
+    recipient: Buffer.alloc(32, recipient),
+    digest: Buffer.alloc(32, digest),
+  });
+  const [first, ...others] = pairs;
+  return toRowSeal([sealOf(first), ...others.map(sealOf)]);
+}
 
 describe('the statement about a key', () => {
   it('has the stated number of test vectors', () => {
@@ -110,7 +121,9 @@ describe('the statement about a key', () => {
       ),
       accountId: text,
       apiKeyId: text,
-      sealed: fc.option(fc.record({ recipient: bytes(32), digest: bytes(32) })),
+      sealed: fc.option(
+        fc.record({ recipient: bytes(32), digest: bytes(32), further: fc.option(bytes(64)) }),
+      ),
       labels: fc.option(text),
       expiresMs: fc.option(fc.nat()),
       receipt: fc.record({
@@ -128,11 +141,19 @@ describe('the statement about a key', () => {
         assert.equal(JSON.stringify(statement), canonical);
         assert.deepEqual(keyEntry(record as RecordedRow, origin), entryOf(canonical));
         assert.equal(statement.row_digest, rowDigest(record as RecordedRow).toString('base64'));
-        const { recipient, digest } = record.sealed ?? { recipient: null, digest: null };
-        assert.partialDeepStrictEqual(statement, {
-          sealed_to: recipient && Buffer.from(recipient).toString('base64'),
-          sealed_digest: digest && Buffer.from(digest).toString('base64'),
-        });
+        const [seal, ...others] = record.sealed ? sealsOf(record.sealed) : [];
+        const base64 = (one?: Uint8Array) => (one ? Buffer.from(one).toString('base64') : null);
+        assert.partialDeepStrictEqual(
+          statement,
+          seal && others.length > 0
+            ? {
+                sealed: [seal, ...others].map((one) => ({
+                  digest: base64(one.digest),
+                  to: base64(one.recipient),
+                })),
+              }
+            : { sealed_to: base64(seal?.recipient), sealed_digest: base64(seal?.digest) },
+        );
         if (!record.evidence) return;
         const { definition, gateP: gate_p_value, pValues } = record.evidence;
         const p_values = Buffer.from(pValues).toString('base64');
@@ -158,17 +179,60 @@ describe('the statement about a key', () => {
 
   it('of a sealed key also binds its recipient and its digest, and of another key has null', () => {
     for (const record of RECORDS) {
-      const entries = [
-        null,
-        { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 2) },
-        { recipient: Buffer.alloc(32, 3), digest: Buffer.alloc(32, 2) },
-        { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 4) },
-      ].map((sealed) => keyEntry({ ...record, sealed }, ORIGIN).toString('hex'));
+      const entries = [null, seals([1, 2]), seals([3, 2]), seals([1, 4])].map((sealed) =>
+        keyEntry({ ...record, sealed }, ORIGIN).toString('hex'),
+      );
       assert.equal(entries[0], keyEntry(record, ORIGIN).toString('hex'));
       assert.equal(new Set(entries).size, 4);
-      const sealed = { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 2) };
+      const sealed = seals([1, 2]);
       const statement = keyStatement({ ...record, sealed }, ORIGIN);
       assert.deepEqual(parseReceipt({ statement, proof: '' }).statement, statement);
+    }
+  });
+
+  it('of a key for several is of the second type, and binds all recipients and digests in order', () => {
+    for (const record of RECORDS) {
+      const sealed = seals([1, 2], [3, 4], [5, 6]);
+      const statement = keyStatement({ ...record, sealed }, ORIGIN);
+      const {
+        sealed_to: _,
+        sealed_digest: __,
+        ...facts
+      } = keyStatement({ ...record, sealed: null }, ORIGIN) as KeyStatementV1;
+      const bytes = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+      assert.deepEqual(statement, {
+        ...facts,
+        type: 'phm-key-receipt/v2',
+        sealed: [
+          { to: bytes(1), digest: bytes(2) },
+          { to: bytes(3), digest: bytes(4) },
+          { to: bytes(5), digest: bytes(6) },
+        ],
+        delivery: null,
+      });
+      assert.equal(JSON.stringify(statement), canonicalJson(statement));
+      assert.deepEqual(parseReceipt({ statement, proof: '' }).statement, statement);
+      const entries = [
+        sealed,
+        seals([1, 2], [3, 4]),
+        seals([1, 2]),
+        seals([3, 4], [1, 2], [5, 6]),
+        seals([1, 2], [3, 4], [5, 7]),
+        seals([1, 2], [3, 4], [7, 6]),
+      ].map((one) => keyEntry({ ...record, sealed: one }, ORIGIN).toString('hex'));
+      assert.equal(new Set(entries).size, entries.length);
+      assert.deepEqual(rowDigest({ ...record, sealed }), rowDigest(record), 'as for one');
+    }
+  });
+
+  it('of a row that was cut is another one, and no error', () => {
+    const [record] = RECORDS as [RecordedRow];
+    const sealed = seals([1, 2], [3, 4]);
+    const entry = keyEntry({ ...record, sealed }, ORIGIN);
+    for (const length of [0, 1, 33, 63, 65]) {
+      const further = Buffer.alloc(length, 3);
+      const cut = { ...record, sealed: { ...sealed, further } };
+      assert.notDeepEqual(keyEntry(cut, ORIGIN), entry);
     }
   });
 

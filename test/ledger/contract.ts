@@ -197,7 +197,7 @@ export function ledgerContract(
         securityLevel: 128,
         modulation: 'none',
         hasEvidence: false,
-        sealedTo: null,
+        recipients: [],
       };
       const ofTested = {
         ...ofPlain,

@@ -127,7 +127,7 @@ const FULL = makeRow({
     totalTests: 15,
     pValues: Buffer.alloc(4, 2),
   },
-  sealed: { recipient: Buffer.alloc(32, 3), digest: Buffer.alloc(32, 4) },
+  sealed: { recipient: Buffer.alloc(32, 3), digest: Buffer.alloc(32, 4), further: null },
   labels: '{"a":"b"}',
   expiresMs: NOW + 1,
   receipt: {

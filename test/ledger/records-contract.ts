@@ -176,7 +176,7 @@ export function recordsContract(
         modulation: 'phase',
         source: 'os',
         evidence: null,
-        sealedTo: null,
+        recipients: [],
         labels: LABELS,
         expiresMs: NOW + DAY_MS,
         revocation: null,
@@ -187,7 +187,7 @@ export function recordsContract(
       const ofTested: KeyRecord = {
         ...ofPlain,
         ...{ keyId: tested.keyId, createdMs: tested.createdMs, securityLevel: 256 },
-        ...{ modulation: 'none', source: 'jitter', sealedTo: sealed.recipient, evidence },
+        ...{ modulation: 'none', source: 'jitter', recipients: [sealed.recipient], evidence },
         ...{ labels: null, expiresMs: null },
       };
       assert.deepEqual(plain(await store.findKeyRecord(id, tested.keyId)), plain(ofTested));

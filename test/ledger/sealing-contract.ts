@@ -7,7 +7,9 @@ import type {
   LedgerRow,
   LedgerStore,
   MeteredRequest,
+  RowSeal,
 } from '../../src/ledger/index.ts';
+import { sealsOf, toRowSeal } from '../../src/ledger/row-seals.ts';
 import { areRecorded, keyRequest, MONTH, makeKeyId, makeRow, NOW } from './contract.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,7 +17,11 @@ const DAY_MS = 86_400_000;
 
 const COUNTS = { streams: 5, streamsPassed: 4 };
 
-export const seal = () => ({ recipient: randomBytes(32), digest: randomBytes(32) });
+/** Returns the seals of a key for this many recipients. */
+export function seal(recipients = 1): RowSeal {
+  const one = () => ({ recipient: randomBytes(32), digest: randomBytes(32) });
+  return toRowSeal([one(), ...Array.from({ length: recipients - 1 }, one)]);
+}
 
 const rowsAt = (count: number, atMs: number): LedgerRow[] =>
   Array.from({ length: count }, () => makeRow({ keyId: makeKeyId(atMs) }));
@@ -453,7 +459,43 @@ export function sealingContract(
       assert.deepEqual(plain(one?.sealed), plain(sealed.sealed));
       assert.equal(two?.sealed, null);
       const found = await store.findKeys([sealed.keyId, open.keyId]);
-      assert.deepEqual(plain(found.map((key) => key?.sealedTo)), [sealed.sealed?.recipient, null]);
+      assert.deepEqual(plain(found.map((key) => key?.recipients)), [
+        [sealed.sealed?.recipient],
+        [],
+      ]);
+    });
+
+    it('keep all recipients and digests of a key, in their order', async () => {
+      const id = await account();
+      const keys = [1, 2, 8].map((recipients) => makeRow({ sealed: seal(recipients) }));
+      await commit(batchOf(id, 0, { keys }));
+      const found = plain(await store.findKeys(keys.map(({ keyId }) => keyId)));
+      for (const [i, { keyId, sealed }] of keys.entries()) {
+        assert.ok(sealed);
+        const recorded = await store.findRecord(keyId);
+        assert.deepEqual(plain(recorded?.sealed), plain(sealed));
+        assert.ok(recorded?.sealed);
+        assert.deepEqual(plain(sealsOf(recorded.sealed)), plain(sealsOf(sealed)));
+        const recipients = plain(sealsOf(sealed).map(({ recipient }) => recipient));
+        assert.deepEqual(found[i]?.recipients, recipients);
+        const record = await store.findKeyRecord(id, keyId);
+        assert.deepEqual(plain(record?.recipients), recipients);
+      }
+      const page = { accountId: id, beforeKeyId: null, fromKeyId: null, limit: 10 };
+      const listed = (await store.listKeys(page)).keys.map(({ recipients }) => recipients.length);
+      assert.deepEqual(listed.toSorted(), [1, 2, 8]);
+    });
+
+    it('tell programs before version 15 to stay away from the first key for several on', async () => {
+      const id = await account();
+      const oldest = async () =>
+        Number((await ask('SELECT oldest_program AS oldest FROM schema_version'))[0]?.oldest);
+      await ask('UPDATE schema_version SET oldest_program = 14');
+      await store.probe({ accountIds: [], room: true });
+      await commit(batchOf(id, 0, { keys: [makeRow({ sealed: seal() })] }));
+      assert.equal(await oldest(), 14);
+      await commit(batchOf(id, 0, { keys: [makeRow(), makeRow({ sealed: seal(2) })] }));
+      assert.equal(await oldest(), 15);
     });
 
     it('tell earlier programs to stay away from the first sealed key on', async () => {

@@ -73,6 +73,15 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp])[] = [
     'UPDATE ledger SET sealed_to = commitment WHERE latency_us = 311',
     /^ledger: only one of sealed_to and sealed_digest is set/,
   ],
+  [
+    'UPDATE ledger SET further_seals = commitment WHERE latency_us = 326',
+    /^ledger: further_seals is not 1 to 7 times 128 hexadecimal digits/,
+  ],
+  [
+    `UPDATE ledger SET further_seals = (SELECT substr(p_values, 1, 64) FROM validated_keys LIMIT 1)
+     WHERE latency_us = 327`,
+    /^ledger: further_seals is set without sealed_to/,
+  ],
   ['UPDATE ledger SET gate_p = NULL WHERE latency_us = 313', /^ledger: only some of gate_p/],
   [
     'UPDATE ledger SET commitment = (SELECT commitment FROM ledger WHERE latency_us = 101), ' +

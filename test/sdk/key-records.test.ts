@@ -18,6 +18,7 @@ const RECORD: KeyInfo = {
   source: 'os',
   api_key_id: 'key_1',
   evidence: null,
+  recipients: [],
   sealed_to: null,
   labels: { env: 'prod' },
   expires_at: null,

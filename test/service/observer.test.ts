@@ -17,7 +17,7 @@ const TASK: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
 const WORK = {
   requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
   order: order({ withEvidence: true }),
-  recipient: null,
+  recipients: [],
   count: 1,
   isBatch: false,
 };

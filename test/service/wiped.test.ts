@@ -81,7 +81,7 @@ describe('keys in the service', () => {
       it(`are wiped if ${kind} meets ${what}`, async (t) => {
         const secrets = spyOnSuiteKeys(t);
         t.mock.method(KeyQueue.prototype, 'submit', async (task: KeyTask) =>
-          task.kind === 'recall' ? { kind: 'recalled', answer: null, recipient: null } : answer(),
+          task.kind === 'recall' ? { kind: 'recalled', answer: null, recipients: [] } : answer(),
         );
         t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
         const [settled] = await Promise.allSettled([service.generate(principal, request, PRESENT)]);

@@ -78,6 +78,7 @@ function writeResult(context: CliContext, found: readonly Found[]): void {
 }
 
 function columnsOf(key: RecordedKey) {
+  const recipients = key.recipients.map((one) => Buffer.from(one).toString('base64'));
   return {
     account_id: key.accountId,
     account_name: key.accountName,
@@ -86,7 +87,8 @@ function columnsOf(key: RecordedKey) {
     security_level: key.securityLevel,
     modulation_type: key.modulation,
     validated: key.hasEvidence,
-    sealed_to: key.sealedTo && Buffer.from(key.sealedTo).toString('base64'),
+    sealed_to: recipients[0] ?? null,
+    recipients,
   };
 }
 
@@ -118,7 +120,7 @@ function writeList(context: CliContext, found: readonly Found[]): void {
 
 function cellsOf(key: RecordedKey | null): string[] {
   if (key === null) return [];
-  const { validated, account_name, sealed_to, ...columns } = columnsOf(key);
+  const { validated, account_name, recipients, ...columns } = columnsOf(key);
   return [
     columns.account_id,
     account_name ?? '-',
@@ -127,6 +129,6 @@ function cellsOf(key: RecordedKey | null): string[] {
     String(columns.security_level),
     columns.modulation_type,
     validated ? 'yes' : 'no',
-    sealed_to ?? '-',
+    recipients.join(',') || '-',
   ];
 }

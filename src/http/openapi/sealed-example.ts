@@ -11,7 +11,8 @@ const FOLDER = new URL('../../../docs/examples/sealed/', import.meta.url);
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as unknown;
 
-export const SEALED_KEY = read('generated.json') as Static<typeof GeneratedSealedKey>;
+export const SEALED_KEY = read('generated.json') as Static<typeof GeneratedSealedKey> &
+  Required<Pick<Static<typeof GeneratedSealedKey>, 'sealed_key'>>;
 
 /** The file of the recipient, as `phm recipient new` writes it. */
 export const SEAL_TO = read('demo.recipient') as SealToBody;

@@ -84,6 +84,8 @@ the holder of the private key can open the response: \`openSealedKey\` of the cl
 
 - \`seal_to\` is \`{"suite", "public_key"}\` or \`{"recipient": "<name>"}\`, a name that the operator has registered for the account. The
   file that \`phm recipient new\` writes fits as it is. The default suite is \`MLKEM768-X25519\`.
+- A list of two to eight recipients gives all of them one key, which counts once: \`sealed_keys\` has a sealed key for each, in
+  order. All must have different public keys.
 - The response has the fields of generate without \`key\`, \`hash_proof\` and \`opening\`: these are inside \`sealed_key\`.
   \`hash_proof\` in \`include\` is therefore refused.
 - HPKE's base mode does not show who sealed a key. An intermediary that changes your request can replace the public key by its own. A
@@ -113,6 +115,10 @@ the holder of the private key can open the response: \`openSealedKey\` of the cl
         recipient: {
           summary: '256 bits for a registered recipient',
           value: { security_level: 256, seal_to: { recipient: 'build-server' } },
+        },
+        several: {
+          summary: '256 bits for two recipients',
+          value: { security_level: 256, seal_to: [SEAL_TO, { recipient: 'build-server' }] },
         },
       },
       answers: {
@@ -148,10 +154,11 @@ without \`success\` and \`warnings\`.
 };
 
 export const GENERATE_SEALED_BATCH: OperationDocs = {
-  description: `Generates \`count\` keys, 1 to 1,000, all sealed to one recipient: all of them, or none. An element of \`keys\` has the fields of the
+  description: `Generates \`count\` keys, 1 to 1,000, all sealed to the same recipients: all of them, or none. An element of \`keys\` has the fields of the
 sealed response without \`success\` and \`warnings\`.
 
-- Quota, rate limit and largest \`count\` are those of the plain batch.
+- Quota, rate limit and largest \`count\` are those of the plain batch. With several recipients a response has at most 1,000
+  sealed keys in all.
 - With \`Idempotency-Key\` the response is kept and sent again, byte for byte. It may then have at most 4 MiB: beyond that 413
   \`batch_too_large\` with \`max_count\`.`,
   examples: async () => {

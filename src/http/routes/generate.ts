@@ -7,6 +7,7 @@ import {
   type BatchTooLarge,
   type GenerateOutcome,
   type KeyRequest,
+  MAX_SEALED_COPIES,
   wipeKey,
 } from '../../keys/index.ts';
 import type { Principal } from '../../ledger/index.ts';
@@ -20,7 +21,7 @@ import { alreadyExpired } from '../wire/key-ends.ts';
 import { GeneratedKey, generateBody } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
 import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
-import { refusedPublicKey, refusedRecipient } from '../wire/seal-to.ts';
+import { placeIn, refusedPublicKey, refusedRecipient, repeatedRecipient } from '../wire/seal-to.ts';
 import {
   GeneratedSealedKey,
   KeyBatch,
@@ -200,7 +201,7 @@ async function generate(
       case 'sealed':
         return await sealedAnswer(request, reply, asked, outcome, context);
       default:
-        throw refusal(outcome, asked, service.quotaNowMs());
+        throw refusal(outcome, asked, request.body, service.quotaNowMs());
     }
   } finally {
     if (outcome.kind === 'generated') outcome.keys.forEach(wipeKey);
@@ -224,7 +225,7 @@ function noteKeys(
 
 /** A caller of such an account cannot name a public key, and neither can an intermediary that rewrites its requests. */
 function requireRegistered({ sealedOnly }: Principal, { sealTo }: KeyRequest): void {
-  if (sealedOnly === 'registered' && sealTo && 'publicKey' in sealTo) {
+  if (sealedOnly === 'registered' && sealTo?.some((one) => 'publicKey' in one)) {
     throw new AppError('recipient_not_registered');
   }
 }
@@ -270,7 +271,12 @@ type Sealed = Extract<GenerateOutcome, { readonly kind: 'sealed' }>;
 type Refused = Exclude<GenerateOutcome, { readonly kind: 'generated' | 'sealed' }>;
 
 /** Returns the error for an outcome without keys. */
-function refusal(outcome: Refused, asked: KeyRequest, nowMs: number): AppError {
+function refusal(
+  outcome: Refused,
+  asked: KeyRequest,
+  { seal_to: sealTo }: OrderBody,
+  nowMs: number,
+): AppError {
   switch (outcome.kind) {
     case 'quota_exceeded':
       return quotaExceeded(outcome.usage, nowMs, asked.count);
@@ -280,15 +286,27 @@ function refusal(outcome: Refused, asked: KeyRequest, nowMs: number): AppError {
       return alreadyExpired(outcome.atMs);
     case 'unknown_recipient':
       return refusedRecipient(
+        placeIn(sealTo, outcome.index),
         'is not the name of a recipient of this account. The operator registers one with "phm recipient add"',
       );
+    case 'same_recipient':
+      return repeatedRecipient(outcome.first, outcome.second);
     case 'invalid_public_key':
-      return asked.sealTo && 'recipient' in asked.sealTo
-        ? refusedRecipient(`names a public key that cannot be used. ${outcome.problem}`)
-        : refusedPublicKey(outcome.problem);
+      return unusable(outcome, asked, placeIn(sealTo, outcome.index));
     case 'batch_too_large':
       return tooLarge(outcome);
   }
+}
+
+function unusable(
+  { index, problem }: Refused & { kind: 'invalid_public_key' },
+  asked: KeyRequest,
+  place: string,
+): AppError {
+  const isNamed = 'recipient' in (asked.sealTo?.[index] ?? {});
+  return isNamed
+    ? refusedRecipient(place, `names a public key that cannot be used. ${problem}`)
+    : refusedPublicKey(place, problem);
 }
 
 function alreadyMade(
@@ -313,6 +331,7 @@ const TOO_LARGE: Readonly<Record<BatchTooLarge['reason'], string>> = {
   validation: 'This server cannot test so many keys within the time limit of a request.',
   stored_answer:
     'The response would be too large to keep for a repetition with the same Idempotency-Key.',
+  recipients: `A response has at most ${MAX_SEALED_COPIES} sealed keys, one for each key and recipient.`,
 };
 
 function tooLarge({ maxCount, reason }: BatchTooLarge): AppError {

@@ -119,6 +119,7 @@ const EXAMPLE_RECORD = {
   api_key_id: 'key_demo_research',
   evidence: { verdict: 'PASS', tests_passed: 15, total_tests: 15, gate_p_value: 0.331 },
   sealed_to: null,
+  recipients: [],
   labels: { env: 'prod' },
   expires_at: '2027-01-31T12:00:00.000+00:00',
   revoked_at: null,
@@ -343,8 +344,9 @@ function requireKeyId(text: string): Uint8Array {
 }
 
 function toKeyInfo(record: KeyRecord, nowMs: number, { basePath }: RouteContext): KeyInfoBody {
-  const { evidence, sealedTo, labels, expiresMs, revocation } = record;
+  const { evidence, labels, expiresMs, revocation } = record;
   const keyId = formatKeyId(record.keyId);
+  const recipients = record.recipients.map((one) => Buffer.from(one).toString('base64'));
   return {
     key_id: keyId,
     status: keyStatus(record, nowMs),
@@ -360,7 +362,8 @@ function toKeyInfo(record: KeyRecord, nowMs: number, { basePath }: RouteContext)
       total_tests: evidence.totalTests,
       gate_p_value: evidence.gateP,
     },
-    sealed_to: sealedTo && Buffer.from(sealedTo).toString('base64'),
+    sealed_to: recipients[0] ?? null,
+    recipients,
     labels: labels === null ? {} : JSON.parse(labels),
     expires_at: expiresMs === null ? null : formatTimestamp(expiresMs),
     revoked_at: revocation && formatTimestamp(revocation.revokedMs),

@@ -1,6 +1,6 @@
 /** Hooks that every route with a body runs before its handler. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { AppError } from '../../errors.ts';
 import { bodyPointer } from './field-names.ts';
 import { noteUnknownFields, refuseUnknownFields } from './unknown-fields.ts';
@@ -37,13 +37,13 @@ export function takesBody(
   };
 }
 
-/** Returns the names of the fields of those fields that are objects. */
+/** Returns the names of the fields of those fields that are objects, or may be. */
 function fieldsWithin({ properties }: TObject): [place: string, names: readonly string[]][] {
-  const objects = Object.entries(properties).filter(([, schema]) => 'properties' in schema);
-  return objects.map(([name, schema]) => [
-    name,
-    Object.keys(Object((schema as TObject).properties)),
-  ]);
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const { anyOf = [schema] } = schema as { readonly anyOf?: readonly TSchema[] };
+    const object = anyOf.find((one) => 'properties' in one) as TObject | undefined;
+    return object ? [[name, Object.keys(Object(object.properties))]] : [];
+  });
 }
 
 function misplacedField(name: string, path: string): AppError {

@@ -42,7 +42,7 @@ export function toFieldErrors(
   sign: '#' | '?',
 ): FieldError[] {
   const byPointer = new Map<string, FieldError>();
-  for (const issue of issues) {
+  for (const issue of telling(issues)) {
     const { keyword, instancePath, params } = issue;
     const missing = keyword === 'required' ? `/${String(params.missingProperty)}` : '';
     const path = `${instancePath}${missing}`;
@@ -52,6 +52,22 @@ export function toFieldErrors(
     byPointer.set(pointer, { pointer, message });
   }
   return [...byPointer.values()];
+}
+
+/** Returns the issues without those that say nothing of what was sent to a field that takes an object or a list. */
+function telling(issues: readonly Issue[]): readonly Issue[] {
+  const unions = issues.filter(({ keyword }) => keyword === 'anyOf');
+  return unions.reduce((left, { instancePath }) => ofBranch(left, instancePath), issues);
+}
+
+/** Leaves out that the value at a path fits none of the forms, and, if it fails within one, that it has not the other. */
+function ofBranch(issues: readonly Issue[], path: string): readonly Issue[] {
+  const isForm = ({ keyword, instancePath }: Issue) =>
+    instancePath === path && (keyword === 'anyOf' || keyword === 'type');
+  const hasMore = issues.some(
+    (one) => !isForm(one) && `${one.instancePath}/`.startsWith(`${path}/`),
+  );
+  return issues.filter((one) => !isForm(one) || (one.keyword === 'type' && !hasMore));
 }
 
 /** Returns a sentence about the first wrong field, with the number of the others. */
@@ -92,6 +108,8 @@ function describe({ keyword, params, message }: Issue, pointer: string, value: u
       return `must be at ${keyword === 'minimum' ? 'least' : 'most'} ${params.limit}; got ${describeChoice(value)}`;
     case 'pattern':
       return `must be ${FORMS[pointer] ?? params.pattern}; got ${describeType(value)}`;
+    case 'minItems':
+      return `must have at least ${params.limit} item; got ${(value as unknown[]).length}`;
     case 'maxItems':
       return `must have at most ${params.limit} items; got ${(value as unknown[]).length}`;
     default:

@@ -65,10 +65,16 @@ export function sealedText(
 }
 
 function sealedMembers(order: KeyOrder, key: SealedResponseKey, createdMs: number): string {
-  const { suite, kem_id, kdf_id, aead_id, enc, ciphertext, header } = key.sealedKey;
-  const sealed = JSON.stringify({ suite, kem_id, kdf_id, aead_id, enc, ciphertext, header });
+  const copies = key.sealedKeys.map(sealedCopy);
+  const sealed =
+    copies.length === 1 ? `"sealed_key":${copies[0]}` : `"sealed_keys":[${copies.join(',')}]`;
   const start = `"key_id":"${key.keyId}",${facts(order, key, createdMs)}`;
-  return `${start},"sealed_key":${sealed}${verdict(key)}`;
+  return `${start},${sealed}${verdict(key)}`;
+}
+
+function sealedCopy(sealedKey: SealedResponseKey['sealedKeys'][number]): string {
+  const { suite, kem_id, kdf_id, aead_id, enc, ciphertext, header } = sealedKey;
+  return JSON.stringify({ suite, kem_id, kdf_id, aead_id, enc, ciphertext, header });
 }
 
 /** Returns a response with the members of its keys. */

@@ -1,5 +1,6 @@
 /** Schemas of key records: the list of keys, one key, and its revocation. */
 import type { Static } from 'typebox';
+import { MAX_RECIPIENTS } from '#tlog';
 import { KEY_STATUSES, MAX_LABELS, SECURITY_LEVELS } from '../../keys/index.ts';
 import { REVOCATION_REASONS, type RevocationReason } from '../../ledger/index.ts';
 import { Labels } from './key-end-schemas.ts';
@@ -26,6 +27,8 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(
   schema: T,
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
+
+const Thumbprint = Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' });
 
 const KeyInfo = Type.Object(
   {
@@ -55,9 +58,14 @@ const KeyInfo = Type.Object(
       'result of the statistical suite; null for a plain key',
     ),
     sealed_to: orNull(
-      Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
-      'thumbprint of the recipient in base64, as in receipts and sealed keys; null for a key that was returned in plaintext',
+      Thumbprint,
+      'thumbprint of the recipient in base64, as in receipts and sealed keys; of the first of several; null for a key that was returned in plaintext',
     ),
+    recipients: Type.Array(Thumbprint, {
+      maxItems: MAX_RECIPIENTS,
+      description:
+        'thumbprints of all recipients, in the order of the request; empty for a key that was returned in plaintext',
+    }),
     labels: Labels,
     expires_at: orNull(Timestamp, 'null: never'),
     revoked_at: orNull(Timestamp, 'null: not revoked'),

@@ -17,7 +17,7 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** `Retry-After` in seconds for a temporary failure that names no time. */
 const DEFAULT_RETRY_SECONDS = 1;
 
-/** Most entries of "errors": a body of 16 KiB can have thousands of wrong fields. */
+/** Most entries of "errors": a body of 32 KiB can have thousands of wrong fields. */
 const MAX_FIELD_ERRORS = 16;
 
 interface Occurrence {

@@ -1,5 +1,6 @@
 /** Schemas of receipts: statements about keys, with proofs that the transparency log holds them. */
 import type { Static, TSchema } from 'typebox';
+import { KEY_STATEMENT, KEY_STATEMENT_V2, MAX_RECIPIENTS } from '#tlog';
 import { SECURITY_LEVELS } from '../../keys/index.ts';
 import type { LogReceipt } from '../../service/index.ts';
 import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
@@ -82,19 +83,26 @@ const StatementSource = Type.Object(
   { title: 'StatementSource' },
 );
 
+/** Members of every statement about a key. */
+const STATED_FACTS = {
+  service: Type.String({ description: 'origin of the transparency log' }),
+  key_id: KeyId,
+  time: Timestamp,
+  security_level: chosen(SECURITY_LEVELS, 'length of the key in bits'),
+  security_strength_bits: Type.Integer({ minimum: 0, maximum: 256 }),
+  key_commitment: bytes32('HMAC-SHA-256 of the key under the opening'),
+  evidence: orNull(StatementEvidence, 'the verdict on a validated key; null for a plain key'),
+  modulation: Type.String({ description: 'modulation type' }),
+  sources: Type.Array(StatementSource, { maxItems: 32 }),
+  row_digest: bytes32('SHA-256 of the record of the key in the ledger'),
+  software: Type.String({ description: 'version of the service and digest of its sources' }),
+  salt: bytes32('random bytes that keep the entry in the log from revealing the statement'),
+};
+
 const KeyStatement = Type.Object(
   {
-    type: oneOf(['phm-key-receipt/v1'], 'string', 'type and version of the statement'),
-    service: Type.String({ description: 'origin of the transparency log' }),
-    key_id: KeyId,
-    time: Timestamp,
-    security_level: chosen(SECURITY_LEVELS, 'length of the key in bits'),
-    security_strength_bits: Type.Integer({ minimum: 0, maximum: 256 }),
-    key_commitment: bytes32('HMAC-SHA-256 of the key under the opening'),
-    evidence: orNull(StatementEvidence, 'the verdict on a validated key; null for a plain key'),
-    modulation: Type.String({ description: 'modulation type' }),
-    sources: Type.Array(StatementSource, { maxItems: 32 }),
-    row_digest: bytes32('SHA-256 of the record of the key in the ledger'),
+    type: oneOf([KEY_STATEMENT], 'string', 'type and version of the statement'),
+    ...STATED_FACTS,
     sealed_to: orNull(
       bytes32('thumbprint of the recipient'),
       "SHA-256 of the recipient's public key; null if the key was not sealed",
@@ -103,8 +111,6 @@ const KeyStatement = Type.Object(
       bytes32('digest of the sealed key'),
       'SHA-256 of enc and ciphertext of the sealed key; null if the key was not sealed',
     ),
-    software: Type.String({ description: 'version of the service and digest of its sources' }),
-    salt: bytes32('random bytes that keep the entry in the log from revealing the statement'),
   },
   {
     title: 'KeyStatement',
@@ -113,9 +119,41 @@ const KeyStatement = Type.Object(
   },
 );
 
+const StatedSeal = Type.Object(
+  {
+    digest: bytes32('SHA-256 of enc and ciphertext of the sealed key'),
+    to: bytes32("SHA-256 of the recipient's public key"),
+  },
+  { title: 'StatedSeal' },
+);
+
+const Delivery = Type.Object(
+  {
+    id: Type.String({ description: 'a UUID in lower case' }),
+    context: orNull(bytes32('what the caller bound to the key'), 'null: nothing'),
+  },
+  { title: 'Delivery' },
+);
+
+const KeyStatementV2 = Type.Object(
+  {
+    type: oneOf([KEY_STATEMENT_V2], 'string', 'type and version of the statement'),
+    ...STATED_FACTS,
+    sealed: Type.Array(StatedSeal, {
+      maxItems: MAX_RECIPIENTS,
+      description: 'recipients and sealed keys, in the order of the request',
+    }),
+    delivery: orNull(Delivery, 'null: the service kept no sealed key for its recipient'),
+  },
+  {
+    title: 'KeyStatementV2',
+    description: 'What the service asserts about a key that is sealed to several recipients.',
+  },
+);
+
 export const Receipt = Type.Object(
   {
-    statement: KeyStatement,
+    statement: Type.Union([KeyStatement, KeyStatementV2]),
     proof: Type.String({
       description:
         'proof that the log holds the statement, as text of c2sp.org/tlog-proof@v1, with the signed checkpoint',

@@ -1,7 +1,8 @@
 /** Schemas of sealed keys and of batches. */
 import type { Static, TSchema } from 'typebox';
 import { DEFAULT_SUITE, SEAL_SUITES, type SealSuiteName } from '#sealing';
-import { MAX_BATCH_KEYS } from '../../keys/index.ts';
+import { MAX_RECIPIENTS } from '#tlog';
+import { MAX_BATCH_KEYS, MAX_SEALED_COPIES } from '../../keys/index.ts';
 import {
   FACTS,
   type GenerateBody,
@@ -70,31 +71,49 @@ const SealTo = Type.Object(
 
 export type SealToBody = Static<typeof SealTo>;
 
-const count = Type.Integer({
-  minimum: 1,
-  maximum: MAX_BATCH_KEYS,
-  description: `number of keys; at most ${MAX_DETAILED_KEYS} with nist_report or receipt in include`,
-});
+const SealToAll = Type.Union(
+  [
+    SealTo,
+    Type.Array(SealTo, { minItems: 1, maxItems: MAX_RECIPIENTS, description: 'all different' }),
+  ],
+  {
+    description: 'the recipient, or a list of one to eight; a list of one is the same as that one',
+  },
+);
+
+export type SealToAllBody = Static<typeof SealToAll>;
+
+const count = (limits = '') =>
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_BATCH_KEYS,
+    description: `number of keys; at most ${MAX_DETAILED_KEYS} with nist_report or receipt in include${limits}`,
+  });
+
+const SEALED_LIMIT = `, and with several recipients at most ${MAX_SEALED_COPIES} sealed keys`;
 
 /** Returns the schemas of the bodies of sealed and batched requests. */
 export function keyBodies(sources: readonly string[], defaultSource: string) {
   const plain = orderFields(sources, defaultSource, INCLUDABLE);
   const sealed = {
-    seal_to: SealTo,
+    seal_to: SealToAll,
     ...orderFields(sources, defaultSource, SEALED_INCLUDABLE),
   };
   const titled = (title: string) => ({ title, description: BODY_RULES });
   return {
     sealed: Type.Object(sealed, titled('GenerateSealedRequest')),
-    batch: Type.Object({ count, ...plain }, titled('GenerateBatchRequest')),
-    sealedBatch: Type.Object({ count, ...sealed }, titled('GenerateSealedBatchRequest')),
+    batch: Type.Object({ count: count(), ...plain }, titled('GenerateBatchRequest')),
+    sealedBatch: Type.Object(
+      { count: count(SEALED_LIMIT), ...sealed },
+      titled('GenerateSealedBatchRequest'),
+    ),
   };
 }
 
 /** The body of any request for keys. Where the schema of the route lacks one of the last two, it has any value. */
 export interface OrderBody extends GenerateBody {
   readonly count?: number;
-  readonly seal_to?: SealToBody;
+  readonly seal_to?: SealToAllBody;
 }
 
 const base64Url = (description: string) =>
@@ -124,7 +143,7 @@ const SealedKey = Type.Object(
     enc: base64Url('encapsulated secret'),
     ciphertext: base64Url('key, hash_proof and opening, encrypted'),
     header: base64Url(
-      'canonical JSON of what is bound to the key: key_id, time, thumbprint of the public key, key_commitment',
+      'canonical JSON of what is bound to the key: key_id, time, thumbprint of the public key, those of all recipients if there are several, key_commitment',
     ),
   },
   { title: 'SealedKey', description: 'a key that only the holder of the private key can open' },
@@ -133,7 +152,15 @@ const SealedKey = Type.Object(
 const SEALED_KEY = {
   key_id: KeyIdField,
   ...FACTS,
-  sealed_key: SealedKey,
+  sealed_key: Type.Optional(SealedKey),
+  sealed_keys: Type.Optional(
+    Type.Array(SealedKey, {
+      minItems: 2,
+      maxItems: MAX_RECIPIENTS,
+      description:
+        'with several recipients, instead of sealed_key: one for each, in the order of seal_to',
+    }),
+  ),
   ...VERDICT,
   ...RECEIPT_FIELDS,
 };
@@ -143,7 +170,7 @@ export const GeneratedSealedKey = Type.Object(
   {
     title: 'GeneratedSealedKey',
     description:
-      'The fields of GeneratedKey without key, hash_proof and opening: these are inside sealed_key.',
+      'The fields of GeneratedKey without key, hash_proof and opening: these are inside sealed_key, or inside each of sealed_keys.',
   },
 );
 

@@ -17,7 +17,7 @@ const MAX_NAMED = 8;
 
 interface KnownNames {
   readonly body: readonly string[];
-  /** Fields of the body that are objects, with the names of their own fields. */
+  /** Fields of the body that are objects or lists of them, with the names of their own fields. */
   readonly within?: readonly (readonly [place: string, names: readonly string[]])[];
   readonly query: readonly string[];
   /** Fields of the body that only another path takes, with that path. */
@@ -47,13 +47,20 @@ export function noteUnknownFields(request: FastifyRequest, known: KnownNames): v
       const name = nameOf(field.pointer);
       return Object.hasOwn(elsewhere, name) ? { ...field, path: elsewhere[name] } : field;
     }),
-    ...within.flatMap(([place, names]) => {
-      const part = Object(request.body)[place];
-      return unknownIn(part, names, (name) => bodyPointer(name, place), place);
-    }),
+    ...within.flatMap(([place, names]) =>
+      partsAt(request.body, place).flatMap(([at, part]) =>
+        unknownIn(part, names, (name) => bodyPointer(name, at), at),
+      ),
+    ),
     ...unknownInQuery(request.query, known),
   ];
   if (fields.length > 0) request.unknownFields = fields;
+}
+
+/** Returns the object at a place, or each of a list of them, with its place. */
+function partsAt(body: unknown, place: string): [at: string, part: unknown][] {
+  const part: unknown = Object(body)[place];
+  return Array.isArray(part) ? part.map((one, i) => [`${place}/${i}`, one]) : [[place, part]];
 }
 
 /** `toPointer` returns the pointer of a known field, or of an unknown one that has its name elsewhere in the body. */

@@ -10,6 +10,7 @@ import {
   isNewerSchema,
   newestVersion,
   REQUIRE_SEALING_PROGRAM,
+  REQUIRE_SEVERAL_PROGRAM,
   readMigrations,
   refuseBeforeBaseline,
   refuseNewerExport,
@@ -204,6 +205,7 @@ const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
   records: REQUIRE_RECORDS_PROGRAM,
   api_keys: REQUIRE_RULES_PROGRAM,
   accounts: REQUIRE_STATES_PROGRAM,
+  several: REQUIRE_SEVERAL_PROGRAM,
 };
 
 async function insertRows(client: pg.Client, table: TableName, rows: Rows): Promise<void> {

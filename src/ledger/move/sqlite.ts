@@ -4,7 +4,13 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
-import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import {
+  isNewerSchema,
+  newestVersion,
+  REQUIRE_SEVERAL_PROGRAM,
+  readMigrations,
+  refuseNewerExport,
+} from '../migrations.ts';
 import { REQUIRE_STATES_PROGRAM } from '../sqlite/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
@@ -153,6 +159,7 @@ const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
   records: REQUIRE_RECORDS_PROGRAM,
   api_keys: REQUIRE_RULES_PROGRAM,
   accounts: REQUIRE_STATES_PROGRAM,
+  several: REQUIRE_SEVERAL_PROGRAM,
 };
 
 function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void {

@@ -24,6 +24,7 @@ import {
   type SchemaChange,
 } from '../migrations.ts';
 import type { Quotas } from '../quota-decision.ts';
+import { RECORDED_KEY_COLUMNS, type RecordedKey, toRecordedKey } from '../recorded-key.ts';
 import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
@@ -38,7 +39,6 @@ import type {
   ProbeOrder,
   PruneOrder,
   PruneReport,
-  RecordedKey,
   SeriesQuery,
   StoredAnswer,
   WithdrawnAnswer,
@@ -125,10 +125,7 @@ export const RECORDED_KEYS = `
   SELECT position, found.*
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key_id, position)
   CROSS JOIN LATERAL (
-    SELECT ledger.account_id AS "accountId", accounts.name AS "accountName",
-      ledger.api_key_id AS "apiKeyId", ledger.created_ms AS "createdMs",
-      ledger.security_level AS "securityLevel", ledger.modulation AS modulation,
-      ledger.gate_p IS NOT NULL AS "hasEvidence", ledger.sealed_to AS "sealedTo"
+    SELECT ${RECORDED_KEY_COLUMNS}
     FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
     WHERE ledger.key_id = asked.key_id LIMIT 1) AS found`;
 
@@ -195,9 +192,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
 
   async findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]> {
     const rows = await this.connection.all(RECORDED_KEYS, keyIds.map(toBuffer));
-    const found = new Map(
-      rows.map(({ position, ...key }) => [position, key as unknown as RecordedKey]),
-    );
+    const found = new Map(rows.map((row) => [row.position, toRecordedKey(row)]));
     return keyIds.map((_, i) => found.get(i + 1) ?? null);
   }
 

@@ -66,7 +66,7 @@ const NO_PLAN = -1;
  * The function of the database that commits a batch, the newest `commit_batch_N` of `migrations/postgres/`. It calls
  * `write_batch_N` of the same number. Servers of earlier releases call the earlier ones.
  */
-export const COMMIT_BATCH = 'commit_batch_9';
+export const COMMIT_BATCH = 'commit_batch_10';
 
 /** Decision of `COMMIT_BATCH`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {

@@ -16,6 +16,7 @@ import type {
 } from '../key-records.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import type { Quotas } from '../quota-decision.ts';
+import { RECORDED_KEY_COLUMNS, type RecordedKey, toRecordedKey } from '../recorded-key.ts';
 import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
@@ -30,7 +31,6 @@ import type {
   ProbeOrder,
   PruneOrder,
   PruneReport,
-  RecordedKey,
   SeriesQuery,
   StoredAnswer,
   WithdrawnAnswer,
@@ -173,15 +173,12 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
 
   #findKey(keyId: Uint8Array): RecordedKey | null {
     const row = this.connection.get(
-      `SELECT ledger.account_id AS accountId, accounts.name AS accountName,
-         ledger.api_key_id AS apiKeyId, ledger.created_ms AS createdMs,
-         ledger.security_level AS securityLevel, ledger.modulation AS modulation,
-         ledger.gate_p IS NOT NULL AS hasEvidence, ledger.sealed_to AS sealedTo
+      `SELECT ${RECORDED_KEY_COLUMNS}
        FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
        WHERE ledger.key_id = ?`,
       keyId,
     );
-    return row ? { ...(row as unknown as RecordedKey), hasEvidence: row.hasEvidence === 1 } : null;
+    return row ? toRecordedKey(row) : null;
   }
 
   async readClock(clock: Clock): Promise<ClockReading> {

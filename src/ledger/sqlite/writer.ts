@@ -12,6 +12,7 @@ import { joinKeyIds } from '../idempotency-columns.ts';
 import { rowOf } from '../key-columns.ts';
 import { formatCounts } from '../latency.ts';
 import type { LedgerRow, PendingEntry } from '../ledger-row.ts';
+import { REQUIRE_SEVERAL_PROGRAM } from '../migrations.ts';
 import { type ApiKeyCounter, type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type {
@@ -276,6 +277,9 @@ export class SqliteWriter {
 
   #insertRows(batch: Batch): void {
     this.#connection.insert(INSERT_LEDGER, batch.ledger);
+    if (batch.rows.some(({ sealed }) => (sealed?.further ?? null) !== null)) {
+      this.#connection.run(REQUIRE_SEVERAL_PROGRAM);
+    }
     this.#connection.insert(INSERT_VALIDATED, batch.validated);
     writeExpiries(this.#connection, batch.expiries, batch.rows);
     insertPendingKeys(this.#connection, batch.rows);

@@ -17,7 +17,6 @@ import {
   type GenerateOutcome,
   type KeyRequest,
   MAX_BATCH_KEYS,
-  type Recipient,
   type SealedOutcome,
   type SealedResponseKey,
   type Withholdable,
@@ -35,7 +34,8 @@ import { NO_STREAMS, type PlainKeyGenerated, type Requester } from '../threads/m
 import { InProgress, replay } from './idempotency.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyQueue } from './queue.ts';
-import { bodyTooLarge, tooLargeToStore } from './stored-size.ts';
+import { namesIn, recipientsOf, type ToMake } from './recipients.ts';
+import { bodyTooLarge, tooLargeToStore, tooManyCopies } from './stored-size.ts';
 
 /** What the caller of `generate` adds to a request. */
 export interface GenerateOptions {
@@ -162,9 +162,12 @@ export class KeyRequests {
       if (refused) return refused;
       requireCurrentSecret(this.#parts.ledger.status());
       requireNoHalt(this.#parts.halt());
-      const { recipient } = recalled;
-      const keyWork: KeyWork = { requester, order, recipient, count, isBatch };
-      const tooLarge = tooLargeToStore(request, recipient) ?? this.#parts.pool.tooLarge(keyWork);
+      const { recipients } = recalled;
+      const keyWork: KeyWork = { requester, order, recipients, count, isBatch };
+      const tooLarge =
+        tooManyCopies(request) ??
+        tooLargeToStore(request, recipients) ??
+        this.#parts.pool.tooLarge(keyWork);
       if (tooLarge) return tooLarge;
       const work = this.#parts.pool.submit(keyWork, abandoned, onStage);
       noteWork(work);
@@ -177,23 +180,21 @@ export class KeyRequests {
   }
 
   /**
-   * Returns the outcome of an earlier request with the same `Idempotency-Key`, or the recipient of the keys to make.
+   * Returns the outcome of an earlier request with the same `Idempotency-Key`, or the recipients of the keys to make.
    * Without either, no task is sent.
    */
   async #recall(call: Call): Promise<GenerateOutcome | ToMake> {
     const { requester, principal, abandoned, onStage } = call;
     const { sealTo, idempotency } = call.request;
     const { metered } = this.#parts;
-    const name = sealTo && 'recipient' in sealTo ? sealTo.recipient : null;
-    const given = sealTo && 'publicKey' in sealTo ? sealTo : null;
-    if (!idempotency && name === null) return { kind: 'to_make', recipient: given };
-    const task = { kind: 'recall', requester, idempotency, recipient: name } as const;
+    const asked = sealTo ?? [];
+    const names = namesIn(asked);
+    if (!idempotency && names.length === 0) return recipientsOf(asked, []);
+    const task = { kind: 'recall', requester, idempotency, names } as const;
     const result = await metered.submit(task, abandoned, onStage);
     if (result.kind !== 'recalled') throw unexpected(result);
     if (result.answer) return this.#replay(call, result.answer, metered.usageOf(principal));
-    if (name === null) return { kind: 'to_make', recipient: given };
-    const { recipient } = result;
-    return recipient ? { kind: 'to_make', recipient } : { kind: 'unknown_recipient' };
+    return recipientsOf(asked, result.recipients);
   }
 
   /** Returns the outcome of an earlier request. Throws if its keys were withheld, and its answer is not removed yet. */
@@ -244,7 +245,9 @@ export class KeyRequests {
     const mayRelease = () => work.mayRelease();
     work.recorded();
     if (body === null) return { kind: 'generated', createdMs, keys, usage, mayRelease };
-    for (const { sealedKey } of sealed) this.#parts.observer?.keySealed(sealedKey.suite);
+    for (const { suite } of sealed.flatMap(({ sealedKeys }) => sealedKeys)) {
+      this.#parts.observer?.keySealed(suite);
+    }
     const keyIds = sealed.map(({ keyId }) => keyId);
     const withdraw = () => this.#withdraw(call, keyIds);
     return {
@@ -343,12 +346,6 @@ export class KeyRequests {
 /** Names a request as its retries do. */
 function retryName({ requester, request }: Pick<Call, 'requester' | 'request'>): string {
   return `${requester.accountId} ${request.idempotency?.key}`;
-}
-
-/** No earlier answer: the keys must be made. */
-interface ToMake {
-  readonly kind: 'to_make';
-  readonly recipient: Recipient | null;
 }
 
 /** A single plain key comes from the key worker, in one round trip. */

@@ -1,6 +1,12 @@
-/** Bounds the response to a sealed request that the store keeps for retries. */
+/** Bounds the response to a sealed request, above all one that the store keeps for retries. */
 import type { SealSuiteName } from '#sealing';
-import type { BatchTooLarge, KeyOrder, KeyRequest, Recipient } from '../../keys/order.ts';
+import {
+  type BatchTooLarge,
+  type KeyOrder,
+  type KeyRequest,
+  MAX_SEALED_COPIES,
+  type Recipient,
+} from '../../keys/order.ts';
 
 /** Limit of a stored response body, in bytes. */
 const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
@@ -18,16 +24,28 @@ const ENC_BYTES: Readonly<Record<SealSuiteName, number>> = {
 const FIELDS_BYTES = 2_000;
 const REPORT_BYTES = 24_000;
 
+/** The same of each further sealed key but its `enc`; and of a thumbprint in the header of each: base64 within base64url. */
+const COPY_BYTES = 1_600;
+const THUMBPRINT_BYTES = 64;
+
 /**
  * Returns the refusal of a sealed request whose response would be too large to keep, or undefined. Only requests with an
  * `Idempotency-Key` are kept.
  */
 export function tooLargeToStore(
   { order, count, idempotency }: KeyRequest,
-  recipient: Recipient | null,
+  recipients: readonly Recipient[],
 ): BatchTooLarge | undefined {
-  if (!idempotency || !recipient) return undefined;
-  return refusal(count, bytesPerKey(order, recipient));
+  if (!idempotency || recipients.length === 0) return undefined;
+  return refusal(count, bytesPerKey(order, recipients));
+}
+
+/** Returns the refusal of a request for too many sealed keys, or undefined. */
+export function tooManyCopies({ count, sealTo }: KeyRequest): BatchTooLarge | undefined {
+  const copies = sealTo?.length ?? 0;
+  if (count * copies <= MAX_SEALED_COPIES) return undefined;
+  const maxCount = Math.floor(MAX_SEALED_COPIES / copies);
+  return { kind: 'batch_too_large', maxCount, reason: 'recipients' };
 }
 
 /** Returns the refusal of a rendered body that is too large after all, or undefined. */
@@ -43,7 +61,11 @@ function refusal(count: number, bytesPerKey: number): BatchTooLarge | undefined 
 }
 
 /** Returns the bound for one key. `enc` is in base64url: four characters for three bytes. */
-function bytesPerKey({ report, labels }: KeyOrder, { suite }: Recipient): number {
-  const always = Math.ceil((ENC_BYTES[suite] * 4) / 3) + FIELDS_BYTES;
+function bytesPerKey({ report, labels }: KeyOrder, recipients: readonly Recipient[]): number {
+  const encs = recipients.map(({ suite }) => Math.ceil((ENC_BYTES[suite] * 4) / 3));
+  const further = recipients.length - 1;
+  const named = further === 0 ? 0 : recipients.length ** 2 * THUMBPRINT_BYTES;
+  const copies = further * COPY_BYTES + named;
+  const always = encs.reduce((sum, one) => sum + one, FIELDS_BYTES + copies);
   return always + Buffer.byteLength(labels ?? '') + (report ? REPORT_BYTES : 0);
 }

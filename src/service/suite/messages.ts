@@ -21,8 +21,8 @@ export interface SuiteJob {
   readonly requester: Requester;
   readonly order: KeyOrder;
   readonly count: number;
-  /** Null for keys in plaintext. */
-  readonly recipient: Recipient | null;
+  /** None for keys in plaintext. */
+  readonly recipients: readonly Recipient[];
 }
 
 /**
@@ -53,8 +53,8 @@ export interface MadeKeys {
 
 export type SuiteResult =
   | ({ readonly kind: 'made' } & MadeKeys)
-  /** Nothing can be sealed to the recipient's public key. */
-  | { readonly kind: 'invalid_public_key'; readonly problem: string }
+  /** Nothing can be sealed to the public key of the recipient at this place. */
+  | { readonly kind: 'invalid_public_key'; readonly index: number; readonly problem: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Verdicts of a worker on samples of its own generator of plain keys. */

@@ -125,7 +125,8 @@ function isOf({ request }: SuiteWork, { requester }: KeyWork): boolean {
 
 function placesOf(works: readonly SuiteWork[]): number {
   return works.reduce(
-    (sum, { request }) => sum + (request.order.withEvidence ? 1 : 1 / SEALED_PER_PLACE),
+    (sum, { request: { order, recipients } }) =>
+      sum + (order.withEvidence ? 1 : Math.max(1, recipients.length) / SEALED_PER_PLACE),
     0,
   );
 }

@@ -27,7 +27,8 @@ import type { MadeKeys, SuiteJob, SuiteMessage, SuiteReply, SuiteResult } from '
 export interface KeyWork {
   readonly requester: Requester;
   readonly order: KeyOrder;
-  readonly recipient: Recipient | null;
+  /** None for keys in plaintext. */
+  readonly recipients: readonly Recipient[];
   readonly count: number;
   /** True for a batch, even of one key. */
   readonly isBatch: boolean;
@@ -106,11 +107,11 @@ export class SuiteWork {
 
   /** Takes the next job of at most `maxKeys` keys. */
   takeJob(id: number, maxKeys: number): SuiteJob {
-    const { requester, order, recipient } = this.request;
+    const { requester, order, recipients } = this.request;
     const count = Math.min(maxKeys, this.#unsent);
     this.#unsent -= count;
     this.#firstSentMs ??= monotonicMs();
-    return { id, requester, order, count, recipient };
+    return { id, requester, order, count, recipients };
   }
 
   /** Takes the answer to a job. Keys that come after the end are wiped. */

@@ -257,19 +257,18 @@ export class KeyWorker {
   }
 
   async #recall(
-    { requester: { accountId, atMs }, idempotency, recipient: name }: KeyTask & { kind: 'recall' },
+    { requester: { accountId, atMs }, idempotency, names }: KeyTask & { kind: 'recall' },
     lookups: BatchLookup,
   ): Promise<KeyTaskResult> {
     this.#requireSound();
-    const [answer, record] = await Promise.all([
+    const [answer, ...records] = await Promise.all([
       idempotency && lookups.findAnswer({ ...idempotency, accountId, atMs }),
-      name === null ? null : lookups.findRecipient(accountId, name),
+      ...names.map((name) => lookups.findRecipient(accountId, name)),
     ]);
-    const recipient = record && {
-      suite: record.suite as SealSuiteName,
-      publicKey: record.publicKey,
-    };
-    return { kind: 'recalled', answer, recipient };
+    const recipients = records.map(
+      (record) => record && { suite: record.suite as SealSuiteName, publicKey: record.publicKey },
+    );
+    return { kind: 'recalled', answer, recipients };
   }
 
   async #revoke(task: KeyTask & { kind: 'revoke' }): Promise<KeyTaskResult> {

@@ -61,13 +61,13 @@ export type KeyTask =
       readonly counts: StreamCounts;
       readonly idempotency: IdempotencyRecord | null;
     }
-  /** Read the stored answer to an earlier request with this `Idempotency-Key`, and a registered recipient. */
+  /** Read the stored answer to an earlier request with this `Idempotency-Key`, and registered recipients. */
   | {
       readonly kind: 'recall';
       readonly requester: Requester;
       readonly idempotency: Idempotency | null;
-      /** Name of the recipient. */
-      readonly recipient: string | null;
+      /** Names of recipients. */
+      readonly names: readonly string[];
     }
   /** Validate a key (undefined if its format is invalid), and count the request. */
   | {
@@ -124,8 +124,8 @@ export type KeyTaskResult =
   | {
       readonly kind: 'recalled';
       readonly answer: StoredAnswer | null;
-      /** Null if none was named, and if the account has no recipient of this name. */
-      readonly recipient: Recipient | null;
+      /** In the order of the names; null if the account has no recipient of the name. */
+      readonly recipients: readonly (Recipient | null)[];
     }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }

@@ -81,13 +81,18 @@ function hasForm(row: LedgerRow, form: LedgerRow): boolean {
   return (
     row.commitment.version === form.commitment.version &&
     hasVersions(row.otherCommitments, form.otherCommitments) &&
-    (row.sealed === null) === (form.sealed === null) &&
+    hasFormOfSeal(row.sealed, form.sealed) &&
     hasFormOfReceipt(row.receipt, form.receipt)
   );
 }
 
 function hasVersions(ones: readonly Commitment[], form: readonly Commitment[]): boolean {
   return ones.length === form.length && ones.every(({ version }, i) => version === form[i].version);
+}
+
+function hasFormOfSeal(one: LedgerRow['sealed'], form: LedgerRow['sealed']): boolean {
+  if (!one || !form) return one === form;
+  return one.further?.length === form.further?.length;
 }
 
 function hasFormOfReceipt(one: LedgerRow['receipt'], form: LedgerRow['receipt']): boolean {
@@ -110,7 +115,12 @@ function formOf(row: LedgerRow): LedgerRow {
     keyId: NOTHING,
     commitment: withoutDigest(commitment),
     otherCommitments: otherCommitments.map(withoutDigest),
-    sealed: sealed && { recipient: NOTHING, digest: NOTHING },
+    sealed: sealed && {
+      recipient: NOTHING,
+      digest: NOTHING,
+      // Its length counts. Zeros in memory of their own: a message takes along the whole memory behind a view.
+      further: sealed.further && Buffer.alloc(sealed.further.length),
+    },
     receipt: receipt && {
       ...receipt,
       keyCommitment: NOTHING,
@@ -127,7 +137,7 @@ function withoutDigest({ version }: Commitment): Commitment {
 function lengthOf({ otherCommitments, sealed, receipt }: LedgerRow): number {
   const commitments = 1 + otherCommitments.length;
   const digests = commitments + (sealed ? 2 : 0) + (receipt ? 2 : 0) + (receipt?.pending ? 2 : 0);
-  return KEY_ID_BYTES + digests * DIGEST_BYTES;
+  return KEY_ID_BYTES + digests * DIGEST_BYTES + (sealed?.further?.length ?? 0);
 }
 
 function writeBytes(row: LedgerRow, writer: ByteWriter): void {
@@ -138,6 +148,7 @@ function writeBytes(row: LedgerRow, writer: ByteWriter): void {
   if (sealed) {
     writer.add(sealed.recipient, DIGEST_BYTES);
     writer.add(sealed.digest, DIGEST_BYTES);
+    if (sealed.further) writer.add(sealed.further, sealed.further.length);
   }
   if (!receipt) return;
   writer.add(receipt.keyCommitment, DIGEST_BYTES);
@@ -165,6 +176,7 @@ function readRow(
     sealed: form.sealed && {
       recipient: reader.take(DIGEST_BYTES),
       digest: reader.take(DIGEST_BYTES),
+      further: form.sealed.further && reader.take(form.sealed.further.length),
     },
     receipt: form.receipt && readReceipt(form.receipt, keyId, reader),
   };

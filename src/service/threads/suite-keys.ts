@@ -3,7 +3,7 @@
  * obey the same rule of evidence as those of the key worker. This worker judges their samples itself.
  */
 
-import { SealError, type Sealer } from '#sealing';
+import type { Sealer } from '#sealing';
 import type { Gate } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
@@ -21,7 +21,7 @@ import {
   type StreamTally,
 } from '../../keys/order.ts';
 import { PlainGenerator, type PlainGeneratorOptions } from '../../keys/plain-generator.ts';
-import { AlteredKeyError, sealerTo, sealKey } from '../../keys/seal.ts';
+import { AlteredKeyError, RefusedRecipientError, sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
 import type { LedgerRow } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
@@ -63,7 +63,7 @@ export class SuiteKeys {
   readonly #rows: KeyRows;
   readonly #plain: PlainGenerator;
   readonly #seal: typeof sealKey;
-  #lastSealer: Sealer | null = null;
+  #lastSealers: readonly Sealer[] = [];
   /** Verdicts on samples since the last message to the main thread. */
   #samples: boolean[] = [];
   /** Plain keys by job, until the main thread reports the end of the job. */
@@ -146,9 +146,10 @@ export class SuiteKeys {
 
   async #result(job: SuiteJob, counts: StreamTally): Promise<SuiteResult> {
     try {
-      const made = job.recipient
-        ? await this.#sealed(job, job.recipient, counts)
-        : this.#inPlaintext(job, counts);
+      const made =
+        job.recipients.length > 0
+          ? await this.#sealed(job, counts)
+          : this.#inPlaintext(job, counts);
       // A sample may be drawn while a key is sealed, also after the last key.
       if (this.#hasFailedSince(job.id)) {
         wipe(new Uint8Array(made.keys.secrets));
@@ -156,8 +157,8 @@ export class SuiteKeys {
       }
       return { kind: 'made', ...made };
     } catch (error) {
-      if (error instanceof SealError) {
-        return { kind: 'invalid_public_key', problem: error.message };
+      if (error instanceof RefusedRecipientError) {
+        return { kind: 'invalid_public_key', index: error.index, problem: error.message };
       }
       if (error instanceof AlteredKeyError) {
         const defect = alteredKey('seal');
@@ -185,8 +186,8 @@ export class SuiteKeys {
   }
 
   /** Generates keys and seals each at once, so that one key at a time exists here in plaintext. */
-  async #sealed(job: SuiteJob, recipient: Recipient, counts: StreamTally): Promise<MadeKeys> {
-    const sealer = await this.#sealerTo(recipient);
+  async #sealed(job: SuiteJob, counts: StreamTally): Promise<MadeKeys> {
+    const sealers = await this.#sealersTo(job.recipients);
     const { requester, order } = job;
     const { atMs: createdMs } = requester;
     const facts = { service: this.#rows.origin, createdMs, securityLevel: order.securityLevel };
@@ -196,24 +197,21 @@ export class SuiteKeys {
     const opened: SuiteJob = { ...job, order: { ...order, receipt: true } };
     for (let i = 0; i < job.count; i++) {
       const generated = this.#generate(opened, counts, true);
-      const { sealedKey, sealedTo, sealedDigest, ...rest } = await this.#seal(
-        generated,
-        sealer,
-        facts,
-      );
-      const seal = { recipient: sealedTo, digest: sealedDigest };
+      const { sealedKeys, seal, ...rest } = await this.#seal(generated, sealers, facts);
       rows.push(this.#rows.rowOf(requester, order, rest, seal));
-      sealed.push({ ...keyFacts(rest), sealedKey });
+      sealed.push({ ...keyFacts(rest), sealedKeys });
     }
     return { rows: packRows(rows), keys: packKeys([]), sealed };
   }
 
-  /** Returns the sealer of a recipient. The last one is kept, because the jobs of a batch have the same recipient. */
-  async #sealerTo(recipient: Recipient): Promise<Sealer> {
-    const last = this.#lastSealer;
-    if (last && isSameRecipient(last.recipient, recipient)) return last;
-    this.#lastSealer = await sealerTo(recipient);
-    return this.#lastSealer;
+  /** Returns the sealers of recipients. The last ones are kept, because the jobs of a batch have the same recipients. */
+  async #sealersTo(recipients: readonly Recipient[]): Promise<readonly Sealer[]> {
+    const last = this.#lastSealers;
+    const sealers = recipients.map(
+      (one, i) => last.find(({ recipient }) => isSameRecipient(recipient, one)) ?? sealerTo(one, i),
+    );
+    this.#lastSealers = await Promise.all(sealers);
+    return this.#lastSealers;
   }
 
   /** Generates the next key of a job. `commits` is true if the key needs a commitment and its opening. */

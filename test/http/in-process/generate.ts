@@ -56,7 +56,8 @@ const generate: KeyService['generate'] = async (_, request, { render }) => {
   if (instead) return instead;
   const ids = Array.from({ length: request.count }, (_, i) => keyIdOf(i));
   if (request.sealTo) {
-    const keys = ids.map((keyId) => ({ ...FACTS, keyId, sealedKey: SEALED_KEY.sealed_key }));
+    const sealedKeys = Array(request.sealTo.length).fill(SEALED_KEY.sealed_key);
+    const keys = ids.map((keyId) => ({ ...FACTS, keyId, sealedKeys }));
     const body = render?.(keys, CREATED_MS) ?? '';
     return {
       kind: 'sealed',
@@ -440,14 +441,14 @@ describe('each endpoint that generates keys', () => {
       ['generateBatch', made, 409, 'key_already_made', /generated 2 keys .*"key_ids" names them\./],
       [
         'generateSealed',
-        { kind: 'unknown_recipient' },
+        { kind: 'unknown_recipient', index: 0 },
         400,
         'invalid_request',
         /^"seal_to\.recipient" is not the name of a recipient of this account\./,
       ],
       [
         'generateSealed',
-        { kind: 'invalid_public_key', problem: 'It is broken.' },
+        { kind: 'invalid_public_key', index: 0, problem: 'It is broken.' },
         400,
         'invalid_request',
         /^"seal_to\.recipient" names a public key that cannot be used\. It is broken\.$/,
@@ -466,13 +467,20 @@ describe('each endpoint that generates keys', () => {
         'batch_too_large',
         /too large to keep .*\. Send a "count" of at most 2,/,
       ],
+      [
+        'generateSealedBatch',
+        { kind: 'batch_too_large', maxCount: 500, reason: 'recipients' },
+        413,
+        'batch_too_large',
+        /^A response has at most 1000 sealed keys, one for each key and recipient\. Send a "count" of at most 500,/,
+      ],
     ];
     for (const [operation, outcome, status, code, detail] of cases) {
       instead = outcome;
       const given = await refusal(operation, {});
       assert.deepEqual([given.status, given.code], [status, code]);
       assert.match(given.detail, detail);
-      if (outcome.kind === 'batch_too_large') assert.equal(given.body.max_count, 2);
+      if (outcome.kind === 'batch_too_large') assert.equal(given.body.max_count, outcome.maxCount);
     }
     instead = { ...made, keyIds: [keyIdOf(0)] };
     assert.equal((await refusal('generate', {})).body.key_id, keyIdOf(0));
@@ -584,9 +592,11 @@ describe('a plaintext endpoint', () => {
     const on = await buildTestApp({ service: serviceOf({ authenticate }) });
     calls = 0;
     for (const operation of ['generateSealed', 'generateSealedBatch'] as const) {
-      const { status, body } = await post(operation, { seal_to: SEAL_TO }, { on });
-      assert.deepEqual([status, body.code], [403, 'recipient_not_registered']);
-      assert.match(body.detail, /^Name a registered recipient/);
+      for (const seal_to of [SEAL_TO, [{ recipient: 'a' }, SEAL_TO]]) {
+        const { status, body } = await post(operation, { seal_to }, { on });
+        assert.deepEqual([status, body.code], [403, 'recipient_not_registered']);
+        assert.match(body.detail, /^Name a registered recipient/);
+      }
     }
     assert.equal(calls, 0);
     await on.close();
@@ -686,21 +696,20 @@ describe('the example of a sealed key in docs/examples', () => {
     });
     assert.deepEqual(opened.verdict?.problems, []);
     assert.equal(opened.header.key_id, SEALED_KEY.key_id);
-    assert.equal(opened.header.thumbprint, SEALED_KEY.receipt?.statement.sealed_to);
+    assert.deepEqual(opened.recipients, [opened.header.thumbprint]);
     assert.equal(opened.key.length, 32);
   });
 });
 
 describe('seal_to', () => {
   const key = SEAL_TO.public_key ?? '';
-  const sealToAsked = () => asked.sealTo;
-
   it('is a public key with its suite, or the name of a recipient', async () => {
     await post('generateSealed', { seal_to: { recipient: 'a', suite: null, public_key: null } });
-    assert.deepEqual(asked.sealTo, { recipient: 'a' });
+    assert.deepEqual(asked.sealTo, [{ recipient: 'a' }]);
     for (const seal_to of [SEAL_TO, { public_key: key }, { public_key: key, recipient: null }]) {
       await post('generateSealed', { seal_to });
-      const { suite, publicKey } = sealToAsked() as Recipient;
+      const [{ suite, publicKey }] = asked.sealTo as unknown as [Recipient];
+      assert.equal(asked.sealTo?.length, 1);
       assert.equal(suite, 'MLKEM768-X25519');
       assert.equal(Buffer.from(publicKey).toString('base64url'), key);
     }
@@ -774,12 +783,131 @@ describe('seal_to', () => {
     assert.equal(calls, 0);
   });
 
+  it('is a list of up to eight, each as if it were alone', async () => {
+    const named = Array.from({ length: 7 }, (_, i) => ({ recipient: `r${i}` }));
+    await post('generateSealed', { seal_to: [...named, SEAL_TO] });
+    assert.equal(asked.sealTo?.length, 8);
+    assert.deepEqual(asked.sealTo?.slice(0, 7), named);
+    const { body } = await post('generateSealed', { seal_to: named.slice(0, 2) });
+    assert.equal(body.sealed_keys.length, 2);
+    assert.ok(!('sealed_key' in body));
+    const batch = await post('generateSealedBatch', { seal_to: named.slice(0, 3), count: 2 });
+    assert.deepEqual(
+      batch.body.keys.map((key: { sealed_keys: object[] }) => key.sealed_keys.length),
+      [3, 3],
+    );
+  });
+
+  it('as a list of one is the same request as that one', async () => {
+    const hashes = [];
+    for (const seal_to of [SEAL_TO, [SEAL_TO], [SEAL_TO, { recipient: 'a' }]]) {
+      const sent = await post(
+        'generateSealed',
+        { seal_to },
+        { headers: { 'idempotency-key': 'a' } },
+      );
+      hashes.push(Buffer.from(asked.idempotency?.requestHash ?? []).toString('hex'));
+      assert.equal('sealed_key' in sent.body, hashes.length < 3);
+    }
+    assert.equal(hashes[1], hashes[0]);
+    assert.equal(new Set(hashes).size, 2);
+  });
+
+  it('as a list is refused by one sentence that names the place', async () => {
+    const one = { recipient: 'a' };
+    const cases: [unknown, string, string][] = [
+      [[], '#/seal_to', '"seal_to" must have at least 1 item; got 0.'],
+      [Array(9).fill(one), '#/seal_to', '"seal_to" must have at most 8 items; got 9.'],
+      [[one, null], '#/seal_to/1', '"seal_to[1]" must be an object; got null.'],
+      [[one, [one]], '#/seal_to/1', '"seal_to[1]" must be an object; got an array.'],
+      [[one, 'b'], '#/seal_to/1', '"seal_to[1]" must be an object; got a string of 1 character.'],
+      [[one, {}], '#/seal_to/1', '"seal_to[1]" must have "public_key" or "recipient".'],
+      [
+        [one, { public_key: key, suite: 'RSA' }],
+        '#/seal_to/1/suite',
+        '"seal_to[1].suite" must be one of MLKEM768-X25519, ML-KEM-1024; got the string "RSA".',
+      ],
+      [
+        [{ public_key: key.slice(0, 40) }, one],
+        '#/seal_to/0/public_key',
+        '"seal_to[0].public_key" cannot be used. A public key of MLKEM768-X25519 has 1216 bytes, and this one has 30.',
+      ],
+      [
+        [one, { public_key: key, private_key: 'A' }],
+        '#/seal_to/1/private_key',
+        '"seal_to[1].private_key" must not leave its owner: make a new pair, and send suite and public_key alone.',
+      ],
+    ];
+    for (const [seal_to, pointer, detail] of cases) {
+      const given = await refusal('generateSealed', { seal_to });
+      assert.deepEqual([given.status, given.code], [400, 'invalid_request']);
+      assert.equal(given.detail, detail);
+      assert.deepEqual(
+        given.body.errors.map((error: { pointer: string }) => error.pointer),
+        [pointer],
+      );
+    }
+    assert.equal(calls, 0);
+  });
+
+  it('names each unknown field of a list, and the place of each outcome', async () => {
+    const seal_to = [{ recipient: 'a' }, { recipient: 'b', pubic_key: null, x: 1 }];
+    const { body } = await post('generateSealed', { seal_to });
+    assert.deepEqual(
+      body.warnings.map(({ pointer, detail }: Record<string, string>) => [pointer, detail]),
+      [
+        [
+          '#/seal_to/1/pubic_key',
+          '"seal_to[1].pubic_key" is not a known field and was ignored; did you mean "public_key"?',
+        ],
+        ['#/seal_to/1/x', '"seal_to[1].x" is not a known field and was ignored.'],
+      ],
+    );
+    for (const [outcome, pointer, detail] of [
+      [
+        { kind: 'unknown_recipient', index: 1 },
+        '#/seal_to/1/recipient',
+        /^"seal_to\[1\]\.recipient" is not the name of a recipient/,
+      ],
+      [
+        { kind: 'invalid_public_key', index: 1, problem: 'It is broken.' },
+        '#/seal_to/1/recipient',
+        /^"seal_to\[1\]\.recipient" names a public key that cannot be used\. It is broken\.$/,
+      ],
+      [
+        { kind: 'same_recipient', first: 0, second: 1 },
+        '#/seal_to/1',
+        /^"seal_to\[1\]" is the same recipient as "seal_to\[0\]": both name one public key\.$/,
+      ],
+    ] as const) {
+      instead = outcome;
+      const given = await refusal('generateSealed', { seal_to });
+      instead = undefined;
+      assert.deepEqual([given.status, given.body.errors[0].pointer], [400, pointer]);
+      assert.match(given.detail, detail);
+    }
+  });
+
+  it('has room for the eight longest public keys with the largest labels', async () => {
+    const longest = Buffer.alloc(1_568, 1).toString('base64url');
+    const seal_to = Array(8).fill({ suite: 'ML-KEM-1024', public_key: longest });
+    const labels = Object.fromEntries(
+      Array.from({ length: 16 }, (_, i) => [`${i}`.padEnd(63, 'a'), 'é'.repeat(256)]),
+    );
+    const { status, body } = await post('generateSealed', { seal_to, labels });
+    // It was read: the public key is refused.
+    assert.equal(status, 400, body.code);
+    assert.notEqual(body.code, 'payload_too_large');
+    assert.match(JSON.stringify(body.errors), /seal_to\/0\/public_key|labels/);
+  });
+
   it('is accepted or refused, whatever it holds', async () => {
     const text = fc.oneof(fc.constant(key), fc.string({ maxLength: 30 }), fc.constant(null));
     const member = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }));
     const names = { type: member, suite: member, public_key: member, recipient: member };
+    const object = fc.record(names, { requiredKeys: [] });
     await fc.assert(
-      fc.asyncProperty(fc.record(names, { requiredKeys: [] }), async (seal_to) => {
+      fc.asyncProperty(fc.oneof(object, fc.array(object, { maxLength: 9 })), async (seal_to) => {
         const { status, body } = await post('generateSealed', { seal_to });
         assert.ok(status === 200 || body.code === 'invalid_request', body.code);
       }),

@@ -70,7 +70,9 @@ const plainObject = (
 const sealedObject = (asked: KeyOrder, key: SealedResponseKey, createdMs: number) => ({
   key_id: key.keyId,
   ...factsOf(asked, key, createdMs),
-  sealed_key: key.sealedKey,
+  ...(key.sealedKeys.length === 1
+    ? { sealed_key: key.sealedKeys[0] }
+    : { sealed_keys: key.sealedKeys }),
   ...verdictOf(key),
 });
 
@@ -106,7 +108,7 @@ const plainKey: fc.Arbitrary<ReleasedKey> = fc.record({
 });
 const sealedKey: fc.Arbitrary<SealedResponseKey> = fc.record({
   ...facts,
-  sealedKey: fc.constant(sealed_key),
+  sealedKeys: fc.integer({ min: 1, max: 8 }).map((count) => Array(count).fill(sealed_key)),
 });
 const asked = fc
   .record({

@@ -182,7 +182,7 @@ describe('the detail of other errors', () => {
         { headers: { 'content-encoding': 'gzip' }, body: '{}' },
         'The body must not be compressed. Send it uncompressed, without Content-Encoding.',
       ],
-      [{ body: 'x'.repeat(17_000) }, 'Send a body of at most 16,384 bytes.'],
+      [{ body: 'x'.repeat(33_000) }, 'Send a body of at most 32,768 bytes.'],
       [{ headers: { 'x-api-key': '' }, body: {} }, 'Send your API key in the X-API-Key header.'],
       [
         { headers: { 'x-api-key': '', authorization: `Bearer ${SECRET}` }, body: {} },

@@ -189,7 +189,7 @@ describe('a raw HTTP request', () => {
     for (const [more, code] of [
       ['Content-Length: 2', 'missing_api_key'],
       ['X-API-Key: mistyped\r\nTransfer-Encoding: chunked', 'invalid_api_key'],
-      [`${key}\r\nContent-Length: 20000`, 'payload_too_large'],
+      [`${key}\r\nContent-Length: 40000`, 'payload_too_large'],
     ] as const) {
       const { text } = await send(ask(more), { whole: true });
       assert.match(text, /^HTTP\/1\.1 4\d\d /, code);

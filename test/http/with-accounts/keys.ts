@@ -154,6 +154,7 @@ describe('a key record', () => {
           gate_p_value: body.key.evidence.gate_p_value,
         },
         sealed_to: null,
+        recipients: [],
         labels: made.labels,
         expires_at: made.expires_at,
         revoked_at: null,

@@ -27,7 +27,7 @@ let nextKey = 0;
 const idempotency = (key = `key ${nextKey++}`, requestHash = HASH) => ({ key, requestHash });
 
 const render = (keys: readonly SealedResponseKey[], createdMs: number): string =>
-  JSON.stringify({ createdMs, keys: keys.map(({ keyId, sealedKey }) => ({ keyId, sealedKey })) });
+  JSON.stringify({ createdMs, keys: keys.map(({ keyId, sealedKeys }) => ({ keyId, sealedKeys })) });
 
 const isCode = (code: string) => (error: unknown) =>
   error instanceof AppError && error.code === code;
@@ -170,7 +170,13 @@ describe('requests for keys', () => {
 
   const generate = (changes: Partial<KeyRequest>, ordered = {}): Promise<GenerateOutcome> =>
     service.generate(principal, keyRequest(ordered, changes), { ...PRESENT, render });
-  const sealTo = () => ({ suite: recipientKey.suite, publicKey: recipientKey.publicKey });
+  const one = () => ({ suite: recipientKey.suite, publicKey: recipientKey.publicKey });
+  const sealTo = () => [one()];
+  let second: RecipientKey;
+  const other = () => ({ suite: second.suite, publicKey: second.publicKey });
+  before(async () => {
+    second = await newRecipient('ML-KEM-1024');
+  });
   const recordedKeys = async () =>
     (await service.activity({ accountId: principal.accountId, sinceMs: 0 })).keys;
 
@@ -196,7 +202,7 @@ describe('requests for keys', () => {
   });
 
   it('seal keys to a public key or a registered recipient', async () => {
-    for (const to of [sealTo(), { recipient: 'station' }]) {
+    for (const to of [sealTo(), [{ recipient: 'station' }]]) {
       counts.take();
       const outcome = await generate({ sealTo: to, count: 3, isBatch: true });
       assert.ok(outcome.kind === 'sealed' && !outcome.replayed);
@@ -207,8 +213,9 @@ describe('requests for keys', () => {
         keys.map(({ keyId }: SealedResponseKey) => keyId),
         outcome.keyIds,
       );
-      for (const { keyId, sealedKey } of keys) {
-        const opened = await open({ sealedKey: parseSealedKey(sealedKey), recipientKey });
+      for (const { keyId, sealedKeys } of keys) {
+        assert.equal(sealedKeys.length, 1);
+        const opened = await open({ sealedKey: parseSealedKey(sealedKeys[0]), recipientKey });
         assert.equal(opened.header.key_id, keyId);
         const hex = Buffer.from(opened.key).toString('hex');
         const { verdict } = await validated(hex, opened.hashProof);
@@ -224,12 +231,78 @@ describe('requests for keys', () => {
   }
 
   it('name an unknown recipient and a public key that is refused', async () => {
-    assert.deepEqual(await generate({ sealTo: { recipient: 'ghost' } }), {
-      kind: 'unknown_recipient',
+    const refused = { ...one(), publicKey: new Uint8Array(7) };
+    for (const [before, index] of [
+      [[], 0],
+      [[{ recipient: 'station' }], 1],
+    ] as const) {
+      assert.deepEqual(await generate({ sealTo: [...before, { recipient: 'ghost' }] }), {
+        kind: 'unknown_recipient',
+        index,
+      });
+      const outcome = await generate({ sealTo: [...before, refused] });
+      assert.ok(outcome.kind === 'invalid_public_key' && outcome.index === index);
+      assert.match(outcome.problem, /has 1216 bytes, and this one has 7/);
+    }
+  });
+
+  it('seal one key to several recipients, as one key of one record', async () => {
+    counts.take();
+    const outcome = await generate({
+      sealTo: [{ recipient: 'station' }, other()],
+      count: 2,
+      isBatch: true,
     });
-    const outcome = await generate({ sealTo: { ...sealTo(), publicKey: new Uint8Array(7) } });
-    assert.ok(outcome.kind === 'invalid_public_key');
-    assert.match(outcome.problem, /has 1216 bytes, and this one has 7/);
+    assert.ok(outcome.kind === 'sealed');
+    // Keys, sealed keys, of a batch, replays, batches.
+    assert.deepEqual(counts.take(), [2, 4, 2, 0, 1]);
+    for (const { keyId, sealedKeys } of JSON.parse(outcome.body).keys) {
+      assert.equal(sealedKeys.length, 2);
+      const keys = new Set<string>();
+      for (const [i, owner] of [recipientKey, second].entries()) {
+        const sealedKey = parseSealedKey(sealedKeys[i]);
+        const opened = await open({ sealedKey, recipientKey: owner });
+        assert.equal(opened.header.key_id, keyId);
+        keys.add(Buffer.from(opened.key).toString('hex'));
+      }
+      assert.equal(keys.size, 1);
+    }
+  });
+
+  it('take two names of one public key, or a name and its public key, for one recipient', async () => {
+    const before = await recordedKeys();
+    for (const [to, first, second] of [
+      [[one(), one()], 0, 1],
+      [[{ recipient: 'station' }, one()], 0, 1],
+      [[other(), { recipient: 'station' }, other(), one()], 0, 2],
+      [[other(), one(), { recipient: 'station' }], 1, 2],
+      [[{ recipient: 'station' }, { recipient: 'station' }], 0, 1],
+    ] as const) {
+      const outcome = await generate({ sealTo: to, idempotency: idempotency() });
+      assert.deepEqual(outcome, { kind: 'same_recipient', first, second });
+    }
+    assert.equal(await recordedKeys(), before);
+  });
+
+  it('refuse a batch of more than 1,000 sealed keys, and say how many keys fit', async () => {
+    const large = { sealTo: [one(), other()], isBatch: true };
+    assert.deepEqual(await generate({ ...large, count: 501 }), {
+      kind: 'batch_too_large',
+      maxCount: 500,
+      reason: 'recipients',
+    });
+  });
+
+  it('bound the answer for eight recipients by its largest size', async () => {
+    const eight = await Promise.all(Array.from({ length: 8 }, () => newRecipient('ML-KEM-1024')));
+    const to = eight.map(({ suite, publicKey }) => ({ suite, publicKey }));
+    const kept = { sealTo: to, isBatch: true, count: 125, idempotency: idempotency() };
+    const outcome = await generate(kept);
+    assert.ok(outcome.kind === 'batch_too_large' && outcome.reason === 'stored_answer');
+    const fits = await generate({ ...kept, count: outcome.maxCount });
+    assert.ok(fits.kind === 'sealed');
+    assert.ok(Buffer.byteLength(fits.body) <= 4 * 1024 * 1024);
+    assert.ok(Buffer.byteLength(fits.body) > 3 * 1024 * 1024, `${Buffer.byteLength(fits.body)}`);
   });
 
   it('throw for a request that no caller may make', async () => {
@@ -395,7 +468,7 @@ describe('requests for keys', () => {
     assert.deepEqual(kinds, ['generate']);
     await generate({ count: 2, isBatch: true });
     assert.deepEqual(kinds.slice(1), ['record']);
-    await generate({ sealTo: { recipient: 'station' }, idempotency: idempotency() });
+    await generate({ sealTo: [{ recipient: 'station' }], idempotency: idempotency() });
     assert.deepEqual(kinds.slice(2), ['recall', 'record']);
   });
 
@@ -465,7 +538,7 @@ describe('requests for keys', () => {
     const kinds = {
       plain: {},
       batch: { count: 2, isBatch: true },
-      sealed: { sealTo: { recipient: 'station' } },
+      sealed: { sealTo: [{ recipient: 'station' }] },
     };
     await fc.assert(
       fc.asyncProperty(fc.uuid(), fc.array(step, { maxLength: 12 }), async (example, steps) => {

@@ -81,7 +81,7 @@ const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
 function keyWork(accountId: string, changes: Partial<KeyWork> = {}): KeyWork {
   const requester = { accountId, apiKeyId: 'k', atMs: 0 };
   const withEvidence = order({ withEvidence: true });
-  return { requester, order: withEvidence, recipient: null, count: 1, isBatch: false, ...changes };
+  return { requester, order: withEvidence, recipients: [], count: 1, isBatch: false, ...changes };
 }
 
 const plainBatch = (count: number) => ({ count, isBatch: true, order: order() });
@@ -181,7 +181,7 @@ describe('suite pool', () => {
 
   it('has four times as many places for sealed keys without validation', () => {
     const { submit, pool } = makePool();
-    const sealed = { order: order(), recipient: RECIPIENT };
+    const sealed = { order: order(), recipients: [RECIPIENT] };
     for (let i = 0; i < 1 + 4 * HALF_OF_THE_QUEUE; i++) submit('a', sealed);
     assert.throws(() => submit('a', sealed), isCode('overloaded'));
     assert.deepEqual(pool.load, { waiting: HALF_OF_THE_QUEUE, capacity: 2 * HALF_OF_THE_QUEUE });

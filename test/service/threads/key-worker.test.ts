@@ -124,25 +124,25 @@ describe('key worker', () => {
       keyring,
       ledger,
     );
-    const recall = (key: string | null, recipient: string | null, accountId = 'a'): KeyTask => ({
+    const recall = (key: string | null, names: readonly string[], accountId = 'a'): KeyTask => ({
       kind: 'recall',
       requester: { ...requester, accountId },
       idempotency: key === null ? null : { key, requestHash: Buffer.alloc(32) },
-      recipient,
+      names,
     });
     const { results } = await worker.run(
       batch(
-        ...[recall('new', 'ben'), recall('known', null), recall(null, 'ben')],
-        ...[recall(null, 'nobody'), recall('new', 'ben', 'b')],
+        ...[recall('new', ['ben']), recall('known', []), recall(null, ['ben'])],
+        ...[recall(null, ['nobody', 'ben', 'ben']), recall('new', ['ben'], 'b')],
       ),
     );
     const ben = { suite: 'ML-KEM-1024', publicKey: Buffer.from('ben') };
     assert.deepEqual(results, [
-      { kind: 'recalled', answer: null, recipient: ben },
-      { kind: 'recalled', answer, recipient: null },
-      { kind: 'recalled', answer: null, recipient: ben },
-      { kind: 'recalled', answer: null, recipient: null },
-      { kind: 'recalled', answer: null, recipient: ben },
+      { kind: 'recalled', answer: null, recipients: [ben] },
+      { kind: 'recalled', answer, recipients: [] },
+      { kind: 'recalled', answer: null, recipients: [ben] },
+      { kind: 'recalled', answer: null, recipients: [null, ben, ben] },
+      { kind: 'recalled', answer: null, recipients: [ben] },
     ]);
     assert.deepEqual(
       asked.map((queries) => queries.map(({ accountId, key }) => `${accountId} ${key}`)),

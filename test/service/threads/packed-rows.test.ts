@@ -31,6 +31,12 @@ const pending = fc.record({
   secretVersion: few,
 });
 
+/** The seals of one or two further recipients. */
+const further = fc
+  .constantFrom(64, 128)
+  .chain((length) => fc.uint8Array({ minLength: length, maxLength: length }))
+  .map((bytes) => Buffer.from(bytes));
+
 /** A row of which each member is one of few values, so that some rows have the form of the last one. */
 const row = fc
   .record({
@@ -42,7 +48,7 @@ const row = fc
     entropyBits: fc.double({ noNaN: true }),
     entropyJobId: fc.option(fc.constantFrom('job 1', 'job 2')),
     evidence: fc.option(evidence),
-    sealed: fc.option(fc.record({ recipient: digest, digest })),
+    sealed: fc.option(fc.record({ recipient: digest, digest, further: fc.option(further) })),
     labels: fc.option(fc.constantFrom('{"a":"b"}', '{"a":"c"}')),
     expiresMs: fc.option(few),
     version: few,

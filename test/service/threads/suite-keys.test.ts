@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newRecipient, open, SEAL_SUITES, thumbprintOf } from '#sealing';
+import {
+  headerRecipients,
+  newRecipient,
+  open,
+  type RecipientKey,
+  SEAL_SUITES,
+  thumbprintOf,
+} from '#sealing';
 import { Generator } from '../../../src/keys/generator.ts';
 import { formatKeyId } from '../../../src/keys/key-id.ts';
 import { keyCommitment, wipeKey } from '../../../src/keys/key-receipt.ts';
@@ -10,6 +17,7 @@ import { Latch } from '../../../src/keys/latch.ts';
 import type { GeneratedKey } from '../../../src/keys/order.ts';
 import { sealKey } from '../../../src/keys/seal.ts';
 import { keyEntry } from '../../../src/keys/statement.ts';
+import { sealsOf } from '../../../src/ledger/row-seals.ts';
 import type { SuiteJob, SuiteReply } from '../../../src/service/suite/messages.ts';
 import type { LogBinding } from '../../../src/service/threads/messages.ts';
 import { unpackKeys } from '../../../src/service/threads/packed-keys.ts';
@@ -65,7 +73,7 @@ function makeKeys({
   });
   let id = 0;
   const run = (changes: Partial<SuiteJob> = {}): Promise<SuiteReply> =>
-    keys.run({ id: ++id, requester, order: order(), count: 1, recipient: null, ...changes });
+    keys.run({ id: ++id, requester, order: order(), count: 1, recipients: [], ...changes });
   return { keys, run, verdicts, samples, clock, generator, latch, drbg };
 }
 
@@ -83,7 +91,7 @@ describe('a sealed key that is altered before its seal', () => {
     };
     const { run, generator } = makeKeys({ seal });
     const recipient = await newRecipient();
-    const { result } = await run({ recipient });
+    const { result } = await run({ recipients: [recipient] });
     assert.equal(result.kind, 'failed');
     assert.equal(result.kind === 'failed' && result.failure.code, 'entropy_unavailable');
     const { cause, test } = generator.latched ?? {};
@@ -274,7 +282,7 @@ describe('sealed keys of a suite worker', () => {
             return sealKey(...given);
           },
         });
-        const reply = await run({ count: 3, recipient: recipientKey });
+        const reply = await run({ count: 3, recipients: [recipientKey] });
         const { rows, keys, sealed } = made(reply);
         assert.deepEqual([rows.length, keys.length, sealed.length], [3, 0, 3]);
         assert.ok(
@@ -282,9 +290,10 @@ describe('sealed keys of a suite worker', () => {
         );
         for (const bytes of plaintexts) assert.equal(holds(reply, bytes), false);
         const thumbprint = Buffer.from(await thumbprintOf(recipientKey.publicKey));
-        for (const [i, { sealedKey, keyId }] of sealed.entries()) {
+        for (const [i, { sealedKeys, keyId }] of sealed.entries()) {
           const row = rows[i];
-          assert.ok(row);
+          const [sealedKey] = sealedKeys;
+          assert.ok(row && sealedKey && sealedKeys.length === 1);
           const opened = await open({ sealedKey, recipientKey });
           assert.deepEqual(row.commitment, keyring.commit(opened.key));
           assert.equal(keyring.verifyProof(opened.key, opened.hashProof), 1);
@@ -301,8 +310,8 @@ describe('sealed keys of a suite worker', () => {
   it('obey the rule of evidence, or have their own', async () => {
     const recipient = await newRecipient();
     const { run, samples } = makeKeys();
-    assert.deepEqual((await run({ recipient })).samples, [true]);
-    const validated = await run({ recipient, order: order({ withEvidence: true }) });
+    assert.deepEqual((await run({ recipients: [recipient] })).samples, [true]);
+    const validated = await run({ recipients: [recipient], order: order({ withEvidence: true }) });
     assert.deepEqual(
       [samples.length, made(validated).sealed[0]?.evidence?.grade !== undefined],
       [1, true],
@@ -313,9 +322,9 @@ describe('sealed keys of a suite worker', () => {
     const recipient = await newRecipient();
     let onSeal = (): void => {};
     const made = makeKeys({
-      seal: (generated, sealer, facts) => {
+      seal: (generated, sealers, facts) => {
         onSeal();
-        return sealKey(generated, sealer, facts);
+        return sealKey(generated, sealers, facts);
       },
     });
     const { keys, run, verdicts, clock } = made;
@@ -326,7 +335,7 @@ describe('sealed keys of a suite worker', () => {
       verdicts.push(false, true);
       assert.deepEqual(keys.refresh()?.samples, [false, true]);
     };
-    const { result } = await run({ recipient });
+    const { result } = await run({ recipients: [recipient] });
     assert.ok(result.kind === 'failed', result.kind);
     assert.equal(result.failure.code, 'entropy_unavailable');
   });
@@ -335,9 +344,63 @@ describe('sealed keys of a suite worker', () => {
     const recipient = { ...(await newRecipient()), publicKey: new Uint8Array(1_216) };
     const { run, drbg } = makeKeys();
     const { reseeds } = drbg;
-    const { result } = await run({ recipient });
+    const { result } = await run({ recipients: [recipient] });
     assert.ok(result.kind === 'invalid_public_key');
     assert.match(result.problem, /ML-KEM part of this public key is not random/);
     assert.equal(drbg.reseeds, reseeds);
+    const { result: second } = await run({ recipients: [await newRecipient(), recipient] });
+    assert.ok(second.kind === 'invalid_public_key' && second.index === 1);
+    assert.equal(drbg.reseeds, reseeds);
+  });
+
+  it('for several recipients open for each, and their row names all', async () => {
+    const recipients = [await newRecipient(), await newRecipient('ML-KEM-1024')];
+    const generated: GeneratedKey[] = [];
+    const plaintexts: Buffer[] = [];
+    const { run } = makeKeys({
+      log: LOG,
+      seal: async (...given) => {
+        const [one] = given;
+        generated.push(one);
+        plaintexts.push(Buffer.from(one.key), Buffer.from(one.opening ?? []));
+        return sealKey(...given);
+      },
+    });
+    const thumbprints = await Promise.all(
+      recipients.map(({ publicKey }) => thumbprintOf(publicKey)),
+    );
+    const names = thumbprints.map((one) => Buffer.from(one).toString('base64'));
+    // The second job takes the sealers of the first, in its own order.
+    for (const places of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const ordered = places.map((place) => recipients[place] as RecipientKey);
+      const reply = await run({ count: 2, recipients: ordered });
+      for (const bytes of plaintexts) assert.equal(holds(reply, bytes), false);
+      const { rows, sealed } = made(reply);
+      for (const [i, { sealedKeys }] of sealed.entries()) {
+        const row = rows[i];
+        assert.ok(row?.sealed);
+        const seals = sealsOf(row.sealed);
+        const keys = new Set<string>();
+        for (const [j, sealedKey] of sealedKeys.entries()) {
+          const opened = await open({ sealedKey, recipientKey: ordered[j] as RecipientKey });
+          keys.add(Buffer.from(opened.key).toString('hex'));
+          assert.deepEqual(row.commitment, keyring.commit(opened.key));
+          assert.deepEqual(
+            headerRecipients(opened.header),
+            places.map((place) => names[place]),
+          );
+          assert.deepEqual(Buffer.from(opened.digest), Buffer.from(seals[j]?.digest ?? []));
+          assert.deepEqual(
+            Buffer.from(seals[j]?.recipient ?? []),
+            Buffer.from(thumbprints[places[j] ?? 0] ?? []),
+          );
+        }
+        assert.deepEqual([sealedKeys.length, seals.length, keys.size], [2, 2, 1]);
+      }
+    }
+    assert.ok(generated.every(({ key, opening }) => isWiped(key) && opening && isWiped(opening)));
   });
 });

@@ -17,7 +17,7 @@ import {
   readMigrations,
 } from '../../../src/ledger/migrations.ts';
 import { TABLE_NAMES } from '../../../src/ledger/tables.ts';
-import { keyRequest, NOW, QUOTAS } from '../../ledger/contract.ts';
+import { keyRequest, makeRow, NOW, QUOTAS } from '../../ledger/contract.ts';
 import {
   assertSameRecords,
   assertSameStates,
@@ -30,6 +30,7 @@ import {
   fillStates,
   fillStore,
 } from '../../ledger/filled-store.ts';
+import { batchOf, seal } from '../../ledger/sealing-contract.ts';
 
 const PLANS = Object.keys(QUOTAS);
 const NEVER = new AbortController().signal;
@@ -238,11 +239,40 @@ describe('a ledger move', () => {
     const change = (pattern: RegExp, by: string) =>
       importText(newPath(), sealed([header ?? '', ...rest.map((one) => one.replace(pattern, by))]));
     await assert.rejects(
-      change(/,"[0-9a-f]{64}",null,null\]$/, ',null,null,null]'),
+      change(/,"[0-9a-f]{64}",null,null,null\]$/, ',null,null,null,null]'),
       /only one of sealed_to and/,
     );
     await assert.rejects(change(/^\["acct_p","p"/, '["acct_p","p p"'), /idempotency_key must be/);
     await assert.rejects(change(/^(\["acct_p","p",.*)"[0-9a-f]{32}"/, '$1"ab"'), /key_ids must be/);
+    await sealer.close();
+    await target.close();
+  });
+
+  it('copies keys for several recipients, and asks for programs that know them', async () => {
+    const [from, to] = [newPath(), newPath()];
+    const [sealer, target] = [open(from), open(to)];
+    await fillSealed(sealer);
+    const keys = [makeRow({ sealed: seal(2) }), makeRow({ sealed: seal(8) })];
+    await sealer.commit([batchOf('acct_s', 2, { keys })], []);
+    const exported = await exportText(from);
+    allowOlderPrograms(to);
+    await importText(to, exported);
+    assert.equal(await exportText(to), exported);
+    for (const { keyId, sealed } of keys) {
+      assert.deepEqual(
+        structuredClone((await target.findRecord(keyId))?.sealed),
+        structuredClone((await sealer.findRecord(keyId))?.sealed),
+      );
+      assert.ok(sealed?.further);
+    }
+    assert.equal(oldestProgram(to), 15);
+    const [header, ...rest] = exported.trimEnd().split('\n');
+    const change = (pattern: RegExp, by: string) =>
+      importText(newPath(), sealed([header ?? '', ...rest.map((one) => one.replace(pattern, by))]));
+    await assert.rejects(
+      change(/"[0-9a-f]{128}"\]$/, `"${'0'.repeat(126)}"]`),
+      /further_seals must be 1 to 7 times 128 hexadecimal digits/,
+    );
     await sealer.close();
     await target.close();
   });
@@ -456,7 +486,7 @@ describe('a ledger move', () => {
   }
 
   const SEALING_TABLES = ['recipients', 'idempotency'];
-  const SEALING = ['sealed_only', 'sealed_to', 'sealed_digest'];
+  const SEALING = ['sealed_only', 'sealed_to', 'sealed_digest', 'further_seals'];
   const LOG_TABLES = TABLE_NAMES.filter((name) => /^log|^audit$|^software$/.test(name));
   const RECEIPT = ['key_commitment', 'salt', 'strength_bits', 'sources', 'software_id'];
 
