@@ -125,9 +125,15 @@ def _arguments(given: Members) -> Members:
         if isinstance(arguments.get(name), str):
             arguments[name] = datetime.fromisoformat(arguments[name].replace("Z", "+00:00"))
     seal_to = arguments.get("seal_to")
-    if isinstance(seal_to, dict):
-        arguments["seal_to"] = seal_to.get("recipient") or _recipient(**seal_to)
+    if isinstance(seal_to, list):
+        arguments["seal_to"] = [_seal_to(one) for one in seal_to]
+    elif isinstance(seal_to, dict):
+        arguments["seal_to"] = _seal_to(seal_to)
     return arguments
+
+
+def _seal_to(member: dict[str, str]) -> Recipient | str:
+    return member.get("recipient") or _recipient(**member)
 
 
 def _recipient(suite: str, public_key: str) -> Recipient:

@@ -31,6 +31,7 @@ RECORD: dict[str, Any] = {
     "api_key_id": "key_1",
     "evidence": {"verdict": "PASS", "tests_passed": 15, "total_tests": 15, "gate_p_value": 1},
     "sealed_to": None,
+    "recipients": [],
     "labels": {"env": "prod"},
     "expires_at": TIMESTAMP,
     "revoked_at": None,

@@ -14,9 +14,11 @@ from .generation import (
     ReceiptOnly,
     Report,
     ReportAndReceipt,
+    SealTo,
     key_body,
     key_form,
     seal_to_member,
+    sealed_form,
 )
 from .idempotency import read_idempotency_key
 from .options import check_request_id, check_seconds, check_whole
@@ -26,6 +28,7 @@ from .types import (
     EntropySource,
     GeneratedKey,
     GeneratedSealedKey,
+    GeneratedSealedKeys,
     KeyBatch,
     ModulationType,
     ReportedKey,
@@ -35,7 +38,7 @@ from .types import (
     ValidatedSealedKey,
 )
 
-K = TypeVar("K", bound="GeneratedKey | GeneratedSealedKey")
+K = TypeVar("K", bound="GeneratedKey | GeneratedSealedKey | GeneratedSealedKeys")
 
 # Most keys that the service generates in one request.
 _MAX_BATCH = 1000
@@ -208,12 +211,13 @@ class BatchCalls(KeyCalls):
         timeout: float | None = None,
     ) -> Iterator[GeneratedSealedKey]: ...
 
+    @overload
     def generate_sealed_batch(
         self,
         security_level: SecurityLevel,
         *,
         count: int,
-        seal_to: Recipient | str,
+        seal_to: list[SealTo] | tuple[SealTo, ...],
         enable_nist_validation: bool = False,
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
@@ -224,8 +228,26 @@ class BatchCalls(KeyCalls):
         idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
-    ) -> Iterator[GeneratedSealedKey]:
-        """Return an iterator over ``count`` new keys, all sealed to one recipient.
+    ) -> Iterator[GeneratedSealedKeys]: ...
+
+    def generate_sealed_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        seal_to: SealTo | list[SealTo] | tuple[SealTo, ...],
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
+        chunk: int = 100,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[GeneratedSealedKey] | Iterator[GeneratedSealedKeys]:
+        """Return an iterator over ``count`` new keys, all sealed to the same recipients.
 
         It works as ``generate_batch`` does, with ``seal_to`` as for ``generate_sealed``. The
         service sends a lost response again, so no key is lost.
@@ -242,7 +264,7 @@ class BatchCalls(KeyCalls):
             ),
             "seal_to": seal_to_member(seal_to),
         }
-        form = key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
+        form = sealed_form(body)
         path, check = "/api/v2/generate/sealed/batch", of_key(body, seal_to)
         return self._batches(
             path,

@@ -16,16 +16,18 @@ from typing import Any, cast
 
 from .receipt.format_error import FormatError
 from .sealing.recipient import Recipient
-from .sealing.sealed_key import read_sealed_key
+from .sealing.sealed_key import header_recipients, read_sealed_key
 from .types import (
     GeneratedKey,
     GeneratedSealedKey,
+    GeneratedSealedKeys,
     KeyBatch,
     KeyInfo,
     KeyInfoResult,
     KeyList,
     Receipt,
     ReceiptResult,
+    SealedKey,
 )
 
 Check = Callable[[Any], "str | None"]
@@ -59,7 +61,7 @@ def keys_of(answer: object) -> tuple[str, ...]:
     """Return the IDs of the keys that a response has made."""
     if isinstance(answer, KeyBatch):
         return tuple(key.key_id for key in answer.keys)
-    if isinstance(answer, (GeneratedKey, GeneratedSealedKey)):
+    if isinstance(answer, (GeneratedKey, GeneratedSealedKey, GeneratedSealedKeys)):
         return (answer.key_id,)
     return ()
 
@@ -67,7 +69,7 @@ def keys_of(answer: object) -> tuple[str, ...]:
 def is_sealed(answer: object) -> bool:
     """Return whether all keys of a response are sealed: only these are ever sent twice."""
     made = answer.keys if isinstance(answer, KeyBatch) else (answer,)
-    return all(isinstance(one, GeneratedSealedKey) for one in made)
+    return all(isinstance(one, (GeneratedSealedKey, GeneratedSealedKeys)) for one in made)
 
 
 def of_key_id(key_id: str) -> Callable[[KeyInfoResult], str | None]:
@@ -136,14 +138,14 @@ def of_key(body: Mapping[str, Any], recipient: object = None) -> Check:
     """Return the check of a generated key, by the body of its request.
 
     ``recipient`` is who a sealed key was asked for: a ``Recipient``, or the name of one, whose
-    public key only the service knows.
+    public key only the service knows; or a list of them.
     """
     labels = dict(body.get("labels") or {})
     expires_at = _moment(body.get("expires_at"))
     level, source = body.get("security_level"), body.get("entropy_source")
     with_receipt = "receipt" in body.get("include", ())
 
-    def check(key: GeneratedKey | GeneratedSealedKey) -> str | None:
+    def check(key: GeneratedKey | GeneratedSealedKey | GeneratedSealedKeys) -> str | None:
         if key.security_level != level:
             return "its security_level is another"
         if dict(key.labels) != labels:
@@ -192,21 +194,37 @@ def _plain_problem(key: GeneratedKey, with_receipt: bool) -> str | None:
     return None
 
 
-def _sealed_problem(key: GeneratedSealedKey, recipient: object) -> str | None:
-    """Check the header in the clear, which the recipient checks again when opening."""
+def _sealed_problem(key: GeneratedSealedKey | GeneratedSealedKeys, recipient: object) -> str | None:
+    """Check the headers in the clear, which each recipient checks again when opening."""
+    is_several = isinstance(key, GeneratedSealedKeys)
+    name = "one of its sealed_keys" if is_several else "its sealed_key"
+    recipients = cast("list[object]", recipient) if is_several else [recipient]
+    if len(_copies(key)) != len(recipients):
+        return "it has another number of sealed_keys"
     try:
-        parts = read_sealed_key(asdict(key.sealed_key))
+        copies = [read_sealed_key(asdict(one)) for one in _copies(key)]
     except FormatError:
-        return "its sealed_key cannot be read"
-    header = parts.header
-    if (header["key_id"], header["security_level"]) != (key.key_id, key.security_level):
-        return "its sealed_key is another key"
-    if not isinstance(recipient, Recipient):
-        return None
-    own = base64.b64encode(hashlib.sha256(recipient.public_key).digest()).decode()
-    if parts.suite.name != recipient.suite or header["thumbprint"] != own:
-        return "its sealed_key is for another recipient"
+        return f"{name} cannot be read"
+    thumbprints = tuple(one.header["thumbprint"] for one in copies)
+    for parts, to in zip(copies, recipients, strict=True):
+        header = parts.header
+        if (header["key_id"], header["security_level"]) != (key.key_id, key.security_level):
+            return f"{name} is another key"
+        if header_recipients(header) != thumbprints:
+            return f"{name} names other recipients"
+        if isinstance(to, Recipient) and (
+            parts.suite.name != to.suite or header["thumbprint"] != _thumbprint(to)
+        ):
+            return f"{name} is for another recipient"
     return None
+
+
+def _copies(key: GeneratedSealedKey | GeneratedSealedKeys) -> tuple[SealedKey, ...]:
+    return key.sealed_keys if isinstance(key, GeneratedSealedKeys) else (key.sealed_key,)
+
+
+def _thumbprint(recipient: Recipient) -> str:
+    return base64.b64encode(hashlib.sha256(recipient.public_key).digest()).decode()
 
 
 def _receipt_problem(
@@ -219,8 +237,8 @@ def _receipt_problem(
     return "its receipt is about another key"
 
 
-def _content(key: GeneratedKey | GeneratedSealedKey) -> str:
-    return key.key if isinstance(key, GeneratedKey) else key.sealed_key.ciphertext
+def _content(key: GeneratedKey | GeneratedSealedKey | GeneratedSealedKeys) -> str:
+    return key.key if isinstance(key, GeneratedKey) else _copies(key)[0].ciphertext
 
 
 def _distinct(values: Iterable[str]) -> bool:

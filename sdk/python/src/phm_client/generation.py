@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 from .binding import of_key
 from .idempotency import read_idempotency_key
 from .options import read_include, read_labels, written_time
+from .receipt.statement import MAX_RECIPIENTS
 from .sealing.base64url import encode_base64url
 from .sealing.recipient import Recipient
 from .types import (
     EntropySource,
     GeneratedKey,
     GeneratedSealedKey,
+    GeneratedSealedKeys,
     ModulationType,
     ReportedKey,
     ReportedSealedKey,
@@ -28,6 +30,8 @@ T = TypeVar("T")
 
 Report = Literal["nist_report"] | tuple[Literal["nist_report"]]
 ReceiptOnly = Literal["receipt"] | tuple[Literal["receipt"]]
+SealTo = Recipient | str
+
 ReportAndReceipt = (
     tuple[Literal["nist_report"], Literal["receipt"]]
     | tuple[Literal["receipt"], Literal["nist_report"]]
@@ -194,11 +198,12 @@ class KeyCalls(ABC):
         timeout: float | None = None,
     ) -> GeneratedSealedKey: ...
 
+    @overload
     def generate_sealed(
         self,
         security_level: SecurityLevel,
         *,
-        seal_to: Recipient | str,
+        seal_to: list[SealTo] | tuple[SealTo, ...],
         enable_nist_validation: bool = False,
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
@@ -208,15 +213,34 @@ class KeyCalls(ABC):
         idempotency_key: str | bool = True,
         request_id: str | None = None,
         timeout: float | None = None,
-    ) -> GeneratedSealedKey:
+    ) -> GeneratedSealedKeys: ...
+
+    def generate_sealed(
+        self,
+        security_level: SecurityLevel,
+        *,
+        seal_to: SealTo | list[SealTo] | tuple[SealTo, ...],
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedSealedKey | GeneratedSealedKeys:
         """Generate a key that only its recipient can open, with ``open_sealed_key``.
+
+        Several recipients all get the same key, and the method returns ``GeneratedSealedKeys``.
 
         The client also retries after a lost response: the service then sends the same sealed key
         again and generates no second one.
 
         Args:
             security_level: Length of the key in bits.
-            seal_to: The recipient, or the name under which the operator registered it.
+            seal_to: The recipient, or the name under which the operator registered it; or a list
+                or tuple of two to eight of them.
             enable_nist_validation: As for ``generate``; the method then returns a
                 ``ValidatedSealedKey``.
             include: As for ``generate``; with ``"nist_report"`` the method returns a
@@ -243,7 +267,7 @@ class KeyCalls(ABC):
             ),
             "seal_to": seal_to_member(seal_to),
         }
-        form = key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
+        form: type[GeneratedSealedKey | GeneratedSealedKeys] = sealed_form(body)
         unique = read_idempotency_key(idempotency_key)
         check = of_key(body, seal_to)
         path = "/api/v2/generate/sealed"
@@ -324,8 +348,27 @@ def key_form(
     return reported if "nist_report" in body.get("include", ()) else validated
 
 
-def seal_to_member(recipient: object) -> dict[str, str]:
+def sealed_form(body: dict[str, Any]) -> Any:
+    """Return the form of the response to a request for a sealed key."""
+    if isinstance(body["seal_to"], list):
+        return GeneratedSealedKeys
+    return key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
+
+
+def seal_to_member(recipients: object) -> dict[str, str] | list[dict[str, str]]:
     """Return the member ``seal_to`` of a request."""
+    if not isinstance(recipients, (list, tuple)):
+        return _one_recipient(recipients)
+    several = cast("Sequence[object]", recipients)
+    if not 2 <= len(several) <= MAX_RECIPIENTS:
+        raise ValueError(
+            f"seal_to must have 2 to {MAX_RECIPIENTS} recipients, got {len(several)}: "
+            "give one alone"
+        )
+    return [_one_recipient(one) for one in several]
+
+
+def _one_recipient(recipient: object) -> dict[str, str]:
     if isinstance(recipient, Recipient):
         return {"suite": recipient.suite, "public_key": encode_base64url(recipient.public_key)}
     if not isinstance(recipient, str):

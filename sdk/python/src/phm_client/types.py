@@ -248,6 +248,21 @@ class GeneratedSealedKey(_KeyFacts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedSealedKeys(_KeyFacts):
+    """A key that each of several recipients can open: ``open_sealed_key`` finds the own copy.
+
+    The verdict is there with ``enable_nist_validation``, the report also with ``include``.
+    """
+
+    sealed_keys: tuple[SealedKey, ...]
+    """One for each recipient, in the order of ``seal_to``."""
+    nist_validation: NistValidation | None = None
+    nist_score: int | None = None
+    nist_grade: Literal["A", "B", "C", "D", "F"] | None = None
+    nist_report: NistReport | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NistValidation:
     """Verdict on the stream that a key was cut from."""
 
@@ -350,7 +365,7 @@ class ReportedSealedKey(ValidatedSealedKey):
     nist_report: NistReport
 
 
-K = TypeVar("K", bound="GeneratedKey | GeneratedSealedKey")
+K = TypeVar("K", bound="GeneratedKey | GeneratedSealedKey | GeneratedSealedKeys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,6 +400,9 @@ class KeyInfo:
     api_key_id: str
     evidence: KeyEvidence | None
     sealed_to: str | None
+    """The recipient, or the first of several."""
+    recipients: tuple[str, ...]
+    """All recipients."""
     labels: Mapping[str, str] = field(hash=False)
     expires_at: datetime | None
     revoked_at: datetime | None

@@ -19,6 +19,7 @@ from ..receipt.verdict import ReceiptVerdict
 from ..receipt.verify import ReceiptLike, verify_receipt
 from ..types import (
     GeneratedSealedKey,
+    GeneratedSealedKeys,
     NistReport,
     Receipt,
     SealedKey,
@@ -79,7 +80,7 @@ class OpenedKey:
 
 
 def open_sealed_key(
-    sealed: GeneratedSealedKey | SealedKey | Mapping[str, Any] | str | bytes,
+    sealed: GeneratedSealedKey | GeneratedSealedKeys | SealedKey | Mapping[str, Any] | str | bytes,
     recipient_key: RecipientKey | str | bytes,
     *,
     receipt: ReceiptLike | None = None,
@@ -100,7 +101,8 @@ def open_sealed_key(
 
     Args:
         sealed: What ``generate_sealed`` returned or another client stored: the response or its
-            ``sealed_key``, also as parsed JSON or as its text or bytes.
+            ``sealed_key``, also as parsed JSON or as its text or bytes. Of a response for several
+            recipients, the own copy is opened.
         recipient_key: The key pair of the recipient, or the text or bytes of its file.
         receipt: The receipt, as for ``verify_receipt``. By default the one in the response, if you
             give a policy.
@@ -150,9 +152,9 @@ def open_sealed_key(
     )
 
 
-def sealed_key_json(sealed: GeneratedSealedKey | SealedKey) -> str:
+def sealed_key_json(sealed: GeneratedSealedKey | GeneratedSealedKeys | SealedKey) -> str:
     """Return a sealed key as JSON, with its receipt, for a file or for ``phm open``."""
-    if not isinstance(sealed, (GeneratedSealedKey, SealedKey)):
+    if not isinstance(sealed, (GeneratedSealedKey, GeneratedSealedKeys, SealedKey)):
         got = type(sealed).__name__
         raise TypeError(f"sealed must be a GeneratedSealedKey or its SealedKey, got {got}")
     members = _response_of(sealed)
@@ -175,10 +177,10 @@ def _receipt_in(response: Mapping[str, Any]) -> Any:
 
 
 def _response_of(sealed: object) -> dict[str, Any]:
-    """Return the response as parsed JSON; at least ``sealed_key`` is there."""
-    if isinstance(sealed, GeneratedSealedKey):
+    """Return the response as parsed JSON; ``sealed_key`` or ``sealed_keys`` is there."""
+    if isinstance(sealed, (GeneratedSealedKey, GeneratedSealedKeys)):
         response = {
-            "sealed_key": asdict(sealed.sealed_key),
+            **_members_of(sealed),
             "key_id": sealed.key_id,
             "security_level": sealed.security_level,
         }
@@ -198,6 +200,12 @@ def _response_of(sealed: object) -> dict[str, Any]:
             return members
         value = members
     return {"sealed_key": value}
+
+
+def _members_of(sealed: GeneratedSealedKey | GeneratedSealedKeys) -> dict[str, Any]:
+    if isinstance(sealed, GeneratedSealedKeys):
+        return {"sealed_keys": [asdict(one) for one in sealed.sealed_keys]}
+    return {"sealed_key": asdict(sealed.sealed_key)}
 
 
 def _recipient_key_of(given: object) -> RecipientKey:
