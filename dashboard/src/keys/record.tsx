@@ -1,5 +1,5 @@
 /** The record of one key: its state, what the ledger knows, its receipt, and its revocation. */
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { KeyInfo, RevocationReason } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -153,17 +153,26 @@ function Facts({ info }: { info: KeyInfo }) {
           <a href={hashOf({ ...NO_FILTERS, api_key_id: info.api_key_id })}>Its keys</a>
         </Fact>
         <Fact name="Delivered">
-          {info.sealed_to === null ? (
-            'in plaintext'
-          ) : (
-            <>
-              sealed to the recipient <code>{info.sealed_to}</code>
-            </>
-          )}
+          <Recipients thumbprints={info.recipients} />
         </Fact>
       </dl>
       <p class="note">The service does not store the key itself.</p>
     </section>
+  );
+}
+
+function Recipients({ thumbprints }: { thumbprints: readonly string[] }) {
+  if (thumbprints.length === 0) return <>in plaintext</>;
+  return (
+    <>
+      sealed to {thumbprints.length === 1 ? 'the recipient' : `${thumbprints.length} recipients:`}{' '}
+      {thumbprints.map((one, i) => (
+        <Fragment key={one}>
+          {i > 0 && ', '}
+          <code>{one}</code>
+        </Fragment>
+      ))}
+    </>
   );
 }
 

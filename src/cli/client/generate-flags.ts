@@ -22,8 +22,8 @@ export interface GenerateFlags extends ConnectionFlags {
   readonly expiresIn?: number;
   /** In milliseconds since the epoch; with `expiresIn` the time that it leads to. */
   readonly expiresAt?: number;
-  readonly sealTo?: string;
-  readonly recipient?: string;
+  readonly sealTo?: readonly string[];
+  readonly recipient?: readonly string[];
   readonly output?: string;
   readonly count?: number;
   readonly outputDir?: string;
@@ -46,10 +46,7 @@ export function assertConsistent(flags: GenerateFlags): void {
 }
 
 function sealingProblem(flags: GenerateFlags): string | null {
-  const { sealTo, recipient, isFormatGiven, envName, include } = flags;
-  if (sealTo !== undefined && recipient !== undefined) {
-    return '--seal-to and --recipient both name the recipient: use one of them';
-  }
+  const { isFormatGiven, envName, include } = flags;
   if (isFormatGiven || envName !== undefined) {
     const name = isFormatGiven ? '--format' : '--env-name';
     return `${name} is for a key in plaintext: a sealed key is written as the JSON answer of the service. phm open has ${name}`;

@@ -15,7 +15,7 @@ import { generateOne } from './generate-one.ts';
 import { generateSealed } from './generate-sealed.ts';
 import { DEFAULT_VARIABLE, KEY_FORMATS, parseVariable } from './key-formats.ts';
 import { collectLabel } from './labels.ts';
-import { readTarget } from './seal-to.ts';
+import { readTargets } from './seal-to.ts';
 
 /** Most keys of one command. Each is a file of the directory. */
 const MAX_COUNT = 1_000_000;
@@ -26,7 +26,8 @@ A new file is readable by its owner only. It is created before the request and r
 With --receipt the command waits until the log has the entry of the key.
 
 With --seal-to or --recipient the key is sealed: only the recipient's private key opens it, with phm open. The command
-writes the answer of the service as JSON, which has no key in plaintext.
+writes the answer of the service as JSON, which has no key in plaintext. Several recipients, at most eight, get the same
+key: give each of them that file.
 
 With --label, "phm keys list" finds the record of the key later. Labels are stored and shown: put no secret in them.
 From the time of --expires-in or --expires-at on, "phm validate" calls the key invalid.
@@ -42,6 +43,7 @@ Examples:
   phm generate --validate --json > evidence-with-key.json
   phm generate --output data.key --receipt data.receipt
   phm generate --seal-to backup.recipient --output data.sealed
+  phm generate --seal-to east.recipient --seal-to west.recipient --include receipt --output link.sealed
   phm generate --label env=prod --label owner=billing --expires-in 30d --output data.key
   phm generate --count 1000 --output-dir devices
   export "$(phm generate --format env --env-name DATA_KEY)"
@@ -84,8 +86,22 @@ function addKeyOptions(command: Command): void {
         .choices(MODULATION_TYPES)
         .default(DEFAULT_MODULATION),
     )
-    .option('--seal-to <file>', 'seal the key to the public file of a recipient')
-    .option('--recipient <name>', 'seal the key to a recipient that is registered at the service');
+    .addOption(
+      new Option(
+        '--seal-to <file>',
+        'seal the key to the public file of a recipient; repeat it for several',
+      ).argParser(collect),
+    )
+    .addOption(
+      new Option(
+        '--recipient <name>',
+        'seal the key to a recipient that is registered at the service; repeat it for several',
+      ).argParser(collect),
+    );
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function addEndOptions(command: Command): void {
@@ -147,12 +163,12 @@ function addOutputOptions(command: Command): void {
 
 async function generate(context: CliContext, flags: GenerateFlags): Promise<void> {
   assertConsistent(flags);
-  const target = await readTarget(flags);
+  const targets = await readTargets(flags);
   const connection = new Connection(context, flags);
   if (flags.count !== undefined && flags.outputDir !== undefined) {
     const { count, outputDir } = flags;
-    return generateBatch(context, connection, { ...flags, count, outputDir }, target);
+    return generateBatch(context, connection, { ...flags, count, outputDir }, targets);
   }
-  if (target) return generateSealed(context, connection, flags, target);
+  if (targets) return generateSealed(context, connection, flags, targets);
   return generateOne(context, connection, flags);
 }

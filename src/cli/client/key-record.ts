@@ -21,11 +21,16 @@ export function writeKey(context: CliContext, key: KeyInfo, asJson: boolean): vo
       evidence ? `${evidence.tests_passed} of ${evidence.total_tests} tests passed` : 'none',
     ],
     ['API key', key.api_key_id],
-    ['sealed to', key.sealed_to ?? 'no one: returned in plaintext'],
+    ['sealed to', recipientsOf(key).join(', ') || 'no one: returned in plaintext'],
     ['labels', labelsText(key.labels) || 'none'],
     ['expires', key.expires_at ?? 'never'],
     ['revoked', key.revoked_at ? `${key.revoked_at}: ${key.revocation_reason}` : 'no'],
     ['receipt', key.receipt_url ? `${context.launcher} receipt get ${key.key_id}` : 'none'],
   ];
   writeTable(context, [key.key_id, ''], rows);
+}
+
+/** An earlier service names only one. */
+function recipientsOf({ sealed_to: first, recipients }: Partial<KeyInfo>): readonly string[] {
+  return recipients ?? [first].flatMap((one) => one ?? []);
 }

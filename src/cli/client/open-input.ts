@@ -10,7 +10,7 @@ export interface SealedInput {
   readonly path: string;
   /** Name of the file for messages. */
   readonly file: string;
-  /** The answer with `sealed_key`, or `sealed_key` alone. */
+  /** The answer with `sealed_key` or `sealed_keys`, or a sealed key alone. */
   readonly sealed: Json;
   /** The receipt in the answer: undefined if it was not asked for, null if it came too late. */
   readonly receipt: unknown;
@@ -37,7 +37,9 @@ function toInput(path: string, file: string, answer: unknown): SealedInput {
   const { receipt, nist_report: report } = answer;
   // The client checks the members of the report.
   const nistReport = isObject(report) ? (report as unknown as EvidenceReport) : undefined;
-  if ('sealed_key' in answer) return { path, file, sealed: answer, receipt, nistReport };
+  if ('sealed_key' in answer || 'sealed_keys' in answer) {
+    return { path, file, sealed: answer, receipt, nistReport };
+  }
   if ('ciphertext' in answer) return { path, file, sealed: answer, receipt: undefined, nistReport };
   throw notSealed(file);
 }

@@ -7,6 +7,7 @@ import { CommandError, jsonLine, requireOwnDirectory, unwritable } from '#platfo
 import { writeFailure } from '#platform/files';
 import { quote, visible } from '#platform/terminal';
 import {
+  type ExpectedRecipient,
   type OpenedSealedKey,
   openSealedKey,
   type RecipientKey,
@@ -26,20 +27,24 @@ import {
 } from './key-formats.ts';
 import { readAnswer, readSealed, type SealedInput } from './open-input.ts';
 import { unwrap } from './receipt-input.ts';
-import { readRecipientKey } from './recipient-file.ts';
+import { readRecipient, readRecipientKey } from './recipient-file.ts';
 
 const HELP = `
-FILE is what "phm generate --seal-to" wrote, or another answer of the service with sealed_key, of one key or of a batch;
+FILE is what "phm generate --seal-to" wrote, or another answer of the service with a sealed key, of one key or of a batch;
 - means standard input. Nothing is sent. The key is written as "phm generate" writes one. It must fit its commitment.
 
 A sealed key does not show who sealed it. Its receipt does: with --policy, which names the logs that you accept, the
 command checks the receipt in FILE or of --receipt, and writes no key without a valid one for this recipient.
+
+A key can have several recipients, and its receipt names all. With --expect-recipient, the command writes no key that is
+for anyone else. Your own file need not be named; given alone, it demands a key for you alone.
 
 Exit code: 0 opened, 1 not opened, 2 wrong usage.
 
 Examples:
   phm open data.sealed --recipient-key backup.recipient-key --output data.key
   phm open data.sealed --recipient-key backup.recipient-key --receipt data.receipt --policy keys.example.policy
+  phm open link.sealed --recipient-key east.recipient-key --policy keys.example.policy --expect-recipient west.recipient
   phm open devices/*.sealed --recipient-key backup.recipient-key --output-dir opened
 `;
 
@@ -52,6 +57,7 @@ interface OpenFlags {
   readonly force?: boolean;
   readonly receipt?: string;
   readonly policy?: string;
+  readonly expectRecipient?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -78,16 +84,30 @@ export function addOpenCommand(program: Command, context: CliContext): void {
     .option('--receipt <file>', 'receipt of the key; default: the one in FILE')
     .option('--policy <file>', 'policy with the logs and witnesses that you accept')
     .addOption(
+      new Option(
+        '--expect-recipient <file>',
+        'public file, or thumbprint, of another recipient of the key; repeat it for several. The key must be sealed to you and these alone',
+      ).argParser((value: string, before: readonly string[] = []) => [...before, value]),
+    )
+    .addOption(
       new Option('--json', 'write key, hash_proof and opening as JSON').conflicts('format'),
     )
     .addHelpText('after', HELP)
     .action((files: string[], flags: OpenFlags) => open(context, files, flags));
 }
 
+/** A thumbprint as receipts write it. */
+const THUMBPRINT = /^[A-Za-z0-9+/]{43}=$/;
+
+function readExpected(value: string): ExpectedRecipient {
+  return THUMBPRINT.test(value) ? value : readRecipient(value);
+}
+
 /** What all keys of a command share. */
 interface Means {
   readonly recipientKey: RecipientKey;
   readonly policy: string | undefined;
+  readonly expectRecipients: readonly ExpectedRecipient[] | undefined;
   readonly flags: OpenFlags;
 }
 
@@ -104,7 +124,8 @@ async function open(
       flags.policy === undefined ? undefined : await readAnswer(flags.policy, 'the policy');
     if (policy !== undefined) requirePolicy(visible(flags.policy ?? ''), policy);
     const inputs = await readInputs(context, files, flags);
-    const means = { recipientKey, policy, flags };
+    const expectRecipients = flags.expectRecipient?.map(readExpected);
+    const means = { recipientKey, policy, expectRecipients, flags };
     await (flags.outputDir === undefined ? openOne : openAll)(context, inputs, means);
   } finally {
     wipe(recipientKey.privateKey);
@@ -224,12 +245,13 @@ async function openInto(
 
 async function openInput(
   { file, sealed, receipt, nistReport }: SealedInput,
-  { recipientKey, policy }: Means,
+  { recipientKey, policy, expectRecipients }: Means,
 ): Promise<OpenedSealedKey> {
   try {
     return await openSealedKey(sealed, recipientKey, {
       ...(policy !== undefined && { policy, receipt }),
       ...(policy !== undefined && nistReport && { nistReport }),
+      ...(expectRecipients && { expectRecipients }),
     });
   } catch (error) {
     if (!(error instanceof SealedKeyError)) throw error;

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { CommandError, jsonLine } from '#platform/commands';
-import { decodeBase64Url, parseSealedKey, parseSealHeader, type SealHeader } from '#sealing';
+import { parseSealedKey, type SealHeader, sealHeaderOf } from '#sealing';
 import { FormatError } from '#tlog';
 import type { PhmClient, ReceiptResult } from '../../../sdk/src/index.ts';
 import type { CliContext } from '../context.ts';
@@ -103,8 +103,9 @@ async function readHeader(path: string, keyId: string | undefined): Promise<Seal
 
 function headerOf({ file, sealed }: SealedInput): SealHeader {
   try {
-    const { header } = parseSealedKey(sealed.sealed_key ?? sealed);
-    return parseSealHeader(decodeBase64Url(header));
+    // The copies for several recipients are of one key.
+    const [copy] = Array.isArray(sealed.sealed_keys) ? sealed.sealed_keys : [];
+    return sealHeaderOf(parseSealedKey(copy ?? sealed.sealed_key ?? sealed));
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw new CommandError(`${file} has no sealed key that can be read: ${error.message}`, 1);

@@ -1,66 +1,117 @@
-/** The recipient of `phm generate --seal-to` and `--recipient`, and the check of what the service sealed to it. */
+/** The recipients of `phm generate --seal-to` and `--recipient`, and the check of what the service sealed to them. */
 import { CommandError } from '#platform/commands';
-import { decodeBase64Url, parseSealedKey, parseSealHeader, type SealHeader } from '#sealing';
-import { FormatError } from '#tlog';
-import { type GenerateSealedRequest, sealTo } from '../../../sdk/src/index.ts';
+import {
+  headerRecipients,
+  parseSealedKey,
+  type SealedKey,
+  type SealHeader,
+  sealHeaderOf,
+} from '#sealing';
+import { FormatError, MAX_RECIPIENTS } from '#tlog';
+import {
+  type GenerateSealedKeysRequest,
+  type GenerateSealedRequest,
+  sealTo,
+} from '../../../sdk/src/index.ts';
 import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { readRecipient, thumbprintText } from './recipient-file.ts';
 
-export interface SealTarget {
+interface SealTarget {
   /** `seal_to` of the request. */
   readonly field: ReturnType<typeof sealTo> | { readonly recipient: string };
   /** Base64 of the public key's SHA-256; null if only the service knows it. */
   readonly thumbprint: string | null;
 }
 
-/** Returns the recipient that the options name; null without one. Throws `CommandError` for an unusable file. */
-export async function readTarget({
-  sealTo: file,
-  recipient,
-}: GenerateFlags): Promise<SealTarget | null> {
-  if (recipient !== undefined) return { field: { recipient }, thumbprint: null };
-  if (file === undefined) return null;
-  const owner = readRecipient(file);
-  return { field: sealTo(owner), thumbprint: await thumbprintText(owner.publicKey) };
+/** The recipients of a key, at least one: those of files, then registered ones. */
+export type SealTargets = readonly [SealTarget, ...SealTarget[]];
+
+/** Returns the recipients that the options name; null without one. Throws `CommandError` for an unusable file. */
+export async function readTargets({
+  sealTo: files = [],
+  recipient: names = [],
+}: GenerateFlags): Promise<SealTargets | null> {
+  const owners = files.map(readRecipient);
+  const [first, ...others] = [
+    ...(await Promise.all(
+      owners.map(async (owner) => ({
+        field: sealTo(owner),
+        thumbprint: await thumbprintText(owner.publicKey),
+      })),
+    )),
+    ...names.map((recipient) => ({ field: { recipient }, thumbprint: null })),
+  ];
+  if (others.length < MAX_RECIPIENTS) return first ? [first, ...others] : null;
+  throw new CommandError(`a key has at most ${MAX_RECIPIENTS} recipients`, 2);
 }
 
-/** Returns the request for a key that is sealed to `target`. `added` names a further field of the answer. */
+/** Returns the request for a key that is sealed to `targets`. `added` names a further field of the answer. */
 export function toSealedRequest(
   flags: GenerateFlags,
-  { field }: SealTarget,
+  [first, ...others]: SealTargets,
   added: readonly 'receipt'[] = [],
-): GenerateSealedRequest {
+): GenerateSealedRequest | GenerateSealedKeysRequest {
   const { include, ...rest } = toRequest(flags, added);
   const fields = include?.filter((name) => name !== 'hash_proof');
-  return { ...rest, ...(fields && { include: fields }), seal_to: field };
+  const order = { ...rest, ...(fields && { include: fields }) };
+  if (others.length === 0) return { ...order, seal_to: first.field };
+  return { ...order, seal_to: [first, ...others].map(({ field }) => field) };
+}
+
+/** An answer with the sealed key for one recipient, or those for several. */
+interface SealedAnswer {
+  readonly key_id: string;
+  readonly sealed_key?: object;
+  readonly sealed_keys?: readonly object[];
 }
 
 /**
- * Returns the header of the sealed key in an answer. Throws `CommandError` if it is malformed, of another key, or sealed to
- * another recipient. Only the receipt shows who sealed it.
+ * Returns the thumbprints of the recipients of an answer, in order. Throws `CommandError` if a sealed key is malformed, of
+ * another key, or sealed to another recipient. Only the receipt shows who sealed it.
  */
-export function checkAnswer(
-  answer: { readonly key_id: string; readonly sealed_key: object },
-  { thumbprint }: SealTarget,
-): SealHeader {
-  const header = headerOf(answer.sealed_key);
-  if (header.key_id !== answer.key_id) {
+export function checkAnswer(answer: SealedAnswer, targets: SealTargets): readonly string[] {
+  const copies = targets.length === 1 ? [answer.sealed_key] : (answer.sealed_keys ?? []);
+  const headers = copies.map(headerOf);
+  if (headers.length !== targets.length) {
     throw new CommandError(
-      `the sealed key of ${answer.key_id} has the header of another key: it was not written`,
+      `the service sent ${headers.length} sealed keys for ${targets.length} recipients`,
       1,
     );
   }
-  if (thumbprint === null || header.thumbprint === thumbprint) return header;
+  const recipients = headers.map(({ thumbprint }) => thumbprint);
+  for (const [i, header] of headers.entries()) {
+    checkHeader(answer.key_id, header, targets[i]?.thumbprint ?? null, recipients);
+  }
+  return recipients;
+}
+
+function checkHeader(
+  keyId: string,
+  header: SealHeader,
+  thumbprint: string | null,
+  recipients: readonly string[],
+): void {
+  if (header.key_id !== keyId) {
+    throw new CommandError(
+      `the sealed key of ${keyId} has the header of another key: it was not written`,
+      1,
+    );
+  }
+  const own = thumbprint ?? header.thumbprint;
+  const others = headerRecipients(header).filter((one, i) => one !== recipients[i]);
+  const [wrong] = header.thumbprint === own ? others : [header.thumbprint];
+  if (wrong === undefined && headerRecipients(header).length === recipients.length) return;
   throw new CommandError(
-    `the key ${answer.key_id} is sealed to another recipient, ${header.thumbprint}: something between this command and ` +
+    `the key ${keyId} is sealed to another recipient, ${wrong}: something between this command and ` +
       'the service has changed the public key. Do not use the key',
     1,
   );
 }
 
-function headerOf(sealedKey: object): SealHeader {
+function headerOf(sealedKey: object | undefined): SealHeader {
   try {
-    return parseSealHeader(decodeBase64Url(parseSealedKey(sealedKey).header));
+    const parsed: SealedKey = parseSealedKey(sealedKey);
+    return sealHeaderOf(parsed);
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw new CommandError(`the service sent no valid sealed key: ${error.message}`, 1);

@@ -4,7 +4,7 @@ import { PhmApiError, PhmError, PhmKeyLostError } from '../../../../sdk/src/inde
 import type { Connection } from '../connection.ts';
 import { type GenerateFlags, toRequest } from '../generate-flags.ts';
 import { DEFAULT_VARIABLE, encodeKey } from '../key-formats.ts';
-import { checkAnswer, type SealTarget, toSealedRequest } from '../seal-to.ts';
+import { checkAnswer, type SealTargets, toSealedRequest } from '../seal-to.ts';
 import type { KeyContent } from './directory.ts';
 import type { BatchWork, CallOutcome } from './run.ts';
 import { isKeyId, type PendingCall } from './state.ts';
@@ -13,18 +13,18 @@ import { isKeyId, type PendingCall } from './state.ts';
 export function callsOf(
   connection: Connection,
   flags: GenerateFlags,
-  target: SealTarget | null,
+  targets: SealTargets | null,
 ): BatchWork['send'] {
   return async ({ count, idempotencyKey }: PendingCall): Promise<CallOutcome> => {
     const options = { idempotencyKey };
     const lostBefore = connection.lostAnswers;
     try {
-      const keys = target
+      const keys = targets
         ? await sealedKeys(
             connection,
-            { ...toSealedRequest(flags, target), count },
+            { ...toSealedRequest(flags, targets), count },
             options,
-            target,
+            targets,
           )
         : await plainKeys(connection, { ...toRequest(flags), count }, options, flags);
       assertNames(
@@ -78,11 +78,11 @@ async function sealedKeys(
   { client }: Connection,
   body: Parameters<typeof client.generateSealedBatch>[0],
   options: CallOptions,
-  target: SealTarget,
+  targets: SealTargets,
 ): Promise<KeyContent[]> {
   const keys: KeyContent[] = [];
   for await (const answer of client.generateSealedBatch(body, options)) {
-    checkAnswer(answer, target);
+    checkAnswer(answer, targets);
     keys.push({ keyId: answer.key_id, content: Buffer.from(jsonLine(answer)) });
   }
   return keys;

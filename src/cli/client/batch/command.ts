@@ -6,7 +6,7 @@ import type { Connection } from '../connection.ts';
 import type { GenerateFlags } from '../generate-flags.ts';
 import { DEFAULT_VARIABLE } from '../key-formats.ts';
 import { labelsText } from '../labels.ts';
-import type { SealTarget } from '../seal-to.ts';
+import type { SealTargets } from '../seal-to.ts';
 import { callsOf } from './calls.ts';
 import { KeyDirectory } from './directory.ts';
 import { BatchProgress } from './progress.ts';
@@ -26,11 +26,11 @@ export async function generateBatch(
   context: CliContext,
   connection: Connection,
   flags: BatchFlags,
-  target: SealTarget | null,
+  targets: SealTargets | null,
 ): Promise<void> {
-  const directory = KeyDirectory.open(flags.outputDir, target ? '.sealed' : '.key');
+  const directory = KeyDirectory.open(flags.outputDir, targets ? '.sealed' : '.key');
   try {
-    const state = startingState(context, directory, connection, flags, target);
+    const state = startingState(context, directory, connection, flags, targets);
     if (state.completedMs !== null) {
       directory.requireAll(flags.count);
       tellComplete(context, directory, state, flags);
@@ -39,7 +39,7 @@ export async function generateBatch(
     const { expiresAt: _, ...others } = flags;
     // All keys of a run expire at once, however often it is continued.
     const fixed = state.expiresMs === null ? others : { ...others, expiresAt: state.expiresMs };
-    await fill(context, connection, { directory, state, flags: fixed, target });
+    await fill(context, connection, { directory, state, flags: fixed, targets });
   } finally {
     directory.close();
   }
@@ -49,7 +49,7 @@ export async function generateBatch(
 function optionsOf(
   { address }: Connection,
   flags: BatchFlags,
-  target: SealTarget | null,
+  targets: SealTargets | null,
 ): BatchOptions {
   const { count, level, validate, source, modulation, include, format, envName, json } = flags;
   const { label, expiresIn, expiresAt } = flags;
@@ -65,10 +65,17 @@ function optionsOf(
     ...(expiresIn !== undefined
       ? { '--expires-in': formatDuration(expiresIn) }
       : expiresAt !== undefined && { '--expires-at': new Date(expiresAt).toISOString() }),
-    ...(target?.thumbprint && { '--seal-to': target.thumbprint }),
-    ...(flags.recipient !== undefined && { '--recipient': flags.recipient }),
-    ...(target === null && (json ? { '--json': true } : { '--format': format })),
+    ...recipientsOf(targets, flags),
+    ...(targets === null && (json ? { '--json': true } : { '--format': format })),
     ...(format === 'env' && { '--env-name': envName ?? DEFAULT_VARIABLE }),
+  };
+}
+
+function recipientsOf(targets: SealTargets | null, { recipient = [] }: BatchFlags): BatchOptions {
+  const thumbprints = (targets ?? []).flatMap(({ thumbprint }) => thumbprint ?? []);
+  return {
+    ...(thumbprints.length > 0 && { '--seal-to': thumbprints.join(' ') }),
+    ...(recipient.length > 0 && { '--recipient': recipient.join(' ') }),
   };
 }
 
@@ -77,10 +84,10 @@ function startingState(
   directory: KeyDirectory,
   connection: Connection,
   flags: BatchFlags,
-  target: SealTarget | null,
+  targets: SealTargets | null,
 ): BatchState {
   const { apiKeyFingerprint } = connection;
-  const options = optionsOf(connection, flags, target);
+  const options = optionsOf(connection, flags, targets);
   const state = directory.readState();
   if (state === null) {
     directory.removeList();
@@ -124,13 +131,13 @@ interface Run {
   readonly directory: KeyDirectory;
   readonly state: BatchState;
   readonly flags: BatchFlags;
-  readonly target: SealTarget | null;
+  readonly targets: SealTargets | null;
 }
 
 async function fill(
   context: CliContext,
   connection: Connection,
-  { directory, state, flags, target }: Run,
+  { directory, state, flags, targets }: Run,
 ): Promise<void> {
   const { err, status } = context;
   const progress = new BatchProgress(status, flags.count, () => performance.now());
@@ -145,8 +152,8 @@ async function fill(
     );
     const run = new BatchRun(directory, state, {
       count: flags.count,
-      isReplayable: target !== null,
-      send: callsOf(connection, flags, target),
+      isReplayable: targets !== null,
+      send: callsOf(connection, flags, targets),
       onProgress: (made) => progress.update(made),
       ...losses(say, directory),
       signal,
