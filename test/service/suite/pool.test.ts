@@ -511,7 +511,7 @@ describe('suite pool with batches', () => {
 
   for (const [what, batch] of [
     ['plain', plainBatch(1_000)],
-    ['sealed', { ...plainBatch(1_000), recipient: RECIPIENT }],
+    ['sealed', { ...plainBatch(1_000), recipients: [RECIPIENT] }],
     ['validated', validatedBatch(500)],
   ] as const) {
     it(`admits a ${what} batch again some time after its keys took long, although none was made since`, (test) => {
