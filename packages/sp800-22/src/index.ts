@@ -14,6 +14,7 @@ export { CATALOGUE, TEST_NAMES, type TestName } from './catalogue.ts';
 export { type Constants, DFT_T2_OVER_N } from './constants.ts';
 export { grouped } from './grouped.ts';
 export { type RowName, rowLabels } from './labels.ts';
+export { type PValueReport, PValueTally, type RowCounts } from './p-value-tally.ts';
 export {
   adoptKernelModule,
   KERNEL_MAXIMUM_BITS,
@@ -41,11 +42,8 @@ export {
   fitProbability,
   type JudgedRow,
   judgeSecondLevel,
-  type PValueReport,
-  PValueTally,
   proportionInterval,
   proportionProbability,
-  type RowCounts,
   SECOND_LEVEL_MINIMUM_SEQUENCES,
   type SecondLevel,
   type SecondLevelRow,
