@@ -123,8 +123,15 @@ const TABLE: Readonly<Record<string, Callee>> = {
   },
   judgeSecondLevel: {
     call: suite.judgeSecondLevel,
-    args: [55, [], 1_000, {}, 'exact'],
-    takes: [integer(0), emptyList(), integer(0), parameters, optional(nothing)],
+    args: [55, [], 1_000, {}, 'exact', 0.01],
+    takes: [
+      integer(0),
+      emptyList(),
+      integer(0),
+      parameters,
+      optional(nothing),
+      optional(number(isProbability)),
+    ],
   },
   fitProbability: {
     call: suite.fitProbability,

@@ -126,6 +126,7 @@ export function judgeSecondLevel<Row extends RowCounts>(
   assertInteger('n', n, 0, Number.MAX_SAFE_INTEGER);
   CONSTANTS('constants', constants);
   assertObject('parameters', parameters);
+  assertShare('familyAlpha', familyAlpha);
   if (sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
     return { judged: false, reason: tooFew(sequences) };
   }
@@ -276,7 +277,7 @@ export function proportionInterval(m: number): readonly [number, number] {
 export function proportionProbability(passes: number, m: number, q: number = ALPHA): number {
   assertInteger('m', m, 1, Number.MAX_SAFE_INTEGER);
   assertInteger('passes', passes, 0, m);
-  assertNumber('q', q, 'a number between 0 and 1', (value) => value > 0 && value < 1);
+  assertShare('q', q);
   return binomialTwoSided(m - passes, m, q);
 }
 
@@ -308,6 +309,10 @@ export function fitProbability(histogram: readonly number[], law: PValueLaw): nu
   const joined = joinClasses(histogram, classes, s);
   const chi2 = joined.reduce((sum, { F, expected }) => sum + square(F - expected) / expected, 0);
   return joined.length < 2 ? 1 : igamc((joined.length - 1) / 2, chi2 / 2);
+}
+
+function assertShare(name: string, value: number): void {
+  assertNumber(name, value, 'a number between 0 and 1', (one) => one > 0 && one < 1);
 }
 
 function isCount(value: number): boolean {
