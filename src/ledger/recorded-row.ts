@@ -118,18 +118,16 @@ export function toVerdict(row: Row): Omit<RecordedEvidence, 'pValues'> | null {
   };
 }
 
-function toRowSeal(row: Row): RowSeal | null {
-  const [recipient, digest] = [row['sealed.recipient'], row['sealed.digest']];
-  if (recipient === null || digest === null) return null;
-  return {
-    recipient: recipient as Uint8Array,
-    digest: digest as Uint8Array,
-    further: row['sealed.further'] as Uint8Array | null,
-  };
-}
-
 /** The columns of `toRecipients`. */
 export const SEAL_PLACES = ['sealed.recipient', 'sealed.digest', 'sealed.further'] as const;
+
+/** A row with only some of these columns, which no server writes, has a seal too: its statement then is not the logged one. */
+function toRowSeal(row: Row): RowSeal | null {
+  const [recipient, digest, further] = SEAL_PLACES.map((place) => row[place] as Uint8Array | null);
+  if (!recipient && !digest && !further) return null;
+  const none = new Uint8Array(0);
+  return { recipient: recipient ?? none, digest: digest ?? none, further: further ?? null };
+}
 
 /** Returns the thumbprints of a key's recipients, in the order of the request; none for a key in plaintext. */
 export function toRecipients(row: Row): readonly Uint8Array[] {
