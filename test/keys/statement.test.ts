@@ -26,6 +26,8 @@ interface Vector {
     keyId: string;
     commitment: { version: number; digest: string };
     evidence: { pValues: string } | null;
+    /** Recipient and digest of each sealed key. */
+    seals?: readonly (readonly [string, string])[];
     receipt: { keyCommitment: string; salt: string };
   };
   evidence: string | null;
@@ -40,13 +42,17 @@ const VECTORS: { numberOfTests: number; origin: string; tests: Vector[] } = JSON
 const { origin: ORIGIN } = VECTORS;
 
 function recordOf({ record }: Vector): RecordedRow {
-  const { commitment, evidence, receipt } = record;
+  const { commitment, evidence, receipt, seals: pairs = [] } = record;
+  const [first, ...others] = pairs.map(([to, digest]) => ({
+    recipient: hexToBytes(to),
+    digest: hexToBytes(digest),
+  }));
   const digest = hexToBytes(commitment.digest);
   return {
     labels: null,
     expiresMs: null,
     ...record,
-    sealed: null,
+    sealed: first ? toRowSeal([first, ...others]) : null,
     keyId: parseKeyId(record.keyId),
     commitment: { version: commitment.version, digest, fingerprint: digest.readBigInt64BE() },
     evidence: evidence && { ...evidence, pValues: hexToBytes(evidence.pValues) },
@@ -60,7 +66,8 @@ function recordOf({ record }: Vector): RecordedRow {
 
 const sha256 = (text: string): string => entryOf(text).toString('hex');
 
-const RECORDS = VECTORS.tests.map(recordOf);
+/** Those of keys in plaintext. */
+const RECORDS = VECTORS.tests.filter(({ record }) => !record.seals).map(recordOf);
 
 /** Returns seals of which each recipient and digest is one byte, repeated. */
 function seals(...pairs: readonly [[number, number], ...[number, number][]]): RowSeal {

@@ -951,6 +951,25 @@ describe('PostgreSQL schema', when, () => {
     await store.close();
   });
 
+  it('allows programs of the baseline until the first key for several recipients', async () => {
+    const url = await postgres.createLedger('several');
+    const baseline = readMigrations('postgres').slice(0, 1);
+    const openBaseline = async () => {
+      const store = await openPostgresStore({ url, quotas: QUOTAS, migrations: baseline });
+      await store.close();
+    };
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
+    await openBaseline();
+    await store.commit([keyRequest(id, makeRow({ sealed: seal(2) }))], []);
+    await assert.rejects(openBaseline(), {
+      name: 'SetupError',
+      message: /needs programs of version 15/,
+    });
+    await store.close();
+  });
+
   it('treats secrets of an older release as used, even if registered later', async () => {
     const url = await postgres.createDatabase('older');
     const register = (version: number) =>

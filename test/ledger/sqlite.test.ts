@@ -37,7 +37,7 @@ import {
 } from './contract.ts';
 import { auditRecord } from './log-contract.ts';
 import { recordsContract } from './records-contract.ts';
-import { batchOf, record, sealingContract } from './sealing-contract.ts';
+import { batchOf, record, seal, sealingContract } from './sealing-contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
@@ -569,6 +569,21 @@ describe('SQLite store over months and releases', () => {
     );
     const copy = await copyDatabase(path, join(directory, 'rolled.db'), NEVER);
     assert.deepEqual([copy.schema, copy.rows.ledger], [900, 3]);
+  });
+
+  it('allows programs of the baseline until the first key for several recipients', async () => {
+    const path = join(directory, 'several.db');
+    const store = open('several.db');
+    const id = await addEnterprise(store);
+    const baseline = readMigrations('sqlite').slice(0, 1);
+    await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
+    assert.deepEqual(migrateDatabase(path, baseline), { from: 15, to: 15, program: 14 });
+    await store.commit([keyRequest(id, makeRow({ sealed: seal(2) }))], []);
+    assert.throws(() => migrateDatabase(path, baseline), {
+      name: 'SetupError',
+      message: /needs programs of version 15/,
+    });
+    await store.close();
   });
 
   it('refuses a schema if any migration needs a newer program, and changes nothing', async () => {

@@ -293,11 +293,14 @@ function refuseLoss(error: unknown): never {
 }
 
 /** Says what was checked of one key or of several alike, and what was not. */
-function checked({ verdict }: OpenedSealedKey, count = 1): string {
+function checked({ verdict, recipients }: OpenedSealedKey, count = 1): string {
   const [it, the] = count === 1 ? ['it', 'the'] : ['each', 'its'];
+  const others = recipients.length - 1;
+  // The files of several keys may name different recipients.
+  const also = others > 0 && count === 1 ? ` and ${others} other${others === 1 ? '' : 's'}` : '';
   return verdict === null
-    ? `Checked: ${it} fits its commitment. Not checked: who sealed it, because that takes a receipt and --policy.`
-    : `Checked: ${it} fits its commitment, and by ${the} receipt the log of the policy recorded it for this recipient.`;
+    ? `Checked: ${it} fits its commitment${also && `, and is for this recipient${also}`}. Not checked: who sealed it, because that takes a receipt and --policy.`
+    : `Checked: ${it} fits its commitment, and by ${the} receipt the log of the policy recorded it for this recipient${also}.`;
 }
 
 function makeDirectory(path: string): void {

@@ -688,6 +688,77 @@ describe('phm generate --seal-to', () => {
     assert.match(wrong.stderr, /other\.sealed was not opened: The receipt is of another key/);
   });
 
+  it('gives several recipients one key, and open demands a certain set', async () => {
+    await phm(['recipient', 'new', '--output', inFolder('bob'), '--suite', 'ML-KEM-1024']);
+    const bob = inFolder('bob.recipient');
+    const path = inFolder('link.sealed');
+    const before = await metered();
+    const both = ['--seal-to', recipient(), '--seal-to', bob];
+    const made = await phm([
+      'generate',
+      ...both,
+      '--receipt',
+      inFolder('link.receipt'),
+      '--output',
+      path,
+    ]);
+    assert.equal(made.code, 0, made.stderr);
+    assert.equal((await metered()) - before, 1);
+    const names = await Promise.all(
+      [recipient(), bob].map(async (one) => (await phm(['recipient', 'show', one])).stdout.trim()),
+    );
+    assert.ok(made.stderr.includes(`sealed to ${names.join(', ')}, to ${path}`), made.stderr);
+    const policy = inFolder('link.policy');
+    writeFileSync(policy, await (await fetch(`${server.address}/log/policy`)).text());
+    const openAs = (owner: string, ...args: string[]) =>
+      phm(['open', path, '--recipient-key', inFolder(`${owner}.recipient-key`), ...args]);
+    const checked = ['--policy', policy, '--receipt', inFolder('link.receipt')];
+    const opened = await openAs('ada', ...checked, '--expect-recipient', bob);
+    assert.equal(opened.code, 0, opened.stderr);
+    assert.match(opened.stderr, /recorded it for this recipient and 1 other\.\n$/);
+    const other = await openAs('bob', ...checked, '--expect-recipient', names[0] ?? '');
+    assert.deepEqual([other.code, other.stdout], [0, opened.stdout], other.stderr);
+    for (const [args, words] of [
+      [['--expect-recipient', recipient()], /sealed to a further recipient/],
+      [
+        ['--expect-recipient', bob, '--expect-recipient', `${'A'.repeat(43)}=`],
+        /not sealed to a re/,
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await openAs('ada', ...args);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, words);
+    }
+    const { key_id: keyId } = JSON.parse(readFileSync(path, 'utf8'));
+    const shown = await phm(['keys', 'show', keyId]);
+    assert.ok(shown.stdout.includes(names.join(', ')), shown.stdout + shown.stderr);
+    const got = await phm(['receipt', 'get', '--sealed', path]);
+    const verified = await phm(['receipt', 'verify', inFolder('link.receipt'), '--policy', policy]);
+    assert.deepEqual([got.code, verified.code], [0, 0], got.stderr + verified.stderr);
+    assert.ok(
+      verified.stdout.includes(`2 recipients, with the thumbprints ${names.join(' and ')}.`),
+    );
+    const folder = inFolder('links');
+    const many = ['generate', '--count', '3', '--output-dir', folder, ...both];
+    for (const run of [await phm(many), await phm(many)]) assert.equal(run.code, 0, run.stderr);
+    const turned = [
+      'generate',
+      '--count',
+      '3',
+      '--output-dir',
+      folder,
+      ...both.slice(2),
+      ...both.slice(0, 2),
+    ];
+    assert.match((await phm(turned)).stderr, /has keys of another command: --seal-to/);
+    const files = readdirSync(folder).filter((one) => /^phm_.*sealed$/.test(one));
+    assert.equal(files.length, 3);
+    for (const file of files) {
+      const { sealed_keys: copies } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+      assert.equal(copies.length, 2);
+    }
+  });
+
   it('refuses an answer that is sealed to another recipient', async () => {
     await phm(['recipient', 'new', '--output', inFolder('eve')]);
     const eve = ['generate', '--seal-to', inFolder('eve.recipient')];
@@ -705,7 +776,8 @@ describe('phm generate --seal-to', () => {
     const before = await metered();
     const seal = ['--seal-to', recipient()];
     for (const [args, words, expected] of [
-      [[...seal, '--recipient', 'ada'], /both name the recipient/, 2],
+      [[...seal, ...seal], /"seal_to\[1\]" is the same recipient as "seal_to\[0\]"/, 1],
+      [Array(9).fill(seal).flat(), /at most 8 recipients/, 2],
       [[...seal, '--format', 'hex'], /--format is for a key in plaintext: .*phm open has/, 2],
       [[...seal, '--env-name', 'K'], /--env-name is for a key in plaintext/, 2],
       [[...seal, '--include', 'hash_proof'], /the proof is inside it/, 2],

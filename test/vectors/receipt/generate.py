@@ -113,7 +113,13 @@ def row_of(record):
 def statement_of(record, origin):
     evidence, receipt = record["evidence"], record["receipt"]
     time = datetime.datetime.fromtimestamp(record["createdMs"] / 1000, datetime.timezone.utc)
-    return {"type": "phm-key-receipt/v1", "service": origin, "key_id": record["keyId"],
+    seals = [{"to": b64(to), "digest": b64(digest)} for to, digest in record.get("seals", [])]
+    if len(seals) > 1:
+        sealed = {"type": "phm-key-receipt/v2", "sealed": seals, "delivery": None}
+    else:
+        one = seals[0] if seals else {"to": None, "digest": None}
+        sealed = {"type": "phm-key-receipt/v1", "sealed_to": one["to"], "sealed_digest": one["digest"]}
+    return sealed | {"service": origin, "key_id": record["keyId"],
             "time": time.isoformat(timespec="milliseconds"),
             "security_level": record["securityLevel"], "security_strength_bits": receipt["strengthBits"],
             "key_commitment": b64(receipt["keyCommitment"]),
@@ -122,7 +128,7 @@ def statement_of(record, origin):
             "modulation": record["modulation"],
             "sources": [{"name": name, "credit_bits": float(bits) if "." in bits else int(bits)}
                         for name, bits in (part.split(":") for part in receipt["sources"].split(","))],
-            "row_digest": b64(sha256(canonical(row_of(record)))), "sealed_to": None, "sealed_digest": None,
+            "row_digest": b64(sha256(canonical(row_of(record)))),
             "software": receipt["software"], "salt": b64(receipt["salt"])}
 
 
@@ -134,6 +140,8 @@ def evidence_of(evidence):
 def hexed(value):
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, (list, tuple)):
+        return [hexed(one) for one in value]
     return {name: hexed(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
@@ -150,6 +158,9 @@ def statements():
                             "strengthBits": min(256, changes.get("securityLevel", 256)),
                             "sources": changes.get("sources", "os:256"), "software": software}}
 
+    def seals(name, count):
+        return [(material(f"{name} recipient {i}", 32), material(f"{name} sealed key {i}", 32)) for i in range(count)]
+
     p_values = b"".join(struct.pack("<I", int.from_bytes(material(f"p {i}", 4), "big") % 10**9) for i in range(188)) + b"\xff" * 16
     records = [
         ("a plain key", record("plain")),
@@ -164,8 +175,13 @@ def statements():
         ("a key with labels", record("labelled", labels=canonical({"team": 'a "b" – ü', "env": "prod"}))),
         ("a key that expires", record("expiring", expiresMs=1_798_761_600_000)),
         ("a key with labels that expires", record("both", labels=canonical({"env": ""}), expiresMs=253_402_300_799_999)),
+        ("a key for one recipient", record("one", seals=seals("one", 1))),
+        ("a key for two recipients", record("two", seals=seals("two", 2))),
+        ("a validated key for eight recipients, with labels", record(
+            "eight", seals=seals("eight", 8), securityLevel=384, labels=canonical({"link": "east-west"}),
+            evidence={"definition": 2, "gateP": 0.5, "testsPassed": 15, "totalTests": 15, "pValues": p_values})),
     ]
-    return {"algorithm": "phm-key-receipt/v1", "source": "test/vectors/receipt/generate.py", "numberOfTests": len(records),
+    return {"algorithm": "phm-key-receipt/v1 and v2", "source": "test/vectors/receipt/generate.py", "numberOfTests": len(records),
             "origin": origin,
             "tests": [{"tcId": i, "comment": comment, "record": hexed({k: v for k, v in one.items() if k != "sources"}),
                        "evidence": one["evidence"] and canonical(evidence_of(one["evidence"])),
