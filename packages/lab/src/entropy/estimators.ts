@@ -7,8 +7,9 @@ import {
   type Outcome,
   type Outcomes,
 } from '../../../sp800-90b/src/index.ts';
+import { snakeCase } from '../report/snake-case.ts';
 import { alignColumns, type Paragraph } from '../report/text.ts';
-import { figure, snakeCase } from './figures.ts';
+import { figure } from './figures.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<EstimatorName, string>> = {

@@ -108,13 +108,3 @@ export function estimateFigures({
     min_entropy_per_bit: minEntropyPerSymbol && minEntropyPerSymbol / bitsPerSymbol,
   };
 }
-
-/** Converts field names such as `pGlobalUpper` to `p_global_upper`. */
-export function snakeCase(record: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
-}

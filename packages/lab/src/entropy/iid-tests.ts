@@ -8,8 +8,8 @@ import {
   STATISTIC_NAMES,
   type StatisticName,
 } from '../../../sp800-90b/src/index.ts';
+import { snakeCase } from '../report/snake-case.ts';
 import { alignColumns, type Paragraph, resultText } from '../report/text.ts';
-import { snakeCase } from './figures.ts';
 import type { EntropyPageParts } from './model.ts';
 import { IID_TESTS } from './rules.ts';
 

@@ -6,6 +6,7 @@ import {
   type IidAssessment,
   type IidRestartAssessment,
 } from '../../../sp800-90b/src/index.ts';
+import { snakeCase } from '../report/snake-case.ts';
 import { alignColumns, type Paragraph } from '../report/text.ts';
 import { initialClaim, restartClaim } from './claim.ts';
 import { bitstringPart } from './coverage.ts';
@@ -23,7 +24,6 @@ import {
   sampleFigures,
   samplesText,
   sizes,
-  snakeCase,
 } from './figures.ts';
 import {
   DEGREES_SIGN,

@@ -6,10 +6,11 @@ import type {
   RestartAssessment,
   RestartAward,
 } from '../../../sp800-90b/src/index.ts';
+import { snakeCase } from '../report/snake-case.ts';
 import { alignColumns, resultText } from '../report/text.ts';
 import { restartClaim } from './claim.ts';
 import { absenceSigns, estimatorRows, estimatorsText, outcomesJson } from './estimators.ts';
-import { figure, OTHER_TRACK_REMARK, snakeCase } from './figures.ts';
+import { figure, OTHER_TRACK_REMARK } from './figures.ts';
 import { iidTestsText } from './iid-tests.ts';
 import type { EntropyPageParts, EntropyReport } from './model.ts';
 import { restartRule } from './rules.ts';

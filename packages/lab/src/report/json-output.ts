@@ -3,11 +3,11 @@ import {
   type LongStreams,
   NOT_OF_STANDARD,
   type SecondLevel,
-  type SecondLevelRow,
   type SuiteReport,
   toAssessReport,
 } from '../../../sp800-22/src/index.ts';
 import type { SourcePart, SourceVerdict } from '../../../sp800-22/src/source-rule/index.ts';
+import { snakeCase } from './snake-case.ts';
 import type { AssessOutput, AssessSummary, GroupSummary } from './summary.ts';
 import { type TraceSource, traceJson } from './trace.ts';
 
@@ -109,54 +109,11 @@ function toJsonPart(part: SourcePart, findings: SourceVerdict['findings']): obje
 
 function toJsonSecondLevel(secondLevel: SecondLevel): object {
   if (!secondLevel.judged) return secondLevel;
-  return {
-    judged: true,
-    passed: secondLevel.passed,
-    family_alpha: secondLevel.familyAlpha,
-    checks: secondLevel.checks,
-    check_alpha: secondLevel.checkAlpha,
-    rows_judged: secondLevel.rowsJudged,
-    rows_failed: secondLevel.rowsFailed,
-    rows_outside_interval: secondLevel.rowsOutsideInterval,
-    expected_outside_interval: secondLevel.expectedOutsideInterval,
-    rows_not_uniform: secondLevel.rowsNotUniform,
-    rows: secondLevel.rows.map(toJsonRow),
-  };
-}
-
-function toJsonRow(row: SecondLevelRow): object {
-  const { test, index, label, sequences, passes, histogram } = row;
-  const counts = { test, index, label, sequences, passes, histogram };
-  if (!row.judged) return { ...counts, judged: false, reason: row.reason };
-  return {
-    ...counts,
-    judged: true,
-    proportion: row.proportion,
-    interval: row.interval,
-    in_interval: row.inInterval,
-    proportion_p: row.proportionP,
-    uniformity_p: row.uniformityP,
-    uniform: row.uniform,
-    proportion_check: row.proportionCheck,
-    uniformity_check: row.uniformityCheck,
-    passed: row.passed,
-  };
+  const { judged, passed, rows, ...figures } = secondLevel;
+  return { judged, passed, ...snakeCase(figures), rows: rows.map(snakeCase) };
 }
 
 /** Returns the member of a JSON report, or none. */
 function longStreamsJson(all: LongStreams | undefined): { long_streams?: object } {
-  if (!all) return {};
-  const { streams, bits, pValues, p, alpha, passed, tests } = all;
-  return {
-    long_streams: {
-      standard: NOT_OF_STANDARD,
-      streams,
-      bits,
-      p_values: pValues,
-      p,
-      alpha,
-      passed,
-      tests,
-    },
-  };
+  return all ? { long_streams: { standard: NOT_OF_STANDARD, ...snakeCase(all) } } : {};
 }

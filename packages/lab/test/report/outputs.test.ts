@@ -15,7 +15,7 @@ function written(kind: OutputKind, reports: readonly SuiteReport[]): string {
   const output = makeOutput(kind, (part) => {
     text += part;
   });
-  const counts = new RunCounts(ONLY.only);
+  const counts = new RunCounts(reports[0].tests.map(({ name }) => name));
   for (const report of reports) {
     output.add(report);
     counts.add(report);
@@ -51,6 +51,27 @@ describe('the JSON of a run', () => {
     const { sequences, summary } = JSON.parse(written('json', REPORTS));
     assert.equal(sequences.length, 2);
     assert.equal(summary.sequences, 2);
+  });
+});
+
+describe('the JSON of the second level', () => {
+  it('has these members, in this order', () => {
+    const many = Array.from({ length: 60 }, (_, key) =>
+      runPackedSuite(aesCtr(Buffer.alloc(32, key), 125), { only: ['frequency', 'rank'] }),
+    );
+    const { rows, ...rest } = JSON.parse(written('json', many)).summary.second_level;
+    assert.equal(
+      Object.keys(rest).join(),
+      'judged,passed,family_alpha,checks,check_alpha,rows_judged,rows_failed,rows_outside_interval,expected_outside_interval,rows_not_uniform',
+    );
+    const counts = 'test,index,label,sequences,passes,histogram,judged';
+    assert.deepEqual(
+      rows.map((row: object) => Object.keys(row).join()),
+      [
+        `${counts},proportion,interval,in_interval,proportion_p,uniformity_p,uniform,proportion_check,uniformity_check,passed`,
+        `${counts},reason`,
+      ],
+    );
   });
 });
 
