@@ -38,6 +38,7 @@ export interface AnsweredKey {
   readonly opening?: string;
   readonly receipt?: { readonly statement: Json; readonly proof: string } | null;
   readonly sealed_key?: Json;
+  readonly sealed_keys?: readonly Json[];
 }
 
 interface Reply {
@@ -68,11 +69,12 @@ function sealTo({ suite, publicKey }: RecipientKey) {
   return { suite, public_key: encodeBase64Url(publicKey) };
 }
 
-/** Returns a call. `fields` are those of the body beside `seal_to` and `count`. */
+/** Returns a call. `fields` are those of the body beside `seal_to` and `count`; `others` are recipients beside the first. */
 export function makeCall(
   fields: Readonly<Record<string, unknown>>,
   recipient: RecipientKey | null = null,
   count: number | null = null,
+  others: readonly RecipientKey[] = [],
 ): Call {
   const sealed = recipient ? '/sealed' : '';
   return {
@@ -80,7 +82,9 @@ export function makeCall(
     path: `/api/v2/generate${sealed}${count === null ? '' : '/batch'}`,
     body: {
       ...fields,
-      ...(recipient && { seal_to: sealTo(recipient) }),
+      ...(recipient && {
+        seal_to: others.length === 0 ? sealTo(recipient) : [recipient, ...others].map(sealTo),
+      }),
       ...(count !== null && { count }),
     },
     count: count ?? 1,

@@ -103,7 +103,9 @@ export class WatchedSite {
     return `${this.keys} keys, ${this.#proxy.lost} answers lost, ${replays} replays`;
   }
 
-  #open(recipient: Call['recipient'], { key_id: keyId, sealed_key }: AnsweredKey): void {
+  /** Of several recipients, that of the call is the first. */
+  #open(recipient: Call['recipient'], answered: AnsweredKey): void {
+    const { key_id: keyId, sealed_keys: [sealed_key] = [answered.sealed_key] } = answered;
     if (this.#keyIds.has(keyId)) return;
     this.#keyIds.add(keyId);
     assert.ok(recipient && sealed_key);

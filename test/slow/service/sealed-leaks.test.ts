@@ -78,8 +78,11 @@ describe('the search for leaks', () => {
   }
 });
 
-/** Returns calls for 2,500 keys: batches and single keys, plain and validated, with and without receipts. */
-function callsTo(recipient: RecipientKey): Call[] {
+/**
+ * Returns calls for 2,500 keys: batches and single keys, plain and validated, with and without receipts, a few of them for
+ * `others` too.
+ */
+function callsTo(recipient: RecipientKey, others: readonly RecipientKey[]): Call[] {
   const plain = (level: number) => ({ security_level: level });
   const validated = (level: number) => ({ ...plain(level), enable_nist_validation: true });
   const include = ['receipt'];
@@ -89,7 +92,9 @@ function callsTo(recipient: RecipientKey): Call[] {
   });
   return [
     makeCall(plain(256), recipient, 1_000),
-    makeCall(plain(128), recipient, 790),
+    makeCall(plain(128), recipient, 770),
+    makeCall({ ...plain(384), include }, recipient, 19, others),
+    makeCall(validated(128), recipient, null, others),
     ...[128, 256, 384, 256, 128].map((level) =>
       makeCall({ ...plain(level), include }, recipient, 100),
     ),
@@ -104,7 +109,12 @@ async function searchSite(test: TestContext, site: LogSite): Promise<void> {
   const watched = await WatchedSite.start(site);
   try {
     const recipients = await newRecipients();
-    const calls = recipients.flatMap(callsTo);
+    const calls = recipients.flatMap((one) =>
+      callsTo(
+        one,
+        recipients.filter((other) => other !== one),
+      ),
+    );
     const figures = await watched.makeKeys(calls);
     assert.equal(watched.keys, recipients.length * KEYS_OF_RECIPIENT);
     await watched.lookAround(calls.at(-1) as Call);
