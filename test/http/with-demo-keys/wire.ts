@@ -355,7 +355,7 @@ describe('HTTP', () => {
     const put = await server.request('/api/v2/metrics?hours=1', { method: 'PUT' });
     assertProblem(put, 405, 'method_not_allowed');
     assert.equal(put.headers.get('allow'), 'GET, HEAD');
-    const large = { security_level: 256, padding: 'x'.repeat(17_000) };
+    const large = { security_level: 256, padding: 'x'.repeat(33_000) };
     assertProblem(await server.generate(large), 413, 'payload_too_large');
     for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded']) {
       const answer = await server.request('/api/v2/generate', {
