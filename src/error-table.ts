@@ -141,6 +141,15 @@ export const ERRORS = {
     advice: 'Check `key_id`, and the API key or the commitment',
     retry: 'no',
   },
+  delivery_not_found: {
+    status: 404,
+    title: 'There is no such delivery',
+    remedy:
+      'Check the IDs, the recipient and the API key. An ID is known as long as the ledger keeps the record of its key.',
+    when: 'No ID is that of a [delivery](deliveries.md) to this recipient, or the account has none with the ID in the path',
+    advice: 'Check IDs, recipient and API key',
+    retry: 'no',
+  },
   method_not_allowed: {
     status: 405,
     title: 'This path does not support this method',
@@ -173,6 +182,33 @@ export const ERRORS = {
     when: 'An earlier request with this `Idempotency-Key` generated its key in plain text. The key cannot be sent again, and no second one was generated. `key_id`, for a batch `key_ids`, names it',
     advice:
       'If you never got the first response, discard this `key_id` and generate a new key with a new `Idempotency-Key`',
+    retry: 'no',
+  },
+  delivery_exists: {
+    status: 409,
+    title: 'The account has used this ID for a delivery',
+    remedy:
+      'Use a new UUID for each delivery. To repeat a request, send it again with its Idempotency-Key.',
+    when: 'An earlier request of the account used an ID of `deliver`. `errors` names the places',
+    advice: 'Use a new UUID for each delivery; repeat a request with its `Idempotency-Key`',
+    retry: 'no',
+  },
+  delivery_box_full: {
+    status: 409,
+    title: 'The box of a recipient is full',
+    remedy:
+      'Let the recipient fetch and remove copies that wait, or wait until they expire. No key was generated.',
+    when: 'A recipient has too many [copies](deliveries.md#limits), or too many bytes of them. `detail` names the recipient',
+    advice: 'Let the recipient remove copies',
+    retry: 'no',
+  },
+  delivery_gone: {
+    status: 410,
+    title: 'None of these copies can be fetched any more',
+    remedy:
+      '"deliveries" says why: they are removed or expired, or their keys are revoked. Ask for another key.',
+    when: 'Every copy that this recipient had is removed, expired or revoked. `deliveries` has the states',
+    advice: 'Use another key',
     retry: 'no',
   },
   payload_too_large: {

@@ -20,6 +20,11 @@ interface ProblemMembers {
   key_ids?: string[];
   /** Largest `count` that the service accepts for such a batch (`batch_too_large`), or that the quota leaves (`quota_exceeded`). */
   max_count?: number;
+  /** The states of the copies that a request names (`delivery_gone`, `delivery_not_found`). */
+  deliveries?: {
+    delivery_id: string;
+    state: 'waiting' | 'received' | 'removed' | 'expired' | 'revoked' | 'unknown';
+  }[];
 }
 
 /** Details of one error beyond its table row. `detail` is public and MUST NOT hold caller secrets. */

@@ -248,6 +248,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The copies that wait for a recipient, oldest first
+         * @description Returns the copies in the box of a recipient, oldest key first. Not metered.
+         *
+         *     - `wait`: if no copy waits, the answer comes with the next one, or empty after so many seconds. Ask again at once.
+         *     - Pass `next_cursor` as `cursor` until it is `null`; then begin without a cursor.
+         *     - A copy that you fetch is listed under `state=received`, until you remove it or it expires.
+         *     - An API key that is bound to recipients lists only theirs: others are 403 `insufficient_scope`.
+         *
+         *     The API key needs the scope `receive`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/deliveries/fetch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch sealed keys
+         * @description Returns sealed keys of a recipient, with their receipts, and marks their copies as `received`. Repeatable. Not metered.
+         *
+         *     - Each element has the state of the copy now. Only `received` ones have `sealed_key`.
+         *     - If none can be fetched: 410 `delivery_gone`, or 404 `delivery_not_found` if all are `unknown`. `deliveries` of the problem
+         *       has the states.
+         *     - Open a sealed key and check its receipt before you use it. Remove the copy when it is no longer needed.
+         *
+         *     The API key needs the scope `receive`.
+         */
+        post: operations["fetchDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/deliveries/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove copies
+         * @description Removes copies from the box of a recipient: their sealed keys are deleted, and cannot be fetched any more. Not metered.
+         *
+         *     - A repeated request changes nothing, so it is safe to retry.
+         *     - If all IDs are `unknown`: 404 `delivery_not_found`.
+         *
+         *     The API key needs the scope `receive`.
+         */
+        post: operations["removeDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The states of a delivery at its recipients
+         * @description Returns the state of a delivery of your account at each of its recipients. Not metered.
+         *
+         *     - `delivery_not_found`: your account has no such delivery, or the record of its key was pruned.
+         *
+         *     The API key needs the scope `generate` or the scope `read`.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/keys/{key_id}/receipt": {
         parameters: {
             query?: never;
@@ -610,8 +713,9 @@ export interface components {
              */
             expires_at?: string;
             sealed_key?: components["schemas"]["SealedKey"];
-            /** @description with several recipients, instead of sealed_key: one for each, in the order of seal_to */
+            /** @description with several recipients or a delivery, instead of sealed_key: one for each, in the order of seal_to */
             sealed_keys?: components["schemas"]["SealedKey"][];
+            delivery?: components["schemas"]["KeptDelivery"];
             nist_validation?: components["schemas"]["NistValidation"];
             /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
             nist_score?: number;
@@ -631,12 +735,109 @@ export interface components {
          * @description signed note (c2sp.org/signed-note) with a checkpoint (c2sp.org/tlog-checkpoint)
          */
         Checkpoint: string;
+        /**
+         * CopyState
+         * @description waiting: not fetched yet. received: fetched, and can be fetched again. removed, expired and revoked: gone. unknown: this recipient never had a copy
+         * @enum {string}
+         */
+        CopyState: "waiting" | "received" | "removed" | "expired" | "revoked" | "unknown";
+        /** Deliver */
+        Deliver: {
+            /** @description ID of the delivery: a lower-case UUID that the account has not used before */
+            id: string;
+            /** @description 32 bytes of your own in base64 (RFC 4648 §4), which every sealed copy and the receipt state: for example a digest of what the key is for */
+            context?: string | null;
+            /** @description how long the copies are kept: a number and s, m, h or d, from 60s to 7d. They expire with the key at the latest; default: 1h */
+            for?: string | null;
+        };
+        /** DeliverBatch */
+        DeliverBatch: {
+            /** @description IDs of the deliveries, one for each key: lower-case UUIDs that the account has not used before */
+            ids: string[];
+            /** @description 32 bytes of your own in base64 (RFC 4648 §4), which every sealed copy and the receipt state: for example a digest of what the key is for */
+            context?: string | null;
+            /** @description how long the copies are kept: a number and s, m, h or d, from 60s to 7d. They expire with the key at the latest; default: 1h */
+            for?: string | null;
+        };
+        /** DeliveredCopy */
+        DeliveredCopy: {
+            /** @description ID of the delivery, a lower-case UUID: `deliver.id` of the request for the key */
+            delivery_id: string;
+            /** @description identifier of the key */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description when the copies expire, ISO 8601 with UTC offset
+             */
+            until: string;
+        };
+        /**
+         * DeliveriesRequest
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        DeliveriesRequest: {
+            /** @description name of the recipient, as the operator registered it */
+            recipient: string;
+            /** @description IDs of deliveries, 1 to 100, all different */
+            ids: string[];
+        };
         /** Delivery */
         Delivery: {
             /** @description a UUID in lower case */
             id: string;
             /** @description null: nothing */
             context: string | null;
+        };
+        /** DeliveryCopyState */
+        DeliveryCopyState: {
+            /** @description ID of the delivery, a lower-case UUID: `deliver.id` of the request for the key */
+            delivery_id: string;
+            state: components["schemas"]["CopyState"];
+        };
+        /** DeliveryList */
+        DeliveryList: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /** @description the oldest key first */
+            deliveries: components["schemas"]["DeliveredCopy"][];
+            /** @description cursor of the next page; null at the end */
+            next_cursor: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** DeliveryResult */
+        DeliveryResult: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            delivery: components["schemas"]["DeliveryStates"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** DeliveryStates */
+        DeliveryStates: {
+            /** @description ID of the delivery, a lower-case UUID: `deliver.id` of the request for the key */
+            delivery_id: string;
+            /** @description identifier of the key */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description when the copies expire, ISO 8601 with UTC offset
+             */
+            until: string;
+            /** @description in the order of their names */
+            recipients: components["schemas"]["StateAtRecipient"][];
         };
         /**
          * EntropySource
@@ -648,7 +849,43 @@ export interface components {
          * @description stable code of the error
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "method_not_implemented" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "foreign_ledger" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped" | "http_version_not_supported";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "address_not_allowed" | "account_suspended" | "sealed_only" | "recipient_not_registered" | "not_found" | "key_not_found" | "receipt_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_progress" | "key_already_made" | "delivery_exists" | "delivery_box_full" | "delivery_gone" | "payload_too_large" | "batch_too_large" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "record_altered" | "method_not_implemented" | "unsupported_transfer_encoding" | "entropy_unavailable" | "ledger_unavailable" | "foreign_ledger" | "overloaded" | "unknown_plan" | "receipt_pending" | "log_stopped" | "http_version_not_supported";
+        /** FetchResult */
+        FetchResult: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /** @description in the order of ids */
+            deliveries: components["schemas"]["FetchedDelivery"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /**
+         * FetchedDelivery
+         * @description With state received, it has the sealed key. With state unknown, it has no key_id.
+         */
+        FetchedDelivery: {
+            /** @description ID of the delivery, a lower-case UUID: `deliver.id` of the request for the key */
+            delivery_id: string;
+            state: components["schemas"]["CopyState"];
+            /** @description identifier of the key */
+            key_id?: string;
+            /**
+             * Format: date-time
+             * @description when the copies expire, ISO 8601 with UTC offset
+             */
+            until?: string;
+            sealed_key?: components["schemas"]["SealedKey"];
+            /** @description receipt for the key; null if the log does not give it now: receipt_url */
+            receipt?: components["schemas"]["Receipt"] | null;
+            /** @description path of the receipt on this server, with its base path */
+            receipt_url?: string;
+        };
         /** FieldError */
         FieldError: {
             /** @description "#/field" or "#/field/index" in the body, "?name" in the query */
@@ -724,6 +961,8 @@ export interface components {
             expires_at?: string | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("nist_report" | "receipt")[] | null;
+            /** @description keeps each sealed copy for its recipient, who fetches it. All recipients must be registered */
+            deliver?: components["schemas"]["DeliverBatch"] | null;
         };
         /**
          * GenerateSealedRequest
@@ -747,6 +986,8 @@ export interface components {
             expires_at?: string | null;
             /** @description extra fields of the response; nist_report needs enable_nist_validation, receipt a server with a transparency log */
             include?: ("nist_report" | "receipt")[] | null;
+            /** @description keeps each sealed copy for its recipient, who fetches it. All recipients must be registered */
+            deliver?: components["schemas"]["Deliver"] | null;
         };
         /**
          * GeneratedKey
@@ -861,8 +1102,9 @@ export interface components {
              */
             expires_at?: string;
             sealed_key?: components["schemas"]["SealedKey"];
-            /** @description with several recipients, instead of sealed_key: one for each, in the order of seal_to */
+            /** @description with several recipients or a delivery, instead of sealed_key: one for each, in the order of seal_to */
             sealed_keys?: components["schemas"]["SealedKey"][];
+            delivery?: components["schemas"]["KeptDelivery"];
             nist_validation?: components["schemas"]["NistValidation"];
             /** @description label for existing clients: share of the tests passed, in per cent; with nist_validation */
             nist_score?: number;
@@ -899,6 +1141,19 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
+        };
+        /**
+         * KeptDelivery
+         * @description with deliver: what the service keeps
+         */
+        KeptDelivery: {
+            /** @description ID of the delivery */
+            id: string;
+            /**
+             * Format: date-time
+             * @description when the copies expire, ISO 8601 with UTC offset
+             */
+            until: string;
         };
         /** KeyBatch */
         KeyBatch: {
@@ -1342,6 +1597,8 @@ export interface components {
             key_id?: string;
             /** @description with key_already_made: the keys of the first request, a batch, in its order */
             key_ids?: string[];
+            /** @description in the order of ids */
+            deliveries?: components["schemas"]["DeliveryCopyState"][];
             /** @description with batch_too_large: the largest count that the service accepts */
             max_count?: number;
         };
@@ -1432,6 +1689,21 @@ export interface components {
             /** @description true: the call succeeded */
             success: boolean;
             receipt: components["schemas"]["Receipt"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** RemoveResult */
+        RemoveResult: {
+            /** @description true: the call succeeded */
+            success: boolean;
+            /** @description in the order of ids */
+            deliveries: components["schemas"]["DeliveryCopyState"][];
             /**
              * Format: date-time
              * @description ISO 8601 date-time with UTC offset
@@ -1589,6 +1861,18 @@ export interface components {
             failures: number;
             /** @description failures / (keys + failures); null without calls */
             error_rate: number | null;
+        };
+        /** StateAtRecipient */
+        StateAtRecipient: {
+            /** @description name of the recipient, as the operator registered it */
+            recipient: string;
+            /**
+             * @description state of its copy
+             * @enum {string}
+             */
+            state: "waiting" | "received" | "removed" | "expired" | "revoked";
+            /** @description when the copy was fetched first; null if it was not */
+            received_at: string | null;
         };
         /** StatedSeal */
         StatedSeal: {
@@ -2078,7 +2362,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress */
+            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress; delivery_exists: The account has used this ID for a delivery; delivery_box_full: The box of a recipient is full */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2535,7 +2819,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress */
+            /** @description idempotency_in_progress: A request with this Idempotency-Key is in progress; delivery_exists: The account has used this ID for a delivery; delivery_box_full: The box of a recipient is full */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3369,6 +3653,802 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query: {
+                /** @description name of the recipient, as the operator registered it */
+                recipient: string;
+                /** @description copies in this state. Absent: waiting */
+                state?: "waiting" | "received";
+                /** @description most copies of the page, in decimal digits */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description seconds to wait for a copy if none is waiting, in decimal digits. Absent: none. Only with state waiting */
+                wait?: number;
+            };
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fetchDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveriesRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FetchResult"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description delivery_not_found: There is no such delivery */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description delivery_gone: None of these copies can be fetched any more */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type: The media type of the body is not supported */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveriesRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveResult"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description delivery_not_found: There is no such delivery */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type: The media type of the body is not supported */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description method_not_implemented: The method of the request is unknown; unsupported_transfer_encoding: The transfer encoding of the body is not supported */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot be used at present; foreign_ledger: The database holds the ledger of another service; overloaded: The service cannot take more work at present; unknown_plan: This server does not know the account's plan */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description http_version_not_supported: The HTTP version of the request is not supported */
+            505: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description ID of the delivery, a lower-case UUID: `deliver.id` of the request for the key */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryResult"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description insufficient_scope: The API key lacks the scope of this operation; address_not_allowed: The API key cannot be used from this address; account_suspended: The account of this API key is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description delivery_not_found: There is no such delivery */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };

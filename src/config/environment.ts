@@ -108,6 +108,20 @@ export const ENVIRONMENT = {
     meaning:
       '`off` lifts the [rate limits](api.md#limits) of all plans and of requests without a valid API key. Monthly quotas stay',
   },
+  PHM_BOX_COPIES: {
+    section: 'callers and load',
+    default: '10000',
+    bounds: [1, 1_000_000],
+    help: 'most sealed copies that wait for a recipient',
+    meaning: 'Most copies in the [box](deliveries.md#limits) of a recipient',
+  },
+  PHM_BOX_MIB: {
+    section: 'callers and load',
+    default: '64',
+    bounds: [1, 65_536],
+    help: 'most MiB of them',
+    meaning: 'Most MiB of sealed keys in the [box](deliveries.md#limits) of a recipient',
+  },
   PHM_PLANS_FILE: {
     section: 'callers and load',
     default: '',

@@ -95,6 +95,8 @@ export interface Config extends EnabledSources {
   readonly maxConnections: number;
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
+  /** Limits of the box of each recipient: copies, and bytes of their sealed keys. */
+  readonly boxLimits: { readonly copies: number; readonly bytes: number };
   /** The plans that an account may have. */
   readonly plans: Plans;
   readonly suiteWorkers: number;
@@ -180,6 +182,10 @@ export function readConfig(
     maxConnections: reader.integer('PHM_MAX_CONNECTIONS'),
     demoKeys: reader.choice('PHM_DEMO_KEYS'),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
+    boxLimits: {
+      copies: reader.integer('PHM_BOX_COPIES'),
+      bytes: reader.integer('PHM_BOX_MIB') * 2 ** 20,
+    },
     plans: readPlans(reader),
     suiteWorkers: reader.text('PHM_WORKERS')
       ? reader.integer('PHM_WORKERS')

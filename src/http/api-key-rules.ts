@@ -51,11 +51,21 @@ function isWithin(rules: ApiKeyRules, texts: readonly string[], address: string)
   return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-/** Throws `insufficient_scope`, which names the scope. */
-export function refuseScope({ scopes }: ApiKeyRules, needed: Scope): void {
-  if (scopes === null || scopes.includes(needed)) return;
+/** Throws `insufficient_scope`, which names the scopes, unless the API key has one of them. */
+export function refuseScope({ scopes }: ApiKeyRules, needed: readonly Scope[]): void {
+  if (scopes === null || needed.some((one) => scopes.includes(one))) return;
+  const names = needed.map((one) => `the scope "${one}"`).join(' or ');
+  throw new AppError('insufficient_scope', { detail: `This API key lacks ${names}.` });
+}
+
+/** Throws `insufficient_scope` if the API key may receive for other recipients only, whether the account has this one or not. */
+export function refuseRecipient({ rules }: Principal, name: string): void {
+  const recipients = rules?.recipients ?? null;
+  if (recipients === null || recipients.includes(name)) return;
   throw new AppError('insufficient_scope', {
-    detail: `This API key lacks the scope "${needed}".`,
+    detail: 'This API key cannot be used for this recipient.',
+    remedy:
+      'Name a recipient that the API key is for. The operator issues others with "phm api-key issue --scope receive --recipient".',
   });
 }
 

@@ -40,6 +40,7 @@ import { serveTestbench } from './pages/testbench.ts';
 import { PathMethods } from './path-methods.ts';
 import { addRequestNotes } from './request-notes.ts';
 import { activityRoute } from './routes/activity.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
 import { generateRoutes } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
@@ -145,6 +146,7 @@ async function addRoutes(
   generateRoutes(app, context);
   validateRoute(app, context);
   keyRoutes(app, context);
+  deliveryRoutes(app, context);
   receiptRoute(app, context);
   receiptByCommitmentRoute(app, context, logReads);
   activityRoute(app, context);

@@ -72,18 +72,18 @@ export class Authenticator {
   }
 
   /**
-   * Returns the hook of a route whose API key needs a scope. It judges in this order: the API key (`missing_api_key`,
+   * Returns the hook of a route whose API key needs one of these scopes. It judges in this order: the API key (`missing_api_key`,
    * `invalid_api_key`), the client's address (`address_not_allowed`), the rate (`rate_limited`), the account
    * (`account_suspended`), the plan (`unknown_plan`) and the scope (`insufficient_scope`). So the rate also limits the last
    * three, which a client may ignore for days. The hook returns a promise only if the API key must be looked up: nearly
    * all are cached.
    */
-  check(scope: Scope): onRequestHookHandler {
+  check(scopes: readonly Scope[]): onRequestHookHandler {
     return (request, reply, done) => {
       try {
         const found = this.#find(request);
-        if (found instanceof Promise) return this.#admitFound(request, reply, found, scope);
-        this.#admit(request, reply, found, scope);
+        if (found instanceof Promise) return this.#admitFound(request, reply, found, scopes);
+        this.#admit(request, reply, found, scopes);
       } catch (error) {
         throw this.#limitRefusals(error, request);
       }
@@ -95,10 +95,10 @@ export class Authenticator {
     request: FastifyRequest,
     reply: FastifyReply,
     found: Promise<Principal | undefined>,
-    scope: Scope,
+    scopes: readonly Scope[],
   ): Promise<void> {
     try {
-      this.#admit(request, reply, await found, scope);
+      this.#admit(request, reply, await found, scopes);
     } catch (error) {
       throw this.#limitRefusals(error, request);
     }
@@ -108,7 +108,7 @@ export class Authenticator {
     request: FastifyRequest,
     reply: FastifyReply,
     principal: Principal | undefined,
-    scope: Scope,
+    scopes: readonly Scope[],
   ): void {
     if (!principal) throw new AppError('invalid_api_key');
     if (principal.demo) this.#requireDemoAdmitted(request);
@@ -132,7 +132,7 @@ export class Authenticator {
       const reason = `account ${principal.accountId} is on the plan "${principal.plan}", which this server lacks`;
       throw new AppError('unknown_plan', { reason, retryAfterSeconds: UNKNOWN_PLAN_RETRY_SECONDS });
     }
-    if (rules) refuseScope(rules, scope);
+    if (rules) refuseScope(rules, scopes);
     this.#options.service.noteUse(principal);
   }
 

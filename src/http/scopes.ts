@@ -5,8 +5,11 @@ import type { Authenticator } from './authenticate.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that the API key of a request needs. A route without one says `security: []` in its schema. */
-    readonly scope?: Scope;
+    /**
+     * The scope that the API key of a request needs, or several of which one is enough. A route without one says
+     * `security: []` in its schema.
+     */
+    readonly scope?: Scope | readonly Scope[];
   }
 }
 
@@ -21,8 +24,10 @@ export function checkScopes(
 ): void {
   app.addHook('onRoute', (route) => {
     const { url, schema, config, onRequest = [] } = route;
-    if (config?.scope) route.onRequest = [authenticator.check(config.scope), ...[onRequest].flat()];
-    else if (!schema?.hide && schema?.security?.length !== 0) {
+    if (config?.scope) {
+      const scopes = [config.scope].flat();
+      route.onRequest = [authenticator.check(scopes), ...[onRequest].flat()];
+    } else if (!schema?.hide && schema?.security?.length !== 0) {
       throw new Error(`the route ${url} has no scope`);
     }
   });

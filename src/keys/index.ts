@@ -2,7 +2,9 @@
  * The path of one key, where the stages meet: `generate.ts` is the data path, `validate.ts` the way back. This folder
  * decides about single keys and generators. Threads, queues and the ledger's database belong to `service/`.
  */
+
 export { answerDigest } from './answer-digest.ts';
+export { formatDeliveryId, parseDeliveryId } from './delivery-id.ts';
 export { EVIDENCE_TESTS, evidenceLabels } from './evidence-suite.ts';
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';
@@ -19,8 +21,10 @@ export {
 export { type Defect, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
   type BatchTooLarge,
+  deliveredUntilMs,
   type Evidence,
   type GenerateOutcome,
+  type KeyDelivery,
   type KeyFacts,
   type KeyOrder,
   type KeyRequest,

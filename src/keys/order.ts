@@ -2,7 +2,13 @@
 import type { Recipient, SealedKey } from '#sealing';
 import type { ComplianceLevel, Gate, Grade, SuiteReport } from '#sp800-22';
 import type { SourceName } from '../entropy/index.ts';
-import type { QuotaExceeded, RecordedEvidence, StreamCounts, Usage } from '../ledger/index.ts';
+import type {
+  DeliveryRefused,
+  QuotaExceeded,
+  RecordedEvidence,
+  StreamCounts,
+  Usage,
+} from '../ledger/index.ts';
 import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
 import type { KeyReceipt } from './key-receipt.ts';
@@ -146,6 +152,30 @@ export interface KeyRequest {
   readonly sealTo: readonly SealTo[] | null;
   /** Null without an `Idempotency-Key`. */
   readonly idempotency: Idempotency | null;
+  /** Null for keys that no recipient fetches here. With it, all recipients are named. */
+  readonly delivery: KeyDelivery | null;
+}
+
+/** Names the deliveries of keys, as their sealed copies state them. */
+export interface DeliveryNames {
+  /** UUIDs of 16 bytes, one for each key. */
+  readonly ids: readonly Uint8Array[];
+  /** 32 bytes of the caller; null without. */
+  readonly context: Uint8Array | null;
+}
+
+/** Keeps a sealed copy of each key for each recipient. */
+export interface KeyDelivery extends DeliveryNames {
+  readonly forMs: number;
+}
+
+/** Returns when the copies of a request expire: no later than its keys. */
+export function deliveredUntilMs(
+  { order: { expiresMs }, delivery }: Pick<KeyRequest, 'order' | 'delivery'>,
+  atMs: number,
+): number {
+  const endMs = atMs + (delivery?.forMs ?? 0);
+  return expiresMs === null ? endMs : Math.min(endMs, expiresMs);
 }
 
 /** Most keys of one request. */
@@ -208,6 +238,7 @@ export type GenerateOutcome =
   /** Nothing can be sealed to the public key at this place of `sealTo`. `problem` is one sentence. */
   | { readonly kind: 'invalid_public_key'; readonly index: number; readonly problem: string }
   | BatchTooLarge
+  | DeliveryRefused
   | QuotaExceeded;
 
 export interface BatchTooLarge {

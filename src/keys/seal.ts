@@ -12,8 +12,9 @@ import {
 } from '#sealing';
 import { encodeBase64 } from '#tlog';
 import { formatTimestamp } from '../clock.ts';
-import type { RowSeal } from '../ledger/index.ts';
+import type { RowDelivery, RowSeal } from '../ledger/index.ts';
 import { toRowSeal } from '../ledger/row-seals.ts';
+import { formatDeliveryId } from './delivery-id.ts';
 import { NODE_PRIMITIVES } from './hpke-node.ts';
 import { keyCommitment, wipeKey } from './key-receipt.ts';
 import type { Answered, GeneratedKey, SecurityLevel } from './order.ts';
@@ -33,6 +34,7 @@ interface SealingFacts {
   /** The row's time: when the request was accepted, in ms. */
   readonly createdMs: number;
   readonly securityLevel: SecurityLevel;
+  readonly delivery: RowDelivery;
 }
 
 /** Nothing can be sealed to one of the recipients. The message is one sentence for the caller. */
@@ -60,7 +62,7 @@ export function sealerTo(recipient: Recipient, index: number): Promise<Sealer> {
 export async function sealKey(
   generated: GeneratedKey,
   sealers: readonly Sealer[],
-  { service, createdMs, securityLevel }: SealingFacts,
+  { service, createdMs, securityLevel, delivery }: SealingFacts,
 ): Promise<SealedMaterial> {
   const { key, opening, hashProof, answerDigest: _, ...rest } = generated;
   try {
@@ -82,33 +84,47 @@ export async function sealKey(
       const fits = content !== null && fitsCommitment(content, rest.keyIdText, committed);
       if (!fits || content.hashProof !== hashProof) throw new AlteredKeyError();
     };
-    const order = { header, key, opening, hashProof, inspect, copies: copiesFor(sealers) };
+    const order = {
+      header,
+      key,
+      opening,
+      hashProof,
+      inspect,
+      copies: copiesFor(sealers, delivery),
+    };
     const sealed: Sealed[] = [];
     for (const [i, sealer] of sealers.entries()) {
       sealed.push(await refusingAt(i, sealer.seal(order)));
     }
-    return { ...rest, sealedKeys: sealed.map(({ sealedKey }) => sealedKey), seal: sealOf(sealed) };
+    const sealedKeys = sealed.map(({ sealedKey }) => sealedKey);
+    return { ...rest, sealedKeys, seal: sealOf(sealed, delivery) };
   } finally {
     wipeKey({ key, opening });
   }
 }
 
-/** Returns what the headers of several copies have in common; undefined for one recipient. */
-function copiesFor(sealers: readonly Sealer[]): Copies | undefined {
-  if (sealers.length < 2) return undefined;
+/** Returns what the headers of the copies have in common; undefined for one recipient without a delivery. */
+function copiesFor(
+  sealers: readonly Sealer[],
+  { deliveryId, deliveryContext: context }: RowDelivery,
+): Copies | undefined {
+  if (sealers.length < 2 && deliveryId === null) return undefined;
   return {
     recipients: sealers.map(({ thumbprint }) => encodeBase64(thumbprint)),
-    delivery: null,
+    delivery: deliveryId && {
+      id: formatDeliveryId(deliveryId),
+      context: context && encodeBase64(context),
+    },
   };
 }
 
-function sealOf(sealed: readonly Sealed[]): RowSeal {
+function sealOf(sealed: readonly Sealed[], delivery: RowDelivery): RowSeal {
   const [first, ...others] = sealed.map(({ thumbprint, digest }) => ({
     recipient: thumbprint,
     digest,
   }));
   if (first === undefined) throw new TypeError('"sealers" expected at least one, got none');
-  return toRowSeal([first, ...others]);
+  return toRowSeal([first, ...others], delivery);
 }
 
 async function refusingAt<T>(index: number, work: Promise<T>): Promise<T> {

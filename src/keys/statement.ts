@@ -24,10 +24,12 @@ import type {
   RecordedEvidence,
   RecordedReceipt,
   RecordedRow,
+  RowDelivery,
   RowSeal,
 } from '../ledger/index.ts';
 import { type KeyColumn, RECORDED_COLUMNS } from '../ledger/key-columns.ts';
-import { sealsOf } from '../ledger/row-seals.ts';
+import { isShared, sealsOf } from '../ledger/row-seals.ts';
+import { formatDeliveryId } from './delivery-id.ts';
 import { formatKeyId } from './key-id.ts';
 import { parseSources } from './sources-text.ts';
 
@@ -61,23 +63,29 @@ function canonicalKeyStatement(
   keyId = formatKeyId(record.keyId),
 ): string {
   const receipt = receiptOf(record);
-  const isSeveral = (record.sealed?.further ?? null) !== null;
+  const shared = record.sealed !== null && isShared(record.sealed) ? record.sealed : null;
   return (
-    `{${isSeveral ? '"delivery":null,' : ''}"evidence":${record.evidence ? canonicalEvidence(record.evidence) : null}` +
+    `{${shared ? `"delivery":${canonicalDelivery(shared)},` : ''}"evidence":${record.evidence ? canonicalEvidence(record.evidence) : null}` +
     `,"key_commitment":"${base64(receipt.keyCommitment)}"` +
     `,"key_id":"${keyId}"` +
     `,"modulation":${quoted(record.modulation)}` +
     `,"row_digest":"${hash('sha256', canonicalRow(record, keyId), 'base64')}"` +
     `,"salt":"${base64(receipt.salt)}"` +
-    (record.sealed && isSeveral ? canonicalSeals(record.sealed) : canonicalSeal(record.sealed)) +
+    (shared ? canonicalSeals(shared) : canonicalSeal(record.sealed)) +
     `,"security_level":${record.securityLevel}` +
     `,"security_strength_bits":${receipt.strengthBits}` +
     `,"service":${quoted(origin)}` +
     `,"software":${quoted(receipt.software)}` +
     `,"sources":[${canonicalSources(receipt.sources)}]` +
     `,"time":"${formatTimestamp(record.createdMs)}"` +
-    `,"type":"${isSeveral ? KEY_STATEMENT_V2 : KEY_STATEMENT}"}`
+    `,"type":"${shared ? KEY_STATEMENT_V2 : KEY_STATEMENT}"}`
   );
+}
+
+function canonicalDelivery({ deliveryId, deliveryContext: context }: RowDelivery): string {
+  if (deliveryId === null && context === null) return 'null';
+  const id = deliveryId ? formatDeliveryId(deliveryId) : '';
+  return `{"context":${context ? `"${base64(context)}"` : null},"id":"${id}"}`;
 }
 
 /** The members of a key in plaintext, or for one recipient. */

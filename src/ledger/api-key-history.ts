@@ -44,6 +44,7 @@ const SETTINGS = [
   ['rate_per_second', 'ratePerSecond'],
   ['burst', 'burst'],
   ['monthly_limit', 'monthlyLimit'],
+  ['recipients', 'recipients'],
 ] as const;
 
 /** The settings that the deletion of the account erases. */

@@ -9,12 +9,13 @@ import type { AuditRecord } from './log-store.ts';
 import type { Usage } from './usage.ts';
 
 /** What an API key may be used for. */
-export const SCOPES = ['generate', 'validate', 'read'] as const;
+export const SCOPES = ['generate', 'validate', 'read', 'receive'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Most characters of a name, and most address ranges. */
+/** Most characters of a name, most address ranges, and most recipients. */
 export const MAX_API_KEY_NAME = 64;
 export const MAX_ADDRESS_RANGES = 16;
+export const MAX_API_KEY_RECIPIENTS = 16;
 
 /** What an API key restricts. Null stands for no restriction by the API key. */
 interface ApiKeyRestrictions {
@@ -24,6 +25,8 @@ interface ApiKeyRestrictions {
   readonly expiresMs: number | null;
   /** Ranges that `parseAddressRange` reads: addresses that may use the API key. */
   readonly addressRanges: readonly string[] | null;
+  /** Names of recipients for which the API key may receive, with the scope `receive`. */
+  readonly recipients: readonly string[] | null;
   /** Limits below those of the plan. The lower one counts. */
   readonly ratePerSecond: number | null;
   readonly burst: number | null;
@@ -41,6 +44,7 @@ const NO_SETTINGS: ApiKeySettings = {
   scopes: null,
   expiresMs: null,
   addressRanges: null,
+  recipients: null,
   ratePerSecond: null,
   burst: null,
   monthlyLimit: null,
@@ -117,18 +121,18 @@ export interface ApiKeyStore {
 }
 
 /** The columns of `api_keys` that hold settings, in both stores. */
-export const SETTING_COLUMNS = `name, scopes, expires_ms, address_ranges, rate_per_second, burst, monthly_limit`;
+export const SETTING_COLUMNS = `name, scopes, expires_ms, address_ranges, rate_per_second, burst, monthly_limit, recipients`;
 
 /** Selects what `toApiKeyRecord` reads. Quoted names keep their capitals in PostgreSQL. */
 export const SELECT_API_KEYS = `SELECT api_key_id AS "apiKeyId", account_id AS "accountId", hint,
     created_ms AS "createdMs", revoked_ms AS "revokedMs", name, scopes, expires_ms AS "expiresMs",
-    address_ranges AS "addressRanges", rate_per_second AS "ratePerSecond", burst,
+    address_ranges AS "addressRanges", recipients, rate_per_second AS "ratePerSecond", burst,
     monthly_limit AS "monthlyLimit", last_used_hour AS "lastUsedHour", replaced_by AS "replacedBy"
   FROM api_keys`;
 
 /** What a principal's query selects for `toRules`, from `api_keys` and `api_key_usage`. */
 export const RULE_COLUMNS = `api_keys.scopes, api_keys.expires_ms AS "expiresMs",
-    api_keys.address_ranges AS "addressRanges", api_keys.rate_per_second AS "ratePerSecond", api_keys.burst,
+    api_keys.address_ranges AS "addressRanges", api_keys.recipients, api_keys.rate_per_second AS "ratePerSecond", api_keys.burst,
     api_keys.monthly_limit AS "monthlyLimit", coalesce(api_keys.counter_id, api_keys.api_key_id) AS "counterId",
     coalesce(api_key_usage.used, 0) AS "apiKeyUsed", api_keys.last_used_hour AS "lastUsedHour"`;
 
@@ -136,12 +140,13 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Returns the values of `SETTING_COLUMNS`. */
 export function settingValues(settings: Partial<ApiKeySettings>): (string | number | null)[] {
-  const { name, scopes, expiresMs, addressRanges, ratePerSecond, burst, monthlyLimit } = {
-    ...NO_SETTINGS,
-    ...settings,
-  };
+  const all = { ...NO_SETTINGS, ...settings };
+  const { name, scopes, expiresMs, addressRanges, recipients, ratePerSecond, burst } = all;
   const list = (items: readonly string[] | null) => items?.join(',') ?? null;
-  return [name, list(scopes), expiresMs, list(addressRanges), ratePerSecond, burst, monthlyLimit];
+  return [
+    ...[name, list(scopes), expiresMs, list(addressRanges), ratePerSecond, burst],
+    ...[all.monthlyLimit, list(recipients)],
+  ];
 }
 
 /** Reports whether an API key has a rule, which older programs do not know. A name is none. */
@@ -154,13 +159,14 @@ export function toApiKeyRecord(row: Row): ApiKeyRecord {
     ...(row as unknown as ApiKeyRecord),
     scopes: listOf(row.scopes) as readonly Scope[] | null,
     addressRanges: listOf(row.addressRanges),
+    recipients: listOf(row.recipients),
   };
 }
 
 /** Returns the rules of an API key; null if it has none. `month` is that of the usage. */
 export function toRules(row: Row, month: number): ApiKeyRules | null {
-  const { scopes, expiresMs, addressRanges, ratePerSecond, burst, monthlyLimit } = row;
-  const all = [scopes, expiresMs, addressRanges, ratePerSecond, burst, monthlyLimit];
+  const { scopes, expiresMs, addressRanges, recipients, ratePerSecond, burst, monthlyLimit } = row;
+  const all = [scopes, expiresMs, addressRanges, recipients, ratePerSecond, burst, monthlyLimit];
   if (all.every((value) => value === null)) return null;
   const numberOf = (value: unknown) => (value === null ? null : Number(value));
   const limit = numberOf(monthlyLimit);
@@ -169,6 +175,7 @@ export function toRules(row: Row, month: number): ApiKeyRules | null {
     scopes: listOf(scopes) as readonly Scope[] | null,
     expiresMs: numberOf(expiresMs),
     addressRanges: listOf(addressRanges),
+    recipients: listOf(recipients),
     ratePerSecond: numberOf(ratePerSecond),
     burst: numberOf(burst),
     monthly: limit === null ? null : { counterId, limit },
@@ -184,6 +191,17 @@ function listOf(text: unknown): readonly string[] | null {
 export function isScopeList(text: string): boolean {
   const given = text.split(',');
   return text !== '' && text === SCOPES.filter((scope) => given.includes(scope)).join(',');
+}
+
+/** Reports whether a text is a list of different names of recipients. */
+export function isRecipientList(text: string): boolean {
+  const given = text.split(',');
+  const isName = (one: string) => one !== '' && one.length <= 200;
+  return (
+    given.length <= MAX_API_KEY_RECIPIENTS &&
+    new Set(given).size === given.length &&
+    given.every(isName)
+  );
 }
 
 /** Reports whether a text is a list of address ranges. */

@@ -5,7 +5,10 @@ import { LATENCY_BUCKETS } from './latency.ts';
 export type Value = string | number | boolean | Uint8Array | null;
 
 /** What only later programs know, in the order of their schemas. */
-export const NOVELTIES = ['sealing', 'records', 'api_keys', 'accounts', 'several'] as const;
+export const NOVELTIES = [
+  ...(['sealing', 'records', 'api_keys', 'accounts'] as const),
+  ...(['several', 'deliveries'] as const),
+] as const;
 export type Novelty = (typeof NOVELTIES)[number];
 
 export interface Column {

@@ -16,10 +16,28 @@ export {
   type ApiKeySettings,
   MAX_ADDRESS_RANGES,
   MAX_API_KEY_NAME,
+  MAX_API_KEY_RECIPIENTS,
   SCOPES,
   type Scope,
 } from './api-keys.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
+export {
+  BOX_LIMITS,
+  BOX_STATES,
+  type BoxLimits,
+  COPY_STATES,
+  type CopyAction,
+  type CopyOrder,
+  type CopyPage,
+  type CopyQuery,
+  type CopyState,
+  type DeliveryOrder,
+  type DeliveryRecord,
+  type DeliveryRefusal,
+  type TakenCopy,
+  type WaitingQuery,
+  type WithdrawnDeliveries,
+} from './deliveries.ts';
 export type { LedgerIdentity } from './identity.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export {
@@ -45,6 +63,7 @@ export type {
   RecordedEvidence,
   RecordedReceipt,
   RecordedRow,
+  RowDelivery,
   RowReceipt,
   RowSeal,
 } from './ledger-row.ts';
@@ -83,6 +102,7 @@ export {
 } from './open.ts';
 export type { Quotas } from './quota-decision.ts';
 export type { RecordedKey } from './recorded-key.ts';
+export { NO_DELIVERY } from './row-seals.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore } from './sqlite/store.ts';
@@ -93,6 +113,7 @@ export type {
   AccountStore,
   AnswerQuery,
   CommitOutcome,
+  DeliveryRefused,
   FailedRequest,
   IdempotencyRecord,
   KeyEvidence,

@@ -119,6 +119,8 @@ const KEY_COLUMNS: Readonly<Record<Place, KeyColumn>> = {
     ...known('several', bytesUpTo('further_seals', SEAL_BYTES, MAX_FURTHER_SEALS)),
     digest: 'never',
   },
+  'sealed.deliveryId': { ...known('deliveries', bytes('delivery_id', 16)), digest: 'never' },
+  'sealed.deliveryContext': { ...nullable(bytes('delivery_context', 32)), digest: 'never' },
 };
 
 interface PlacedColumn extends KeyColumn {

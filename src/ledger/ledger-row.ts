@@ -32,13 +32,21 @@ export interface LedgerRow {
 }
 
 /** The recipients of a sealed key and the digests of what was sent. Independent of a log. */
-export interface RowSeal {
+export interface RowSeal extends RowDelivery {
   /** Thumbprint of the first recipient: SHA-256 of the public key, 32 bytes. */
   readonly recipient: Uint8Array;
   /** SHA-256 of encapsulation and ciphertext for the first recipient, 32 bytes. */
   readonly digest: Uint8Array;
   /** Thumbprint and digest, 64 bytes, of each further recipient; null without one. `sealsOf` splits it. */
   readonly further: Uint8Array | null;
+}
+
+/** The delivery of a sealed key: what the sealed copies and the statement say of it. Null without one. */
+export interface RowDelivery {
+  /** A UUID, 16 bytes. */
+  readonly deliveryId: Uint8Array | null;
+  /** 32 bytes that the caller gave; null without. */
+  readonly deliveryContext: Uint8Array | null;
 }
 
 /** The ledger's record of the evidence for a validated key. */

@@ -6,6 +6,7 @@
  * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
 import type { ApiKeyLimit } from './api-keys.ts';
+import type { DeliveryRefusal } from './deliveries.ts';
 import type { CommitOutcome, MeteredRequest, StoredAnswer } from './store.ts';
 import { tighterUsage, type Usage } from './usage.ts';
 
@@ -37,6 +38,8 @@ interface Facts {
   readonly apiKeyCounter?: ApiKeyCounter | undefined;
   /** The answer of an earlier request with the same `Idempotency-Key`; null without one. */
   readonly answer: StoredAnswer | null;
+  /** Returns why the keys cannot be delivered; null if they can, or need not. Not called for a request that is replayed or refused. */
+  refuseDelivery(): DeliveryRefusal | null;
   /**
    * Writes the request's rows and its record. Returns false, and writes nothing, if the ledger already holds one
    * of the commitments. Not called for a request that is replayed or refused.
@@ -45,7 +48,8 @@ interface Facts {
 }
 
 /**
- * Decides one request and counts it: a replay first, then plan and quota, then the limit of the API key, then a repeated key.
+ * Decides one request and counts it: a replay first, then plan and quota, then the limit of the API key, then its deliveries,
+ * then a repeated key.
  */
 export function decide(
   counter: Counter,
@@ -70,6 +74,8 @@ export function decide(
   if (limit && apiKeyCounter && apiKeyCounter.used + units > limit.limit) {
     return { kind: 'quota_exceeded', usage: limitUsage(month, limit, apiKeyCounter) };
   }
+  const refusal = facts.refuseDelivery();
+  if (refusal) return { kind: 'delivery_refused', refusal };
   if (!facts.record()) return { kind: 'repeated_key' };
   counter.used = used + units;
   if (apiKeyCounter) apiKeyCounter.used += units;

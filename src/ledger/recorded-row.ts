@@ -119,14 +119,24 @@ export function toVerdict(row: Row): Omit<RecordedEvidence, 'pValues'> | null {
 }
 
 /** The columns of `toRecipients`. */
-export const SEAL_PLACES = ['sealed.recipient', 'sealed.digest', 'sealed.further'] as const;
+export const SEAL_PLACES = [
+  ...(['sealed.recipient', 'sealed.digest', 'sealed.further'] as const),
+  ...(['sealed.deliveryId', 'sealed.deliveryContext'] as const),
+] as const;
 
 /** A row with only some of these columns, which no server writes, has a seal too: its statement then is not the logged one. */
 function toRowSeal(row: Row): RowSeal | null {
-  const [recipient, digest, further] = SEAL_PLACES.map((place) => row[place] as Uint8Array | null);
-  if (!recipient && !digest && !further) return null;
+  const columns = SEAL_PLACES.map((place) => row[place] as Uint8Array | null);
+  if (columns.every((one) => !one)) return null;
+  const [recipient, digest, further, deliveryId, deliveryContext] = columns;
   const none = new Uint8Array(0);
-  return { recipient: recipient ?? none, digest: digest ?? none, further: further ?? null };
+  return {
+    recipient: recipient ?? none,
+    digest: digest ?? none,
+    further: further ?? null,
+    deliveryId: deliveryId ?? null,
+    deliveryContext: deliveryContext ?? null,
+  };
 }
 
 /** Returns the thumbprints of a key's recipients, in the order of the request; none for a key in plaintext. */

@@ -9,6 +9,7 @@ import type { Commitment } from '../proof/index.ts';
 import type { AccountChange, AccountChangeOutcome, AccountMarks } from './account-states.ts';
 import type { ApiKeyLimit, ApiKeyRules, ApiKeyStore } from './api-keys.ts';
 import type { ClockReading } from './clock-check.ts';
+import type { DeliveryOrder, DeliveryRefusal, DeliveryStore } from './deliveries.ts';
 import type { LedgerIdentity } from './identity.ts';
 import type { KeyRecordStore } from './key-records.ts';
 import type { LatencyCounts } from './latency.ts';
@@ -39,6 +40,8 @@ export interface MeteredRequest {
   readonly idempotency: IdempotencyRecord | null;
   /** Absent for an API key without a monthly limit. */
   readonly apiKeyLimit?: ApiKeyLimit | undefined;
+  /** Absent for keys that are not delivered. */
+  readonly delivery?: DeliveryOrder | undefined;
 }
 
 /** The part of a request that a retry with the same `Idempotency-Key` needs. The commit stores it. */
@@ -88,11 +91,18 @@ export interface QuotaExceeded {
   readonly usage: Usage;
 }
 
+/** The keys cannot be delivered. Nothing was written or counted. */
+export interface DeliveryRefused {
+  readonly kind: 'delivery_refused';
+  readonly refusal: DeliveryRefusal;
+}
+
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly usage: Usage }
   | QuotaExceeded
   /** An earlier request with the same `Idempotency-Key` was committed. Nothing was written or counted. */
   | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
+  | DeliveryRefused
   /** The ledger already holds one of the commitments: the generator has repeated a key. Nothing was written. */
   | { readonly kind: 'repeated_key' }
   /** Another session keeps a row of the account locked (PostgreSQL). Nothing was written: try it with a later batch. */
@@ -265,7 +275,7 @@ export interface AccountStore extends ApiKeyStore {
   findAccount(accountId: string): Promise<AccountRecord | null>;
   /**
    * Changes the state of an account, with its audit record, if `after` is the record of the last change. A deletion is
-   * final: it erases the name, revokes all API keys, erases their names and address ranges, and removes all recipients. The first change makes programs that do
+   * final: it erases the name, revokes all API keys, erases their names and address ranges, and removes all recipients with their boxes. The first change makes programs that do
    * not know states refuse the ledger.
    */
   changeAccountState(change: AccountChange, audit: AuditRecord): Promise<AccountChangeOutcome>;
@@ -280,7 +290,7 @@ export interface AccountStore extends ApiKeyStore {
   setSealedOnly(accountId: string, rule: SealedOnly, audit?: AuditRecord | null): Promise<boolean>;
   /** Adds a recipient. Changes nothing unless it returns `added`. */
   addRecipient(record: RecipientRecord, audit?: AuditRecord | null): Promise<RecipientAddition>;
-  /** Returns false if the account has no recipient of this name. */
+  /** Removes a recipient, and the copies of its box. Returns false if the account has no recipient of this name. */
   removeRecipient(accountId: string, name: string, audit?: AuditRecord | null): Promise<boolean>;
   /** Returns the recipients of one account, or all, by account and name. */
   listRecipients(accountId?: string): Promise<RecipientRecord[]>;
@@ -309,7 +319,7 @@ export interface AccountStore extends ApiKeyStore {
   close(): Promise<void>;
 }
 
-export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore {
+export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore, DeliveryStore {
   /** The host of PostgreSQL in use, as in its address; null with SQLite, and while no host can be used. */
   readonly host: string | null;
   /** Reads which ledger this is, for other connections of this process. Rejects with `foreign_ledger` if it is another one than before. */
@@ -319,7 +329,7 @@ export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore {
    * account's counter and writes all its rows, or is replayed or refused and leaves nothing. Requests are decided
    * in order, so the last places of a quota go to the first that fit, and of two requests with one
    * `Idempotency-Key` the first commits. Each is judged for a replay, then by its quota and the limit of its API key, then
-   * for repeated keys. The usage of an outcome is the tighter one of the two.
+   * by its deliveries, then for repeated keys. The usage of an outcome is the tighter one of the two.
    */
   commit(
     requests: readonly MeteredRequest[],
@@ -368,8 +378,8 @@ export interface LedgerStore extends AccountStore, LogStore, KeyRecordStore {
    */
   acceptClock(clock: Clock): Promise<void>;
   /**
-   * Does the daily upkeep, safe to repeat: creates months ahead, removes traces of servers that are gone and
-   * expired idempotency records, and with SQLite compares the clock and remembers the result.
+   * Does the daily upkeep, safe to repeat: creates months ahead, removes traces of servers that are gone, expired
+   * idempotency records and expired copies, and with SQLite compares the clock and remembers the result.
    */
   maintain(clock: Clock): Promise<void>;
   /**

@@ -3,7 +3,7 @@
  * value for rows from older files; one of `ledger` is a line of `key-columns.ts`.
  */
 import { ERASED_NAME } from './account-states.ts';
-import { isRangeList, isScopeList, MAX_API_KEY_NAME } from './api-keys.ts';
+import { isRangeList, isRecipientList, isScopeList, MAX_API_KEY_NAME } from './api-keys.ts';
 import {
   bytes,
   bytesUpTo,
@@ -27,6 +27,7 @@ import {
   token,
   type Value,
 } from './column-kinds.ts';
+import { COPY_STATES, type CopyState, isInBox } from './deliveries.ts';
 import { DEFINITION, LEDGER_COLUMNS, P_VALUES, P_VALUES_LENGTHS } from './key-columns.ts';
 import { REVOCATION_REASONS, REVOKED_STATES } from './key-records.ts';
 import { SEALED_ONLY } from './store.ts';
@@ -59,10 +60,16 @@ const MAX_KEYS = 1_000;
 /** Columns of `ledger` that are set together, by position: of a receipt, and of a sealed key. */
 const RECEIPT = positionsOf('key_commitment', 'software_id');
 const SEAL = positionsOf('sealed_to', 'sealed_digest');
-const [FURTHER] = positionsOf('further_seals', 'further_seals');
+const SHARED = positionsOf('further_seals', 'delivery_context');
 
 /** Columns of `key_states` that are set together, by position: those of a revocation. */
 const REVOCATION = [5, 9] as const;
+
+/** Limit of a sealed key as a JSON text: with `ML-KEM-1024` and eight recipients it has some 5,000 characters. */
+const MAX_SEALED_KEY = 16_384;
+
+/** Columns of `delivery_copies` from `state` on, by position. */
+const COPY = [4, 9] as const;
 
 /** Columns of `accounts` that hold the state, by position. */
 const STATE = [6, 9] as const;
@@ -134,6 +141,7 @@ export const TABLES = {
       nullable(integer('last_used_hour', INT32_MAX)),
       nullable(id('replaced_by')),
       nullable(id('counter_id')),
+      known('deliveries', matching('recipients', isRecipientList, 'a list of names')),
     ],
   },
   usage: {
@@ -167,9 +175,12 @@ export const TABLES = {
       }
       const [sealedTo] = row.slice(...SEAL);
       if (isTorn(row.slice(...SEAL))) return 'only one of sealed_to and sealed_digest is set';
-      if (sealedTo === null && row[FURTHER] !== null)
-        return 'further_seals is set without sealed_to';
-      return undefined;
+      const [further, deliveryId, context] = row.slice(...SHARED);
+      if (sealedTo === null && further !== null) return 'further_seals is set without sealed_to';
+      if (sealedTo === null && deliveryId !== null) return 'delivery_id is set without sealed_to';
+      return deliveryId === null && context !== null
+        ? 'delivery_context is set without delivery_id'
+        : undefined;
     },
   },
   validated_keys: {
@@ -303,6 +314,40 @@ export const TABLES = {
     keyLength: 2,
     since: 5,
     columns: [id('api_key_id'), integer('month', INT32_MAX), integer('used')],
+  },
+  deliveries: {
+    keyLength: 2,
+    since: 6,
+    columns: [
+      id('account_id'),
+      { ...bytes('delivery_id', 16), absent: null, needs: 'deliveries' },
+      KEY_ID,
+      integer('until_ms', TIME_MAX),
+    ],
+  },
+  delivery_copies: {
+    keyLength: 3,
+    since: 6,
+    weight: WIDE,
+    columns: [
+      id('account_id'),
+      bytes('delivery_id', 16),
+      text('recipient', 200),
+      KEY_ID,
+      oneOf('state', COPY_STATES),
+      integer('until_ms', TIME_MAX),
+      nullable(integer('received_ms', TIME_MAX)),
+      integer('size', INT32_MAX),
+      nullable(text('sealed_key', MAX_SEALED_KEY)),
+    ],
+    misfit: (row) => {
+      const [state, , , size, sealedKey] = row.slice(...COPY);
+      const holds = sealedKey !== null;
+      if (isInBox(state as CopyState) !== holds) return 'sealed_key does not fit state';
+      return holds && String(sealedKey).length !== size
+        ? 'size is not that of sealed_key'
+        : undefined;
+    },
   },
 } as const satisfies Record<string, Table>;
 

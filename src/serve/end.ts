@@ -73,6 +73,8 @@ export async function endServer(
   lifecycle.draining = true;
   supervisor.stopping();
   logger.info({ signal }, 'draining');
+  // Long polls would hold the listener for half a minute.
+  service.deliveries.endWaits();
   integrity?.stop();
   readiness.stop();
   await Promise.all([

@@ -37,6 +37,7 @@ export async function startService(
       sources,
       secret,
       suiteWorkers: config.suiteWorkers,
+      boxLimits: config.boxLimits,
       ...(threads && { threads }),
       log,
       onLogNotice: (notice) => logNotice(logger, notice),

@@ -3,6 +3,7 @@
  *
  * - `requests/` from the checks of a request for keys to its answer, with the queue of the key worker
  * - `suite/` the pool of suite workers and its queue
+ * - `deliveries/` boxes of recipients, and requests that wait for a copy
  * - `access/` API keys; `reading/` what changes nothing; `ledger/` the state of the ledger and of the clock
  * - `log/` the transparency log; `secret/` the master secret
  * - `threads/` the code of the workers, their start and their messages

@@ -8,7 +8,7 @@ import type { StreamCounts } from '../ledger/index.ts';
 
 /**
  * Queues, in this order: for the key worker, for a suite worker, for batches in suite workers, for look-ups of API keys, for
- * an account's sums since a time, for other statistics of an account, for receipts and tiles of the log.
+ * an account's sums since a time, for other statistics of an account, for a copy in a box, for receipts and tiles of the log.
  */
 export const QUEUE_NAMES = [
   'keys',
@@ -17,6 +17,7 @@ export const QUEUE_NAMES = [
   'lookups',
   'activity',
   'statistics',
+  'long_polls',
   'log',
 ] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { SourceEvent, SourceName } from '../entropy/index.ts';
 import type { Defect, FailedVerdict } from '../keys/latch.ts';
-import type { ClockReading, Quotas, StoreLocation } from '../ledger/index.ts';
+import type { BoxLimits, ClockReading, Quotas, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { LedgerStatus } from './ledger/watch.ts';
 import type { LogNotice } from './log/notices.ts';
@@ -15,6 +15,8 @@ export interface KeyServiceOptions {
   readonly store: StoreLocation;
   /** Monthly quotas by plan. */
   readonly quotas: Quotas;
+  /** Limits of the box of each recipient. Default: those of the configuration's defaults. */
+  readonly boxLimits?: BoxLimits;
   readonly sources: ServiceSources;
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;

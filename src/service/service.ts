@@ -24,8 +24,10 @@ import type {
   SeriesQuery,
   Usage,
 } from '../ledger/index.ts';
+import { BOX_LIMITS } from '../ledger/index.ts';
 import { ApiKeyCache, type Found } from './access/api-key-cache.ts';
 import { ApiKeyUses } from './access/api-key-uses.ts';
+import { Deliveries } from './deliveries/deliveries.ts';
 import { ClockWatch } from './ledger/clock-watch.ts';
 import { LedgerWatch } from './ledger/watch.ts';
 import { absentLog, type LogApi } from './log/api.ts';
@@ -61,6 +63,8 @@ export class KeyService {
   readonly log: LogApi;
   /** The keys of each account. */
   readonly records: KeyRecords;
+  /** The boxes of its recipients. */
+  readonly deliveries: Deliveries;
   readonly #options: KeyServiceOptions;
   /** The key worker, the statistics worker, and the suite workers that have joined. */
   readonly #workers: Worker[];
@@ -119,7 +123,10 @@ export class KeyService {
     this.#lateness = new SuiteLateness(options.onSuiteLate);
     this.#pool = new SuitePool(latch, { ...options, observer }, this.#lateness);
     this.#statistics = new Statistics(statisticsWorker, observer);
-    this.records = new KeyRecords(this.#statistics, (task) => this.#submit(task));
+    const submit = (task: KeyTask) => this.#submit(task);
+    this.records = new KeyRecords(this.#statistics, submit);
+    const { clock } = options;
+    this.deliveries = new Deliveries({ statistics: this.#statistics, submit, clock, observer });
     this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, this.#lateness);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
@@ -150,6 +157,8 @@ export class KeyService {
       halt: () => this.#serviceLog?.halt ?? null,
       metered: this.#metered,
       observer,
+      boxLimits: options.boxLimits ?? BOX_LIMITS,
+      onDelivered: (accountId, recipients) => this.deliveries.noteDelivered(accountId, recipients),
     });
     for (const worker of this.#workers) this.#watch(worker);
     this.#join(suiteWorker);
@@ -313,6 +322,7 @@ export class KeyService {
         { name: 'batches', ...this.#pool.batchLoad },
         { name: 'lookups', ...this.#apiKeys.load },
         ...this.#statistics.loads,
+        this.deliveries.load,
         ...(this.#serviceLog ? [this.#serviceLog.load] : []),
       ],
       generators: generators.length,

@@ -10,6 +10,7 @@ export type KeyApi = Pick<
   KeyService,
   | 'authenticate'
   | 'checkReadiness'
+  | 'deliveries'
   | 'generate'
   | 'load'
   | 'log'
@@ -67,6 +68,10 @@ export class StartingService implements KeyApi {
 
   get log(): LogApi {
     return this.#service?.log ?? STARTING_LOG;
+  }
+
+  get deliveries(): KeyApi['deliveries'] {
+    return this.#get().deliveries;
   }
 
   get records(): KeyApi['records'] {

@@ -194,7 +194,7 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
       name: 'phm_queue_waiting',
       help: 'Work waiting in a queue',
       meaning:
-        'Work in `keys`, `suite` (single keys; four sealed ones without validation count as one), `batches` (in jobs of 5 ms), `lookups` (unknown API keys), `activity`, `statistics`, `log`',
+        'Work in `keys`, `suite` (single keys; four sealed ones without validation count as one), `batches` (in jobs of 5 ms), `lookups` (unknown API keys), `activity`, `statistics`, `long_polls` ([lists that wait](deliveries.md#lists-that-wait)), `log`',
       labelNames: ['queue'],
       read: () => load().queues.map(({ name, waiting }) => [{ queue: name }, waiting]),
     },

@@ -106,7 +106,7 @@ describe('phm api-key issue', () => {
     const { hint, created_at: createdAt, ...rest } = row;
     assert.deepEqual(rest, {
       ...{ api_key_id: id, account_id: account, state: 'active', ...SET },
-      ...{ last_used_hour: null, replaced_by: null, revoked_at: null },
+      ...{ recipients: null, last_used_hour: null, replaced_by: null, revoked_at: null },
     });
     const [record] = await auditsOf(id);
     assert.equal(record?.action, 'api_key_issued');
@@ -157,12 +157,12 @@ describe('phm api-key issue', () => {
   it('restricts nothing without options', async () => {
     const { api_key_id: id } = await issue();
     const row = await rowOf(id);
-    assert.deepEqual(row.scopes, ['generate', 'validate', 'read']);
+    assert.deepEqual(row.scopes, ['generate', 'validate', 'read', 'receive']);
     const [record] = await auditsOf(id);
     assert.deepEqual(Object.keys(record?.details ?? {}), ['account_id', 'api_key_id', 'hint']);
     assert.match(
       (await phm('api-key', 'list', '--wide')).stdout,
-      /- +active +all +- +- +plan +all +- /,
+      /- +active +all +- +- +plan +all +all +- /,
     );
   });
 

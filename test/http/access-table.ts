@@ -15,7 +15,7 @@ import { batchOf } from '../ledger/sealing-contract.ts';
 import { changeState } from '../support/account-state.ts';
 import type { Answer, Server } from '../support/server.ts';
 
-type Scope = 'generate' | 'validate' | 'read';
+type Scope = 'generate' | 'validate' | 'read' | 'receive';
 
 /** The API key of a caller: none, a text, or one that is issued with these settings. */
 type Caller =
@@ -39,7 +39,7 @@ const issued = (settings: Partial<ApiKeySettings> = {}): Caller => ({ kind: 'iss
 
 /**
  * What every operation answers. All verdicts in which the API key is admitted are 403 without the scope. With it,
- * `scoped` is 200. `foreign` and `exhausted` are of other accounts than the key, which is 404; `exhausted` is 429 for what
+ * `scoped` is 200, and `elsewhere` is bound to another recipient than the one that operations name. `foreign` and `exhausted` are of other accounts than the key, which is 404; `exhausted` is 429 for what
  * is metered.
  */
 type Verdict =
@@ -50,9 +50,13 @@ type Verdict =
   | 'unknown_plan'
   | 'foreign'
   | 'exhausted'
+  | 'elsewhere'
   | 'scoped';
 
-const ALL = ['generate', 'validate', 'read'] satisfies Scope[];
+/** The recipient of the delivery of the account. */
+const RECIPIENT = 'paris';
+
+const ALL = ['generate', 'validate', 'read', 'receive'] satisfies Scope[];
 
 const PRINCIPALS: Record<string, readonly [Caller, Verdict, (readonly Scope[])?]> = {
   'no API key': [{ kind: 'none' }, 'missing_api_key'],
@@ -109,6 +113,16 @@ const PRINCIPALS: Record<string, readonly [Caller, Verdict, (readonly Scope[])?]
     ALL,
   ],
   'an API key that expires later': [issued({ expiresMs: Date.now() + 3_600_000 }), 'scoped', ALL],
+  'an API key that receives for this recipient': [
+    issued({ scopes: ['receive'], recipients: ['lyon', RECIPIENT] }),
+    'scoped',
+    ['receive'],
+  ],
+  'an API key that receives for another recipient': [
+    issued({ scopes: ['receive'], recipients: ['lyon'] }),
+    'elsewhere',
+    ['receive'],
+  ],
   ...Object.fromEntries(
     (
       [
@@ -118,6 +132,9 @@ const PRINCIPALS: Record<string, readonly [Caller, Verdict, (readonly Scope[])?]
         ['generate', 'validate'],
         ['generate', 'read'],
         ['validate', 'read'],
+        ['receive'],
+        ['generate', 'receive'],
+        ['generate', 'validate', 'read'],
         ALL,
       ] satisfies Scope[][]
     ).map((scopes) => [
@@ -129,17 +146,20 @@ const PRINCIPALS: Record<string, readonly [Caller, Verdict, (readonly Scope[])?]
 
 interface Operation {
   /** Null for an operation without an API key. */
-  readonly scope: Scope | null;
+  readonly scope: Scope | readonly Scope[] | null;
   readonly method?: 'GET' | 'POST';
   readonly path: string | (() => string);
   readonly body?: () => object;
   readonly isMetered?: true;
   /** What another account gets; 200 unless the operation names a key of the account. */
-  readonly foreign?: 'key_not_found' | 'receipt_not_found';
+  readonly foreign?: 'key_not_found' | 'receipt_not_found' | 'delivery_not_found';
 }
 
 /** A key of the account that all API keys but the foreign one belong to. */
 let key: { readonly key_id: string; readonly key: string };
+
+/** Deliveries of the account. */
+const [fetchedId, removedId] = [randomUUID(), randomUUID()];
 
 /** The commitment to it. */
 let commitment = '';
@@ -192,6 +212,24 @@ const OPERATIONS: Record<string, Operation> = {
     path: () => `/api/v2/keys/${key.key_id}/receipt`,
     foreign: 'receipt_not_found',
   },
+  listDeliveries: { scope: 'receive', path: `/api/v2/deliveries?recipient=${RECIPIENT}` },
+  fetchDeliveries: {
+    scope: 'receive',
+    path: '/api/v2/deliveries/fetch',
+    body: () => ({ recipient: RECIPIENT, ids: [fetchedId] }),
+    foreign: 'delivery_not_found',
+  },
+  removeDeliveries: {
+    scope: 'receive',
+    path: '/api/v2/deliveries/remove',
+    body: () => ({ recipient: RECIPIENT, ids: [removedId] }),
+    foreign: 'delivery_not_found',
+  },
+  getDelivery: {
+    scope: ['generate', 'read'],
+    path: `/api/v2/deliveries/${fetchedId}`,
+    foreign: 'delivery_not_found',
+  },
   receiptByCommitment: {
     scope: null,
     path: '/api/v2/receipts',
@@ -221,6 +259,8 @@ async function issueAll(location: StoreLocation): Promise<void> {
     return accountId;
   };
   const [owner, foreign] = [await add(), await add()];
+  const recipient = { accountId: owner, name: RECIPIENT, suite, publicKey, createdMs };
+  assert.equal(await store.addRecipient(recipient), 'added');
   for (const [name, [caller]] of Object.entries(PRINCIPALS)) {
     if (caller.kind !== 'issued') {
       apiKeys.set(name, caller.kind === 'text' ? caller.text : null);
@@ -290,9 +330,12 @@ function expected(
       return [503, verdict, /./];
   }
   // The scope is judged before the key that a request names, and before the quota.
-  if (!scopes.includes(scope)) {
-    return [403, 'insufficient_scope', new RegExp(`the scope "${scope}"`)];
+  const needed = [scope].flat();
+  if (!needed.some((one) => scopes.includes(one))) {
+    return [403, 'insufficient_scope', new RegExp(`the scope "${needed[0]}"`)];
   }
+  if (verdict === 'elsewhere')
+    return [403, 'insufficient_scope', /cannot be used for this recipient/];
   if (verdict !== 'scoped' && foreign) return [404, foreign, /./];
   if (verdict === 'exhausted' && isMetered) return [429, 'quota_exceeded', /./];
   return success;
@@ -319,6 +362,11 @@ export function accessTable(
       await issueAll(site.location);
       const owner = apiKeys.get('an API key without rules') ?? '';
       ({ body: key } = await server.generate(plain, owner));
+      for (const id of [fetchedId, removedId]) {
+        const delivered = { ...plain, seal_to: { recipient: RECIPIENT }, deliver: { id } };
+        const made = await server.post('/api/v2/generate/sealed', delivered, owner);
+        assert.equal(made.status, 200);
+      }
       const { receipt } = OPERATIONS as { receipt: Operation };
       while ((await ask(server, receipt, owner)).code === 'receipt_pending') await sleep(50);
       const headers = { 'X-API-Key': owner };

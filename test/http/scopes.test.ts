@@ -8,9 +8,9 @@ function appWith(): { app: FastifyInstance; steps: string[] } {
   const app = fastify();
   const steps: string[] = [];
   const check =
-    (scope: string): onRequestHookHandler =>
+    (scopes: readonly string[]): onRequestHookHandler =>
     (_request, _reply, done) => {
-      steps.push(`checks ${scope}`);
+      steps.push(`checks ${scopes.join(' or ')}`);
       done();
     };
   checkScopes(app, { check });
@@ -29,6 +29,14 @@ describe('the scope of a route', () => {
       assert.equal((await app.inject({ method, url: '/keyed' })).statusCode, 200);
       assert.deepEqual(steps.splice(0), ['checks read', 'hook of the route'], method);
     }
+    await app.close();
+  });
+
+  it('may be one of several', async () => {
+    const { app, steps } = appWith();
+    app.get('/either', { config: { scope: ['generate', 'read'] } }, async () => 'answer');
+    assert.equal((await app.inject('/either')).statusCode, 200);
+    assert.deepEqual(steps, ['checks generate or read']);
     await app.close();
   });
 

@@ -5,6 +5,7 @@
 import './with-accounts/access.ts';
 import './with-accounts/accounts.ts';
 import './with-accounts/bad-input.ts';
+import './with-accounts/deliveries.ts';
 import './with-accounts/keys.ts';
 import './with-accounts/outage.ts';
 import './with-accounts/quota.ts';

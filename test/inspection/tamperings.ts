@@ -51,13 +51,14 @@ const ROWS: readonly Tampering[] = [
     change: statement(`UPDATE ledger SET ${column} = ${value} WHERE key_id = ?`),
     found: ({ keyId }: HeldKey) => [`${DIFFERS}: ${keyId}`],
   })),
-  ...['commitment', 'key_commitment', 'salt', 'sealed_to', 'sealed_digest', 'further_seals'].map(
-    (column) => ({
-      name: `a row with another ${column}`,
-      change: statement(`UPDATE ledger SET ${column} = ? WHERE key_id = ?`, UNKNOWN),
-      found: ({ keyId }: HeldKey) => [`${DIFFERS}: ${keyId}`],
-    }),
-  ),
+  ...[
+    ...['commitment', 'key_commitment', 'salt'],
+    ...['sealed_to', 'sealed_digest', 'further_seals', 'delivery_id', 'delivery_context'],
+  ].map((column) => ({
+    name: `a row with another ${column}`,
+    change: statement(`UPDATE ledger SET ${column} = ? WHERE key_id = ?`, UNKNOWN),
+    found: ({ keyId }: HeldKey) => [`${DIFFERS}: ${keyId}`],
+  })),
   {
     name: 'a logged row without its receipt columns, dated before the log',
     change: statement(

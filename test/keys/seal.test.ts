@@ -8,9 +8,14 @@ import { formatKeyId } from '../../src/keys/key-id.ts';
 import { commitToKey } from '../../src/keys/key-receipt.ts';
 import type { GeneratedKey } from '../../src/keys/order.ts';
 import { AlteredKeyError, RefusedRecipientError, sealerTo, sealKey } from '../../src/keys/seal.ts';
-import { sealsOf } from '../../src/ledger/row-seals.ts';
+import { NO_DELIVERY, sealsOf } from '../../src/ledger/row-seals.ts';
 
-const FACTS = { service: null, createdMs: 1_795_000_000_123, securityLevel: 256 } as const;
+const FACTS = {
+  service: null,
+  createdMs: 1_795_000_000_123,
+  securityLevel: 256,
+  delivery: NO_DELIVERY,
+} as const;
 
 const REFUSING_KEMS = {
   'MLKEM768-X25519': () => ({ ...KEM_MLKEM768_X25519(), Encap: () => Promise.reject(new Error()) }),

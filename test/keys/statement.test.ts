@@ -129,7 +129,10 @@ describe('the statement about a key', () => {
       accountId: text,
       apiKeyId: text,
       sealed: fc.option(
-        fc.record({ recipient: bytes(32), digest: bytes(32), further: fc.option(bytes(64)) }),
+        fc.record({
+          ...{ recipient: bytes(32), digest: bytes(32), further: fc.option(bytes(64)) },
+          ...{ deliveryId: fc.option(bytes(16)), deliveryContext: fc.option(bytes(32)) },
+        }),
       ),
       labels: fc.option(text),
       expiresMs: fc.option(fc.nat()),
@@ -152,7 +155,7 @@ describe('the statement about a key', () => {
         const base64 = (one?: Uint8Array) => (one ? Buffer.from(one).toString('base64') : null);
         assert.partialDeepStrictEqual(
           statement,
-          seal && others.length > 0
+          seal && (others.length > 0 || record.sealed?.deliveryId || record.sealed?.deliveryContext)
             ? {
                 sealed: [seal, ...others].map((one) => ({
                   digest: base64(one.digest),

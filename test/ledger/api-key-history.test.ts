@@ -34,7 +34,7 @@ const revoked = (apiKeyId: string, atMs: number): Note => [
 const row = (apiKeyId: string, changes: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
   ...{ apiKeyId, accountId: 'acct', hint: apiKeyId, createdMs: NOW, revokedMs: null },
   ...{ name: null, scopes: ['read'], expiresMs: null, addressRanges: null, ratePerSecond: null },
-  ...{ burst: null, monthlyLimit: null, lastUsedHour: null, replacedBy: null },
+  ...{ recipients: null, burst: null, monthlyLimit: null, lastUsedHour: null, replacedBy: null },
   ...changes,
 });
 

@@ -18,7 +18,8 @@ const OLDEST = 'SELECT oldest_program AS oldest FROM schema_version';
 
 const SETTINGS: ApiKeySettings = {
   name: 'Billing – 𝛌',
-  scopes: ['generate', 'read'],
+  scopes: ['generate', 'read', 'receive'],
+  recipients: ['paris', 'Bordeaux-2'],
   expiresMs: NOW + 90 * DAY_MS,
   addressRanges: ['192.0.2.0/24', '2001:db8::/32'],
   ratePerSecond: 0.5,

@@ -184,6 +184,62 @@ export async function fillApiKeys(
   ];
 }
 
+/** Fills a store with deliveries in every state, and an API key that receives. Returns how to read them. */
+export async function fillDeliveries(
+  store: LedgerStore,
+): Promise<(of: LedgerStore) => Promise<unknown>> {
+  const accountId = 'acct_d';
+  const fields = { name: accountId, plan: 'research', demo: false, createdMs: NOW };
+  await store.addAccount({ accountId, ...fields });
+  const names = ['lyon', 'paris'];
+  const publicKey = Buffer.alloc(40, 1);
+  for (const name of names) {
+    await store.addRecipient({ accountId, name, suite: 's', publicKey, createdMs: NOW });
+  }
+  const apiKey = { apiKeyId: 'key_d', accountId, hint: 'h', createdMs: NOW, revokedMs: null };
+  const settings = { scopes: ['receive'], recipients: names } as const;
+  await store.addApiKey({ ...apiKey, ...settings }, hashOf('key_d'));
+  const ids = Array.from({ length: 5 }, (_, i) => Buffer.alloc(16, i + 1));
+  const context = Buffer.alloc(32, 7);
+  const keys = ids.map((deliveryId, i) =>
+    makeRow({
+      sealed: {
+        ...{ ...seal(), further: null },
+        ...{ deliveryId, deliveryContext: i % 2 === 0 ? context : null },
+      },
+    }),
+  );
+  const delivery = {
+    deliveries: ids.map((deliveryId) => ({ deliveryId, copies: ['{"a":1}', '{"b":2}'] })),
+    recipients: names.map((name) => ({ name, publicKey })),
+    untilMs: NOW + DAY_MS,
+    limits: { copies: 10, bytes: 1_000 },
+  };
+  const request = { ...keyRequest(accountId), keys, delivery };
+  const [outcome] = await store.commit([request], []);
+  if (outcome?.kind !== 'committed') throw new Error('the deliveries were refused');
+  const order = { accountId, nowMs: NOW };
+  await store.takeCopies([
+    { ...order, recipient: 'lyon', action: 'fetch', deliveryIds: ids.slice(0, 2) },
+    { ...order, recipient: 'paris', action: 'remove', deliveryIds: ids.slice(1, 3) },
+  ]);
+  const revocation = { accountId, state: 'compromised', reason: 'key_compromise' } as const;
+  const { keyId } = keys[3] as LedgerRow;
+  const audit = auditRecord(null, { action: 'key_revoked' });
+  await store.revokeKeys([{ order: { ...revocation, keyId, atMs: NOW }, audit }]);
+  await store.withdrawDeliveries({ accountId, deliveryIds: ids.slice(4) });
+  return async (of) =>
+    plain([
+      await Promise.all(ids.map((id) => of.findDelivery(accountId, id, NOW))),
+      await of.listCopies({
+        ...{ accountId, recipient: 'lyon', state: 'received', afterKeyId: null, limit: 9 },
+        nowMs: NOW,
+      }),
+      await of.takeCopies([{ ...order, recipient: 'lyon', action: 'fetch', deliveryIds: ids }]),
+      (await of.authenticate([hashOf('key_d')], NOW))[0]?.rules?.recipients,
+    ]);
+}
+
 /** Compares the records of both stores. */
 export async function assertSameRecords(
   store: LedgerStore,

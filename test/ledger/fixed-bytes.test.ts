@@ -15,6 +15,7 @@ import {
 } from '../../src/ledger/index.ts';
 import { migrateStore } from '../../src/ledger/open.ts';
 import { keyColumns } from '../../src/ledger/postgres/batch-columns.ts';
+import { toRowSeal } from '../../src/ledger/row-seals.ts';
 import type { Databases } from '../support/databases.ts';
 import {
   LAST_OLD,
@@ -52,8 +53,8 @@ async function usedLedger(kind: StoreKind): Promise<StoreLocation> {
 
 /** SHA-256 of what `valuesIn` returns for the exports of these ledgers. */
 const EXPORTS: Readonly<Record<StoreKind, string>> = {
-  sqlite: '124ae3161872c8cbf8e243ed29d7b22096a39c1e2bf053652ddca088abbb4ae6',
-  postgres: '39d153aa93ac2291033d780d6d8113f72c2c42717254d7ed37533f6c331023f1',
+  sqlite: 'cab4394382c489f33d0775a206c1b5312e72bff35d8dc87f347b00527acd0de7',
+  postgres: 'c17fdb20e78a19a51c5707c1dffa788bd2eae4751d5917e9fba0a2473be8dcd7',
 };
 
 /** Returns the rows of an export with the names of their columns. Columns that no row of then has are null. */
@@ -127,7 +128,7 @@ const FULL = makeRow({
     totalTests: 15,
     pValues: Buffer.alloc(4, 2),
   },
-  sealed: { recipient: Buffer.alloc(32, 3), digest: Buffer.alloc(32, 4), further: null },
+  sealed: toRowSeal([{ recipient: Buffer.alloc(32, 3), digest: Buffer.alloc(32, 4) }]),
   labels: '{"a":"b"}',
   expiresMs: NOW + 1,
   receipt: {

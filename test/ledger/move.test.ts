@@ -126,7 +126,7 @@ describe('an import', () => {
       const file = Buffer.from(`${header}\n${long}${end}`);
       await assert.rejects(importTo(newPath(), file), {
         name: 'SetupError',
-        message: /^line 1: this program reads versions 1 to 5 of the format/,
+        message: /^line 1: this program reads versions 1 to 6 of the format/,
       });
     }
   });

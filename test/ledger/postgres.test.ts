@@ -17,6 +17,7 @@ import {
 import { oldestProgram, readMigrations } from '../../src/ledger/migrations.ts';
 import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/connection.ts';
+import { COPY_PAGE } from '../../src/ledger/postgres/deliveries.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { COMMIT_BATCH } from '../../src/ledger/postgres/writer.ts';
 import {
@@ -39,11 +40,13 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
+import { deliveriesContract } from './deliveries-contract.ts';
 import {
   assertSameRecords,
   assertSameStates,
   assertSameStore,
   assertSealed,
+  fillDeliveries,
   fillRecords,
   fillSealed,
   fillStates,
@@ -80,6 +83,7 @@ const QUERY_CANCELED = '57014';
 let sealing: string | null = null;
 let records: string | null = null;
 let apiKeys: string | null = null;
+let deliveries: string | null = null;
 let accounts: string | null = null;
 const when = { skip: noPostgres };
 
@@ -165,6 +169,20 @@ recordsContract(
       return (await postgres.query('records', sql))[0]?.newest;
     },
     tap,
+  },
+  when,
+);
+
+deliveriesContract(
+  'PostgreSQL',
+  {
+    open: async () => {
+      deliveries ??= await createEarlier('deliveries');
+      return open(deliveries);
+    },
+    setClock: (atMs) => postgres.setClock('deliveries', atMs),
+    ask: (sql) => postgres.query('deliveries', sql) as Promise<Record<string, unknown>[]>,
+    schema: 16,
   },
   when,
 );
@@ -647,7 +665,7 @@ describe('PostgreSQL store that loses the answer to a batch', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT ${COMMIT_BATCH}('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}')`,
+        `SELECT ${COMMIT_BATCH}('${writer}', ${turn}, '{}', '[]', '[]', '[]', '{}', '[]', '{}', '{}', '[]', '[]', '[]', '{}')`,
       ),
       /given this batch up/,
     );
@@ -1183,6 +1201,53 @@ describe('a move to and from PostgreSQL', when, () => {
     }
     const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
     assert.deepEqual(await postgres.query('moved_sealed', oldest), [{ oldest: 10 }]);
+  });
+
+  it('copies deliveries with their states and copies, and admits only programs that know them', async () => {
+    const [from, back] = ['delivered-from.db', 'delivered-back.db'].map((file) => {
+      return join(directory, file);
+    }) as [string, string];
+    const source = openSqliteStore({ path: from, quotas: QUOTAS });
+    const read = await fillDeliveries(source);
+    const exported = await exportChunks({ kind: 'sqlite', path: from });
+    const url = await createEarlier('moved_deliveries');
+    await postgres.setClock('moved_deliveries', NOW);
+    const target = await open(url);
+    await importChunks({ kind: 'postgres', url }, exported);
+    const again = await exportChunks({ kind: 'postgres', url });
+    assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
+    const returned = openSqliteStore({ path: back, quotas: QUOTAS });
+    await importChunks({ kind: 'sqlite', path: back }, again);
+    const wanted = await read(source);
+    for (const store of [target, returned]) assert.deepEqual(await read(store), wanted);
+    for (const store of [source, target, returned]) await store.close();
+    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
+    assert.deepEqual(await postgres.query('moved_deliveries', oldest), [{ oldest: 16 }]);
+  });
+
+  it('reads a page of a box by its index', async () => {
+    await postgres.createLedger('boxes');
+    await postgres.query(
+      'boxes',
+      `INSERT INTO delivery_copies (account_id, delivery_id, recipient, key_id, state, until_ms, size, sealed_key)
+       SELECT 'acct_' || i % 3, uuid_send(gen_random_uuid()), 'paris', uuid_send(gen_random_uuid()),
+         CASE WHEN i % 5 = 0 THEN 'waiting' ELSE 'removed' END, 9e15, 9, CASE WHEN i % 5 = 0 THEN '{}' END
+       FROM generate_series(1, 20000) AS i`,
+    );
+    await postgres.query('boxes', 'ANALYZE delivery_copies');
+    const client = await postgres.connect('boxes');
+    try {
+      await client.query('SET plan_cache_mode = force_generic_plan');
+      await client.query(`PREPARE page (text, text, text, bytea, integer) AS ${COPY_PAGE}`);
+      const { rows } = await client.query(
+        "EXPLAIN (COSTS OFF) EXECUTE page ('acct_1', 'paris', 'waiting', '\\x', 100)",
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(plan, /Index Scan using delivery_copies_box/);
+      assert.doesNotMatch(plan, /Seq Scan|^ *Sort$/m);
+    } finally {
+      await client.end();
+    }
   });
 
   it('takes only the newest of the records of a key', async () => {

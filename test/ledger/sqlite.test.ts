@@ -35,6 +35,7 @@ import {
   NOW,
   QUOTAS,
 } from './contract.ts';
+import { deliveriesContract } from './deliveries-contract.ts';
 import { auditRecord } from './log-contract.ts';
 import { recordsContract } from './records-contract.ts';
 import { batchOf, record, seal, sealingContract } from './sealing-contract.ts';
@@ -155,6 +156,18 @@ recordsContract('SQLite', {
     return watcher.prepare('PRAGMA data_version').get()?.data_version;
   },
   tap,
+});
+
+deliveriesContract('SQLite', {
+  open: async () => open('deliveries.db'),
+  setClock: async () => {},
+  ask: async (sql) => {
+    const database = new DatabaseSync(join(directory, 'deliveries.db'));
+    const rows = database.prepare(sql).all();
+    database.close();
+    return rows;
+  },
+  schema: 16,
 });
 
 accountsContract('SQLite', {
@@ -577,7 +590,7 @@ describe('SQLite store over months and releases', () => {
     const id = await addEnterprise(store);
     const baseline = readMigrations('sqlite').slice(0, 1);
     await store.commit([keyRequest(id, makeRow({ sealed: seal() }))], []);
-    assert.deepEqual(migrateDatabase(path, baseline), { from: 15, to: 15, program: 14 });
+    assert.deepEqual(migrateDatabase(path, baseline), { from: 16, to: 16, program: 14 });
     await store.commit([keyRequest(id, makeRow({ sealed: seal(2) }))], []);
     assert.throws(() => migrateDatabase(path, baseline), {
       name: 'SetupError',

@@ -82,6 +82,14 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp])[] = [
      WHERE latency_us = 327`,
     /^ledger: further_seals is set without sealed_to/,
   ],
+  [
+    'UPDATE ledger SET delivery_id = key_id WHERE latency_us = 329',
+    /^ledger: delivery_id is set without sealed_to/,
+  ],
+  [
+    'UPDATE ledger SET delivery_context = commitment WHERE latency_us = 330',
+    /^ledger: delivery_context is set without delivery_id/,
+  ],
   ['UPDATE ledger SET gate_p = NULL WHERE latency_us = 313', /^ledger: only some of gate_p/],
   [
     'UPDATE ledger SET commitment = (SELECT commitment FROM ledger WHERE latency_us = 101), ' +

@@ -104,7 +104,7 @@ describe('verification of a ledger in SQLite', () => {
   it('reports what it can read of a damaged file', async () => {
     const file = openSync(path, 'r+');
     const pages = Buffer.alloc(3 * 4096, 0x5a);
-    writeSync(file, pages, 0, pages.length, 4096 * Math.floor(statSync(path).size / 8192));
+    writeSync(file, pages, 0, pages.length, 4096 * Math.floor((statSync(path).size * 3) / 16384));
     closeSync(file);
     const { findings, isComplete, keysWithoutRow } = await verify();
     assert.deepEqual([isComplete, keysWithoutRow], [false, 0]);

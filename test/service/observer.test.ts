@@ -18,6 +18,7 @@ const WORK = {
   requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
   order: order({ withEvidence: true }),
   recipients: [],
+  delivery: null,
   count: 1,
   isBatch: false,
 };

@@ -193,6 +193,7 @@ export function keyRequest(
     count: 1,
     isBatch: false,
     sealTo: null,
+    delivery: null,
     idempotency: null,
     ...changes,
   };

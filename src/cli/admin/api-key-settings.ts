@@ -10,8 +10,10 @@ import {
   type Account,
   type ApiKeyRecord,
   type ApiKeySettings,
+  type LedgerStore,
   MAX_ADDRESS_RANGES,
   MAX_API_KEY_NAME,
+  MAX_API_KEY_RECIPIENTS,
   SCOPES,
   type Scope,
 } from '../../ledger/index.ts';
@@ -24,6 +26,7 @@ export interface SettingFlags extends ExpiryFlags {
   readonly name?: string;
   readonly scope?: readonly Scope[];
   readonly allowAddress?: readonly string[];
+  readonly recipient?: readonly string[];
   readonly rate?: number;
   readonly burst?: number;
   readonly monthlyLimit?: number;
@@ -46,6 +49,7 @@ export function addSettingOptions(command: Command): Command {
         .argParser(addScope),
     )
     .option('--allow-address <range>', 'admit this address or range only; repeat it', addRange)
+    .option('--recipient <name>', 'with the scope receive: for this recipient; repeat it', addName)
     .option('--rate <number>', 'requests per second, at most those of the plan', parseRate)
     .option('--burst <count>', 'requests at once, at most those of the plan', parseCount)
     .option('--monthly-limit <count>', 'requests per month, at most those of the plan', parseCount);
@@ -71,10 +75,38 @@ export function settingsOf(flags: SettingFlags, nowMs: number): ApiKeySettings {
     scopes: flags.scope ? SCOPES.filter((one) => flags.scope?.includes(one)) : null,
     expiresMs: expiryOf(flags, nowMs) ?? null,
     addressRanges: flags.allowAddress ?? null,
+    recipients: recipientsOf(flags),
     ratePerSecond: flags.rate ?? null,
     burst: flags.burst ?? null,
     monthlyLimit: flags.monthlyLimit ?? null,
   };
+}
+
+/** Returns the recipients. Throws `CommandError` unless the scope `receive` and recipients are given together. */
+function recipientsOf({ scope, recipient }: SettingFlags): readonly string[] | null {
+  const receives = scope?.includes('receive') ?? false;
+  if (receives === (recipient !== undefined)) return recipient ?? null;
+  throw new CommandError(
+    receives
+      ? 'the scope receive needs --recipient: name the recipients whose copies the API key may fetch'
+      : '--recipient needs --scope receive',
+    2,
+  );
+}
+
+/** Throws `CommandError` if the account has no such recipient: a mistyped name would receive nothing. */
+export async function requireRecipients(
+  store: Pick<LedgerStore, 'findRecipient'>,
+  accountId: string,
+  { recipients }: ApiKeySettings,
+): Promise<void> {
+  for (const name of recipients ?? []) {
+    if (await store.findRecipient(accountId, name)) continue;
+    throw new CommandError(
+      `account ${accountId} has no recipient ${name}. To list them: phm recipient list --account ${accountId}`,
+      1,
+    );
+  }
 }
 
 /** Returns undefined if no expiry was given. */
@@ -106,12 +138,14 @@ export function requireWithinPlan(settings: ApiKeySettings, account: Account, co
 
 /** Returns the settings that are set, as audit records have them. */
 export function settingDetails(settings: ApiKeySettings): JsonObject {
-  const { name, scopes, expiresMs, addressRanges, ratePerSecond, burst, monthlyLimit } = settings;
+  const { name, scopes, expiresMs, addressRanges, recipients } = settings;
+  const { ratePerSecond, burst, monthlyLimit } = settings;
   const details: JsonObject = {
     name,
     scopes,
     expires_at: timeOf(expiresMs),
     address_ranges: addressRanges,
+    recipients,
     rate_per_second: ratePerSecond,
     burst,
     monthly_limit: monthlyLimit,
@@ -129,6 +163,7 @@ export function apiKeyRow(record: ApiKeyRecord, nowMs: number) {
     scopes: record.scopes ?? SCOPES,
     expires_at: timeOf(record.expiresMs),
     address_ranges: record.addressRanges,
+    recipients: record.recipients,
     rate_per_second: record.ratePerSecond,
     burst: record.burst,
     monthly_limit: record.monthlyLimit,
@@ -158,7 +193,7 @@ export function apiKeyCells(row: ApiKeyRow): string[] {
 /** Columns of `--wide`, and what is shown of one API key. */
 export const WIDE_API_KEY_HEADING = [
   ...['API KEY', 'ACCOUNT', 'NAME', 'STATE', 'SCOPES', 'EXPIRES', 'LAST USED', 'LIMITS'],
-  ...['ADDRESSES', 'REPLACED BY', 'HINT', 'CREATED', 'REVOKED'],
+  ...['ADDRESSES', 'RECIPIENTS', 'REPLACED BY', 'HINT', 'CREATED', 'REVOKED'],
 ];
 
 export function wideApiKeyCells(row: ApiKeyRow): string[] {
@@ -177,6 +212,7 @@ export function wideApiKeyCells(row: ApiKeyRow): string[] {
     row.last_used_hour ?? '-',
     limits.length === 0 ? 'plan' : limits.join(', '),
     row.address_ranges?.join(',') ?? 'all',
+    row.recipients?.join(',') ?? 'all',
     row.replaced_by ?? '-',
     row.hint,
     row.created_at,
@@ -224,6 +260,14 @@ function addRange(text: string, given: readonly string[] = []): readonly string[
   }
   if (given.length < MAX_ADDRESS_RANGES) return [...given, text];
   throw new InvalidArgumentError(`use at most ${MAX_ADDRESS_RANGES} ranges.`);
+}
+
+function addName(name: string, given: readonly string[] = []): readonly string[] {
+  if (given.includes(name)) throw new InvalidArgumentError('name each recipient once.');
+  if (name === '' || name.includes(','))
+    throw new InvalidArgumentError('use the name of a recipient.');
+  if (given.length < MAX_API_KEY_RECIPIENTS) return [...given, name];
+  throw new InvalidArgumentError(`use at most ${MAX_API_KEY_RECIPIENTS} recipients.`);
 }
 
 function parseRate(text: string): number {

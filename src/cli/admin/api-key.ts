@@ -24,6 +24,7 @@ import {
   addSettingOptions,
   apiKeyCells,
   apiKeyRow,
+  requireRecipients,
   requireWithinPlan,
   type SettingFlags,
   settingDetails,
@@ -86,6 +87,7 @@ async function issue(
     const account = await store.findAccount(accountId);
     if (!account || account.deletedMs !== null) throw await whyRefused(store, accountId);
     requireWithinPlan(settings, account, config);
+    await requireRecipients(store, accountId, settings);
     const audit = await auditOf(store, config, {
       atMs: createdMs,
       action: 'api_key_issued',

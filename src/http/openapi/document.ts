@@ -49,13 +49,13 @@ interface Operation {
   requestBody?: { content: Content };
   responses?: Record<string, Response>;
   'x-codeSamples'?: CodeSample[];
-  /** The scope that the API key needs. */
-  'x-required-scope'?: Scope;
+  /** The scope that the API key needs, or several of which one is enough. */
+  'x-required-scope'?: Scope | readonly Scope[];
 }
 
 /** What its route says of an operation beside its schema. */
 interface Told extends Omit<OperationDocs, 'examples'>, OperationExamples {
-  readonly scope: Scope | undefined;
+  readonly scope: Scope | readonly Scope[] | undefined;
 }
 
 /** By operationId. */
@@ -150,7 +150,8 @@ function explain(operation: Operation, path: string, told: AllTold): void {
   const isKeyed = scope !== undefined;
   operation.description = description;
   if (scope) {
-    operation.description += `\n\nThe API key needs the scope \`${scope}\`.`;
+    const names = [scope].flat().map((one) => `the scope \`${one}\``);
+    operation.description += `\n\nThe API key needs ${names.join(' or ')}.`;
     operation['x-required-scope'] = scope;
   }
   const takesFields = isKeyed || requestBody !== undefined;

@@ -64,6 +64,11 @@ export const TAGS = [
       'Generate keys, plain or sealed, one or many; validate keys that this service generated (all metered); list, show and revoke them, and read their receipts, also without an API key.',
   },
   {
+    name: 'deliveries',
+    description:
+      'Sealed keys that wait for registered recipients: list, fetch and remove them, and see who has a key. Not metered.',
+  },
+  {
     name: 'metrics',
     description:
       "Activity of the caller's account: keys, latency, errors, randomness. Not metered.",

@@ -15,6 +15,7 @@ import type { RouteContext } from '../context.ts';
 import type { OperationDocs } from '../openapi/operation.ts';
 import { fitsKeys } from '../wire/answer-check.ts';
 import { type FieldsElsewhere, takesBody } from '../wire/body.ts';
+import { undeliverable } from '../wire/deliver.ts';
 import { idempotencyKeyOf } from '../wire/idempotency.ts';
 import { joinedText, plainText, sealedText } from '../wire/key-answer.ts';
 import { alreadyExpired } from '../wire/key-ends.ts';
@@ -160,7 +161,7 @@ function errorsOf({ isBatch, isSealed }: KeyEndpoint): ErrorCode[] {
     'idempotency_in_progress',
     'idempotency_key_reused',
     ...(isSealed
-      ? (['recipient_not_registered'] as const)
+      ? (['recipient_not_registered', 'delivery_exists', 'delivery_box_full'] as const)
       : (['sealed_only', 'key_already_made'] as const)),
     ...(isBatch ? (['batch_too_large'] as const) : []),
   ];
@@ -169,7 +170,8 @@ function errorsOf({ isBatch, isSealed }: KeyEndpoint): ErrorCode[] {
 /** A `seal_to` that is ignored would send the key in plaintext. */
 function fieldsElsewhere({ isBatch, isSealed }: KeyEndpoint): FieldsElsewhere {
   if (isSealed) return {};
-  return { seal_to: `/api/v2/generate/sealed${isBatch ? '/batch' : ''}` };
+  const path = `/api/v2/generate/sealed${isBatch ? '/batch' : ''}`;
+  return { seal_to: path, deliver: path };
 }
 
 function fieldsOfBatches({ path, isBatch }: KeyEndpoint): FieldsElsewhere {
@@ -190,7 +192,7 @@ async function generate(
   const outcome = await service.generate(authenticator.principal(request), asked, {
     abandoned: () => request.raw.socket.destroyed,
     onStage: observer.stages(request),
-    render: (keys, createdMs) => sealedText(asked.order, keys, createdMs, asked.isBatch),
+    render: (keys, createdMs) => sealedText(asked, keys, createdMs),
   });
   try {
     noteKeys(request, asked, outcome);
@@ -271,12 +273,8 @@ type Sealed = Extract<GenerateOutcome, { readonly kind: 'sealed' }>;
 type Refused = Exclude<GenerateOutcome, { readonly kind: 'generated' | 'sealed' }>;
 
 /** Returns the error for an outcome without keys. */
-function refusal(
-  outcome: Refused,
-  asked: KeyRequest,
-  { seal_to: sealTo }: OrderBody,
-  nowMs: number,
-): AppError {
+function refusal(outcome: Refused, asked: KeyRequest, body: OrderBody, nowMs: number): AppError {
+  const { seal_to: sealTo } = body;
   switch (outcome.kind) {
     case 'quota_exceeded':
       return quotaExceeded(outcome.usage, nowMs, asked.count);
@@ -293,6 +291,8 @@ function refusal(
       return repeatedRecipient(outcome.first, outcome.second);
     case 'invalid_public_key':
       return unusable(outcome, asked, placeIn(sealTo, outcome.index));
+    case 'delivery_refused':
+      return undeliverable(outcome.refusal, body);
     case 'batch_too_large':
       return tooLarge(outcome);
   }

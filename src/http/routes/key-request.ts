@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { KeyOrder, KeyRequest } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../context.ts';
+import { hashedDelivery, readDelivery } from '../wire/deliver.ts';
 import { requestHash } from '../wire/idempotency.ts';
 import { readEnds } from '../wire/key-ends.ts';
 import type { Includable } from '../wire/key-schemas.ts';
@@ -33,11 +34,18 @@ export function toKeyRequest(
   const count = (endpoint.isBatch && body.count) || 1;
   if (count > MAX_DETAILED_KEYS && (order.report || order.receipt)) throw tooDetailed(count);
   const sealTo = body.seal_to && endpoint.isSealed ? toSealTo(body.seal_to) : null;
+  const delivery = endpoint.isSealed ? readDelivery(body, count, endpoint.isBatch) : null;
   const idempotency = idempotencyKey !== null && {
     key: idempotencyKey,
-    requestHash: requestHash(endpoint.path, knownFields(body, order, endpoint)),
+    requestHash: requestHash(endpoint.path, {
+      ...knownFields(body, order, endpoint),
+      ...(delivery && { deliver: hashedDelivery(delivery) }),
+    }),
   };
-  return { order, count, isBatch: endpoint.isBatch, sealTo, idempotency: idempotency || null };
+  return {
+    ...{ order, count, isBatch: endpoint.isBatch, sealTo, delivery },
+    idempotency: idempotency || null,
+  };
 }
 
 /** Returns the order. Throws `invalid_request` for a report without validation, and for a receipt without a log. */

@@ -2,12 +2,15 @@
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { sourceKind } from '../../entropy/index.ts';
-import type {
-  Evidence,
-  KeyFacts,
-  KeyOrder,
-  ReleasedKey,
-  SealedResponseKey,
+import {
+  deliveredUntilMs,
+  type Evidence,
+  formatDeliveryId,
+  type KeyFacts,
+  type KeyOrder,
+  type KeyRequest,
+  type ReleasedKey,
+  type SealedResponseKey,
 } from '../../keys/index.ts';
 import { toNistReport } from './nist-report.ts';
 import type { ReceiptBody } from './receipt-schemas.ts';
@@ -55,19 +58,30 @@ function plainMembers(
 
 /** Returns the text of a sealed response without receipts and warnings, which `joinedText` adds. */
 export function sealedText(
-  order: KeyOrder,
+  request: Pick<KeyRequest, 'order' | 'isBatch' | 'delivery'>,
   keys: readonly SealedResponseKey[],
   createdMs: number,
-  isBatch: boolean,
 ): string {
-  const all = keys.map((key) => sealedMembers(order, key, createdMs));
-  return textOf(all, createdMs, isBatch, undefined);
+  const until = formatTimestamp(deliveredUntilMs(request, createdMs));
+  const all = keys.map((key, i) => {
+    const id = request.delivery?.ids[i];
+    const delivery = id ? { id: formatDeliveryId(id), until } : null;
+    return sealedMembers(request.order, key, createdMs, delivery);
+  });
+  return textOf(all, createdMs, request.isBatch, undefined);
 }
 
-function sealedMembers(order: KeyOrder, key: SealedResponseKey, createdMs: number): string {
+function sealedMembers(
+  order: KeyOrder,
+  key: SealedResponseKey,
+  createdMs: number,
+  delivery: object | null,
+): string {
   const copies = key.sealedKeys.map(sealedCopy);
-  const sealed =
-    copies.length === 1 ? `"sealed_key":${copies[0]}` : `"sealed_keys":[${copies.join(',')}]`;
+  const several = `"sealed_keys":[${copies.join(',')}]`;
+  const one = `"sealed_key":${copies[0]}`;
+  const delivered = `${several},"delivery":${JSON.stringify(delivery)}`;
+  const sealed = delivery ? delivered : copies.length === 1 ? one : several;
   const start = `"key_id":"${key.keyId}",${facts(order, key, createdMs)}`;
   return `${start},${sealed}${verdict(key)}`;
 }

@@ -1,6 +1,7 @@
 /** Schemas of responses, by status: the success of a route, and its problems. */
 import type { Static, TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { CopyStates } from './delivery-schemas.ts';
 import { oneOf, Timestamp } from './schemas.ts';
 import { Type } from './type.ts';
 
@@ -45,6 +46,7 @@ const Problem = Type.Object(
         description: 'with key_already_made: the keys of the first request, a batch, in its order',
       }),
     ),
+    deliveries: Type.Optional(CopyStates),
     max_count: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -21,7 +21,7 @@ const SEALED_INCLUDABLE = ['nist_report', 'receipt'] as const;
 
 /** Longest text that `seal_to` may hold. The longest public key has 2,091 characters. */
 const MAX_PUBLIC_KEY_TEXT = 4_096;
-const MAX_RECIPIENT_NAME = 64;
+export const MAX_RECIPIENT_NAME = 64;
 
 /** Most keys of a batch whose elements include a receipt or a report: a report takes some 20 kB. */
 export const MAX_DETAILED_KEYS = 100;
@@ -92,6 +92,57 @@ const count = (limits = '') =>
 
 const SEALED_LIMIT = `, and with several recipients at most ${MAX_SEALED_COPIES} sealed keys`;
 
+const DELIVERY = {
+  context: leavable(
+    Type.String({
+      maxLength: 44,
+      description:
+        '32 bytes of your own in base64 (RFC 4648 §4), which every sealed copy and the receipt state: for example a digest of what the key is for',
+    }),
+  ),
+  for: leavable(
+    Type.String({
+      maxLength: 8,
+      default: '1h',
+      description:
+        'how long the copies are kept: a number and s, m, h or d, from 60s to 7d. They expire with the key at the latest',
+    }),
+  ),
+};
+
+const KEEPS =
+  'keeps each sealed copy for its recipient, who fetches it. All recipients must be registered';
+
+/** Most keys of a batch that is delivered: more IDs would not fit into a body. */
+const MAX_DELIVERED_KEYS = 500;
+
+const Deliver = Type.Object(
+  {
+    id: Type.String({
+      maxLength: 36,
+      description: 'ID of the delivery: a lower-case UUID that the account has not used before',
+    }),
+    ...DELIVERY,
+  },
+  { title: 'Deliver', description: KEEPS },
+);
+
+const DeliverBatch = Type.Object(
+  {
+    ids: Type.Array(Type.String({ maxLength: 36 }), {
+      minItems: 1,
+      maxItems: MAX_DELIVERED_KEYS,
+      description:
+        'IDs of the deliveries, one for each key: lower-case UUIDs that the account has not used before',
+    }),
+    ...DELIVERY,
+  },
+  { title: 'DeliverBatch', description: KEEPS },
+);
+
+/** The field `deliver` of either endpoint. */
+type DeliverBody = Partial<Static<typeof Deliver> & Static<typeof DeliverBatch>>;
+
 /** Returns the schemas of the bodies of sealed and batched requests. */
 export function keyBodies(sources: readonly string[], defaultSource: string) {
   const plain = orderFields(sources, defaultSource, INCLUDABLE);
@@ -101,10 +152,10 @@ export function keyBodies(sources: readonly string[], defaultSource: string) {
   };
   const titled = (title: string) => ({ title, description: BODY_RULES });
   return {
-    sealed: Type.Object(sealed, titled('GenerateSealedRequest')),
+    sealed: Type.Object({ ...sealed, deliver: leavable(Deliver) }, titled('GenerateSealedRequest')),
     batch: Type.Object({ count: count(), ...plain }, titled('GenerateBatchRequest')),
     sealedBatch: Type.Object(
-      { count: count(SEALED_LIMIT), ...sealed },
+      { count: count(SEALED_LIMIT), ...sealed, deliver: leavable(DeliverBatch) },
       titled('GenerateSealedBatchRequest'),
     ),
   };
@@ -114,6 +165,7 @@ export function keyBodies(sources: readonly string[], defaultSource: string) {
 export interface OrderBody extends GenerateBody {
   readonly count?: number;
   readonly seal_to?: SealToAllBody;
+  readonly deliver?: DeliverBody | null;
 }
 
 const base64Url = (description: string) =>
@@ -122,7 +174,7 @@ const base64Url = (description: string) =>
     description: `${description}, in base64url without padding`,
   });
 
-const SealedKey = Type.Object(
+export const SealedKey = Type.Object(
   {
     suite: Type.Unsafe<SealSuiteName>(SUITE),
     kem_id: Type.Integer({
@@ -155,11 +207,23 @@ const SEALED_KEY = {
   sealed_key: Type.Optional(SealedKey),
   sealed_keys: Type.Optional(
     Type.Array(SealedKey, {
-      minItems: 2,
+      minItems: 1,
       maxItems: MAX_RECIPIENTS,
       description:
-        'with several recipients, instead of sealed_key: one for each, in the order of seal_to',
+        'with several recipients or a delivery, instead of sealed_key: one for each, in the order of seal_to',
     }),
+  ),
+  delivery: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String({ description: 'ID of the delivery' }),
+        until: Type.String({
+          format: 'date-time',
+          description: 'when the copies expire, ISO 8601 with UTC offset',
+        }),
+      },
+      { title: 'KeptDelivery', description: 'with deliver: what the service keeps' },
+    ),
   ),
   ...VERDICT,
   ...RECEIPT_FIELDS,

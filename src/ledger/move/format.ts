@@ -1,13 +1,14 @@
 /**
  * The file format of a move, newline-delimited JSON:
  *
- *   {"format":"phm-ledger","version":5,"taken_at":…,"rows":{"accounts":2,…}}     the header
+ *   {"format":"phm-ledger","version":6,"taken_at":…,"rows":{"accounts":2,…}}     the header
  *   {"table":"accounts","columns":["account_id",…]}                              then, for each table,
  *   ["acct_1",…]                                                                 a line for each row
  *   {"end":"phm-ledger","rows":{"accounts":2,…},"sha256":…}                      the trailer
  *
  * Files of version 1 have no tables of the transparency log. Those of version 2 have no recipients and no idempotency
- * records, those of version 3 no states of keys, and those of version 4 no usage of API keys.
+ * records, those of version 3 no states of keys, those of version 4 no usage of API keys, and those of version 5 no
+ * deliveries.
  *
  * `sha256` covers all lines before the trailer. It detects damage; it is not a signature. Bytes are
  * lower-case hexadecimal.
@@ -15,7 +16,7 @@
 import { type RowCounts, TABLE_NAMES, type Value } from '../tables.ts';
 
 export const FORMAT = 'phm-ledger';
-export const FORMAT_VERSION = 5;
+export const FORMAT_VERSION = 6;
 
 /** The oldest version that can be read. */
 export const OLDEST_VERSION = 1;

@@ -19,6 +19,7 @@ import { REQUIRE_STATES_PROGRAM } from '../postgres/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../postgres/api-keys.ts';
 import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
+import { REQUIRE_DELIVERIES_PROGRAM } from '../postgres/deliveries.ts';
 import { DisturbanceGuard } from '../postgres/disturbances.ts';
 import { chooseHost } from '../postgres/hosts.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';
@@ -206,6 +207,7 @@ const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
   api_keys: REQUIRE_RULES_PROGRAM,
   accounts: REQUIRE_STATES_PROGRAM,
   several: REQUIRE_SEVERAL_PROGRAM,
+  deliveries: REQUIRE_DELIVERIES_PROGRAM,
 };
 
 async function insertRows(client: pg.Client, table: TableName, rows: Rows): Promise<void> {

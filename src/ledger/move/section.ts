@@ -76,7 +76,11 @@ export class Section {
 function compareKeys(one: readonly Value[], other: readonly Value[], length: number): number {
   for (let i = 0; i < length; i++) {
     const [a, b] = [one[i] ?? 0, other[i] ?? 0];
-    if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+    if (a instanceof Uint8Array && b instanceof Uint8Array) {
+      const order = Buffer.compare(a, b);
+      if (order !== 0) return order;
+      continue;
+    }
     if (a === b) continue;
     if (typeof a === 'string' && typeof b === 'string') {
       return Buffer.compare(Buffer.from(a), Buffer.from(b));

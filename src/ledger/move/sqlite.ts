@@ -13,6 +13,7 @@ import {
 } from '../migrations.ts';
 import { REQUIRE_STATES_PROGRAM } from '../sqlite/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
+import { REQUIRE_DELIVERIES_PROGRAM } from '../sqlite/deliveries.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import { SchemaGuard } from '../sqlite/schema-guard.ts';
@@ -160,6 +161,7 @@ const REQUIREMENTS: Readonly<Record<Novelty, string>> = {
   api_keys: REQUIRE_RULES_PROGRAM,
   accounts: REQUIRE_STATES_PROGRAM,
   several: REQUIRE_SEVERAL_PROGRAM,
+  deliveries: REQUIRE_DELIVERIES_PROGRAM,
 };
 
 function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void {

@@ -1,4 +1,4 @@
-/** States of accounts in PostgreSQL. The rule itself is the function `change_account_state_2` of `0014-baseline.sql`. */
+/** States of accounts in PostgreSQL. The rule itself is the function `change_account_state_3` of the migrations. */
 import {
   ACCOUNT_COLUMNS,
   type AccountChange,
@@ -15,7 +15,7 @@ import { type PostgresConnection, toBuffer } from './connection.ts';
 export const REQUIRE_STATES_PROGRAM: string = requirement(13);
 
 const CHANGE = `SELECT outcome, outcome = 'changed' AS is_new
-  FROM change_account_state_2($1, $2, $3::bytea, $4::bytea, $5::bigint)`;
+  FROM change_account_state_3($1, $2, $3::bytea, $4::bytea, $5::bigint)`;
 
 export async function listAccounts(connection: PostgresConnection): Promise<Account[]> {
   const all = `SELECT ${ACCOUNT_COLUMNS} FROM accounts ORDER BY created_ms, account_id`;

@@ -155,12 +155,8 @@ export class PostgresAccountStore implements AccountStore {
     name: string,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
-    const old = 'SELECT account_id, name FROM recipients WHERE account_id = $1 AND name = $2';
-    const sql = `DELETE FROM recipients USING old
-       WHERE recipients.account_id = old.account_id AND recipients.name = old.name RETURNING true AS is_new`;
-    const parts = [`old AS (${old} FOR UPDATE)`];
-    const must = ['recipients', countOf('old')] as const;
-    return this.#change(withAudit({ parts, sql, must, values: [accountId, name] }, audit));
+    const sql = 'SELECT is_new FROM remove_recipient_1($1, $2)';
+    return this.#change(withAudit({ sql, values: [accountId, name] }, audit));
   }
 
   async listRecipients(accountId?: string): Promise<RecipientRecord[]> {

@@ -1,5 +1,6 @@
 /** Statements that change API keys in PostgreSQL. */
 import {
+  type ApiKeySettings,
   hasRules,
   type NewApiKey,
   type Rotation,
@@ -8,9 +9,14 @@ import {
 } from '../api-keys.ts';
 import { requirement } from '../migrations.ts';
 import { counted, countOf, type Statement } from './audit.ts';
+import { REQUIRE_DELIVERIES_PROGRAM } from './deliveries.ts';
 
 /** Admits only programs that know the rules of API keys. */
 export const REQUIRE_RULES_PROGRAM: string = requirement(12);
+
+/** Returns the statement that admits only programs that know these settings. */
+const programOf = ({ recipients = null }: Partial<ApiKeySettings>) =>
+  recipients === null ? REQUIRE_RULES_PROGRAM : REQUIRE_DELIVERIES_PROGRAM;
 
 /** Columns that a rotation copies. */
 const COPIED = SETTING_COLUMNS.replace('expires_ms, ', '');
@@ -30,11 +36,11 @@ export const NOTE_USES: string = counted(
 export function addition(record: NewApiKey, keyHash: Uint8Array): Statement {
   const { apiKeyId, accountId, hint, createdMs, revokedMs, ...settings } = record;
   const sql = `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms, ${SETTING_COLUMNS})
-     SELECT $1, account_id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
-     FROM accounts WHERE account_id = $13 AND deleted_ms IS NULL FOR SHARE
+     SELECT $1, account_id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+     FROM accounts WHERE account_id = $14 AND deleted_ms IS NULL FOR SHARE
      ON CONFLICT DO NOTHING RETURNING true AS is_new`;
   const values = [apiKeyId, keyHash, hint, createdMs, revokedMs, ...settingValues(settings)];
-  const also = hasRules(settings) ? REQUIRE_RULES_PROGRAM : undefined;
+  const also = hasRules(settings) ? programOf(settings) : undefined;
   return { sql, values: [...values, accountId], also };
 }
 

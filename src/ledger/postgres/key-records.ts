@@ -85,6 +85,18 @@ const REVOKED = [
       SELECT key_id, account_id, fingerprint, commitment, secret_version, expires_ms FROM ledger
       WHERE ledger.key_id = asked.key_id AND ledger.account_id = asked.account_id) AS found
     WHERE asked.key_id NOT IN (SELECT key_id FROM locked))`,
+  // Their copies leave the boxes.
+  `boxed AS MATERIALIZED (
+    SELECT copies.account_id, copies.delivery_id, copies.recipient FROM revoked
+    JOIN deliveries ON deliveries.key_id = revoked.key_id
+    JOIN delivery_copies AS copies ON copies.account_id = deliveries.account_id
+      AND copies.delivery_id = deliveries.delivery_id
+    WHERE copies.state IN ('waiting', 'received')
+    ORDER BY copies.account_id, copies.delivery_id, copies.recipient FOR NO KEY UPDATE OF copies)`,
+  `unboxed AS (
+    UPDATE delivery_copies AS copies SET state = 'revoked', sealed_key = NULL FROM boxed
+    WHERE copies.account_id = boxed.account_id AND copies.delivery_id = boxed.delivery_id
+      AND copies.recipient = boxed.recipient)`,
 ];
 
 /** Revokes distinct keys, in the order of their IDs: two statements then wait for each other in one direction only. */

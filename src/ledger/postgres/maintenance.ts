@@ -122,7 +122,9 @@ export async function prunePostgres(
     }
   }
   await removePValues(connection, beforeMs, order.signal);
+  await pruneDeliveries(connection, beforeMs, order.signal);
   await removeExpiredAnswers(connection);
+  await expireCopies(connection, order.signal);
   const minuteSums = await removeMinuteSums(connection, bounds.beforeMinute, order.signal);
   return { rows, minuteSums, partitions: dropped, beforeMs, isPartial };
 }
@@ -297,6 +299,52 @@ async function removePValues(
     'AND NOT EXISTS (SELECT FROM ledger WHERE ledger.key_id = validated_keys.key_id)';
   const removal = removalByAccount('validated_keys', 'key_id', orphaned);
   await inChunks(connection, removal, [keyIdBound(beforeMs)], signal);
+}
+
+/** Removes the deliveries of removed rows, with what is left of their copies. */
+async function pruneDeliveries(
+  connection: PostgresConnection,
+  beforeMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const removal = counted(
+    [
+      `chunk AS MATERIALIZED (SELECT account_id, delivery_id FROM deliveries
+        WHERE key_id < $1 AND until_ms <= (SELECT ledger_clock_ms() OFFSET 0)
+          AND NOT EXISTS (SELECT FROM ledger WHERE ledger.key_id = deliveries.key_id)
+        ORDER BY key_id LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`,
+      `copies_removed AS (DELETE FROM delivery_copies AS old USING chunk
+        WHERE old.account_id = chunk.account_id AND old.delivery_id = chunk.delivery_id)`,
+      `removed AS (DELETE FROM deliveries AS old USING chunk
+        WHERE old.account_id = chunk.account_id AND old.delivery_id = chunk.delivery_id RETURNING 1)`,
+    ],
+    'SELECT FROM removed',
+    [['deliveries', countOf('chunk'), countOf('removed')]],
+  );
+  await inChunks(connection, removal, [keyIdBound(beforeMs)], signal);
+}
+
+/** Removes expired copies from their boxes, a few at a time, and none that another session locks. */
+export async function expireCopies(
+  connection: PostgresConnection,
+  signal?: AbortSignal,
+): Promise<void> {
+  const box = `account_id = recipients.account_id AND recipient = recipients.name
+    AND state IN ('waiting', 'received') AND until_ms <= (SELECT ledger_clock_ms() OFFSET 0)`;
+  const expiry = counted(
+    [
+      `chunk AS MATERIALIZED (SELECT old.* FROM recipients, LATERAL (
+        SELECT account_id, delivery_id, recipient FROM delivery_copies WHERE ${box}
+        LIMIT ${CHUNK} FOR NO KEY UPDATE SKIP LOCKED) AS old
+        LIMIT ${CHUNK})`,
+      `expired AS (UPDATE delivery_copies AS old SET state = 'expired', sealed_key = NULL FROM chunk
+        WHERE old.account_id = chunk.account_id AND old.delivery_id = chunk.delivery_id
+          AND old.recipient = chunk.recipient RETURNING 1)`,
+    ],
+    'SELECT FROM expired',
+    [['delivery_copies', countOf('chunk'), countOf('expired')]],
+  );
+  await inChunks(connection, expiry, [], signal);
 }
 
 function removeMinuteSums(

@@ -6,6 +6,17 @@ import { SetupError } from '../../errors.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, rowMadeMs } from '../commitments.ts';
+import type {
+  CopyOrder,
+  CopyPage,
+  CopyQuery,
+  DeliveryQuery,
+  DeliveryRecord,
+  DeliveryRefusal,
+  TakenCopy,
+  WaitingQuery,
+  WithdrawnDeliveries,
+} from '../deliveries.ts';
 import type { LedgerIdentity } from '../identity.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
@@ -49,11 +60,13 @@ import { KNOWN_ANSWERS, WITHDRAWN_ANSWER } from './answers.ts';
 import { CANDIDATES } from './candidates.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import { MAINTENANCE_LIMITS, PostgresConnection, toBuffer } from './connection.ts';
+import { PostgresDeliveries } from './deliveries.ts';
 import { DisturbanceGuard, droppedRow } from './disturbances.ts';
 import type { HostOptions } from './hosts.ts';
 import { PostgresKeyRecords } from './key-records.ts';
 import { PostgresLogStore } from './log-store.ts';
 import {
+  expireCopies,
   makeMonthsAhead,
   prunePostgres,
   removeExpiredAnswers,
@@ -134,6 +147,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
   readonly #maxClockSkewMs: number;
   readonly #writer: PostgresWriter;
   readonly #records: PostgresKeyRecords;
+  readonly #deliveries: PostgresDeliveries;
 
   constructor(connection: PostgresConnection, options: PostgresStoreOptions) {
     const { quotas, maxClockSkewMs = DEFAULT_MAX_SKEW_MS } = options;
@@ -142,6 +156,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     this.#maxClockSkewMs = maxClockSkewMs;
     this.#writer = new PostgresWriter(connection, quotas);
     this.#records = new PostgresKeyRecords(connection);
+    this.#deliveries = new PostgresDeliveries(connection);
   }
 
   get host(): string | null {
@@ -228,6 +243,30 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     return this.#records.pageKeyStates(after, limit);
   }
 
+  findDeliveryRefusal(query: DeliveryQuery): Promise<DeliveryRefusal | null> {
+    return this.#deliveries.findRefusal(query);
+  }
+
+  listCopies(query: CopyQuery): Promise<CopyPage> {
+    return this.#deliveries.list(query);
+  }
+
+  takeCopies(orders: readonly CopyOrder[]): Promise<(TakenCopy | null)[][]> {
+    return this.#deliveries.take(orders);
+  }
+
+  findDelivery(accountId: string, deliveryId: Uint8Array): Promise<DeliveryRecord | null> {
+    return this.#deliveries.find(accountId, deliveryId);
+  }
+
+  haveWaiting(boxes: readonly WaitingQuery[]): Promise<boolean[]> {
+    return this.#deliveries.haveWaiting(boxes);
+  }
+
+  withdrawDeliveries(withdrawn: WithdrawnDeliveries): Promise<void> {
+    return this.#deliveries.withdraw(withdrawn);
+  }
+
   async activity(accountId: string, sinceMs: number): Promise<AccountActivity> {
     const { firstMinute, firstHour } = splitPeriod(sinceMs);
     const sums = await this.connection.get(
@@ -293,6 +332,7 @@ class PostgresStore extends PostgresLogStore implements LedgerStore {
     await makeMonthsAhead(this.connection, await databaseNowMs(this.connection));
     await removeUnusedWriters(this.connection);
     await removeExpiredAnswers(this.connection);
+    await expireCopies(this.connection);
   }
 
   prune(order: PruneOrder): Promise<PruneReport> {

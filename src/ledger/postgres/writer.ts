@@ -48,6 +48,7 @@ import {
   type PostgresConnection,
   type Row,
 } from './connection.ts';
+import { deliveryColumns, isOfGroup, type RefusalJson, toRefusal } from './deliveries.ts';
 
 /** Attempts at a batch that conflicts with those of other servers. */
 const MAX_ATTEMPTS = 5;
@@ -66,7 +67,7 @@ const NO_PLAN = -1;
  * The function of the database that commits a batch, the newest `commit_batch_N` of `migrations/postgres/`. It calls
  * `write_batch_N` of the same number. Servers of earlier releases call the earlier ones.
  */
-export const COMMIT_BATCH = 'commit_batch_10';
+export const COMMIT_BATCH = 'commit_batch_11';
 
 /** Decision of `COMMIT_BATCH`: usage before the batch, and the requests that are not decided by the quota. */
 interface Decision {
@@ -82,6 +83,8 @@ interface Decision {
   readonly answered: readonly number[];
   /** Positions in the batch of requests with a repeated key. */
   readonly repeated: readonly number[];
+  /** Requests that cannot be delivered. */
+  readonly refusals: readonly RefusalJson[];
   readonly committed: number;
   /** Accounts whose rows other sessions lock. Their requests and failed requests were left out. */
   readonly deferred: readonly string[];
@@ -98,8 +101,8 @@ const COMMIT_UNLESS = `
       CROSS JOIN LATERAL (
         SELECT FROM ledger WHERE ledger.fingerprint = other.fingerprint LIMIT 1) AS found
     ) AS are_new OFFSET 0) AS new
-  CROSS JOIN LATERAL ${COMMIT_BATCH}($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $10,
-    $11) AS batch
+  CROSS JOIN LATERAL ${COMMIT_BATCH}($1, CASE WHEN new.are_new THEN $2::bigint END, $3, $4, $5, $6, $7, $8, $14,
+    $15, $10, $11, $12, $13) AS batch
   WHERE new.are_new`;
 
 /** A decision, with the stored answers by position. */
@@ -178,9 +181,8 @@ export class PostgresWriter {
       keyed.flatMap(({ record }) => (record.body === null ? [] : [record.body])),
       JSON.stringify(failed.map(failureColumns)),
     ];
-    const decided = await this.#connection.guarded(() =>
-      this.#commitBatch(requests, [...batch, others]),
-    );
+    const values = [...batch, others, ...deliveryColumns(requests)];
+    const decided = await this.#connection.guarded(() => this.#commitBatch(requests, values));
     if (decided === null) return null;
     const locked = new Set(decided.decision.deferred);
     this.#deferred = failed.filter(({ accountId }) => locked.has(accountId)).slice(-MAX_DEFERRED);
@@ -195,7 +197,7 @@ export class PostgresWriter {
     this.#busy = new Set([...others, ...[...asked].filter((accountId) => locked.has(accountId))]);
   }
 
-  /** Returns null, and commits nothing, if the ledger has a row of a fingerprint at the end of `batch`. */
+  /** Returns null, and commits nothing, if the ledger has a row of a fingerprint in `batch`. */
   async #commitBatch(
     requests: readonly MeteredRequest[],
     batch: readonly unknown[],
@@ -429,6 +431,9 @@ function outcomesOf(
 ): CommitOutcome[] {
   const answered = new Set(decision.answered);
   const repeated = new Set(decision.repeated);
+  const refusals = new Map(decision.refusals.map((one) => [one.position, toRefusal(one)]));
+  // Whether earlier requests are in the way of these is known after this batch.
+  const isForLater = new Set(decision.refusals.filter(isOfGroup).map(({ position }) => position));
   const counters = new Map(
     decision.counters.map((counter) => [
       counter.accountId,
@@ -455,7 +460,11 @@ function outcomesOf(
     if (answered.has(position) && !answer) throw new Error('a stored answer has expired');
     const record = () => !repeated.has(position);
     const apiKeyCounter = apiKeyCounters.get(request.apiKeyLimit?.counterId ?? '');
-    const outcome = decide(counter, request, { apiKeyCounter, answer: answer ?? null, record });
+    const refusal = refusals.get(position) ?? null;
+    const facts = { apiKeyCounter, answer: answer ?? null, refuseDelivery: () => refusal, record };
+    const outcome = decide(counter, request, facts);
+    if (outcome.kind === 'delivery_refused' && isForLater.has(position))
+      return { kind: 'account_locked' };
     if (outcome.kind === 'committed' && name !== null) made.set(name, madeAnswer(request));
     return outcome;
   });

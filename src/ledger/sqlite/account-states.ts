@@ -12,6 +12,7 @@ import { toAuditRecord } from '../recorded-row.ts';
 import type { Account, AccountRecord } from '../store.ts';
 import { insertAudit } from './audit.ts';
 import type { Row, SqliteConnection } from './connection.ts';
+import { emptyBoxes } from './deliveries.ts';
 
 /** Records that the ledger holds an account whose state has changed. Programs before version 14 refuse it from then on. */
 export const REQUIRE_STATES_PROGRAM: string = requirement(14);
@@ -78,4 +79,5 @@ function erase(connection: SqliteConnection, accountId: string, atMs: number): v
     accountId,
   );
   connection.run('DELETE FROM recipients WHERE account_id = ?', accountId);
+  emptyBoxes(connection, { accountId });
 }

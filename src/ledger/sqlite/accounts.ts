@@ -43,6 +43,7 @@ import {
 } from './api-keys.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
+import { emptyBoxes } from './deliveries.ts';
 import { readQuota, readUsed } from './usage.ts';
 
 const SELECT_RECIPIENTS = `SELECT account_id AS accountId, name, suite, public_key AS publicKey,
@@ -197,6 +198,7 @@ export class SqliteAccountStore implements AccountStore {
   ): Promise<boolean> {
     return this.#audited(audit, () => {
       const removal = 'DELETE FROM recipients WHERE account_id = ? AND name = ?';
+      emptyBoxes(this.connection, { accountId, recipient: name });
       return this.connection.changes(removal, accountId, name);
     });
   }

@@ -1,6 +1,7 @@
 /** API keys in SQLite. Changes run within a transaction of the caller. */
 import {
   type ApiKeyRecord,
+  type ApiKeySettings,
   hasRules,
   type NewApiKey,
   type Rotation,
@@ -11,9 +12,14 @@ import {
 } from '../api-keys.ts';
 import { requirement } from '../migrations.ts';
 import type { SqliteConnection } from './connection.ts';
+import { REQUIRE_DELIVERIES_PROGRAM } from './deliveries.ts';
 
 /** Admits only programs that know the rules of API keys. */
 export const REQUIRE_RULES_PROGRAM: string = requirement(13);
+
+/** Returns the statement that admits only programs that know these settings. */
+const programOf = ({ recipients = null }: Partial<ApiKeySettings>) =>
+  recipients === null ? REQUIRE_RULES_PROGRAM : REQUIRE_DELIVERIES_PROGRAM;
 
 /** Columns that a rotation copies. */
 const COPIED = SETTING_COLUMNS.replace('expires_ms, ', '');
@@ -33,12 +39,12 @@ export function addApiKey(
   const isAdded = connection.changes(
     `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms,
        ${SETTING_COLUMNS})
-     SELECT ?, account_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+     SELECT ?, account_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
      FROM accounts WHERE account_id = ? AND deleted_ms IS NULL
      ON CONFLICT DO NOTHING`,
     ...[apiKeyId, keyHash, hint, createdMs, revokedMs, ...settingValues(settings), accountId],
   );
-  if (isAdded && hasRules(settings)) connection.run(REQUIRE_RULES_PROGRAM);
+  if (isAdded && hasRules(settings)) connection.run(programOf(settings));
   return isAdded;
 }
 

@@ -27,6 +27,7 @@ import { requirement } from '../migrations.ts';
 import { mergedThrough } from './account-keys.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
+import { revokeCopies } from './deliveries.ts';
 import { insertion } from './insertion.ts';
 
 /** Admits only programs that know key records. */
@@ -112,6 +113,7 @@ export function revokeKey(
     return { kind: 'unchanged', record };
   }
   writeRevocation(connection, order.keyId, revocation, audit);
+  revokeCopies(connection, order.keyId);
   insertAudit(connection, audit);
   connection.run(REQUIRE_RECORDS_PROGRAM);
   return { kind: 'revoked', record: { ...record, revocation } };

@@ -9,6 +9,7 @@ import type { AccountKeys } from './account-keys.ts';
 import { removeExpired } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import type { SqliteConnection } from './connection.ts';
+import { pruneDeliveries, removeExpiredCopies } from './deliveries.ts';
 import { Fingerprints } from './fingerprints.ts';
 
 /** Rows per transaction. Each transaction holds the only write lock. */
@@ -70,7 +71,11 @@ export async function pruneSqlite(
       bound,
     ),
   );
+  await inChunks(connection, signal, () =>
+    pruneDeliveries(connection, bound, clock.nowMs(), CHUNK),
+  );
   await removeExpiredAnswers(connection, clock.nowMs(), signal);
+  await expireCopies(connection, clock.nowMs(), signal);
   const minuteSums = await inChunks(connection, signal, () =>
     connection.run(
       `DELETE FROM rollup_minute WHERE (account_id, period) IN
@@ -123,6 +128,15 @@ export async function removeExpiredAnswers(
     after = inTransaction(connection, () => removeExpired(connection, from, nowMs));
     if (after !== null) await delay(Math.max(MIN_PAUSE_MS, performance.now() - began));
   }
+}
+
+/** Removes expired copies from their boxes, a few at a time. The caller trusts the clock. */
+export async function expireCopies(
+  connection: SqliteConnection,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await inChunks(connection, signal, () => removeExpiredCopies(connection, nowMs, CHUNK));
 }
 
 /** Checks the clock and records the result, or the operator's acceptance. A dry run records nothing. */

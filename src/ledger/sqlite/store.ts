@@ -3,6 +3,17 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { rowMadeMs } from '../commitments.ts';
+import type {
+  CopyOrder,
+  CopyPage,
+  CopyQuery,
+  DeliveryQuery,
+  DeliveryRecord,
+  DeliveryRefusal,
+  TakenCopy,
+  WaitingQuery,
+  WithdrawnDeliveries,
+} from '../deliveries.ts';
 import { type LedgerIdentity, requireSameLedger } from '../identity.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import type {
@@ -39,6 +50,14 @@ import { AccountKeys } from './account-keys.ts';
 import { readAnswer, withdrawAnswer } from './answers.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
+import {
+  findDelivery,
+  findDeliveryRefusal,
+  haveWaiting,
+  listCopies,
+  takeCopies,
+  withdrawDeliveries,
+} from './deliveries.ts';
 import { Fingerprints, type MergeLimits } from './fingerprints.ts';
 import {
   findKeyRecord,
@@ -49,7 +68,12 @@ import {
   revokeKey,
 } from './key-records.ts';
 import { SqliteLogStore } from './log-store.ts';
-import { mergeAccountKeys, pruneSqlite, removeExpiredAnswers } from './maintenance.ts';
+import {
+  expireCopies,
+  mergeAccountKeys,
+  pruneSqlite,
+  removeExpiredAnswers,
+} from './maintenance.ts';
 import { WriteGate } from './write-gate.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -171,6 +195,40 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
     return this.connection.guarded(() => pageKeyStates(this.connection, after, limit));
   }
 
+  async findDeliveryRefusal(query: DeliveryQuery): Promise<DeliveryRefusal | null> {
+    return this.connection.guarded(() => findDeliveryRefusal(this.connection, query));
+  }
+
+  async listCopies(query: CopyQuery): Promise<CopyPage> {
+    return this.connection.guarded(() => listCopies(this.connection, query));
+  }
+
+  async takeCopies(orders: readonly CopyOrder[]): Promise<(TakenCopy | null)[][]> {
+    return this.connection.guarded(() =>
+      this.connection.transact(() => takeCopies(this.connection, orders)),
+    );
+  }
+
+  async findDelivery(
+    accountId: string,
+    deliveryId: Uint8Array,
+    nowMs: number,
+  ): Promise<DeliveryRecord | null> {
+    return this.connection.guarded(() =>
+      findDelivery(this.connection, accountId, deliveryId, nowMs),
+    );
+  }
+
+  async haveWaiting(boxes: readonly WaitingQuery[], nowMs: number): Promise<boolean[]> {
+    return this.connection.guarded(() => haveWaiting(this.connection, boxes, nowMs));
+  }
+
+  async withdrawDeliveries(withdrawn: WithdrawnDeliveries): Promise<void> {
+    this.connection.guarded(() =>
+      this.connection.transact(() => withdrawDeliveries(this.connection, withdrawn)),
+    );
+  }
+
   #findKey(keyId: Uint8Array): RecordedKey | null {
     const row = this.connection.get(
       `SELECT ${RECORDED_KEY_COLUMNS}
@@ -191,7 +249,9 @@ export class SqliteStore extends SqliteLogStore implements LedgerStore {
 
   async maintain(clock: Clock): Promise<void> {
     const { doubt } = noteClockInSqlite(this.connection, clock);
-    if (doubt === null) await removeExpiredAnswers(this.connection, clock.nowMs());
+    if (doubt !== null) return;
+    await removeExpiredAnswers(this.connection, clock.nowMs());
+    await expireCopies(this.connection, clock.nowMs());
   }
 
   async prune(order: PruneOrder): Promise<PruneReport> {

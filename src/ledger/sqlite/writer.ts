@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
+import type { DeliveryRefusal } from '../deliveries.ts';
 import { joinKeyIds } from '../idempotency-columns.ts';
 import { rowOf } from '../key-columns.ts';
 import { formatCounts } from '../latency.ts';
@@ -28,6 +29,7 @@ import { readAnswer, writeAnswer } from './answers.ts';
 import { readApiKeyUsed, writeApiKeyUsed } from './api-keys.ts';
 import { insertPendingKeys } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
+import { decideDeliveries, writeDeliveries } from './deliveries.ts';
 import type { Fingerprints } from './fingerprints.ts';
 import { expiryValues, writeExpiries } from './key-records.ts';
 import { INSERT_LEDGER, INSERT_VALIDATED, ledgerValues, validatedValues } from './ledger-values.ts';
@@ -199,6 +201,7 @@ export class SqliteWriter {
     const outcome = decide(counter, request, {
       apiKeyCounter,
       answer: this.#answerOf(request),
+      refuseDelivery: () => this.#refuseDelivery(request),
       record: () => this.#record(request, batch),
     });
     if (outcome.kind === 'committed') {
@@ -238,12 +241,16 @@ export class SqliteWriter {
     return idempotency && readAnswer(this.#connection, { ...idempotency, accountId, atMs });
   }
 
+  #refuseDelivery({ accountId, delivery, atMs }: MeteredRequest): DeliveryRefusal | null {
+    return delivery ? decideDeliveries(this.#connection, accountId, delivery, atMs) : null;
+  }
+
   /**
-   * Adds the rows to the batch and inserts the idempotency record. Returns false and does nothing if one of the
+   * Adds the rows to the batch and inserts the deliveries and the idempotency record. Returns false and does nothing if one of the
    * commitments exists already, which only a broken generator causes.
    */
   #record(request: MeteredRequest, batch: Batch): boolean {
-    const { accountId, keys, atMs, idempotency } = request;
+    const { accountId, keys, atMs, idempotency, delivery } = request;
     if (this.#hasRepeated(keys, batch)) return false;
     for (const row of keys) {
       batch.rows.push(row);
@@ -251,6 +258,7 @@ export class SqliteWriter {
       if (row.evidence) batch.validated.push(validatedValues(accountId, row.keyId, row.evidence));
       if (row.expiresMs !== null) batch.expiries.push(expiryValues(accountId, row));
     }
+    if (delivery) writeDeliveries(this.#connection, accountId, keys, delivery);
     if (idempotency) {
       const { key, requestHash, body } = idempotency;
       writeAnswer(this.#connection, accountId, key, {

@@ -4,6 +4,9 @@ import type { Worker } from 'node:worker_threads';
 import type { AppError } from '../../errors.ts';
 import type {
   AccountActivity,
+  CopyPage,
+  CopyQuery,
+  DeliveryRecord,
   KeyPage,
   KeyRecord,
   PeriodSums,
@@ -14,6 +17,8 @@ import { isOwnShare, overloaded } from '../requests/own-share.ts';
 import { damagedLedger, toError, unexpected } from '../threads/failures.ts';
 import type {
   ActivityQuery,
+  BoxesQuery,
+  DeliveryRecordQuery,
   KeyRecordQuery,
   StatisticsMessage,
   StatisticsReply,
@@ -121,6 +126,29 @@ export class Statistics {
     const result = await this.#ask({ kind: 'key', query }, this.#short);
     if (result.kind !== 'key') throw unexpected(result);
     return result.record;
+  }
+
+  /** Returns a page of a box. */
+  async copies(query: CopyQuery): Promise<CopyPage> {
+    const result = await this.#ask({ kind: 'copies', query }, this.#short);
+    if (result.kind !== 'copies') throw unexpected(result);
+    return result.page;
+  }
+
+  /** Returns one delivery; null if the account has none of this ID. */
+  async delivery(query: DeliveryRecordQuery): Promise<DeliveryRecord | null> {
+    const result = await this.#ask({ kind: 'delivery', query }, this.#short);
+    if (result.kind !== 'delivery') throw unexpected(result);
+    return result.record;
+  }
+
+  /** Returns for each box whether a copy waits in it. It takes no place: the caller MUST ask for one answer at a time. */
+  async haveWaiting(asked: BoxesQuery): Promise<readonly boolean[]> {
+    if (this.#damage) throw this.#damage;
+    const result = await this.#post({ kind: 'boxes', asked });
+    if (result.kind === 'failed') throw toError(result.failure);
+    if (result.kind !== 'boxes') throw unexpected(result);
+    return result.found;
   }
 
   /** Returns the size of the database in bytes. It takes no place: the caller MUST ask for one at a time. */

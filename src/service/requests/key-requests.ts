@@ -13,15 +13,24 @@ import { parseKeyId } from '../../keys/key-id.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
 import type { Defect, Latch } from '../../keys/latch.ts';
 import {
+  deliveredUntilMs,
   type GeneratedOutcome,
   type GenerateOutcome,
   type KeyRequest,
   MAX_BATCH_KEYS,
+  type Recipient,
   type SealedOutcome,
   type SealedResponseKey,
   type Withholdable,
 } from '../../keys/order.ts';
-import type { Principal, StoredAnswer, StreamCounts, Usage } from '../../ledger/index.ts';
+import type {
+  BoxLimits,
+  DeliveryOrder,
+  Principal,
+  StoredAnswer,
+  StreamCounts,
+  Usage,
+} from '../../ledger/index.ts';
 import { type LedgerWatch, requireCurrentSecret } from '../ledger/watch.ts';
 import { requireNoHalt } from '../log/halted.ts';
 import type { Halt } from '../log/stopped.ts';
@@ -60,6 +69,10 @@ interface Parts {
   readonly halt: () => Halt | null;
   readonly metered: MeteredRequests;
   readonly observer: KeyObserver | undefined;
+  /** Limits of the box of each recipient. */
+  readonly boxLimits: BoxLimits;
+  /** Called when deliveries to these recipients are durable. */
+  readonly onDelivered: (accountId: string, recipients: readonly string[]) => void;
 }
 
 /** A request on its way. */
@@ -163,7 +176,8 @@ export class KeyRequests {
       requireCurrentSecret(this.#parts.ledger.status());
       requireNoHalt(this.#parts.halt());
       const { recipients } = recalled;
-      const keyWork: KeyWork = { requester, order, recipients, count, isBatch };
+      const { delivery } = request;
+      const keyWork: KeyWork = { requester, order, recipients, delivery, count, isBatch };
       const tooLarge =
         tooManyCopies(request) ??
         tooLargeToStore(request, recipients) ??
@@ -172,7 +186,7 @@ export class KeyRequests {
       const work = this.#parts.pool.submit(keyWork, abandoned, onStage);
       noteWork(work);
       try {
-        return await this.#record(call, work);
+        return await this.#record(call, work, recipients);
       } finally {
         work.drop();
       }
@@ -189,12 +203,16 @@ export class KeyRequests {
     const { metered } = this.#parts;
     const asked = sealTo ?? [];
     const names = namesIn(asked);
+    const ids = call.request.delivery?.ids ?? null;
     if (!idempotency && names.length === 0) return recipientsOf(asked, []);
-    const task = { kind: 'recall', requester, idempotency, names } as const;
+    const delivery = ids && { ids, limits: this.#parts.boxLimits };
+    const task = { kind: 'recall', requester, idempotency, names, delivery } as const;
     const result = await metered.submit(task, abandoned, onStage);
     if (result.kind !== 'recalled') throw unexpected(result);
     if (result.answer) return this.#replay(call, result.answer, metered.usageOf(principal));
-    return recipientsOf(asked, result.recipients);
+    const toMake = recipientsOf(asked, result.recipients);
+    const { refusal } = result;
+    return toMake.kind === 'to_make' && refusal ? { kind: 'delivery_refused', refusal } : toMake;
   }
 
   /** Returns the outcome of an earlier request. Throws if its keys were withheld, and its answer is not removed yet. */
@@ -207,14 +225,19 @@ export class KeyRequests {
   }
 
   /** Records keys of suite workers. They are released only when all their rows are durable. */
-  async #record(call: Call, work: SuiteWork): Promise<GenerateOutcome> {
+  async #record(
+    call: Call,
+    work: SuiteWork,
+    recipients: readonly Recipient[],
+  ): Promise<GenerateOutcome> {
     const { requester, request, onStage } = call;
     const { count, idempotency } = request;
     const made = await work.outcome;
     if (made.kind !== 'made') return made;
     if (!work.mayRelease()) throw entropyUnavailable(FAILED_MEANWHILE);
     const body = bodyOf(call, made);
-    const tooLarge = idempotency && body !== null && bodyTooLarge(body, count);
+    const isKept = idempotency !== null || request.delivery !== null;
+    const tooLarge = isKept && body !== null && bodyTooLarge(body, count);
     if (tooLarge) return tooLarge;
     const result = await this.#parts.metered.submit(
       {
@@ -223,14 +246,34 @@ export class KeyRequests {
         rows: made.rows,
         counts: work.counts,
         idempotency: idempotency && { ...idempotency, body },
+        delivery: this.#deliveryOf(call, recipients, made),
       },
       undefined,
       onStage,
     );
-    if (result.kind === 'quota_exceeded') return result;
+    if (result.kind === 'quota_exceeded' || result.kind === 'delivery_refused') return result;
     if (result.kind === 'replayed') return this.#replay(call, result.answer, result.usage);
     if (result.kind !== 'recorded') throw unexpected(result);
     return this.#releasable(call, work, made, body, result.usage);
+  }
+
+  /** Returns what the ledger keeps for the recipients; undefined without a delivery. */
+  #deliveryOf(
+    { request, requester }: Call,
+    recipients: readonly Recipient[],
+    { sealed }: AllKeys,
+  ): DeliveryOrder | undefined {
+    if (!request.delivery) return undefined;
+    const names = namesIn(request.sealTo ?? []);
+    return {
+      deliveries: request.delivery.ids.map((deliveryId, i) => ({
+        deliveryId,
+        copies: sealed[i].sealedKeys.map((one) => JSON.stringify(one)),
+      })),
+      recipients: recipients.map(({ publicKey }, i) => ({ name: names[i], publicKey })),
+      untilMs: deliveredUntilMs(request, requester.atMs),
+      limits: this.#parts.boxLimits,
+    };
   }
 
   /** Returns the outcome of durable rows. */
@@ -244,6 +287,9 @@ export class KeyRequests {
     const { atMs: createdMs } = call.requester;
     const mayRelease = () => work.mayRelease();
     work.recorded();
+    if (call.request.delivery) {
+      this.#parts.onDelivered(call.requester.accountId, namesIn(call.request.sealTo ?? []));
+    }
     if (body === null) return { kind: 'generated', createdMs, keys, usage, mayRelease };
     for (const { suite } of sealed.flatMap(({ sealedKeys }) => sealedKeys)) {
       this.#parts.observer?.keySealed(suite);
@@ -288,17 +334,19 @@ export class KeyRequests {
     throw entropyUnavailable(FAILED_MEANWHILE);
   }
 
-  /** Removes the answer that is kept of a request, with the keys of these rows. */
+  /** Removes the answer that is kept of a request, with the keys of these rows, and their copies in boxes. */
   async #withdraw({ requester, request }: Call, keyIds: readonly string[]): Promise<void> {
-    if (!request.idempotency) return;
+    const { idempotency, delivery } = request;
+    if (!idempotency && !delivery) return;
     const name = retryName({ requester, request });
-    this.#withheld.add(name);
-    const answer = {
-      accountId: requester.accountId,
-      key: request.idempotency.key,
-      keyIds: keyIds.map(parseKeyId).filter((id) => id !== undefined),
-    };
-    const result = await this.#parts.queue.submit({ kind: 'withdraw', answer });
+    if (idempotency) this.#withheld.add(name);
+    const { accountId } = requester;
+    const ids = keyIds.map(parseKeyId).filter((id) => id !== undefined);
+    const result = await this.#parts.queue.submit({
+      kind: 'withdraw',
+      answer: idempotency && { accountId, key: idempotency.key, keyIds: ids },
+      deliveries: delivery && { accountId, deliveryIds: delivery.ids },
+    });
     if (result.kind === 'failed') throw toError(result.failure);
     if (result.kind !== 'withdrawn') throw unexpected(result);
     this.#withheld.delete(name);

@@ -30,13 +30,13 @@ const THUMBPRINT_BYTES = 64;
 
 /**
  * Returns the refusal of a sealed request whose response would be too large to keep, or undefined. Only requests with an
- * `Idempotency-Key` are kept.
+ * `Idempotency-Key` or a delivery are kept.
  */
 export function tooLargeToStore(
-  { order, count, idempotency }: KeyRequest,
+  { order, count, idempotency, delivery }: KeyRequest,
   recipients: readonly Recipient[],
 ): BatchTooLarge | undefined {
-  if (!idempotency || recipients.length === 0) return undefined;
+  if ((!idempotency && !delivery) || recipients.length === 0) return undefined;
   return refusal(count, bytesPerKey(order, recipients));
 }
 

@@ -1,7 +1,7 @@
 /** Messages between the main thread and the suite workers. */
 
 import type { GeneratorStatus } from '../../keys/generator.ts';
-import type { KeyOrder, Recipient, SealedResponseKey } from '../../keys/order.ts';
+import type { DeliveryNames, KeyOrder, Recipient, SealedResponseKey } from '../../keys/order.ts';
 import type { EvidenceState } from '../../keys/plain-evidence.ts';
 import type { StreamCounts } from '../../ledger/index.ts';
 import type { Failure } from '../threads/failures.ts';
@@ -23,6 +23,8 @@ export interface SuiteJob {
   readonly count: number;
   /** None for keys in plaintext. */
   readonly recipients: readonly Recipient[];
+  /** The deliveries of these keys; null without. */
+  readonly delivery: DeliveryNames | null;
 }
 
 /**

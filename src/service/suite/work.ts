@@ -8,6 +8,7 @@ import { instantNow, monotonicMs, systemClock } from '../../clock.ts';
 import type { AppError } from '../../errors.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
 import type {
+  DeliveryNames,
   KeyOrder,
   Recipient,
   ReleasedKey,
@@ -29,6 +30,7 @@ export interface KeyWork {
   readonly order: KeyOrder;
   /** None for keys in plaintext. */
   readonly recipients: readonly Recipient[];
+  readonly delivery: DeliveryNames | null;
   readonly count: number;
   /** True for a batch, even of one key. */
   readonly isBatch: boolean;
@@ -107,11 +109,13 @@ export class SuiteWork {
 
   /** Takes the next job of at most `maxKeys` keys. */
   takeJob(id: number, maxKeys: number): SuiteJob {
-    const { requester, order, recipients } = this.request;
+    const { requester, order, recipients, delivery } = this.request;
     const count = Math.min(maxKeys, this.#unsent);
+    const first = this.request.count - this.#unsent;
     this.#unsent -= count;
     this.#firstSentMs ??= monotonicMs();
-    return { id, requester, order, count, recipients };
+    const ids = delivery?.ids.slice(first, first + count) ?? [];
+    return { id, requester, order, count, recipients, delivery: delivery && { ...delivery, ids } };
   }
 
   /** Takes the answer to a job. Keys that come after the end are wiped. */

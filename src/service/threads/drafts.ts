@@ -16,7 +16,13 @@ import {
   type Retirements,
   type ValidationVerdict,
 } from '../../keys/validate.ts';
-import type { CommitOutcome, KeyState, MeteredRequest } from '../../ledger/index.ts';
+import type {
+  CommitOutcome,
+  DeliveryOrder,
+  KeyState,
+  LedgerRow,
+  MeteredRequest,
+} from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import type { BatchLookup } from './batch-lookup.ts';
 import { KeyRows } from './key-rows.ts';
@@ -113,10 +119,13 @@ export class Drafts {
   }
 
   /** Prepares keys of suite workers, whose rows are complete. */
-  record({ requester, rows, counts, idempotency }: KeyTask & { kind: 'record' }): Draft {
+  record({ requester, rows, ...others }: KeyTask & { kind: 'record' }): Draft {
+    const { counts, idempotency, delivery } = others;
+    const keys = rows.flatMap(unpackRows);
+    if (delivery) requireOwnIds(keys, delivery);
     return {
       failures: null,
-      request: { ...requester, keys: rows.flatMap(unpackRows), counts, idempotency },
+      request: { ...requester, keys, counts, idempotency, delivery },
       finish: ({ usage }) => ({ kind: 'recorded', usage }),
       discard: () => {},
     };
@@ -171,6 +180,16 @@ export class Drafts {
     const rowsMadeMs = await lookups.find(questions);
     return concludeExamination(examination, questions, { retirements, rowsMadeMs, states }, nowMs);
   }
+}
+
+/** Throws unless each delivery is the one that its key's row, and so its sealed copies, name. */
+function requireOwnIds(keys: readonly LedgerRow[], { deliveries }: DeliveryOrder): void {
+  const isOwn = deliveries.every(({ deliveryId }, i) => {
+    const named = keys[i]?.sealed?.deliveryId;
+    return named && Buffer.compare(named, deliveryId) === 0;
+  });
+  if (isOwn && deliveries.length === keys.length) return;
+  throw new Error('the deliveries of a request are not those of its keys');
 }
 
 /** Throws unless this server holds every version in use: otherwise it cannot say that a key was not generated here. */

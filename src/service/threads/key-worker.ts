@@ -14,11 +14,12 @@ import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
 import { wipeKey } from '../../keys/key-receipt.ts';
 import type { Defect } from '../../keys/latch.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
-import type { CommitOutcome, LedgerStore } from '../../ledger/index.ts';
+import type { CommitOutcome, CopyOrder, LedgerStore, TakenCopy } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import { BatchLookup } from './batch-lookup.ts';
 import { type Draft, Drafts } from './drafts.ts';
 import { damagedLedger, toFailure } from './failures.ts';
+import { Joined } from './joined.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import { LedgerProbe } from './ledger-probe.ts';
 import type {
@@ -50,6 +51,9 @@ interface Committed {
 /** Seconds after which a client should retry: another server may answer, or this one after a restart with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
+/** Bytes of a sealed copy at least: `enc` of the smaller suite in base64url. */
+const LEAST_COPY_BYTES = 1_494;
+
 const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
 
 const FAILED_MEANWHILE =
@@ -69,6 +73,8 @@ export class KeyWorker {
   readonly #retirements: KnownRetirements;
   readonly #drafts: Drafts;
   readonly #revocations: Revocations;
+  /** Orders of a batch are done in one transaction. */
+  readonly #copies: Joined<CopyOrder, readonly (TakenCopy | null)[]>;
   /** Resolves after all earlier commits: batches are committed in order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   /** True once the operator has issued an API key; never reset. */
@@ -94,6 +100,7 @@ export class KeyWorker {
     this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
     this.#drafts = new Drafts(plain, keyring, this.#retirements, log);
     this.#revocations = new Revocations(store, keyring, log);
+    this.#copies = new Joined((orders) => store.takeCopies(orders));
   }
 
   /** Refuses all work that needs the ledger from the next batch on. A commit in progress is not affected. */
@@ -257,10 +264,11 @@ export class KeyWorker {
   }
 
   async #recall(
-    { requester: { accountId, atMs }, idempotency, names }: KeyTask & { kind: 'recall' },
+    { requester, idempotency, names, delivery }: KeyTask & { kind: 'recall' },
     lookups: BatchLookup,
   ): Promise<KeyTaskResult> {
     this.#requireSound();
+    const { accountId, atMs } = requester;
     const [answer, ...records] = await Promise.all([
       idempotency && lookups.findAnswer({ ...idempotency, accountId, atMs }),
       ...names.map((name) => lookups.findRecipient(accountId, name)),
@@ -268,12 +276,27 @@ export class KeyWorker {
     const recipients = records.map(
       (record) => record && { suite: record.suite as SealSuiteName, publicKey: record.publicKey },
     );
-    return { kind: 'recalled', answer, recipients };
+    const known = recipients.filter((one) => one !== null);
+    const isAsked = delivery !== null && answer === null && known.length === names.length;
+    const refusal = isAsked
+      ? await this.#store.findDeliveryRefusal({
+          ...{ accountId, deliveryIds: delivery.ids, limits: delivery.limits, nowMs: atMs },
+          recipients: known.map(({ publicKey }, i) => ({ name: names[i], publicKey })),
+          copyBytes: LEAST_COPY_BYTES,
+        })
+      : null;
+    return { kind: 'recalled', answer, recipients, refusal };
   }
 
   async #revoke(task: KeyTask & { kind: 'revoke' }): Promise<KeyTaskResult> {
     this.#requireSound();
     return this.#revocations.revoke(task);
+  }
+
+  async #takeCopies({ order }: KeyTask & { kind: 'take_copies' }): Promise<KeyTaskResult> {
+    this.#requireSound();
+    const [copies = []] = await this.#copies.find([order]);
+    return { kind: 'copies_taken', copies };
   }
 
   /** Prepares the tasks of a batch: generates keys, and reads what the other tasks need. Never rejects. */
@@ -298,6 +321,8 @@ export class KeyWorker {
           return this.#drafts.validate(task, lookups).catch(failedBy);
         case 'revoke':
           return this.#revoke(task).catch(failedBy);
+        case 'take_copies':
+          return this.#takeCopies(task).catch(failedBy);
         case 'gather_evidence':
           if (task.isLast) this.#plain.end();
           return this.#plain.hasEvidence() ? { kind: 'evidence_gathered' } : EVIDENCE_PENDING;
@@ -326,9 +351,11 @@ export class KeyWorker {
     return { kind: 'principals', principals: await this.#store.authenticate(keyHashes, nowMs) };
   }
 
-  async #withdraw({ answer }: KeyTask & { kind: 'withdraw' }): Promise<KeyTaskResult> {
+  async #withdraw({ answer, deliveries }: KeyTask & { kind: 'withdraw' }): Promise<KeyTaskResult> {
     this.#requireSound();
-    await this.#store.withdrawAnswer(answer);
+    // First the copies: others fetch them without asking this server.
+    if (deliveries) await this.#store.withdrawDeliveries(deliveries);
+    if (answer) await this.#store.withdrawAnswer(answer);
     return { kind: 'withdrawn' };
   }
 

@@ -9,7 +9,12 @@ import type { GeneratedOutcome, Idempotency, KeyOrder, Recipient } from '../../k
 import type { ValidateOutcome, ValidationVerdict } from '../../keys/validate.ts';
 import type {
   ApiKeyLimit,
+  BoxLimits,
   ClockReading,
+  CopyOrder,
+  DeliveryOrder,
+  DeliveryRefusal,
+  DeliveryRefused,
   FailedRequest,
   IdempotencyRecord,
   Principal,
@@ -18,8 +23,10 @@ import type {
   SettledRevocation,
   StoredAnswer,
   StreamCounts,
+  TakenCopy,
   Usage,
   WithdrawnAnswer,
+  WithdrawnDeliveries,
 } from '../../ledger/index.ts';
 import type { Failure } from './failures.ts';
 import type { PackedKeys } from './packed-keys.ts';
@@ -60,6 +67,8 @@ export type KeyTask =
       readonly rows: readonly PackedRows[];
       readonly counts: StreamCounts;
       readonly idempotency: IdempotencyRecord | null;
+      /** Absent for keys that are not delivered. */
+      readonly delivery?: DeliveryOrder | undefined;
     }
   /** Read the stored answer to an earlier request with this `Idempotency-Key`, and registered recipients. */
   | {
@@ -68,6 +77,8 @@ export type KeyTask =
       readonly idempotency: Idempotency | null;
       /** Names of recipients. */
       readonly names: readonly string[];
+      /** The IDs of the deliveries to these recipients; null for keys that are not delivered. */
+      readonly delivery: { readonly ids: readonly Uint8Array[]; readonly limits: BoxLimits } | null;
     }
   /** Validate a key (undefined if its format is invalid), and count the request. */
   | {
@@ -82,14 +93,20 @@ export type KeyTask =
       readonly requester: Requester;
       readonly verdict: ValidationVerdict;
     }
-  /** Remove the kept answer of a request whose keys must not be released. */
-  | { readonly kind: 'withdraw'; readonly answer: WithdrawnAnswer }
+  /** Remove the kept answer of a request whose keys must not be released, and their sealed copies. */
+  | {
+      readonly kind: 'withdraw';
+      readonly answer: WithdrawnAnswer | null;
+      readonly deliveries: WithdrawnDeliveries | null;
+    }
   /** Revoke a key of an account, for the holder of the API key. */
   | {
       readonly kind: 'revoke';
       readonly order: RevocationOrder;
       readonly apiKeyId: string;
     }
+  /** Fetch or remove copies of a box. */
+  | { readonly kind: 'take_copies'; readonly order: CopyOrder }
   /**
    * Gather evidence on the generator of plain keys, after which plain keys may be released. With `isLast` no key follows,
    * and the evidence is for the keys already released.
@@ -116,9 +133,11 @@ export interface PlainKeyGenerated extends GeneratedOutcome {
 export type KeyTaskResult =
   | PlainKeyGenerated
   | QuotaExceeded
+  | DeliveryRefused
   | ValidateOutcome
   | { readonly kind: 'recorded'; readonly usage: Usage }
   | { readonly kind: 'revocation'; readonly outcome: SettledRevocation }
+  | { readonly kind: 'copies_taken'; readonly copies: readonly (TakenCopy | null)[] }
   /** An earlier request with the same `Idempotency-Key` was committed. The new keys are wiped. */
   | { readonly kind: 'replayed'; readonly answer: StoredAnswer; readonly usage: Usage }
   | {
@@ -126,6 +145,8 @@ export type KeyTaskResult =
       readonly answer: StoredAnswer | null;
       /** In the order of the names; null if the account has no recipient of the name. */
       readonly recipients: readonly (Recipient | null)[];
+      /** Why the keys cannot be delivered; null if they can, or if a recipient is unknown. */
+      readonly refusal: DeliveryRefusal | null;
     }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }

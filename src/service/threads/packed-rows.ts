@@ -92,7 +92,11 @@ function hasVersions(ones: readonly Commitment[], form: readonly Commitment[]): 
 
 function hasFormOfSeal(one: LedgerRow['sealed'], form: LedgerRow['sealed']): boolean {
   if (!one || !form) return one === form;
-  return one.further?.length === form.further?.length;
+  return (
+    one.further?.length === form.further?.length &&
+    one.deliveryId?.length === form.deliveryId?.length &&
+    one.deliveryContext?.length === form.deliveryContext?.length
+  );
 }
 
 function hasFormOfReceipt(one: LedgerRow['receipt'], form: LedgerRow['receipt']): boolean {
@@ -118,8 +122,10 @@ function formOf(row: LedgerRow): LedgerRow {
     sealed: sealed && {
       recipient: NOTHING,
       digest: NOTHING,
-      // Its length counts. Zeros in memory of their own: a message takes along the whole memory behind a view.
+      // Their lengths count. Zeros in memory of their own: a message takes along the whole memory behind a view.
       further: sealed.further && Buffer.alloc(sealed.further.length),
+      deliveryId: sealed.deliveryId && Buffer.alloc(sealed.deliveryId.length),
+      deliveryContext: sealed.deliveryContext && Buffer.alloc(sealed.deliveryContext.length),
     },
     receipt: receipt && {
       ...receipt,
@@ -137,7 +143,14 @@ function withoutDigest({ version }: Commitment): Commitment {
 function lengthOf({ otherCommitments, sealed, receipt }: LedgerRow): number {
   const commitments = 1 + otherCommitments.length;
   const digests = commitments + (sealed ? 2 : 0) + (receipt ? 2 : 0) + (receipt?.pending ? 2 : 0);
-  return KEY_ID_BYTES + digests * DIGEST_BYTES + (sealed?.further?.length ?? 0);
+  const shared = sharedParts(sealed).reduce((sum, { length }) => sum + length, 0);
+  return KEY_ID_BYTES + digests * DIGEST_BYTES + shared;
+}
+
+/** The columns of a seal that not every sealed key has. */
+function sharedParts(sealed: LedgerRow['sealed']): Uint8Array[] {
+  const parts = [sealed?.further, sealed?.deliveryId, sealed?.deliveryContext];
+  return parts.filter((one) => one !== null && one !== undefined);
 }
 
 function writeBytes(row: LedgerRow, writer: ByteWriter): void {
@@ -148,7 +161,7 @@ function writeBytes(row: LedgerRow, writer: ByteWriter): void {
   if (sealed) {
     writer.add(sealed.recipient, DIGEST_BYTES);
     writer.add(sealed.digest, DIGEST_BYTES);
-    if (sealed.further) writer.add(sealed.further, sealed.further.length);
+    for (const part of sharedParts(sealed)) writer.add(part, part.length);
   }
   if (!receipt) return;
   writer.add(receipt.keyCommitment, DIGEST_BYTES);
@@ -177,6 +190,9 @@ function readRow(
       recipient: reader.take(DIGEST_BYTES),
       digest: reader.take(DIGEST_BYTES),
       further: form.sealed.further && reader.take(form.sealed.further.length),
+      deliveryId: form.sealed.deliveryId && reader.take(form.sealed.deliveryId.length),
+      deliveryContext:
+        form.sealed.deliveryContext && reader.take(form.sealed.deliveryContext.length),
     },
     receipt: form.receipt && readReceipt(form.receipt, keyId, reader),
   };

@@ -1,10 +1,14 @@
 /** Messages to the statistics worker and from it. */
 import type {
   AccountActivity,
+  CopyPage,
+  CopyQuery,
+  DeliveryRecord,
   KeyPage,
   KeyRecord,
   PeriodSums,
   SeriesQuery,
+  WaitingQuery,
 } from '../../ledger/index.ts';
 import type { KeyListQuery } from '../reading/key-list.ts';
 import type { Randomness, RandomnessQuery } from '../reading/randomness.ts';
@@ -22,13 +26,29 @@ export interface KeyRecordQuery {
   readonly keyId: Uint8Array;
 }
 
-/** One query to the statistics worker: about an account, or the size of the database. */
+/** Asks for one delivery of an account. */
+export interface DeliveryRecordQuery {
+  readonly accountId: string;
+  readonly deliveryId: Uint8Array;
+  readonly nowMs: number;
+}
+
+/** Asks in which boxes a copy waits. */
+export interface BoxesQuery {
+  readonly boxes: readonly WaitingQuery[];
+  readonly nowMs: number;
+}
+
+/** One query to the statistics worker: about an account, about the boxes of several, or the size of the database. */
 export type StatisticsTask =
   | { readonly kind: 'activity'; readonly query: ActivityQuery }
   | { readonly kind: 'series'; readonly query: SeriesQuery }
   | { readonly kind: 'randomness'; readonly query: RandomnessQuery }
   | { readonly kind: 'keys'; readonly query: KeyListQuery }
   | { readonly kind: 'key'; readonly query: KeyRecordQuery }
+  | { readonly kind: 'copies'; readonly query: CopyQuery }
+  | { readonly kind: 'delivery'; readonly query: DeliveryRecordQuery }
+  | { readonly kind: 'boxes'; readonly asked: BoxesQuery }
   | { readonly kind: 'size' };
 
 export type StatisticsResult =
@@ -37,6 +57,9 @@ export type StatisticsResult =
   | { readonly kind: 'randomness'; readonly randomness: Randomness }
   | { readonly kind: 'keys'; readonly page: KeyPage }
   | { readonly kind: 'key'; readonly record: KeyRecord | null }
+  | { readonly kind: 'copies'; readonly page: CopyPage }
+  | { readonly kind: 'delivery'; readonly record: DeliveryRecord | null }
+  | { readonly kind: 'boxes'; readonly found: readonly boolean[] }
   | { readonly kind: 'size'; readonly bytes: number }
   | { readonly kind: 'failed'; readonly failure: Failure };
 

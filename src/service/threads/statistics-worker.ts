@@ -72,6 +72,17 @@ async function answer(opened: OpenedStore, task: StatisticsTask): Promise<Statis
         const { accountId, keyId } = task.query;
         return { kind: 'key', record: await store.findKeyRecord(accountId, keyId) };
       }
+      case 'copies':
+        return { kind: 'copies', page: await store.listCopies(task.query) };
+      case 'delivery': {
+        const { accountId, deliveryId, nowMs } = task.query;
+        const record = await store.findDelivery(accountId, deliveryId, nowMs);
+        return { kind: 'delivery', record };
+      }
+      case 'boxes': {
+        const { boxes, nowMs } = task.asked;
+        return { kind: 'boxes', found: await store.haveWaiting(boxes, nowMs) };
+      }
       case 'size':
         return { kind: 'size', bytes: await store.sizeBytes() };
     }

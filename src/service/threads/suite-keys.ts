@@ -23,7 +23,7 @@ import {
 import { PlainGenerator, type PlainGeneratorOptions } from '../../keys/plain-generator.ts';
 import { AlteredKeyError, RefusedRecipientError, sealerTo, sealKey } from '../../keys/seal.ts';
 import { judgeSample, screenLiveCarrier } from '../../keys/self-test.ts';
-import type { LedgerRow } from '../../ledger/index.ts';
+import { type LedgerRow, NO_DELIVERY } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import type {
   JobSettled,
@@ -188,7 +188,7 @@ export class SuiteKeys {
   /** Generates keys and seals each at once, so that one key at a time exists here in plaintext. */
   async #sealed(job: SuiteJob, counts: StreamTally): Promise<MadeKeys> {
     const sealers = await this.#sealersTo(job.recipients);
-    const { requester, order } = job;
+    const { requester, order, delivery } = job;
     const { atMs: createdMs } = requester;
     const facts = { service: this.#rows.origin, createdMs, securityLevel: order.securityLevel };
     const rows: LedgerRow[] = [];
@@ -197,7 +197,13 @@ export class SuiteKeys {
     const opened: SuiteJob = { ...job, order: { ...order, receipt: true } };
     for (let i = 0; i < job.count; i++) {
       const generated = this.#generate(opened, counts, true);
-      const { sealedKeys, seal, ...rest } = await this.#seal(generated, sealers, facts);
+      const of = delivery
+        ? { deliveryId: delivery.ids[i], deliveryContext: delivery.context }
+        : NO_DELIVERY;
+      const { sealedKeys, seal, ...rest } = await this.#seal(generated, sealers, {
+        ...facts,
+        delivery: of,
+      });
       rows.push(this.#rows.rowOf(requester, order, rest, seal));
       sealed.push({ ...keyFacts(rest), sealedKeys });
     }

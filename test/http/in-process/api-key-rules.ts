@@ -12,6 +12,7 @@ const NONE: ApiKeyRules = {
   scopes: null,
   expiresMs: null,
   addressRanges: null,
+  recipients: null,
   ratePerSecond: null,
   burst: null,
   monthly: null,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatTimestamp } from '../../../src/clock.ts';
+import { formatTimestamp, HOUR_MS } from '../../../src/clock.ts';
 import { SOURCE_NAMES, sourceKind } from '../../../src/entropy/index.ts';
 import { RECEIPT } from '../../../src/http/openapi/receipt-example.ts';
 import { SEALED_KEY } from '../../../src/http/openapi/sealed-example.ts';
@@ -23,6 +23,8 @@ import { CODE_POINTS } from '../../support/code-points.ts';
 import { order } from '../../support/fakes.ts';
 
 const { sealed_key } = SEALED_KEY;
+
+const DELIVERY_ID = 'd1d1d1d1-d1d1-d1d1-d1d1-d1d1d1d1d1d1';
 
 function factsOf(asked: KeyOrder, key: KeyFacts, createdMs: number) {
   return {
@@ -67,12 +69,18 @@ const plainObject = (
   ...(receipt && key.opening && { opening: Buffer.from(key.opening).toString('base64') }),
 });
 
-const sealedObject = (asked: KeyOrder, key: SealedResponseKey, createdMs: number) => ({
+const sealedObject = (
+  asked: KeyOrder,
+  key: SealedResponseKey,
+  createdMs: number,
+  delivery: object | undefined,
+) => ({
   key_id: key.keyId,
   ...factsOf(asked, key, createdMs),
-  ...(key.sealedKeys.length === 1
+  ...(key.sealedKeys.length === 1 && !delivery
     ? { sealed_key: key.sealedKeys[0] }
     : { sealed_keys: key.sealedKeys }),
+  ...(delivery && { delivery }),
   ...verdictOf(key),
 });
 
@@ -162,11 +170,16 @@ describe('the text of a response', () => {
         pairs,
         time,
         fc.boolean(),
+        fc.boolean(),
         warnings,
-        (ordered, all, createdMs, isBatch, warned) => {
+        (ordered, all, createdMs, isBatch, isDelivered, warned) => {
           const keys = all.map(([key]) => key);
-          const objects = keys.map((key) => sealedObject(ordered, key, createdMs));
-          const text = sealedText(ordered, keys, createdMs, isBatch);
+          const ids = keys.map(() => Buffer.alloc(16, 0xd1));
+          const delivery = isDelivered ? { ids, context: null, forMs: HOUR_MS } : null;
+          const until = formatTimestamp(createdMs + HOUR_MS);
+          const delivered = delivery ? { id: DELIVERY_ID, until } : undefined;
+          const objects = keys.map((key) => sealedObject(ordered, key, createdMs, delivered));
+          const text = sealedText({ order: ordered, isBatch, delivery }, keys, createdMs);
           assert.equal(text, JSON.stringify(answerOf(objects, createdMs, isBatch)));
           const receipts = all.map(([, one]) => one) as ReceiptFields[];
           const joined = objects.map((object, i) => ({ ...object, ...receipts[i] }));

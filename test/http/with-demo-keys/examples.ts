@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { parseRecipient } from '../../../sdk/src/index.ts';
+import { DEMO_ACCOUNTS } from '../../../src/accounts/index.ts';
+import { openStore } from '../../../src/ledger/index.ts';
 import { bannerText } from '../../../src/serve/banner.ts';
 import {
   type AssertAnswer,
@@ -19,7 +22,15 @@ import {
   runInShell,
 } from '../../support/examples.ts';
 import { DEMO_KEY } from '../../support/server.ts';
-import { server } from '../../support/shared-server.ts';
+import { dataDir, server } from '../../support/shared-server.ts';
+import { sqliteIn } from '../../support/unknown-keys.ts';
+
+/** Examples about keys of another server. */
+const OF_ANOTHER_SERVER: Readonly<Record<string, readonly [number, string]>> = {
+  '/api/v2/receipts': [404, 'receipt_not_found'],
+  '/api/v2/deliveries/fetch': [404, 'delivery_not_found'],
+  '/api/v2/deliveries/remove': [404, 'delivery_not_found'],
+};
 
 let document: OpenApiDocument;
 let assertAnswer: AssertAnswer;
@@ -27,6 +38,14 @@ let assertAnswer: AssertAnswer;
 before(async () => {
   document = (await server.request('/api/v2/openapi.json')).body;
   assertAnswer = answersOf(document);
+  // The examples of deliveries need a registered recipient.
+  const file = new URL('../../../docs/examples/sealed/demo.recipient', import.meta.url);
+  const { suite, publicKey } = parseRecipient(readFileSync(file, 'utf8'));
+  const store = await openStore(sqliteIn(dataDir), {});
+  const [{ accountId }] = DEMO_ACCOUNTS;
+  const added = { accountId, name: 'demo', suite, publicKey, createdMs: Date.now() };
+  assert.equal(await store.addRecipient(added), 'added');
+  await store.close();
 });
 
 /** Texts of the transparency log, by operation; the other operations return JSON. */
@@ -78,8 +97,7 @@ describe('documented examples', () => {
       );
       if (!first) continue;
       const { status, body } = await server.post(path, first.value);
-      // The example is about a key of another server.
-      const expected = path === '/api/v2/receipts' ? [404, 'receipt_not_found'] : [200, undefined];
+      const expected = OF_ANOTHER_SERVER[path] ?? [200, undefined];
       assert.deepEqual([status, body.code], expected, path);
     }
   });

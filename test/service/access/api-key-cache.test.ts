@@ -55,7 +55,8 @@ describe('the API key cache', () => {
   it('reports the limit of an API key if it leaves less than the quota', () => {
     const { cache } = makeCache();
     const limit = { month: 1, used: 1, quota: 4, counterId: 'k' };
-    const rules = { scopes: null, expiresMs: null, addressRanges: null, ratePerSecond: null };
+    const none = { scopes: null, expiresMs: null, addressRanges: null, recipients: null };
+    const rules = { ...none, ratePerSecond: null };
     const limited = {
       ...principal,
       rules: { ...rules, burst: null, monthly: { counterId: 'k', limit: 4 }, usage: limit },

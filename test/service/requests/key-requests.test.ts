@@ -7,7 +7,7 @@ import { AppError } from '../../../src/errors.ts';
 import type { GenerateOutcome, KeyRequest, SealedResponseKey } from '../../../src/keys/index.ts';
 import { wipeKey } from '../../../src/keys/index.ts';
 import { Latch } from '../../../src/keys/latch.ts';
-import type { LedgerStore, Principal } from '../../../src/ledger/index.ts';
+import { BOX_LIMITS, type LedgerStore, type Principal } from '../../../src/ledger/index.ts';
 import type { KeyObserver, KeyService } from '../../../src/service/index.ts';
 import type { LedgerWatch } from '../../../src/service/ledger/watch.ts';
 import type { Halt } from '../../../src/service/log/stopped.ts';
@@ -80,6 +80,8 @@ describe('keys with a defect found after their rows were durable', () => {
         exhausted: () => undefined,
       } as unknown as MeteredRequests,
       observer: undefined,
+      boxLimits: BOX_LIMITS,
+      onDelivered: () => {},
     });
     const generate = (changes: Partial<KeyRequest> = {}) =>
       requests.generate({} as Principal, keyRequest({}, changes), {

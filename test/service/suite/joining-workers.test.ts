@@ -88,7 +88,14 @@ function startJoining() {
   const added = joining.add(thread, 'data');
   const submit = () => {
     const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };
-    const work = { requester, order: order(), recipients: [], count: 1, isBatch: false };
+    const work = {
+      requester,
+      order: order(),
+      recipients: [],
+      delivery: null,
+      count: 1,
+      isBatch: false,
+    };
     return pool.submit(work, () => false);
   };
   return { latch, pool, first, further, joining, added, joined, lost, fatal, data, submit };

@@ -81,7 +81,8 @@ const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
 function keyWork(accountId: string, changes: Partial<KeyWork> = {}): KeyWork {
   const requester = { accountId, apiKeyId: 'k', atMs: 0 };
   const withEvidence = order({ withEvidence: true });
-  return { requester, order: withEvidence, recipients: [], count: 1, isBatch: false, ...changes };
+  const work = { order: withEvidence, recipients: [], delivery: null, count: 1, isBatch: false };
+  return { requester, ...work, ...changes };
 }
 
 const plainBatch = (count: number) => ({ count, isBatch: true, order: order() });

@@ -127,6 +127,7 @@ describe('key worker', () => {
     const recall = (key: string | null, names: readonly string[], accountId = 'a'): KeyTask => ({
       kind: 'recall',
       requester: { ...requester, accountId },
+      delivery: null,
       idempotency: key === null ? null : { key, requestHash: Buffer.alloc(32) },
       names,
     });
@@ -137,12 +138,15 @@ describe('key worker', () => {
       ),
     );
     const ben = { suite: 'ML-KEM-1024', publicKey: Buffer.from('ben') };
+    const recalled = (recipients: readonly (object | null)[], found: object | null = null) => ({
+      ...{ kind: 'recalled', answer: found, recipients, refusal: null },
+    });
     assert.deepEqual(results, [
-      { kind: 'recalled', answer: null, recipients: [ben] },
-      { kind: 'recalled', answer, recipients: [] },
-      { kind: 'recalled', answer: null, recipients: [ben] },
-      { kind: 'recalled', answer: null, recipients: [null, ben, ben] },
-      { kind: 'recalled', answer: null, recipients: [ben] },
+      recalled([ben]),
+      recalled([], answer),
+      recalled([ben]),
+      recalled([null, ben, ben]),
+      recalled([ben]),
     ]);
     assert.deepEqual(
       asked.map((queries) => queries.map(({ accountId, key }) => `${accountId} ${key}`)),

@@ -48,7 +48,15 @@ const row = fc
     entropyBits: fc.double({ noNaN: true }),
     entropyJobId: fc.option(fc.constantFrom('job 1', 'job 2')),
     evidence: fc.option(evidence),
-    sealed: fc.option(fc.record({ recipient: digest, digest, further: fc.option(further) })),
+    sealed: fc.option(
+      fc.record({
+        ...{ recipient: digest, digest, further: fc.option(further) },
+        ...{
+          deliveryId: fc.option(digest.map((bytes) => bytes.subarray(16))),
+          deliveryContext: fc.option(digest),
+        },
+      }),
+    ),
     labels: fc.option(fc.constantFrom('{"a":"b"}', '{"a":"c"}')),
     expiresMs: fc.option(few),
     version: few,

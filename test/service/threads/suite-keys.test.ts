@@ -73,7 +73,10 @@ function makeKeys({
   });
   let id = 0;
   const run = (changes: Partial<SuiteJob> = {}): Promise<SuiteReply> =>
-    keys.run({ id: ++id, requester, order: order(), count: 1, recipients: [], ...changes });
+    keys.run({
+      ...{ id: ++id, requester, order: order(), count: 1, recipients: [], delivery: null },
+      ...changes,
+    });
   return { keys, run, verdicts, samples, clock, generator, latch, drbg };
 }
 

@@ -239,7 +239,7 @@ describe('a ledger move', () => {
     const change = (pattern: RegExp, by: string) =>
       importText(newPath(), sealed([header ?? '', ...rest.map((one) => one.replace(pattern, by))]));
     await assert.rejects(
-      change(/,"[0-9a-f]{64}",null,null,null\]$/, ',null,null,null,null]'),
+      change(/,"[0-9a-f]{64}",null,null,null,null,null\]$/, ',null,null,null,null,null,null]'),
       /only one of sealed_to and/,
     );
     await assert.rejects(change(/^\["acct_p","p"/, '["acct_p","p p"'), /idempotency_key must be/);
@@ -270,7 +270,7 @@ describe('a ledger move', () => {
     const change = (pattern: RegExp, by: string) =>
       importText(newPath(), sealed([header ?? '', ...rest.map((one) => one.replace(pattern, by))]));
     await assert.rejects(
-      change(/"[0-9a-f]{128}"\]$/, `"${'0'.repeat(126)}"]`),
+      change(/"[0-9a-f]{128}",null,null\]$/, `"${'0'.repeat(126)}",null,null]`),
       /further_seals must be 1 to 7 times 128 hexadecimal digits/,
     );
     await sealer.close();
@@ -336,7 +336,7 @@ describe('a ledger move', () => {
     const definition2 = lines.findIndex((line) => /^\["acct_b",.*,2\]$/.test(line)) + 1;
     const wrong: [number, readonly string[], RegExp][] = [
       [1, lines.with(0, '{"format":"other"}'), /not the first line of an export/],
-      [1, lines.with(0, (lines[0] ?? '').replace('"version":5', '"version":6')), /versions 1 to 5/],
+      [1, lines.with(0, (lines[0] ?? '').replace('"version":6', '"version":7')), /versions 1 to 6/],
       [1, lines.with(0, (lines[0] ?? '').replace(/,"logs":\d+/, '')), /"rows" must hold/],
       [1, lines.with(0, (lines[0] ?? '').replace('"usage"', '"use"')), /"rows" must hold/],
       [2, lines.with(1, '["acct_a"]'), /name of the table must precede/],
