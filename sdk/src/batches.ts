@@ -1,5 +1,6 @@
 /** Splits a request for many keys into batches. */
 import { PhmApiError } from './errors.ts';
+import { deliveryIdsOf } from './options.ts';
 
 /** Most keys of one batch. */
 const MAX_BATCH = 1_000;
@@ -34,16 +35,16 @@ function assertWhole(name: string, value: unknown, max: number): asserts value i
 
 /**
  * Yields the keys of batches, which `send` generates one after another. If the service refuses a batch as too large, the
- * next ones have the size that it names.
+ * next ones have the size that it names. `from` is the number of keys before the batch.
  */
 export async function* keysOf<Key>(
   { count, chunk, isOne }: Split,
-  send: (count: number) => Promise<{ readonly keys: readonly Key[] }>,
+  send: (count: number, from: number) => Promise<{ readonly keys: readonly Key[] }>,
 ): AsyncGenerator<Key, void, undefined> {
   let largest = chunk;
   for (let left = count; left > 0; ) {
     const size = Math.min(left, largest);
-    const sent = await send(size).catch((error) => {
+    const sent = await send(size, count - left).catch((error) => {
       const fits = isOne ? undefined : smallerSize(error, size);
       if (fits === undefined) throw error;
       largest = fits;
@@ -53,6 +54,23 @@ export async function* keysOf<Key>(
     left -= size;
     yield* sent.keys;
   }
+}
+
+/** Throws `RangeError` unless a request for deliveries has an ID for each key: the service sees one batch at a time. */
+export function assertIdEach(body: { readonly count: number }): void {
+  const ids = deliveryIdsOf(body);
+  if (ids === undefined || ids.length === body.count) return;
+  throw new RangeError(
+    `deliver.ids must have ${body.count} IDs, one for each key, got ${ids.length}`,
+  );
+}
+
+/** Returns the request for `count` keys of a request for many. Each key has an ID of its own if the service keeps it. */
+export function partOf<Body extends object>(body: Body, from: number, count: number): Body {
+  const ids = deliveryIdsOf(body);
+  if (ids === undefined) return { ...body, count };
+  const { deliver } = body as { deliver?: object };
+  return { ...body, count, deliver: { ...deliver, ids: ids.slice(from, from + count) } };
 }
 
 function smallerSize(error: unknown, size: number): number | undefined {

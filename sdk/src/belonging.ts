@@ -3,6 +3,7 @@
  * give one key to two callers.
  */
 import type { JsonObject } from './answer.ts';
+import { deliveryIdsOf } from './options.ts';
 import type {
   GeneratedKey,
   GeneratedSealedKey,
@@ -55,6 +56,7 @@ type Made = Pick<
   readonly key?: string;
   readonly sealed_key?: SealedKey;
   readonly sealed_keys?: readonly SealedKey[];
+  readonly delivery?: { readonly id: string };
 };
 
 type SealedKey = GeneratedSealedKey['sealed_key'];
@@ -100,7 +102,7 @@ function madeMismatch(
     const wrong =
       sourceMismatch(request, one) ??
       endMismatch(request, one, isWarned) ??
-      sealMismatch(one, to) ??
+      sealMismatch(one, to, deliveryIdsOf(request)?.[i]) ??
       receiptMismatch(one);
     if (wrong !== undefined) return path + wrong;
     const secret = one.key ?? sealedIn(one)[0]?.enc ?? '';
@@ -200,13 +202,14 @@ function sealedIn({ sealed_key: one, sealed_keys: several }: Made): readonly Sea
 }
 
 /** Compares what sealed keys state in the open. `openSealedKey` checks the rest. */
-function sealMismatch(made: Made, to: Recipients): string | undefined {
+function sealMismatch(made: Made, to: Recipients, deliveryId: unknown): string | undefined {
   if (to === null) return undefined;
+  if (made.delivery?.id !== deliveryId) return '/delivery is not that of the request';
   const thumbprints = sealedIn(made).map(({ header }) => headerOf(header).thumbprint);
   for (const [i, sealed] of sealedIn(made).entries()) {
     const wrong = copyMismatch(made, sealed, to[i] ?? {}, thumbprints);
     if (wrong !== undefined)
-      return `${to.length > 1 ? `/sealed_keys/${i}` : '/sealed_key'}${wrong}`;
+      return `${made.sealed_keys ? `/sealed_keys/${i}` : '/sealed_key'}${wrong}`;
   }
   return undefined;
 }
@@ -223,12 +226,19 @@ function copyMismatch(
   if (id !== made.key_id) return ' is of another key_id';
   if (level !== made.security_level) return ' is of another security_level';
   if (JSON.stringify(recipients) !== JSON.stringify(thumbprints)) return ' names other recipients';
+  if (deliveryIn(header) !== made.delivery?.id) return ' is of another delivery';
   if (to.thumbprint === undefined) return undefined;
   const isTo = typeof thumbprint === 'string' && toUrlForm(thumbprint) === to.thumbprint;
   return isTo && sealed.suite === to.suite ? undefined : ' is for another recipient';
 }
 
-function headerOf(base64Url: string): JsonObject {
+/** Returns the ID of the delivery that a header names; undefined without. */
+export function deliveryIn({ delivery }: JsonObject): unknown {
+  return (delivery as { id?: unknown } | null | undefined)?.id;
+}
+
+/** Returns the header of a sealed key, unchecked; empty if it is none. */
+export function headerOf(base64Url: string): JsonObject {
   try {
     return JSON.parse(new TextDecoder().decode(bytesOf(base64Url))) ?? {};
   } catch {
@@ -236,7 +246,16 @@ function headerOf(base64Url: string): JsonObject {
   }
 }
 
-function receiptMismatch({ key_id: id, receipt, receipt_url: url }: Made): string | undefined {
+/** Names what of a key's receipt is of another key. */
+export function receiptMismatch({
+  key_id: id,
+  receipt,
+  receipt_url: url,
+}: {
+  readonly key_id: string;
+  readonly receipt?: unknown;
+  readonly receipt_url?: string | undefined;
+}): string | undefined {
   if (url !== undefined && !url.endsWith(`/keys/${id}/receipt`)) {
     return '/receipt_url is of another key';
   }

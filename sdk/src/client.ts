@@ -1,5 +1,5 @@
 /** The client: one method for each endpoint. */
-import { keysOf, readSplit } from './batches.ts';
+import { assertIdEach, keysOf, partOf, readSplit } from './batches.ts';
 import {
   type Belongs,
   batchBelongs,
@@ -11,6 +11,7 @@ import {
   recordBelongs,
   revocationBelongs,
 } from './belonging.ts';
+import { Deliveries } from './deliveries.ts';
 import type { ByteStream } from './files/bytes.ts';
 import { chunksOf, streamOf } from './files/bytes.ts';
 import { type EncryptOptions, newFileKey } from './files/file-key.ts';
@@ -50,6 +51,8 @@ import type {
   BatchKey,
   BatchSealedKey,
   GenerateBatchRequest,
+  GenerateDeliveredBatchRequest,
+  GenerateDeliveredRequest,
   GeneratedKey,
   GenerateRequest,
   GenerateSealedBatchRequest,
@@ -143,7 +146,7 @@ export interface BatchCallOptions extends KeyCallOptions {
   readonly chunk?: number | undefined;
 }
 
-interface Endpoint {
+export interface Endpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
@@ -154,6 +157,7 @@ interface Endpoint {
   /** `Idempotency-Key` of the call. */
   readonly idempotencyKey?: string | undefined;
   readonly places?: number;
+  readonly extraMs?: number;
   readonly alsoAnswers?: number;
   /** True if the endpoint needs no API key, and so has not its rate limit. */
   readonly open?: boolean;
@@ -166,6 +170,7 @@ interface Endpoint {
 export class PhmClient {
   readonly #base: string;
   readonly #transport: TransportOptions;
+  readonly #deliveries: Deliveries;
   readonly #credential: Readonly<Record<string, string>>;
   readonly #strict: boolean;
   readonly #recent = new RecentKeys();
@@ -194,9 +199,15 @@ export class PhmClient {
     this.#strict = strict;
     this.#base = resolveBase(options.baseUrl);
     this.#credential = apiKey === undefined ? {} : { 'X-API-Key': checkApiKey(apiKey) };
+    this.#deliveries = new Deliveries((endpoint, options) => this.#send(endpoint, options));
     // A copy for another thread would have no private members. With a function in it, it is a DataCloneError.
     Object.defineProperty(this, 'copy', { value: NO_COPY, enumerable: true });
     showAs(this, `PhmClient { ${this.#base} }`);
+  }
+
+  /** Sealed keys that wait for registered recipients. */
+  get deliveries(): Deliveries {
+    return this.#deliveries;
   }
 
   /** Limits from the latest response; all null before the first. */
@@ -237,13 +248,15 @@ export class PhmClient {
 
   /**
    * Generates a key that only its recipient can open: `openSealedKey` opens it. `seal_to` is `sealTo(recipient)`, or the
-   * name of a registered recipient, or a list of up to eight, who all get the same key. A repeated call gets the same response
-   * and counts once.
+   * name of a registered recipient, or a list of up to eight, who all get the same key. With `deliver`, the service also keeps
+   * the copies: `deliveries.fetch` gets them. A repeated call gets the same response and counts once.
    */
-  async generateSealed<const Request extends GenerateSealedRequest | GenerateSealedKeysRequest>(
-    body: Request,
-    options: KeyCallOptions = {},
-  ): Promise<SealedKeyFor<Request>> {
+  async generateSealed<
+    const Request extends
+      | GenerateSealedRequest
+      | GenerateSealedKeysRequest
+      | GenerateDeliveredRequest,
+  >(body: Request, options: KeyCallOptions = {}): Promise<SealedKeyFor<Request>> {
     assertObject('the body', body, SEALED_EXAMPLE);
     assertCallOptions(options);
     assertNoPrivateKey(body.seal_to);
@@ -268,13 +281,17 @@ export class PhmClient {
 
   /** Yields `count` sealed keys, as `generateBatch` does. */
   generateSealedBatch<
-    const Request extends GenerateSealedBatchRequest | GenerateSealedKeysBatchRequest,
+    const Request extends
+      | GenerateSealedBatchRequest
+      | GenerateSealedKeysBatchRequest
+      | GenerateDeliveredBatchRequest,
   >(
     body: Request,
     options: BatchCallOptions = {},
   ): AsyncGenerator<BatchSealedKey<Request>, void, undefined> {
     assertObject('the body', body, SEALED_EXAMPLE);
     assertNoPrivateKey(body.seal_to);
+    assertIdEach(body);
     const path = '/api/v2/generate/sealed/batch';
     return this.#batches(path, body, sealedKeyShape(body), options);
   }
@@ -419,7 +436,11 @@ export class PhmClient {
 
   #batches<Key>(
     path: string,
-    body: GenerateBatchRequest | GenerateSealedBatchRequest | GenerateSealedKeysBatchRequest,
+    body:
+      | GenerateBatchRequest
+      | GenerateSealedBatchRequest
+      | GenerateSealedKeysBatchRequest
+      | GenerateDeliveredBatchRequest,
     keyShape: Shape,
     options: BatchCallOptions,
   ): AsyncGenerator<Key, void, undefined> {
@@ -427,14 +448,15 @@ export class PhmClient {
     const { idempotencyKey: given, chunk } = options;
     idempotencyKeyFor(given, true);
     const split = readSplit(body.count, chunk, typeof given === 'string');
-    return keysOf(split, async (count) => {
+    return keysOf(split, async (count, from) => {
+      const part = partOf(body, from, count);
       const to = 'seal_to' in body ? await recipientsOf(body.seal_to) : null;
       return this.#make(
         {
           path,
-          body: { ...body, count },
+          body: part,
           shape: batchShape(count, keyShape),
-          belongs: batchBelongs(body, to, this.#recent),
+          belongs: batchBelongs(part, to, this.#recent),
           idempotencyKey: idempotencyKeyFor(given, true),
           places: count,
         },

@@ -6,6 +6,7 @@ export {
   PhmClient,
   type PhmClientOptions,
 } from './client.ts';
+export type { Deliveries } from './deliveries.ts';
 export {
   type FieldError,
   PhmApiError,
@@ -88,8 +89,15 @@ export {
 export type {
   BatchKey,
   BatchSealedKey,
+  DeliveredKey,
+  DeliveryList,
+  DeliveryListQuery,
+  DeliveryResult,
   ErrorCode,
+  FetchResult,
   GenerateBatchRequest,
+  GenerateDeliveredBatchRequest,
+  GenerateDeliveredRequest,
   GeneratedKey,
   GeneratedSealedKey,
   GeneratedSealedKeys,
@@ -114,6 +122,7 @@ export type {
   ReceiptedKey,
   ReceiptedRequest,
   ReceiptResult,
+  RemoveResult,
   ReportedKey,
   ReportedRequest,
   RevocationReason,

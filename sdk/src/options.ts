@@ -8,6 +8,8 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 export const KEY_ID: RegExp = /^phm_[1-9][0-9]{0,38}$/;
 
+export const DELIVERY_ID: RegExp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
 /** A label, which leaves room for what makes an attempt's `X-Request-Id` new. */
 const LABEL = /^[A-Za-z0-9._-]{1,100}$/;
 
@@ -142,4 +144,33 @@ function whole(name: string, value: number, min: number, max: number): number {
   throw new RangeError(
     `${name} must be a whole number from ${min} to ${max}, got ${typeof value === 'number' ? value : typeof value}`,
   );
+}
+
+/** Returns the ID of a delivery. Throws `TypeError`. */
+export function checkDeliveryId(id: string): string {
+  if (typeof id === 'string' && DELIVERY_ID.test(id)) return id;
+  throw new TypeError('the ID of a delivery must be a lower-case UUID');
+}
+
+/** Returns the IDs of deliveries. Throws `TypeError`, also for an empty list, and for one with more than 100 or equal IDs. */
+export function checkDeliveryIds(ids: readonly string[]): readonly string[] {
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > 100) {
+    throw new TypeError('ids must be a list of 1 to 100 IDs of deliveries');
+  }
+  for (const id of ids) checkDeliveryId(id);
+  if (new Set(ids).size === ids.length) return ids;
+  throw new TypeError('ids must name each delivery once');
+}
+
+/** Returns the IDs of the deliveries that a request for keys asks for; undefined if it asks for none. The service checks them. */
+export function deliveryIdsOf(body: object): readonly unknown[] | undefined {
+  const { deliver } = body as { deliver?: { id?: unknown; ids?: unknown } | null };
+  if (typeof deliver !== 'object' || deliver === null) return undefined;
+  return Array.isArray(deliver.ids) ? deliver.ids : [deliver.id];
+}
+
+/** Returns the name of a recipient. Throws `TypeError`. */
+export function checkRecipientName(name: string): string {
+  if (typeof name === 'string' && name.length > 0 && name.length <= 64) return name;
+  throw new TypeError('recipient must be the name of a registered recipient');
 }

@@ -2,20 +2,21 @@
  * Members of each response that callers rely on. The types promise them, but another server or a proxy that rewrites
  * bodies may break that promise. Any other members are allowed.
  */
-import { KEY_ID } from './options.ts';
+import { DELIVERY_ID, deliveryIdsOf, KEY_ID } from './options.ts';
 import type {
+  FetchResult,
   GeneratedKey,
   GeneratedSealedKey,
   GeneratedSealedKeys,
   GenerateRequest,
-  GenerateSealedKeysRequest,
-  GenerateSealedRequest,
   KeyInfo,
   Metrics,
   MetricsSeries,
   NistReport,
   Randomness,
   ReceiptResult,
+  RemoveResult,
+  SealTo,
   ValidationResult,
 } from './types.ts';
 
@@ -28,6 +29,7 @@ const FORMS = {
   time: TIME,
   'time or null': TIME,
   'cursor or null': /^[\x21-\x7e]{1,1024}$/,
+  'delivery ID': DELIVERY_ID,
 } as const satisfies Record<string, RegExp>;
 
 type Form = keyof typeof FORMS;
@@ -151,17 +153,22 @@ export function keyShape(body: GenerateRequest): Shape {
   } satisfies ShapeOf<GeneratedKey>;
 }
 
+type SealedRequest = { readonly seal_to: SealTo | readonly SealTo[] } & GenerateRequest;
+
 /** Returns the shape of the sealed key that `body` requests. */
-export function sealedKeyShape(body: GenerateSealedRequest | GenerateSealedKeysRequest): Shape {
-  const { security_level, seal_to: to } = body;
-  // A list of one is the same as that one. The service refuses what is no list of recipients.
-  const sealed =
-    Array.isArray(to) && to.length > 1 ? severalShape(to.length) : { sealed_key: SEALED };
-  return { security_level, ...sealed, ...factsShape(body) };
+export function sealedKeyShape(body: SealedRequest): Shape {
+  return { security_level: body.security_level, ...copiesShape(body), ...factsShape(body) };
 }
 
-function severalShape(recipients: number) {
-  return { sealed_keys: [SEALED, recipients] } as const satisfies ShapeOf<GeneratedSealedKeys>;
+/** A list of one recipient is the same as that one. The service refuses what is no list of recipients. */
+function copiesShape(body: SealedRequest): { readonly [member: string]: Shape } {
+  const { seal_to: to } = body;
+  const recipients = Array.isArray(to) ? to.length : 1;
+  const several = {
+    sealed_keys: [SEALED, recipients],
+  } as const satisfies ShapeOf<GeneratedSealedKeys>;
+  if (deliveryIdsOf(body)) return { ...several, delivery: { id: 'delivery ID', until: 'time' } };
+  return recipients > 1 ? several : { sealed_key: SEALED };
 }
 
 /** Returns the shape of a batch of `count` keys. */
@@ -198,6 +205,29 @@ export const SHAPES = {
   // Without it, a list would begin again at its first page.
   keys: { keys: [KEY_INFO], next_cursor: 'cursor or null', timestamp: 'time' },
   key: { key: KEY_INFO, timestamp: 'time' },
+  deliveries: {
+    deliveries: [{ delivery_id: 'delivery ID', key_id: 'key ID', until: 'time' }],
+    next_cursor: 'cursor or null',
+    timestamp: 'time',
+  },
+  copies: {
+    deliveries: [{ delivery_id: 'delivery ID', state: 'string' }],
+    timestamp: 'time',
+  } satisfies ShapeOf<RemoveResult>,
+  // A copy that cannot be fetched has fewer members.
+  fetched: {
+    deliveries: [{ delivery_id: 'delivery ID', state: 'string' }],
+    timestamp: 'time',
+  } satisfies ShapeOf<FetchResult>,
+  delivery: {
+    delivery: {
+      delivery_id: 'delivery ID',
+      key_id: 'key ID',
+      until: 'time',
+      recipients: [{ recipient: 'string', state: 'string', received_at: 'time or null' }],
+    },
+    timestamp: 'time',
+  },
   receipt: {
     receipt: {
       statement: {

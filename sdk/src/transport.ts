@@ -43,6 +43,8 @@ export interface Call {
   readonly repeatable: Repeatable;
   /** Places that the call takes of the rate limit; a batch takes one for each key, but at most the burst. */
   readonly places?: number;
+  /** Milliseconds that the service may wait before it answers, beyond the time limits. */
+  readonly extraMs?: number;
   /** Members that the response must have. */
   readonly shape: Shape;
   /** What else shows that the response belongs to the request. */
@@ -88,7 +90,7 @@ class Sending {
   constructor(call: Call, options: TransportOptions) {
     this.#call = call;
     this.#options = options;
-    this.#deadlineMs = performance.now() + options.timeoutMs;
+    this.#deadlineMs = performance.now() + options.timeoutMs + (call.extraMs ?? 0);
     this.#lastStartMs = this.#deadlineMs - Math.min(LEAST_MS, options.timeoutMs / 10);
     this.#ticket = options.turns?.ticket() ?? 0;
   }
@@ -146,11 +148,11 @@ class Sending {
   }
 
   async #attempt(): Promise<JsonObject> {
-    const { signal } = this.#call;
+    const { signal, extraMs = 0 } = this.#call;
     const { attemptTimeoutMs, turns } = this.#options;
     const sentAtMs = performance.now();
     const leftMs = Math.max(1, Math.ceil(this.#deadlineMs - sentAtMs));
-    const attemptMs = Math.min(attemptTimeoutMs, leftMs);
+    const attemptMs = Math.min(attemptTimeoutMs + extraMs, leftMs);
     const requestId = attemptId(this.#call.requestId);
     const controller = new AbortController();
     const stop = (): void => controller.abort();

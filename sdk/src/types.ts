@@ -93,6 +93,12 @@ export interface GenerateSealedKeysRequest extends AnySealedOrder {
   readonly seal_to: readonly SealTo[];
 }
 
+/** A request for a key whose sealed copies the service keeps for its recipients, which are registered, one to eight. */
+export interface GenerateDeliveredRequest extends AnySealedOrder {
+  readonly seal_to: SealTo | readonly SealTo[];
+  readonly deliver: NonNullable<SealedOrder['deliver']>;
+}
+
 interface Count {
   /** Number of keys. The client splits it into batches. */
   readonly count: number;
@@ -107,9 +113,17 @@ export interface GenerateSealedBatchRequest extends GenerateSealedRequest, Count
 /** A request for many keys that are sealed to several recipients. */
 export interface GenerateSealedKeysBatchRequest extends GenerateSealedKeysRequest, Count {}
 
+/** A request for many keys whose sealed copies the service keeps: `deliver.ids` has an ID for each of them. */
+export interface GenerateDeliveredBatchRequest extends AnySealedOrder, Count {
+  readonly seal_to: SealTo | readonly SealTo[];
+  readonly deliver: Omit<GenerateDeliveredRequest['deliver'], 'id'> & {
+    readonly ids: readonly string[];
+  };
+}
+
 type AnySealedKey = Schemas['GeneratedSealedKey'];
 
-type SealedMember = 'sealed_key' | 'sealed_keys';
+type SealedMember = 'sealed_key' | 'sealed_keys' | 'delivery';
 
 /** A key that only its recipient can open. */
 export type GeneratedSealedKey = Omit<AnySealedKey, SealedMember> &
@@ -119,14 +133,18 @@ export type GeneratedSealedKey = Omit<AnySealedKey, SealedMember> &
 export type GeneratedSealedKeys = Omit<AnySealedKey, SealedMember> &
   Required<Pick<AnySealedKey, 'sealed_keys'>>;
 
+/** A key of which the service keeps a sealed copy for each recipient: they are in `sealed_keys`, too, even for one alone. */
+export type DeliveredKey = Omit<AnySealedKey, SealedMember> &
+  Required<Pick<AnySealedKey, 'sealed_keys' | 'delivery'>>;
+
 /** What comes for the recipients of a request. */
-type SealedFor<Request> = Request extends {
-  readonly seal_to: readonly [unknown, unknown, ...unknown[]];
-}
-  ? GeneratedSealedKeys
-  : Request extends { readonly seal_to: readonly unknown[] }
-    ? AnySealedKey
-    : GeneratedSealedKey;
+type SealedFor<Request> = Request extends { readonly deliver: object }
+  ? DeliveredKey
+  : Request extends { readonly seal_to: readonly [unknown, unknown, ...unknown[]] }
+    ? GeneratedSealedKeys
+    : Request extends { readonly seal_to: readonly unknown[] }
+      ? AnySealedKey
+      : GeneratedSealedKey;
 
 type Added = Verdict | 'nist_report' | ReceiptMember;
 
@@ -167,6 +185,14 @@ export type KeyListQuery = Query<'listKeys'>;
 /** A page of key records. */
 export type KeyList = Schemas['KeyList'];
 export type RevocationReason = Schemas['RevocationReason'];
+
+/** Sealed keys that wait for a recipient. */
+export type DeliveryListQuery = Query<'listDeliveries'>;
+export type DeliveryList = Schemas['DeliveryList'];
+export type FetchResult = Schemas['FetchResult'];
+export type RemoveResult = Schemas['RemoveResult'];
+/** The states of a delivery at its recipients. */
+export type DeliveryResult = Schemas['DeliveryResult'];
 
 /** The full report of the suite. */
 export type NistReport = Schemas['NistReport'];

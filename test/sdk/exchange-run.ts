@@ -53,6 +53,13 @@ const CALLS: Readonly<Record<string, Make>> = {
   receipt: (phm, { key_id }: JsonObject, options) => phm.receipt(key_id as string, options),
   receipt_by_commitment: (phm, { key_id, key_commitment }: JsonObject, options) =>
     phm.receiptByCommitment(key_id as string, key_commitment as string, options),
+  'deliveries.list': (phm, query, options) => phm.deliveries.list(query, options),
+  'deliveries.fetch': (phm, { recipient, ids }: JsonObject, options) =>
+    phm.deliveries.fetch(recipient as string, ids as string[], options),
+  'deliveries.remove': (phm, { recipient, ids }: JsonObject, options) =>
+    phm.deliveries.remove(recipient as string, ids as string[], options),
+  'deliveries.state': async (phm, { delivery_id }: JsonObject, options) =>
+    (await phm.deliveries.state(delivery_id as string, options)).delivery,
   health: (phm, _, options) => phm.health(options),
 };
 

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import islice
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,7 @@ from exchange_file import BODIES, Members, exchanges, resolved
 from exchange_service import ExchangeService, Seen, VirtualTime
 
 import phm_client
-from phm_client import Limit, PhmClient, PhmError, Recipient
+from phm_client import Deliver, DeliverBatch, Limit, PhmClient, PhmError, Recipient
 from phm_client.turns import Turns
 
 # Calls that send no API key.
@@ -111,7 +112,7 @@ class _Run:
         name, read = step["call"], step.get("read")
         if name == "more":
             return list(islice(self._iterator, read))
-        made = getattr(self._phm, name)(**_arguments(resolved(step.get("args", {}))))
+        made = attrgetter(name)(self._phm)(**_arguments(resolved(step.get("args", {}))))
         if not isinstance(made, Iterator):
             return made
         self._iterator = made
@@ -124,6 +125,8 @@ def _arguments(given: Members) -> Members:
     for name in ("expires_at", "created_after", "created_before", "expires_before"):
         if isinstance(arguments.get(name), str):
             arguments[name] = datetime.fromisoformat(arguments[name].replace("Z", "+00:00"))
+    if "deliver" in arguments:
+        arguments["deliver"] = _deliver(**arguments["deliver"])
     seal_to = arguments.get("seal_to")
     if isinstance(seal_to, list):
         arguments["seal_to"] = [_seal_to(one) for one in seal_to]
@@ -134,6 +137,11 @@ def _arguments(given: Members) -> Members:
 
 def _seal_to(member: dict[str, str]) -> Recipient | str:
     return member.get("recipient") or _recipient(**member)
+
+
+def _deliver(**given: Any) -> Deliver | DeliverBatch:
+    kept = {"keep_for": given["for"]} if "for" in given else {}
+    return DeliverBatch(given["ids"], **kept) if "ids" in given else Deliver(given["id"], **kept)
 
 
 def _recipient(suite: str, public_key: str) -> Recipient:

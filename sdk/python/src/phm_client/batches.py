@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar, cast, overload
 
 from .binding import Check, of_batch, of_key
+from .deliver import DeliverBatch, deliver_batch_member, part_of
 from .errors import PhmApiError
 from .generation import (
     Include,
@@ -230,12 +231,33 @@ class BatchCalls(KeyCalls):
         timeout: float | None = None,
     ) -> Iterator[GeneratedSealedKeys]: ...
 
+    @overload
     def generate_sealed_batch(
         self,
         security_level: SecurityLevel,
         *,
         count: int,
         seal_to: SealTo | list[SealTo] | tuple[SealTo, ...],
+        deliver: DeliverBatch,
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
+        chunk: int = 100,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[GeneratedSealedKeys]: ...
+
+    def generate_sealed_batch(
+        self,
+        security_level: SecurityLevel,
+        *,
+        count: int,
+        seal_to: SealTo | list[SealTo] | tuple[SealTo, ...],
+        deliver: DeliverBatch | None = None,
         enable_nist_validation: bool = False,
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
@@ -249,8 +271,9 @@ class BatchCalls(KeyCalls):
     ) -> Iterator[GeneratedSealedKey] | Iterator[GeneratedSealedKeys]:
         """Return an iterator over ``count`` new keys, all sealed to the same recipients.
 
-        It works as ``generate_batch`` does, with ``seal_to`` as for ``generate_sealed``. The
-        service sends a lost response again, so no key is lost.
+        It works as ``generate_batch`` does, with ``seal_to`` as for ``generate_sealed``. With
+        ``deliver`` the service keeps the sealed keys for their recipients. It sends a lost response
+        again, so no key is lost.
         """
         body = {
             **key_body(
@@ -263,6 +286,7 @@ class BatchCalls(KeyCalls):
                 expires_at,
             ),
             "seal_to": seal_to_member(seal_to),
+            **deliver_batch_member(deliver, count),
         }
         form = sealed_form(body)
         path, check = "/api/v2/generate/sealed/batch", of_key(body, seal_to)
@@ -302,10 +326,10 @@ class BatchCalls(KeyCalls):
             raise ValueError("with idempotency_key, count must be at most chunk: one request")
         answer = cast("type[KeyBatch[K]]", cast(Any, KeyBatch)[form])
 
-        def request(keys: int) -> KeyBatch[K]:
+        def request(keys: int, done: int) -> KeyBatch[K]:
             unique = read_idempotency_key(idempotency_key)
-            whole = {**body, "count": keys}
-            check = of_batch(keys, of_one)
+            whole = part_of(body, done, keys)
+            check = of_batch(whole, of_one)
             return self._generate(
                 path, answer, whole, unique, request_id, timeout, check=check, places=keys
             )
@@ -314,7 +338,7 @@ class BatchCalls(KeyCalls):
 
 
 def _iterate(
-    request: Callable[[int], KeyBatch[K]],
+    request: Callable[[int, int], KeyBatch[K]],
     count: int,
     chunk: int,
     process: tuple[int, int],
@@ -326,7 +350,7 @@ def _iterate(
         _check_process(process)
         wanted = min(left, chunk)
         try:
-            batch = request(wanted)
+            batch = request(wanted, count - left)
         except PhmApiError as error:
             most = error.max_count or 0
             if error.code != "batch_too_large" or not may_split or not 0 < most < wanted:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, cast
@@ -101,7 +101,7 @@ def of_receipt(
     key_id: str, key_commitment: str | None = None
 ) -> Callable[[ReceiptResult], str | None]:
     """Return the check of a receipt, and of its commitment if one is given."""
-    return lambda result: _receipt_problem(result.receipt, key_id, key_commitment)
+    return lambda result: receipt_problem(result.receipt, key_id, key_commitment)
 
 
 def of_list(query: Mapping[str, Any], labels: Mapping[str, str]) -> Callable[[KeyList], str | None]:
@@ -126,7 +126,7 @@ def of_list(query: Mapping[str, Any], labels: Mapping[str, str]) -> Callable[[Ke
         return before is None or (key.expires_at is not None and key.expires_at <= before)
 
     def check(page: KeyList) -> str | None:
-        if not _distinct(key.key_id for key in page.keys):
+        if not distinct(key.key_id for key in page.keys):
             return "it has a key_id twice"
         fit = all(fits(key) and ends_as_asked(key) for key in page.keys)
         return None if fit else "a key in it does not fit the filter"
@@ -144,6 +144,7 @@ def of_key(body: Mapping[str, Any], recipient: object = None) -> Check:
     expires_at = _moment(body.get("expires_at"))
     level, source = body.get("security_level"), body.get("entropy_source")
     with_receipt = "receipt" in body.get("include", ())
+    deliver = body.get("deliver", {})
 
     def check(key: GeneratedKey | GeneratedSealedKey | GeneratedSealedKeys) -> str | None:
         if key.security_level != level:
@@ -162,25 +163,30 @@ def of_key(body: Mapping[str, Any], recipient: object = None) -> Check:
             return "its receipt_url is of another key"
         if isinstance(key, GeneratedKey):
             problem = _plain_problem(key, with_receipt)
+        elif "ids" not in deliver and _delivery_of(key) != deliver.get("id"):
+            problem = "its delivery is another"
         else:
             problem = _sealed_problem(key, recipient)
         if problem is None and key.receipt is not None:
-            problem = _receipt_problem(key.receipt, key.key_id)
+            problem = receipt_problem(key.receipt, key.key_id)
         return problem
 
     return check
 
 
-def of_batch(count: int, of_one: Check) -> Callable[[KeyBatch[Any]], str | None]:
-    """Return the check of a batch of this many keys."""
+def of_batch(body: Mapping[str, Any], of_one: Check) -> Callable[[KeyBatch[Any]], str | None]:
+    """Return the check of a batch of keys, by the body of its request."""
+    count, ids = body["count"], body.get("deliver", {}).get("ids")
 
     def check(batch: KeyBatch[Any]) -> str | None:
         if batch.count != count or len(batch.keys) != count:
             return "it has another number of keys"
-        if not _distinct(key.key_id for key in batch.keys):
+        if not distinct(key.key_id for key in batch.keys):
             return "it has a key_id twice"
-        if not _distinct(_content(key) for key in batch.keys):
+        if not distinct(_content(key) for key in batch.keys):
             return "it has a key twice"
+        if ids is not None and [_delivery_of(key) for key in batch.keys] != ids:
+            return "a key in it is of another delivery"
         return next((problem for problem in map(of_one, batch.keys) if problem), None)
 
     return check
@@ -198,7 +204,8 @@ def _sealed_problem(key: GeneratedSealedKey | GeneratedSealedKeys, recipient: ob
     """Check the headers in the clear, which each recipient checks again when opening."""
     is_several = isinstance(key, GeneratedSealedKeys)
     name = "one of its sealed_keys" if is_several else "its sealed_key"
-    recipients = cast("list[object]", recipient) if is_several else [recipient]
+    several = isinstance(recipient, (list, tuple))
+    recipients = list(cast("Sequence[object]", recipient)) if several else [recipient]
     if len(_copies(key)) != len(recipients):
         return "it has another number of sealed_keys"
     try:
@@ -212,6 +219,8 @@ def _sealed_problem(key: GeneratedSealedKey | GeneratedSealedKeys, recipient: ob
             return f"{name} is another key"
         if header_recipients(header) != thumbprints:
             return f"{name} names other recipients"
+        if delivery_in(header) != _delivery_of(key):
+            return f"{name} is of another delivery"
         if isinstance(to, Recipient) and (
             parts.suite.name != to.suite or header["thumbprint"] != _thumbprint(to)
         ):
@@ -223,13 +232,22 @@ def _copies(key: GeneratedSealedKey | GeneratedSealedKeys) -> tuple[SealedKey, .
     return key.sealed_keys if isinstance(key, GeneratedSealedKeys) else (key.sealed_key,)
 
 
+def _delivery_of(key: GeneratedSealedKey | GeneratedSealedKeys) -> str | None:
+    delivery = key.delivery if isinstance(key, GeneratedSealedKeys) else None
+    return None if delivery is None else delivery.id
+
+
+def delivery_in(header: Mapping[str, Any]) -> object:
+    """Return the ID of the delivery that a header names; None without."""
+    return (header.get("delivery") or {}).get("id")
+
+
 def _thumbprint(recipient: Recipient) -> str:
     return base64.b64encode(hashlib.sha256(recipient.public_key).digest()).decode()
 
 
-def _receipt_problem(
-    receipt: Receipt, key_id: str, key_commitment: str | None = None
-) -> str | None:
+def receipt_problem(receipt: Receipt, key_id: str, key_commitment: str | None = None) -> str | None:
+    """Tell if a receipt is about another key, or about another commitment to it."""
     statement = receipt.statement
     commitment = key_commitment or statement.key_commitment
     if (statement.key_id, statement.key_commitment) == (key_id, commitment):
@@ -241,7 +259,8 @@ def _content(key: GeneratedKey | GeneratedSealedKey | GeneratedSealedKeys) -> st
     return key.key if isinstance(key, GeneratedKey) else _copies(key)[0].ciphertext
 
 
-def _distinct(values: Iterable[str]) -> bool:
+def distinct(values: Iterable[str]) -> bool:
+    """Return whether no value is there twice."""
     found = list(values)
     return len(set(found)) == len(found)
 

@@ -22,6 +22,8 @@ class Call(Generic[T]):
     """True if the client may send it again although the service may have executed it."""
     places: int = 1
     """Places that it takes of the rate limit; a batch one for each key, but at most the burst."""
+    extra: float = 0.0
+    """Seconds that the service may wait before it answers, beyond the timeouts."""
     body: bytes | None = field(default=None, repr=False)
     query: dict[str, str | list[str]]
     authenticated: bool = True

@@ -13,6 +13,7 @@ import httpx
 from . import binding
 from .call import Call
 from .connections import connections_of
+from .deliveries import Deliveries
 from .errors import PhmResponseError
 from .file_calls import FileCalls
 from .generation import given
@@ -119,6 +120,7 @@ class PhmClient(FileCalls):
             on_request=on_request,
             on_retry=on_retry,
         )
+        self.deliveries = Deliveries(self._send)
         # A wrong proxy or certificate file is reported here and not by the first call.
         self._transport.connections.get()
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar, cast, overload
 
 from .binding import of_key
+from .deliver import Deliver, deliver_member
 from .idempotency import read_idempotency_key
 from .options import read_include, read_labels, written_time
 from .receipt.statement import MAX_RECIPIENTS
@@ -215,11 +216,30 @@ class KeyCalls(ABC):
         timeout: float | None = None,
     ) -> GeneratedSealedKeys: ...
 
+    @overload
     def generate_sealed(
         self,
         security_level: SecurityLevel,
         *,
         seal_to: SealTo | list[SealTo] | tuple[SealTo, ...],
+        deliver: Deliver,
+        enable_nist_validation: bool = False,
+        include: Include | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        labels: Mapping[str, str] | None = None,
+        expires_at: datetime | None = None,
+        idempotency_key: str | bool = True,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedSealedKeys: ...
+
+    def generate_sealed(
+        self,
+        security_level: SecurityLevel,
+        *,
+        seal_to: SealTo | list[SealTo] | tuple[SealTo, ...],
+        deliver: Deliver | None = None,
         enable_nist_validation: bool = False,
         include: Include | None = None,
         modulation_type: ModulationType | None = None,
@@ -241,6 +261,8 @@ class KeyCalls(ABC):
             security_level: Length of the key in bits.
             seal_to: The recipient, or the name under which the operator registered it; or a list
                 or tuple of two to eight of them.
+            deliver: The service keeps each sealed key for its recipient, and the method returns
+                ``GeneratedSealedKeys``, also for one recipient. ``deliveries.fetch`` gets them.
             enable_nist_validation: As for ``generate``; the method then returns a
                 ``ValidatedSealedKey``.
             include: As for ``generate``; with ``"nist_report"`` the method returns a
@@ -266,6 +288,7 @@ class KeyCalls(ABC):
                 expires_at,
             ),
             "seal_to": seal_to_member(seal_to),
+            **deliver_member(deliver),
         }
         form: type[GeneratedSealedKey | GeneratedSealedKeys] = sealed_form(body)
         unique = read_idempotency_key(idempotency_key)
@@ -350,7 +373,7 @@ def key_form(
 
 def sealed_form(body: dict[str, Any]) -> Any:
     """Return the form of the response to a request for a sealed key."""
-    if isinstance(body["seal_to"], list):
+    if isinstance(body["seal_to"], list) or "deliver" in body:
         return GeneratedSealedKeys
     return key_form(body, GeneratedSealedKey, ValidatedSealedKey, ReportedSealedKey)
 

@@ -187,3 +187,50 @@ def check_whole(name: str, value: object, most: int | None = None) -> int:
         bound = "at least 1" if most is None else f"from 1 to {most}"
         raise ValueError(f"{name} must be {bound}, got {value}")
     return value
+
+
+_DELIVERY_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+# Most deliveries of one request, most characters of a name, and longest wait in seconds.
+_MOST_DELIVERIES = 100
+_LONGEST_NAME = 64
+_LONGEST_WAIT = 30
+
+
+def check_delivery_id(delivery_id: object) -> str:
+    """Return the ID of a delivery. Raises TypeError or ValueError."""
+    check_text("delivery_id", delivery_id)
+    text = cast(str, delivery_id)
+    if _DELIVERY_ID.fullmatch(text):
+        return text
+    raise ValueError("delivery_id must be a lower-case UUID")
+
+
+def check_delivery_ids(ids: object) -> list[str]:
+    """Return the IDs of deliveries. Raises TypeError or ValueError."""
+    if isinstance(ids, str) or not isinstance(ids, Sequence):
+        raise TypeError("ids must be a sequence of IDs of deliveries")
+    wanted = [check_delivery_id(one) for one in ids]
+    if not 1 <= len(wanted) <= _MOST_DELIVERIES or len(set(wanted)) < len(wanted):
+        raise ValueError(f"ids must be 1 to {_MOST_DELIVERIES} different IDs of deliveries")
+    return wanted
+
+
+def check_recipient_name(name: object) -> str:
+    """Return the name of a registered recipient. Raises TypeError or ValueError."""
+    check_text("recipient", name)
+    text = cast(str, name)
+    if 1 <= len(text) <= _LONGEST_NAME:
+        return text
+    raise ValueError("recipient must be the name of a registered recipient")
+
+
+def check_wait(seconds: object) -> int | None:
+    """Return whole seconds, 1 to 30, or None. Raises TypeError or ValueError."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int):
+        raise TypeError(f"wait must be whole seconds, got {type(seconds).__name__}")
+    if 1 <= seconds <= _LONGEST_WAIT:
+        return seconds
+    raise ValueError(f"wait must be 1 to {_LONGEST_WAIT} seconds")

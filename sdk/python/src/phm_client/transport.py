@@ -81,7 +81,7 @@ class _Sending(Generic[T]):
         self._connections = options.connections.get()
         self._turns = self._connections.turns if call.authenticated else None
         self._timeout = options.timeout if call.timeout is None else call.timeout
-        self._deadline = time.monotonic() + self._timeout
+        self._deadline = time.monotonic() + self._timeout + call.extra
         # A request sent later could not get its response in time: its outcome would be unknown.
         self._last_start = self._deadline - min(_LEAST_SECONDS, self._timeout / 10)
         self._ticket = self._turns.ticket() if self._turns else 0
@@ -172,7 +172,8 @@ class _Sending(Generic[T]):
     def _answer(self) -> T | PhmError:
         """Return the response or the error. Raised here, the error would hold the request."""
         sent_at = time.monotonic()
-        seconds = max(0.001, min(self._options.attempt_timeout, self._deadline - sent_at))
+        attempt = self._options.attempt_timeout + self._call.extra
+        seconds = max(0.001, min(attempt, self._deadline - sent_at))
         answer: T | PhmError
         try:
             answer = self._exchange(sent_at, sent_at + seconds)

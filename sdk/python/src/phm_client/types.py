@@ -18,6 +18,7 @@ EntropySource = Literal["os", "quantum-simulator", "jitter", "device", "ibm-quan
 SealSuite = Literal["MLKEM768-X25519", "ML-KEM-1024"]
 StepMinutes = Literal[1, 5, 15, 60, 360, 1440]
 KeyStatus = Literal["active", "deactivated", "compromised"]
+CopyState = Literal["waiting", "received", "removed", "expired", "revoked", "unknown"]
 RevocationReason = Literal["key_compromise", "superseded", "cessation_of_use", "unspecified"]
 
 ErrorCode = Literal[
@@ -34,10 +35,14 @@ ErrorCode = Literal[
     "not_found",
     "key_not_found",
     "receipt_not_found",
+    "delivery_not_found",
     "method_not_allowed",
     "request_timeout",
     "idempotency_in_progress",
     "key_already_made",
+    "delivery_exists",
+    "delivery_box_full",
+    "delivery_gone",
     "payload_too_large",
     "batch_too_large",
     "unsupported_media_type",
@@ -248,14 +253,26 @@ class GeneratedSealedKey(_KeyFacts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptDelivery:
+    """What the service keeps for the recipients."""
+
+    id: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedSealedKeys(_KeyFacts):
     """A key that each of several recipients can open: ``open_sealed_key`` finds the own copy.
+
+    A key with ``deliver`` is one, too, also for one recipient.
 
     The verdict is there with ``enable_nist_validation``, the report also with ``include``.
     """
 
     sealed_keys: tuple[SealedKey, ...]
     """One for each recipient, in the order of ``seal_to``."""
+    delivery: KeptDelivery | None = None
+    """With ``deliver``."""
     nist_validation: NistValidation | None = None
     nist_score: int | None = None
     nist_grade: Literal["A", "B", "C", "D", "F"] | None = None
@@ -423,6 +440,84 @@ class KeyList(Answer):
 
     keys: tuple[KeyInfo, ...]
     next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveredCopy:
+    """A sealed key that waits for a recipient, or was fetched."""
+
+    delivery_id: str
+    key_id: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryList(Answer):
+    """A page of the copies for a recipient. ``next_cursor`` is None at the end."""
+
+    deliveries: tuple[DeliveredCopy, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedDelivery:
+    """A copy after a fetch. It has ``sealed_key`` if its state is ``received``."""
+
+    delivery_id: str
+    state: CopyState
+    key_id: str | None = None
+    until: datetime | None = None
+    sealed_key: SealedKey | None = None
+    receipt: Receipt | None = None
+    receipt_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchResult(Answer):
+    """Response of ``deliveries.fetch``, in the order of the IDs."""
+
+    deliveries: tuple[FetchedDelivery, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryCopyState:
+    """The state of a copy for its recipient."""
+
+    delivery_id: str
+    state: CopyState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveResult(Answer):
+    """Response of ``deliveries.remove``, in the order of the IDs."""
+
+    deliveries: tuple[DeliveryCopyState, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateAtRecipient:
+    """The state of a copy, for the account. ``received_at`` is None if it was not fetched."""
+
+    recipient: str
+    state: Literal["waiting", "received", "removed", "expired", "revoked"]
+    received_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryStates:
+    """The states of a delivery at its recipients."""
+
+    delivery_id: str
+    key_id: str
+    until: datetime
+    recipients: tuple[StateAtRecipient, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryResult(Answer):
+    """Response about one delivery."""
+
+    delivery: DeliveryStates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
