@@ -11,6 +11,7 @@ import { addMigrateCommand } from './admin/migrate.ts';
 import { addMoveCommands } from './admin/move.ts';
 import { addRecipientCommands } from './admin/recipient.ts';
 import { addSecretCommands } from './admin/secret.ts';
+import { addDeliveriesCommands } from './client/deliveries.ts';
 import { addFileCommands } from './client/files.ts';
 import { addGenerateCommand } from './client/generate.ts';
 import { addKeysCommands } from './client/keys.ts';
@@ -43,6 +44,7 @@ export function addCommands(
   addValidateCommand(program, context, onExitCode);
   addReceiptCommands(program, context, onExitCode);
   addKeysCommands(program, context);
+  addDeliveriesCommands(program, context);
   addMetricsCommand(program, context);
   addAccountCommands(program, context);
   addApiKeyCommands(program, context);

@@ -10,6 +10,9 @@ import { sealAnswer } from '../support/sealed-answer.ts';
 export const HOSTILE =
   '\x1b[2K\x1b]0;title\x07\x9b31m\x7f\r\nFORGED LINE\n\u202e\u2066\u2028\u2029\u200b\u061c\u{e0041}\ud800';
 
+/** The one delivery of the service. */
+export const DELIVERY_ID = '3c1f0a52-7c1e-4a0b-9f55-0d8f6a2b9e11';
+
 const TIME = '2026-11-23T05:00:00.000+00:00';
 
 export interface HostileService {
@@ -119,6 +122,14 @@ function plainKey() {
   return { ...facts(), key, hash_proof: HOSTILE };
 }
 
+function deliveryAnswer(path: string) {
+  const one = { delivery_id: DELIVERY_ID, key_id: facts().key_id, until: TIME };
+  const recipients = [{ recipient: HOSTILE, state: HOSTILE, received_at: TIME }];
+  if (path.endsWith(DELIVERY_ID)) return { delivery: { ...one, recipients } };
+  if (path.endsWith('/remove')) return { deliveries: [{ ...one, state: HOSTILE }] };
+  return { deliveries: [{ ...one, [HOSTILE]: HOSTILE }], next_cursor: null };
+}
+
 /** Returns the answer to a request for version 2 of the API. */
 async function fittingAnswer(path: string, request: IncomingMessage, recipient: string) {
   const body = await text(request);
@@ -152,6 +163,7 @@ async function fittingAnswer(path: string, request: IncomingMessage, recipient: 
     const series = { step_minutes: 1, start: TIME, end: TIME, points: [], [HOSTILE]: HOSTILE };
     return { ...always, series };
   }
+  if (path.includes('/deliveries')) return { ...always, ...deliveryAnswer(path) };
   if (keyId !== '') return { ...always, key };
   const ids = [facts().key_id, facts().key_id];
   const labels = { ...key.labels, env: 'prod' };

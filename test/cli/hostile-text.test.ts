@@ -16,7 +16,12 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { LogLedger } from '../support/log-ledger.ts';
 import { type RunResult, runCommand, runCommandOn } from '../support/run-command.ts';
 import type { Environment } from '../support/server.ts';
-import { HOSTILE, type HostileService, startHostileService } from './hostile-service.ts';
+import {
+  DELIVERY_ID,
+  HOSTILE,
+  type HostileService,
+  startHostileService,
+} from './hostile-service.ts';
 
 /** What acts on a terminal or on a reader, but for the line ends of the command. */
 const ACTS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
@@ -69,6 +74,10 @@ const CASES: Readonly<Record<string, Case>> = {
   'keys list': () => [],
   'keys show': ({ keyId }) => [keyId],
   'keys revoke': ({ keyId }) => [keyId, '--reason', 'superseded', '--confirm'],
+  'deliveries list': () => ['--recipient', HOSTILE],
+  'deliveries fetch': () => [DELIVERY_ID, '--recipient', HOSTILE],
+  'deliveries remove': () => [DELIVERY_ID, '--recipient', HOSTILE],
+  'deliveries show': () => [DELIVERY_ID],
   metrics: () => [],
   'account create': () => ['--name', 'A', '--plan', 'research'],
   'account list': () => [],
@@ -319,6 +328,11 @@ describe('text of others', () => {
     ['keys', 'revoke', place.keyId, '--reason', 'superseded', '--confirm'],
     ['keys', 'revoke', place.keyId, 'phm_1', '--reason', 'superseded', '--confirm'],
     ['keys', 'revoke', '--label', 'env=prod', '--reason', 'superseded', '--confirm'],
+    ['deliveries', 'list', '--recipient', 'r'],
+    ['deliveries', 'remove', DELIVERY_ID, '--recipient', 'r'],
+    ['deliveries', 'remove', DELIVERY_ID, '--recipient', 'r', '--json'],
+    ['deliveries', 'show', DELIVERY_ID],
+    ['deliveries', 'show', DELIVERY_ID, '--json'],
     ['metrics'],
     ['metrics', '--json'],
     ['log', 'check', address],

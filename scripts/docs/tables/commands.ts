@@ -14,6 +14,7 @@ const SECTIONS = [
   ['validate'],
   ['receipt'],
   ['keys'],
+  ['deliveries'],
   ['metrics'],
   ['stream'],
   ['testbench'],
