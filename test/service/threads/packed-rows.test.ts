@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { ReleasedKey } from '../../../src/keys/order.ts';
 import type { LedgerRow, RowReceipt } from '../../../src/ledger/index.ts';
 import { NEW_COLUMNS, type Place, rowOf } from '../../../src/ledger/key-columns.ts';
+import { NO_DELIVERY, SEAL_BYTES } from '../../../src/ledger/row-seals.ts';
 import { packKeys, unpackKeys } from '../../../src/service/threads/packed-keys.ts';
 import { packRows, rowCount, unpackRows } from '../../../src/service/threads/packed-rows.ts';
 import { plainRow } from '../../support/fakes.ts';
@@ -134,6 +135,17 @@ describe('packed rows', () => {
         assert.deepEqual(inBuffers(unpacked), inBuffers(rows));
       }),
     );
+  });
+
+  it('are the same rows after the way if they differed in the number of recipients alone', () => {
+    const numbers = [1, 2, 1, 3, 2, 8, 8, 3];
+    const rows = numbers.map((number): LedgerRow => {
+      const further = number === 1 ? null : Buffer.alloc((number - 1) * SEAL_BYTES, number);
+      const first = { recipient: Buffer.alloc(32, 1), digest: Buffer.alloc(32, 2) };
+      return { ...plainRow(), sealed: { ...first, further, ...NO_DELIVERY } };
+    });
+    const unpacked = unpackRows(structuredClone(packRows(rows)));
+    assert.deepEqual(unpacked.map(inBuffers), rows.map(inBuffers));
   });
 
   it('differ after the way if they differed in one column before', () => {
