@@ -4,15 +4,23 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sized } from '../support/campaign.ts';
 import { sharedPython } from '../support/python.ts';
-import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import {
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/server.ts';
 
 const GENERATED = resolve(import.meta.dirname, '../generated');
+const RECIPIENT = resolve(import.meta.dirname, '../../docs/examples/sealed/demo.recipient');
 const { python, skip } = await sharedPython('generated');
 
 /** The same requests in every run; PHM_SCHEMATHESIS_SEED selects others. */
@@ -30,20 +38,44 @@ describe('Schemathesis', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
   const dataDir = makeDataDir();
   let server: Server;
-  /** The key whose commitment the run knows. */
+  /** The key whose commitment the run knows, and the delivery that it has. */
   let known = {};
 
   before(async () => {
     server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
     const { body } = await server.generate({ security_level: 128, include: ['receipt'] });
     const { key_id, key_commitment } = body.receipt.statement;
-    known = { PHM_TEST_KEY_ID: key_id, PHM_TEST_KEY_COMMITMENT: key_commitment };
+    const delivery = await deliver();
+    known = {
+      PHM_TEST_KEY_ID: key_id,
+      PHM_TEST_KEY_COMMITMENT: key_commitment,
+      PHM_TEST_DELIVERY_ID: delivery,
+    };
   });
   after(async () => {
     await server.stop();
     removeDataDir(dataDir);
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** Makes a key for a recipient of the account, and resolves with the ID of its delivery. */
+  async function deliver(): Promise<string> {
+    const add = ['recipient', 'add', 'fuzz', '--account', 'acct_demo_professional'];
+    const { code, stderr } = await runPhm([...add, '--public-key', RECIPIENT], dataDir);
+    assert.equal(code, 0, stderr);
+    const id = randomUUID();
+    const { status } = await server.request('/api/v2/generate/sealed', {
+      method: 'POST',
+      headers: { 'X-API-Key': DEMO_PROFESSIONAL_KEY, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        security_level: 256,
+        seal_to: { recipient: 'fuzz' },
+        deliver: { id, for: '1d' },
+      }),
+    });
+    assert.equal(status, 200);
+    return id;
+  }
 
   /** Resolves with its output, whatever it finds. */
   function run(args: readonly string[]): Promise<string> {

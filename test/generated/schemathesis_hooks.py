@@ -4,6 +4,9 @@ import os
 
 import schemathesis
 
+# The ID of a delivery that nobody has.
+UNKNOWN = "3c1f0a52-7c1e-4a0b-9f55-0d8f6a2b9e11"
+
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
@@ -18,7 +21,9 @@ def before_load_schema(context, raw_schema):
     examples = sealed["requestBody"]["content"]["application/json"]["examples"]
     fix_recipient(raw_schema["components"]["schemas"]["SealTo"], examples["publicKey"]["value"]["seal_to"])
     fix_commitment(raw_schema["components"]["schemas"]["ReceiptRequest"]["properties"])
-    fix_wait(paths["/api/v2/deliveries"]["get"]["parameters"])
+    # A list waits a second at most.
+    parameter(paths["/api/v2/deliveries"], "wait")["schema"]["maximum"] = 1
+    fix_deliveries(raw_schema["components"]["schemas"]["DeliveriesRequest"]["properties"])
     for schema in raw_schema["components"]["schemas"].values():
         fields = schema.get("properties", {})
         if {"security_level", "labels", "expires_at"} <= fields.keys() and "key_id" not in fields:
@@ -37,9 +42,16 @@ def fix_ends(fields):
     fields["expires_at"] = {"enum": ["2999-01-31T12:00:00Z", None]}
 
 
-def fix_wait(parameters):
-    """Lets a list wait a second at most."""
-    next(one for one in parameters if one["name"] == "wait")["schema"]["maximum"] = 1
+def parameter(path, name):
+    """Returns a parameter of the GET request of a path."""
+    return next(one for one in path["get"]["parameters"] if one.get("name") == name)
+
+
+def fix_deliveries(fields):
+    """Names the recipient and the delivery of the test, and one that nobody has."""
+    fields["recipient"] = {"const": "fuzz"}
+    ids = [os.environ["PHM_TEST_DELIVERY_ID"], UNKNOWN]
+    fields["ids"] = {"enum": [[ids[0]], ids, ids[::-1]]}
 
 
 def fix_commitment(fields):
