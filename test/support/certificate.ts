@@ -41,25 +41,48 @@ export function makeCertificate(
   notAfterMs: number = Date.now() + DAY_MS,
   named: keyof typeof NAMES = 'both',
 ): void {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   // OpenSSL finds a certificate by its subject.
   const subject = named === 'both' ? 'localhost' : named;
-  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(subject)))));
-  const names = sequence(...NAMES[named]);
-  const extensions = der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, names))));
+  const { certificate, key } = selfSigned([subject], NAMES[named], notAfterMs);
+  writeFileSync(certFile, certificate);
+  writeFileSync(keyFile, key, { mode: 0o600 });
+}
+
+/** Alternative names of a certificate. */
+export const alternativeName = {
+  dns: (text: string): Buffer => der(0x82, Buffer.from(text)),
+  uri: (text: string): Buffer => der(0x86, Buffer.from(text)),
+} as const;
+
+/**
+ * Returns a certificate with these common names and alternative names, or none of these, and its private key (P-256), as PEM.
+ * It is its own authority.
+ */
+export function selfSigned(
+  commonNames: readonly string[],
+  names: readonly Uint8Array[],
+  notAfterMs: number = Date.now() + DAY_MS,
+): { readonly certificate: string; readonly key: string } {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const subject = sequence(
+    ...commonNames.map((name) => der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(name))))),
+  );
+  const extension = sequence(SUBJECT_ALT_NAME, der(0x04, sequence(...names)));
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ECDSA_SHA256,
-    name,
+    subject,
     sequence(time(Date.now() - 3_600_000), time(notAfterMs)),
-    name,
+    subject,
     publicKey.export({ type: 'spki', format: 'der' }),
-    extensions,
+    ...(names.length > 0 ? [der(0xa3, sequence(extension))] : []),
   );
   const signature = sign('sha256', toBeSigned, privateKey);
-  const certificate = sequence(toBeSigned, ECDSA_SHA256, der(0x03, Buffer.from([0]), signature));
-  const base64 = certificate.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
-  writeFileSync(certFile, `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`);
-  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  const signed = sequence(toBeSigned, ECDSA_SHA256, der(0x03, Buffer.from([0]), signature));
+  const base64 = signed.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
+  return {
+    certificate: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
 }
