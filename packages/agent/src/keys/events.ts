@@ -1,0 +1,14 @@
+/** What happens, for metrics and logs. No event holds key bytes. */
+export interface KeyEvents {
+  /** Keys that a system got as their master or as a slave. */
+  handedOut(role: 'master' | 'slave', keys: number): void;
+  /** The service made keys in this time. */
+  made(keys: number, ms: number): void;
+  /** A call of the service failed. */
+  sourceFailed(call: 'make' | 'list' | 'fetch' | 'remove', error: unknown): void;
+  /** The service served a call. */
+  sourceServed(call: 'make' | 'list' | 'fetch' | 'remove'): void;
+  /** A copy that is not what the configuration allows. It stays in the box until it expires. */
+  copyRefused(id: string, reason: string): void;
+  journalFailed(error: unknown): void;
+}

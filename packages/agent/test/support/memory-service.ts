@@ -1,0 +1,183 @@
+/**
+ * A key service in memory, with the faults that a real one has: outages, lost answers, answers that come twice, late
+ * receipts, and copies that come back after a failover.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../src/clock.ts';
+import {
+  type Fetched,
+  type KeyBoxes,
+  type Listing,
+  type MakeOrder,
+  type OpenedCopy,
+  SourceError,
+} from '../../src/source/key-boxes.ts';
+
+/** How often each fault happens, from 0 to 1. */
+export interface Faults {
+  /** The call does nothing and fails. */
+  refuse: number;
+  /** The call does everything, and its answer is lost. */
+  lose: number;
+  /** The keys are in the boxes for a second, and then the answer that has them is lost. */
+  loseMade: number;
+  /** The receipt is not there yet. */
+  delay: number;
+  /** A listing names a copy that is gone. */
+  repeat: number;
+  /** A removed copy comes back. */
+  revive: number;
+  /** Longest time of a call in ms. */
+  slowMs: number;
+}
+
+const NO_FAULTS: Faults = {
+  refuse: 0,
+  lose: 0,
+  loseMade: 0,
+  delay: 0,
+  repeat: 0,
+  revive: 0,
+  slowMs: 0,
+};
+
+interface Stored {
+  readonly id: string;
+  readonly sequence: number;
+  readonly key: Uint8Array;
+  readonly thumbprints: readonly string[];
+  readonly context: string | null;
+  readonly expiresAtMs: number;
+}
+
+/** Copies of one page of a listing. */
+const PAGE = 20;
+const WAIT_MS = 5_000;
+const POLL_MS = 200;
+
+export class MemoryService {
+  readonly faults: Faults = { ...NO_FAULTS };
+  isDown = false;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #boxes = new Map<string, Map<string, Stored>>();
+  readonly #ids = new Set<string>();
+  #sequence = 0;
+
+  constructor(clock: Clock, random: () => number = Math.random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  heal(): void {
+    this.isDown = false;
+    Object.assign(this.faults, NO_FAULTS);
+  }
+
+  /** Returns the IDs that a box holds. */
+  idsOf(thumbprint: string): string[] {
+    return [...this.#box(thumbprint).values()]
+      .filter(({ expiresAtMs }) => expiresAtMs > this.#clock.nowMs())
+      .map(({ id }) => id);
+  }
+
+  /** Puts a copy into a box that the agent did not order. */
+  plant(thumbprint: string, copy: OpenedCopy): void {
+    this.#sequence += 1;
+    this.#box(thumbprint).set(copy.id, { ...copy, sequence: this.#sequence });
+  }
+
+  /** Returns the boxes as one recipient reaches them. */
+  boxesFor(thumbprint: string): KeyBoxes {
+    return {
+      make: async (order, signal) => {
+        const copies = await this.#call(signal, () => this.#make(order, thumbprint));
+        if (!this.#happens('loseMade')) return copies;
+        await this.#clock.sleep(1_000, signal);
+        throw new SourceError('the answer is lost');
+      },
+      list: (after, signal) => this.#list(thumbprint, after, signal),
+      fetch: (ids, signal) =>
+        this.#call(signal, () => ids.map((id) => this.#fetch(thumbprint, id))),
+      remove: (ids, signal) =>
+        this.#call(signal, () => {
+          for (const id of ids) this.#remove(thumbprint, id);
+        }),
+    };
+  }
+
+  async #call<T>(signal: AbortSignal, work: () => T): Promise<T> {
+    await this.#clock.sleep(this.#random() * this.faults.slowMs, signal);
+    if (signal.aborted) throw new SourceError('aborted');
+    if (this.isDown || this.#happens('refuse')) throw new SourceError('out of service');
+    const result = work();
+    await this.#clock.sleep(this.#random() * this.faults.slowMs, signal);
+    if (signal.aborted || this.#happens('lose')) throw new SourceError('the answer is lost');
+    return result;
+  }
+
+  #make({ ids, size, parties, context, lifeMs }: MakeOrder, own: string): OpenedCopy[] {
+    const thumbprints = parties.map(({ thumbprint }) => thumbprint);
+    if (ids.some((id) => this.#ids.has(id))) throw new SourceError('an ID repeats');
+    const expiresAtMs = this.#clock.nowMs() + lifeMs;
+    for (const id of ids) {
+      this.#ids.add(id);
+      const key = randomBytes(size / 8);
+      for (const one of thumbprints)
+        this.plant(one, { id, key, thumbprints, context, expiresAtMs });
+    }
+    return ids
+      .map((id) => this.#fetch(own, id))
+      .flatMap((one) => (one.kind === 'opened' ? [one.copy] : []));
+  }
+
+  async #list(thumbprint: string, after: string | null, signal: AbortSignal): Promise<Listing> {
+    const endMs = this.#clock.nowMs() + WAIT_MS;
+    for (;;) {
+      const found = await this.#call(signal, () => this.#page(thumbprint, Number(after ?? 0)));
+      if (found.ids.length > 0 || this.#clock.nowMs() >= endMs || after === null) return found;
+      await this.#clock.sleep(POLL_MS, signal);
+    }
+  }
+
+  #page(thumbprint: string, after: number): Listing {
+    const all = [...this.#box(thumbprint).values()]
+      .filter(({ expiresAtMs }) => expiresAtMs > this.#clock.nowMs())
+      .sort((a, b) => a.sequence - b.sequence);
+    const later = all.filter(({ sequence }) => sequence > after);
+    const page = later.slice(0, PAGE);
+    const repeated = all.filter(() => this.#happens('repeat')).map(({ id }) => id);
+    const cursor = page.at(-1)?.sequence ?? after;
+    const ids = [...page.map(({ id }) => id), ...repeated];
+    return { ids, cursor: `${cursor}`, isEnd: later.length <= PAGE };
+  }
+
+  #fetch(thumbprint: string, id: string): Fetched {
+    const stored = this.#box(thumbprint).get(id);
+    if (stored === undefined || stored.expiresAtMs <= this.#clock.nowMs())
+      return { kind: 'gone', id };
+    if (this.#happens('delay')) return { kind: 'pending', id };
+    const { key, thumbprints, context, expiresAtMs } = stored;
+    return {
+      kind: 'opened',
+      copy: { id, key: new Uint8Array(key), thumbprints, context, expiresAtMs },
+    };
+  }
+
+  #remove(thumbprint: string, id: string): void {
+    const box = this.#box(thumbprint);
+    const stored = box.get(id);
+    box.delete(id);
+    if (stored !== undefined && this.#happens('revive')) this.plant(thumbprint, stored);
+  }
+
+  #box(thumbprint: string): Map<string, Stored> {
+    const box = this.#boxes.get(thumbprint) ?? new Map<string, Stored>();
+    this.#boxes.set(thumbprint, box);
+    return box;
+  }
+
+  #happens(fault: Exclude<keyof Faults, 'slowMs'>): boolean {
+    return this.#random() < this.faults[fault];
+  }
+}
