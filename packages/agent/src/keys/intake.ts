@@ -10,6 +10,9 @@ import { Patience } from './patience.ts';
 import type { Removals } from './removals.ts';
 import type { Stock } from './stock.ts';
 
+/** More than a box holds: then those of before have expired. */
+const MOST_REFUSED = 20_000;
+
 /** Between looks at what is to be fetched. */
 const PAUSE_MS = 200;
 
@@ -155,6 +158,7 @@ export class Intake {
   }
 
   #refuse(id: string, reason: string): void {
+    if (this.#refused.size >= MOST_REFUSED) this.#refused.clear();
     this.#refused.add(id);
     this.#events.copyRefused(id, reason);
   }

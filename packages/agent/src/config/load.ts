@@ -1,0 +1,202 @@
+/** The configuration as a whole: the JSON file, and the files that it names. */
+import { statSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import {
+  parseReceiptText,
+  parseRecipientKey,
+  type RecipientKey,
+  thumbprintOf,
+} from '../../../../sdk/src/index.ts';
+import { CommandError, requireOwnDirectory } from '../../../platform/src/commands/index.ts';
+import { fileProblem, readFailure, readTextFile } from '../../../platform/src/files/index.ts';
+import { parsePolicy } from '../../../tlog/src/index.ts';
+import type { Agent, Route } from '../keys/route.ts';
+import type { Tls } from '../listeners/listener.ts';
+import { Faults } from './members.ts';
+import { routesOf } from './routes.ts';
+import { type ListenerShape, type Place, type PoolShape, readShape, type Shape } from './shape.ts';
+
+export interface AgentConfig {
+  readonly own: Agent;
+  readonly recipientKey: RecipientKey;
+  readonly service: { readonly url: string; readonly apiKey: string; readonly policy: string };
+  readonly stateDirectory: string;
+  readonly routes: readonly Route[];
+  readonly listeners: readonly (Place & { readonly security: Security })[];
+  readonly metrics: Place | null;
+  readonly pools: PoolShape;
+}
+
+type Security = { readonly tls: Tls } | { readonly caller: string };
+
+/** A configuration that cannot be used. `faults` are sentences. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads a configuration and all that it names. Rejects with `ConfigError`, which has every fault. */
+export async function loadConfig(path: string, env: Environment): Promise<AgentConfig> {
+  const faults = new Faults();
+  const shape = readShape(parsed(path), faults);
+  const loader = new Loader(faults, env);
+  const recipientKey = loader.recipientKey(shape.privateKeyFile);
+  const thumbprint = recipientKey === null ? '' : await thumbprintText(recipientKey);
+  const own = { name: shape.name, recipient: shape.recipient, thumbprint };
+  const service = loader.service(shape);
+  const routes = routesOf(shape, own, service.origins, faults);
+  const listeners = shape.listeners.map((one, i) => loader.listener(one, i, shape));
+  loader.directory(shape.stateDirectory);
+  if (faults.list.length > 0 || recipientKey === null) throw new ConfigError(faults.list);
+  const { stateDirectory, metrics, pools } = shape;
+  return { own, recipientKey, service, stateDirectory, routes, listeners, metrics, pools };
+}
+
+function parsed(path: string): unknown {
+  try {
+    return parseReceiptText(readTextFile(path));
+  } catch (error) {
+    throw new ConfigError([`${path}: ${problemOf(error)}`]);
+  }
+}
+
+async function thumbprintText({ publicKey }: RecipientKey): Promise<string> {
+  return Buffer.from(await thumbprintOf(publicKey)).toString('base64');
+}
+
+const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
+
+/** Returns what is wrong in words that quote no secret. */
+function problemOf(error: unknown): string {
+  if (isSystemError(error)) return readFailure(error);
+  return error instanceof Error ? error.message : 'it cannot be read';
+}
+
+/** Reads the files that a configuration names. What fails is a fault. */
+class Loader {
+  readonly #faults: Faults;
+  readonly #env: Environment;
+
+  constructor(faults: Faults, env: Environment) {
+    this.#faults = faults;
+    this.#env = env;
+  }
+
+  recipientKey(file: string): RecipientKey | null {
+    return this.#read('private_key_file', file, true, parseRecipientKey);
+  }
+
+  service({ service }: Shape): AgentConfig['service'] & { readonly origins: readonly string[] } {
+    const { url, policyFile } = service;
+    const at = 'services[0]';
+    const policy = this.#read(`${at}.policy_file`, policyFile, false, (text) => {
+      parsePolicy(text);
+      return text;
+    });
+    const apiKey = this.#apiKey(at, service);
+    return {
+      url,
+      apiKey,
+      policy: policy ?? '',
+      origins: this.#origins(at, service.origin, policy),
+    };
+  }
+
+  #apiKey(at: string, { apiKeyFile, apiKeyVariable }: Shape['service']): string {
+    if (apiKeyFile !== undefined) {
+      const text = this.#read(`${at}.api_key_file`, apiKeyFile, true, (one) => one.trim());
+      if (text === '') this.#faults.add(`${at}.api_key_file`, 'it is empty');
+      return text ?? '';
+    }
+    const value = this.#env[apiKeyVariable ?? ''] ?? '';
+    if (value === '' && apiKeyVariable !== undefined) {
+      this.#faults.add(`${at}.api_key_env`, `the variable ${apiKeyVariable} is not set`);
+    }
+    return value;
+  }
+
+  /** The name of the log in the service's receipts: both ends must have the same. */
+  #origins(at: string, origin: string | undefined, policy: string | null): string[] {
+    if (policy === null) return [];
+    const names = [...new Set(parsePolicy(policy).logs.map(({ key }) => key.name))];
+    if (origin === undefined && names.length === 1) return names;
+    if (origin !== undefined && names.includes(origin)) return [origin];
+    const list = names.map((name) => JSON.stringify(name)).join(', ');
+    this.#faults.add(`${at}.origin`, `expected one of the logs of the policy: ${list}`);
+    return [];
+  }
+
+  listener(
+    { host, port, tls, caller }: ListenerShape,
+    i: number,
+    { systems }: Shape,
+  ): Place & { readonly security: Security } {
+    const path = `listeners[${i}]`;
+    if (tls === null) {
+      if (caller !== undefined && !systems.includes(caller)) {
+        this.#faults.add(`${path}.caller`, 'expected one of "systems"');
+      }
+      return { host, port, security: { caller: caller ?? '' } };
+    }
+    const read = (name: string, file: string, isSecret: boolean): string =>
+      this.#read(`${path}.tls.${name}`, file, isSecret, (text) => text) ?? '';
+    const pem = {
+      certificate: read('certificate_file', tls.certificateFile, false),
+      key: read('key_file', tls.keyFile, true),
+      clientAuthorities: read('client_ca_file', tls.clientAuthorityFile, false),
+    };
+    this.#checkTls(`${path}.tls`, pem);
+    return { host, port, security: { tls: pem } };
+  }
+
+  #checkTls(path: string, { certificate, key, clientAuthorities }: Tls): void {
+    // A file that cannot be read is a fault already.
+    if ([certificate, key, clientAuthorities].includes('')) return;
+    try {
+      createSecureContext({ cert: certificate, key, ca: clientAuthorities });
+    } catch (error) {
+      this.#faults.add(path, `TLS refuses these files: ${problemOf(error)}`);
+    }
+  }
+
+  directory(path: string): void {
+    if (path === '') return;
+    try {
+      if (!statSync(path).isDirectory()) throw new Error('it is no directory');
+      requireOwnDirectory(path);
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      const problem = isMissing ? 'there is no such directory' : problemOf(error);
+      this.#faults.add('state_dir', error instanceof CommandError ? error.message : problem);
+    }
+  }
+
+  /** Reads a file and takes what `parse` makes of it; null with a fault. */
+  #read<T>(at: string, file: string, isSecret: boolean, parse: (text: string) => T): T | null {
+    if (file === '') return null;
+    try {
+      const problem = fileProblem(file) ?? (isSecret ? secrecyProblem(file) : null);
+      if (problem !== null) throw new Error(problem);
+      return parse(readTextFile(file));
+    } catch (error) {
+      this.#faults.add(at, problemOf(error));
+      return null;
+    }
+  }
+}
+
+const OTHERS_READ = 0o004;
+
+/** systemd lets a group in by an access list, which shows as the mode of the group. */
+function secrecyProblem(file: string): string | null {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  const isOpen = stats?.isFile() && (stats.mode & OTHERS_READ) !== 0;
+  return isOpen ? `every user of this machine can read it: run chmod o-r ${file}` : null;
+}

@@ -1,0 +1,189 @@
+/** HTTP for systems: mutual TLS, or plain HTTP within the machine. Everything that a caller sends has a limit. */
+import { constants } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+import { type Answer, errorAnswer, RequestError } from '../etsi014/answer.ts';
+import type { Etsi014Request } from '../etsi014/interface.ts';
+import { callerOf } from './caller.ts';
+
+export interface Tls {
+  /** PEM: the listener's certificate chain and its private key. */
+  readonly certificate: string;
+  readonly key: string;
+  /** PEM: the authorities whose clients are let in. */
+  readonly clientAuthorities: string;
+}
+
+interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Without TLS, all callers are this system. */
+  readonly security: { readonly tls: Tls } | { readonly caller: string };
+  readonly answer: (request: Etsi014Request) => Promise<Answer>;
+  readonly events: ListenerEvents;
+}
+
+export interface ListenerEvents {
+  answered(status: number): void;
+  /** A defect: the caller got 503. */
+  failed(error: unknown): void;
+}
+
+/** A batch of 128 key IDs takes 10 KiB. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 60_000,
+  connectionsCheckingInterval: 5_000,
+  // The name that a caller gives to this listener means nothing; without one, Node would answer without a message.
+  requireHostHeader: false,
+} as const;
+
+const MAX_CONNECTIONS = 256;
+const MAX_REQUESTS_PER_SOCKET = 10_000;
+const HANDSHAKE_MS = 10_000;
+
+/** For requests in progress when the agent stops. */
+const DRAIN_MS = 10_000;
+
+export interface Listener {
+  readonly address: AddressInfo;
+  /** Takes no more requests, and resolves once those in progress have ended. */
+  close(): Promise<void>;
+}
+
+/** Resolves once it listens. Rejects with the error of the system, or of TLS for unusable certificates. */
+export async function listen(given: ListenerOptions): Promise<Listener> {
+  const server = serverOf(given);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
+  server.on('clientError', refuse);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(given.port, given.host, resolve);
+  });
+  return { address: server.address() as AddressInfo, close: () => close(server) };
+}
+
+function serverOf(given: ListenerOptions): Server {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    void handle(given, request, response);
+  };
+  const { security } = given;
+  if (!('tls' in security)) return createServer(LIMITS, serve);
+  const { certificate, key, clientAuthorities } = security.tls;
+  const tls = {
+    cert: certificate,
+    key,
+    ca: clientAuthorities,
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: HANDSHAKE_MS,
+    // A resumed session would not show the client's certificate again.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  } as const;
+  return createTlsServer({ ...LIMITS, ...tls }, serve);
+}
+
+const REFUSALS: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the header is too long'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come in time'],
+};
+
+/** Answers what is no HTTP request, with a message as all errors have, and ends the connection. */
+function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = REFUSALS[code] ?? [400, 'this is no HTTP request'];
+  const body = JSON.stringify({ message });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+async function handle(
+  { security, answer, events }: ListenerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = '', url = '' } = request;
+  const caller = 'tls' in security ? callerOn(request.socket) : security.caller;
+  const body = (): Promise<string> => readBody(request);
+  const made = await answer({ method, target: url, caller, body }).catch((error: unknown) => {
+    events.failed(error);
+    return errorAnswer(new RequestError(503, 'an error on the side of the KME'));
+  });
+  events.answered(made.status);
+  send(made, request, response);
+}
+
+function callerOn(socket: Socket): string | null {
+  const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  return certificate === undefined ? null : callerOf(certificate);
+}
+
+/** Rejects with `RequestError`. What follows the limit stays unread. */
+function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= MAX_BODY_BYTES) return;
+      request.pause();
+      reject(new RequestError(413, `the body shall have at most ${MAX_BODY_BYTES} bytes`));
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    request.once('error', () => reject(new RequestError(400, 'the body was not sent whole')));
+  });
+}
+
+/** Sends the answer, and wipes it once the system has it. */
+function send(
+  { status, body, headers }: Answer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const wipe = (): void => {
+    body.fill(0);
+  };
+  response.once('finish', wipe);
+  response.once('close', wipe);
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'Cache-Control': 'no-store',
+    // What was not read of a body must not be taken for the next request.
+    ...(request.complete ? {} : { Connection: 'close' }),
+    ...headers,
+  });
+  response.end(body);
+}

@@ -1,0 +1,225 @@
+/** A configuration is checked as a whole: every fault at once, with its place, and no secret in any message. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, beforeEach, describe, it } from 'node:test';
+import { ConfigError, loadConfig } from '../../src/config/load.ts';
+import { type Json, LocalAgents, type Site } from '../support/local-agents.ts';
+
+let agents: LocalAgents;
+let site: Site;
+let config: Json;
+
+/** Returns the faults of the configuration, and none if it is good. */
+async function faults(env: Record<string, string> = {}): Promise<readonly string[]> {
+  writeFileSync(site.configFile, JSON.stringify(config));
+  try {
+    await loadConfig(site.configFile, env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, `${error}`);
+    return error.faults;
+  }
+}
+
+/** Returns a member of the configuration, to be changed. */
+const at = (...names: (string | number)[]): Json =>
+  names.reduce<Json>((one, name) => one[name] as Json, config);
+
+async function oneFault(pattern: RegExp): Promise<void> {
+  const list = await faults();
+  assert.equal(list.length, 1, list.join('\n'));
+  assert.match(list[0] ?? '', pattern);
+}
+
+before(async () => {
+  agents = await LocalAgents.create();
+  for (const name of ['a1', 'b1']) agents.client(name);
+  writeFileSync(join(agents.folder, 'clients.pem'), '');
+  const { a } = await agents.sites();
+  site = a;
+});
+
+beforeEach(async () => {
+  config = structuredClone(site.config);
+  const { certFile } = agents.client('a1');
+  for (const listener of config.listeners as { tls?: Json }[]) {
+    if (listener.tls) listener.tls.client_ca_file = certFile;
+  }
+});
+
+describe('a good configuration', () => {
+  it('is taken with its defaults', async () => {
+    delete config.pools;
+    delete config.metrics;
+    assert.deepEqual(await faults(), []);
+    const loaded = await loadConfig(site.configFile, {});
+    assert.deepEqual(loaded.pools, {
+      size: 256,
+      seconds: 60,
+      least: 32,
+      most: 1000,
+      lifeMs: 3_600_000,
+    });
+    assert.equal(loaded.metrics, null);
+    assert.equal(loaded.own.thumbprint, site.thumbprint);
+    assert.equal(loaded.service.apiKey, 'phmsk_x');
+  });
+
+  it('has the same contexts at both ends, and others for other routes', async () => {
+    const { a, b } = await agents.sites();
+    writeFileSync(join(agents.folder, 'clients.pem'), '');
+    const [one, two] = await Promise.all([a, b].map((each) => loadConfig(each.configFile, {})));
+    const contexts = (loaded: typeof one) => loaded?.routes.map(({ context }) => context) ?? [];
+    assert.deepEqual(contexts(one).slice(0, 3), contexts(two));
+    assert.equal(new Set(contexts(one)).size, 4);
+    site = a;
+  });
+
+  it('takes the API key of a variable', async () => {
+    delete at('services', 0).api_key_file;
+    at('services', 0).api_key_env = 'PHM_API_KEY';
+    assert.deepEqual(await faults({ PHM_API_KEY: 'phmsk_y' }), []);
+    assert.deepEqual(await faults(), [
+      'services[0].api_key_env: the variable PHM_API_KEY is not set',
+    ]);
+  });
+});
+
+describe('the faults of a configuration', () => {
+  it('are all named at once', async () => {
+    config.extra = 1;
+    config.name = '';
+    at('services', 0).url = 'http://keys.example';
+    at('peers', 0).thumbprint = 'x';
+    at('access', 0).slaves = ['nobody'];
+    at('listeners', 1).host = '0.0.0.0';
+    at('pools').key_life = '5m';
+    rmSync(join(site.folder, 'recipient-key-2'), { force: true });
+    config.private_key_file = join(site.folder, 'recipient-key-2');
+    const list = await faults();
+    const places = list.map((fault) => fault.split(': ')[0]);
+    for (const place of [
+      'extra',
+      'name',
+      'services[0].url',
+      'peers[0].thumbprint',
+      'access[0]',
+      'listeners[1].host',
+      'pools.key_life',
+      'private_key_file',
+    ]) {
+      assert.ok(places.includes(place), `${place}\n${list.join('\n')}`);
+    }
+  });
+
+  it('are what is missing, unknown, or of another type', async () => {
+    config = {};
+    const missing = (await faults()).map((fault) => fault.split(': ')[0]);
+    for (const name of [
+      'name',
+      'recipient',
+      'private_key_file',
+      'state_dir',
+      'systems',
+      'services',
+      'access',
+      'listeners',
+    ]) {
+      assert.ok(missing.includes(name), name);
+    }
+    writeFileSync(site.configFile, '[]');
+    await assert.rejects(loadConfig(site.configFile, {}), /expected a JSON object/);
+    writeFileSync(site.configFile, '{"name":"a","name":"b"}');
+    await assert.rejects(loadConfig(site.configFile, {}), /twice/);
+    writeFileSync(site.configFile, '{');
+    await assert.rejects(loadConfig(site.configFile, {}), /not JSON/);
+    await assert.rejects(loadConfig(join(site.folder, 'none.json'), {}), /there is no such file/);
+  });
+
+  it('are secrets in the file, which they do not quote', async () => {
+    const secret = 'phmsk_ThisIsASecret';
+    at('services', 0).api_key = secret;
+    config.private_key = secret;
+    const list = await faults();
+    assert.equal(list.length, 2);
+    assert.match(
+      list.join('\n'),
+      /services\[0\]\.api_key: no secret belongs in this file: name its own file by api_key_file/,
+    );
+    assert.match(list.join('\n'), /^private_key: no secret .* private_key_file$/m);
+    assert.ok(!list.join().includes(secret));
+  });
+
+  it('are names that two have', async () => {
+    const peer = at('peers', 0);
+    (config.peers as Json[]).push({ ...peer, systems: ['c1'] });
+    const list = await faults();
+    assert.deepEqual(list.map((fault) => fault.split(': ')[0]).sort(), [
+      'peers[1].name',
+      'peers[1].recipient',
+      'peers[1].thumbprint',
+    ]);
+    config.peers = [{ ...peer, systems: ['a1', 'b1', 'b2'] }];
+    await oneFault(/^peers\[0\]\.systems: has "a1"/);
+    config.peers = [{ ...peer, thumbprint: site.thumbprint }];
+    await oneFault(/^peers\[0\]\.thumbprint: is that of another agent, or of this one/);
+  });
+
+  it('are routes that are there twice, or without a system of this agent', async () => {
+    (config.access as Json[]).push({ master: 'a1', slaves: ['b2', 'b1'] });
+    await oneFault(/^access\[4\]: is there twice/);
+    config.access = [{ master: 'b1', slaves: ['b2'] }];
+    await oneFault(/^access\[0\]: names no system of this agent/);
+  });
+
+  it('are listeners that would let in everybody', async () => {
+    at('listeners', 1).host = '10.0.0.1';
+    await oneFault(/^listeners\[1\]\.host: expected a loopback address for plain HTTP/);
+    at('listeners', 1).host = '127.0.0.1';
+    delete at('listeners', 1).caller;
+    await oneFault(/^listeners\[1\]\.tls: expected either tls, or caller/);
+    at('listeners', 1).caller = 'b1';
+    await oneFault(/^listeners\[1\]\.caller: expected one of "systems"/);
+    at('listeners', 1).caller = 'a1';
+    at('metrics').host = '0.0.0.0';
+    await oneFault(/^metrics\.host: expected a loopback address/);
+  });
+
+  it('are files that others can read or change, and certificates that do not fit', async () => {
+    const key = join(site.folder, 'recipient-key');
+    chmodSync(key, 0o604);
+    await oneFault(/^private_key_file: every user of this machine can read it/);
+    chmodSync(key, 0o602);
+    await oneFault(/^private_key_file: every user of this machine can change/);
+    chmodSync(key, 0o600);
+    at('listeners', 0, 'tls').certificate_file = agents.client('b1').certFile;
+    await oneFault(/^listeners\[0\]\.tls: TLS refuses these files/);
+  });
+
+  it('never quote a private key', async () => {
+    const file = join(site.folder, 'broken-key');
+    writeFileSync(file, '{"private_key":"SECRET"', { mode: 0o600 });
+    config.private_key_file = file;
+    await oneFault(/^private_key_file: the recipient key: expected a JSON object, got other text$/);
+  });
+
+  it('are a state directory that is missing, no directory, or with a long name', async () => {
+    config.state_dir = join(site.folder, 'none');
+    assert.ok(!existsSync(config.state_dir as string));
+    await oneFault(/^state_dir: there is no such directory/);
+    config.state_dir = site.configFile;
+    await oneFault(/^state_dir: it is no directory/);
+    config.state_dir = `/${'x'.repeat(90)}`;
+    assert.match((await faults()).join('\n'), /state_dir: expected at most 80 bytes/);
+    config.state_dir = 'state';
+    await oneFault(/^state_dir: expected an absolute path/);
+  });
+
+  it('are a log that the policy does not have', async () => {
+    at('services', 0).origin = 'other.example';
+    await oneFault(/^services\[0\]\.origin: expected one of the logs of the policy: "phm\.invalid/);
+    at('services', 0).origin = 'phm.invalid/0ae7346d8a7fbff7';
+    assert.deepEqual(await faults(), []);
+  });
+});
