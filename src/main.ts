@@ -7,9 +7,8 @@ import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { visibleLines } from '#platform/terminal';
-import { isWorkingDirectoryGone } from '#platform/threads';
+import { dropWebCryptoWarnings, isWorkingDirectoryGone } from '#platform/threads';
 import { SetupError, stackFrames } from './errors.ts';
-import { dropWebCryptoWarnings } from './process/experimental-warnings.ts';
 import { isJsonLog, jsonLines, logWarnings } from './process/process-log.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.

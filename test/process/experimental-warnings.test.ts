@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 
 const SOURCE = new URL('../../src/', import.meta.url);
+const FILTER = new URL('../../packages/platform/src/threads/index.ts', import.meta.url);
 
 /** Uses every experimental part of the platform that sealed keys and receipts rest on. */
 const USE = `
@@ -27,7 +28,7 @@ describe('warnings of Node', () => {
 
   it('are dropped about the Web Crypto API, and no others', () => {
     const stderr = stderrOf(`
-      const { dropWebCryptoWarnings } = await import('${new URL('process/experimental-warnings.ts', SOURCE)}');
+      const { dropWebCryptoWarnings } = await import('${FILTER}');
       dropWebCryptoWarnings();
       ${USE}
       process.emitWarning('something else', 'ExperimentalWarning');

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { dropWebCryptoWarnings } from '../../process/experimental-warnings.ts';
+import { dropWebCryptoWarnings } from '#platform/threads';
 import { logThreadWarnings } from '../../process/process-log.ts';
 import type { WorkerUp } from './messages.ts';
 import type { WaitingThreadData } from './waiting-threads.ts';
