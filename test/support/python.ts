@@ -18,6 +18,7 @@ const CACHE = join(ROOT, 'build/python');
 
 /** The environments that tests share, each with the file that pins its packages. */
 const REQUIREMENTS = {
+  agent: 'test/slow/clients/agent-requirements.txt',
   client: 'sdk/python/tests/requirements.txt',
   forms: 'test/slow/lab/requirements.txt',
   generated: 'test/generated/requirements.txt',
