@@ -84,6 +84,15 @@ const SIDE_DOORS: Record<string, readonly string[]> = {
 
 /** What a package may import from outside its folder: files of other packages below packages/, and packages of npm. */
 const BEYOND_PACKAGES: Record<string, readonly string[]> = {
+  agent: [
+    '../sdk/src/index.ts',
+    'commander',
+    'platform/src/commands/index.ts',
+    'platform/src/files/index.ts',
+    'platform/src/terminal/index.ts',
+    'platform/src/threads/index.ts',
+    'tlog/src/index.ts',
+  ],
   lab: [
     'ais-20-31/src/index.ts',
     'commander',
@@ -293,13 +302,13 @@ describe('layers', () => {
     assert.deepEqual(importCycles(new Map([['/a.ts', "import { b } from './b.ts';"]])), []);
   });
 
-  it('allows only main.ts, and the program of the laboratory, to read the process environment', () => {
+  it('allows only main.ts, and the programs of the laboratory and the agent, to read the process environment', () => {
     const readers = programFiles().filter(([, text]) =>
       /\bprocess\.env\b|\benv \} = process\b/.test(text),
     );
     assert.deepEqual(
       readers.map(([file]) => file),
-      ['src/main.ts', 'packages/lab/src/bin.ts'],
+      ['src/main.ts', 'packages/agent/src/bin.ts', 'packages/lab/src/bin.ts'],
     );
   });
 
@@ -369,9 +378,11 @@ describe('layers', () => {
     assert.ok([...reachedFrom(join(PACKAGES, 'lab/src/index-node.ts'))].length > 50);
   });
 
-  it('proves the laboratory without the service: its tests reach nothing of src/', () => {
-    const tests = [...readSources('packages/lab/test').keys()];
-    assert.ok(tests.length > 15, `${tests.length} files`);
+  it('proves the laboratory and the agent without the service: their tests reach nothing of src/', () => {
+    const tests = ['lab', 'agent'].flatMap((name) => [
+      ...readSources(`packages/${name}/test`).keys(),
+    ]);
+    assert.ok(tests.length > 25, `${tests.length} files`);
     const reached = new Set(tests.flatMap((file) => [...reachedFrom(file)]));
     assert.deepEqual(
       [...reached].map((file) => relative(ROOT, file)).filter((file) => file.startsWith('src/')),

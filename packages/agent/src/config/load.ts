@@ -19,7 +19,13 @@ import { type ListenerShape, type Place, type PoolShape, readShape, type Shape }
 export interface AgentConfig {
   readonly own: Agent;
   readonly recipientKey: RecipientKey;
-  readonly service: { readonly url: string; readonly apiKey: string; readonly policy: string };
+  readonly service: {
+    readonly url: string;
+    readonly apiKey: string;
+    readonly policy: string;
+    /** The name of the service's log. */
+    readonly origin: string;
+  };
   readonly stateDirectory: string;
   readonly routes: readonly Route[];
   readonly listeners: readonly (Place & { readonly security: Security })[];
@@ -51,7 +57,7 @@ export async function loadConfig(path: string, env: Environment): Promise<AgentC
   const thumbprint = recipientKey === null ? '' : await thumbprintText(recipientKey);
   const own = { name: shape.name, recipient: shape.recipient, thumbprint };
   const service = loader.service(shape);
-  const routes = routesOf(shape, own, service.origins, faults);
+  const routes = routesOf(shape, own, [service.origin], faults);
   const listeners = shape.listeners.map((one, i) => loader.listener(one, i, shape));
   loader.directory(shape.stateDirectory);
   if (faults.list.length > 0 || recipientKey === null) throw new ConfigError(faults.list);
@@ -93,7 +99,7 @@ class Loader {
     return this.#read('private_key_file', file, true, parseRecipientKey);
   }
 
-  service({ service }: Shape): AgentConfig['service'] & { readonly origins: readonly string[] } {
+  service({ service }: Shape): AgentConfig['service'] {
     const { url, policyFile } = service;
     const at = 'services[0]';
     const policy = this.#read(`${at}.policy_file`, policyFile, false, (text) => {
@@ -105,7 +111,7 @@ class Loader {
       url,
       apiKey,
       policy: policy ?? '',
-      origins: this.#origins(at, service.origin, policy),
+      origin: this.#origin(at, service.origin, policy),
     };
   }
 
@@ -123,14 +129,15 @@ class Loader {
   }
 
   /** The name of the log in the service's receipts: both ends must have the same. */
-  #origins(at: string, origin: string | undefined, policy: string | null): string[] {
-    if (policy === null) return [];
+  #origin(at: string, origin: string | undefined, policy: string | null): string {
+    if (policy === null) return '';
     const names = [...new Set(parsePolicy(policy).logs.map(({ key }) => key.name))];
-    if (origin === undefined && names.length === 1) return names;
-    if (origin !== undefined && names.includes(origin)) return [origin];
+    const [only = ''] = names;
+    if (origin === undefined && names.length === 1) return only;
+    if (origin !== undefined && names.includes(origin)) return origin;
     const list = names.map((name) => JSON.stringify(name)).join(', ');
     this.#faults.add(`${at}.origin`, `expected one of the logs of the policy: ${list}`);
-    return [];
+    return '';
   }
 
   listener(

@@ -1,0 +1,277 @@
+/** The agent's boxes at a running service: what they list, open and refuse, and what an intermediary can do. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { SYSTEM_CLOCK } from '../../../packages/agent/src/clock.ts';
+import {
+  type KeySize,
+  type MakeOrder,
+  SourceError,
+} from '../../../packages/agent/src/source/key-boxes.ts';
+import { ServiceBoxes } from '../../../packages/agent/src/source/service-boxes.ts';
+import { parseRecipientKey, type RecipientKey, thumbprintOf } from '../../../sdk/src/index.ts';
+import { commandJson, runCommand } from '../../support/run-command.ts';
+import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
+
+const CONTEXT = Buffer.alloc(32, 7).toString('base64');
+const NEVER = new AbortController().signal;
+
+type Tamper = (path: string, text: string) => string;
+
+describe('boxes at a service', () => {
+  const dataDir = makeDataDir();
+  const folder = mkdtempSync(join(tmpdir(), 'agent-boxes-'));
+  const operator = { PHM_DATA_DIR: dataDir, PHM_PORT: '0' };
+  const sites = ['paris', 'lyon'] as const;
+  const own = {} as Record<
+    (typeof sites)[number],
+    { key: RecipientKey; apiKey: string; thumbprint: string }
+  >;
+  let server: Server;
+  let policy: string;
+  let origin: string;
+
+  before(async () => {
+    const admin = (...args: string[]) => commandJson<Record<string, string>>(args, operator);
+    const create = ['account', 'create', '--init', '--name', 'Ada', '--plan', 'professional'];
+    const { account_id: account = '' } = await admin(...create);
+    for (const site of sites) {
+      const pair = join(folder, site);
+      assert.equal((await runCommand(['recipient', 'new', '--output', pair], operator)).code, 0);
+      await admin(
+        'recipient',
+        'add',
+        site,
+        '--account',
+        account,
+        '--public-key',
+        `${pair}.recipient`,
+      );
+      const scopes = ['--scope', 'generate', '--scope', 'receive', '--recipient', site];
+      const { api_key: apiKey = '' } = await admin(
+        'api-key',
+        'issue',
+        '--account',
+        account,
+        ...scopes,
+      );
+      const key = parseRecipientKey(readFileSync(`${pair}.recipient-key`, 'utf8'));
+      const thumbprint = Buffer.from(await thumbprintOf(key.publicKey)).toString('base64');
+      own[site] = { key, apiKey, thumbprint };
+    }
+    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+    policy = await (await fetch(`${server.address}/log/policy`)).text();
+    origin = /^log ([^+ ]+)\+/m.exec(policy)?.[1] ?? '';
+  });
+  after(async () => {
+    await server.stop();
+    removeDataDir(dataDir);
+    rmSync(folder, { recursive: true });
+  });
+
+  function boxesOf(
+    site: (typeof sites)[number],
+    more: { policy?: string; origin?: string; tamper?: Tamper } = {},
+  ): ServiceBoxes {
+    const { tamper = (_, text) => text } = more;
+    const changed: typeof fetch = async (url, options) => {
+      const response = await fetch(url, options);
+      const body = tamper(new URL(`${url}`).pathname, await response.text());
+      const headers = new Headers(response.headers);
+      headers.delete('content-length');
+      headers.delete('content-encoding');
+      return new Response(body, { status: response.status, headers });
+    };
+    return new ServiceBoxes({
+      url: server.address,
+      apiKey: own[site].apiKey,
+      policy: more.policy ?? policy,
+      origin: more.origin ?? origin,
+      recipient: site,
+      recipientKey: own[site].key,
+      clock: SYSTEM_CLOCK,
+      fetch: changed,
+    });
+  }
+
+  function order(count: number, size: KeySize = 256): MakeOrder {
+    const ids = Array.from({ length: count }, () => randomUUID());
+    const parties = sites.map((recipient) => ({
+      recipient,
+      thumbprint: own[recipient].thumbprint,
+    }));
+    return { ids, size, parties, context: CONTEXT, lifeMs: 3_600_000 };
+  }
+
+  /** Returns the IDs of a whole listing. */
+  async function listAll(boxes: ServiceBoxes): Promise<string[]> {
+    const ids: string[] = [];
+    for (let cursor: string | null = null; ; ) {
+      const listing = await boxes.list(cursor, NEVER);
+      ids.push(...listing.ids);
+      cursor = listing.cursor;
+      if (listing.isEnd) return ids;
+    }
+  }
+
+  it('make keys that both sites open, stated with recipients and context', async () => {
+    for (const size of [128, 256, 384] as const) {
+      const ordered = order(3, size);
+      const made = await boxesOf('paris').make(ordered, NEVER);
+      assert.deepEqual(made.map(({ id }) => id).sort(), [...ordered.ids].sort());
+      const fetched = await boxesOf('lyon').fetch(
+        made.map(({ id }) => id),
+        NEVER,
+      );
+      for (const [i, one] of made.entries()) {
+        const other = fetched[i];
+        assert.ok(other?.kind === 'opened');
+        assert.deepEqual(other.copy.key, one.key);
+        assert.equal(one.key.length, size / 8);
+        for (const copy of [one, other.copy]) {
+          assert.deepEqual(copy.thumbprints, [own.paris.thumbprint, own.lyon.thumbprint]);
+          assert.equal(copy.context, CONTEXT);
+          assert.ok(Math.abs(copy.expiresAtMs - Date.now() - 3_600_000) < 60_000);
+        }
+      }
+    }
+  });
+
+  it('list all that a box holds over pages, then wait for new copies, and not for their own', async () => {
+    const paris = boxesOf('paris');
+    const before = await listAll(boxesOf('lyon'));
+    const ordered = [order(100), order(60)];
+    for (const one of ordered) await paris.make(one, NEVER);
+    const ids = ordered.flatMap((one) => one.ids);
+    const lyon = boxesOf('lyon');
+    await lyon.fetch(ids.slice(0, 20), NEVER);
+    assert.deepEqual((await listAll(lyon)).sort(), [...before, ...ids].sort());
+    // What paris has had made, its own waiting list does not show.
+    const shown = (await paris.list('waiting', NEVER)).ids;
+    assert.ok(!shown.some((id) => ids.includes(id)));
+    const waiting = lyon.list('waiting', NEVER).then((listing) => listing.ids);
+    assert.equal((await waiting).length > 0, true);
+    await lyon.fetch(ids.slice(20, 120), NEVER);
+    await lyon.fetch(ids.slice(120), NEVER);
+    const next = lyon.list('waiting', NEVER);
+    const {
+      ids: [last],
+    } = order(1);
+    await paris.make({ ...order(1), ids: [last ?? ''] }, NEVER);
+    assert.deepEqual((await next).ids, [last]);
+    for (const site of [paris, lyon]) {
+      for (let i = 0; i < ids.length; i += 100) await site.remove(ids.slice(i, i + 100), NEVER);
+    }
+    const left = new Set(await listAll(lyon));
+    assert.ok(!ids.some((id) => left.has(id)));
+  });
+
+  it('say of what is not there that it is gone, and remove it again', async () => {
+    const [paris, lyon] = [boxesOf('paris'), boxesOf('lyon')];
+    const unknown = randomUUID();
+    const [made] = await paris.make(order(1), NEVER);
+    const id = made?.id ?? '';
+    assert.deepEqual(await lyon.fetch([unknown], NEVER), [{ kind: 'gone', id: unknown }]);
+    const both = await lyon.fetch([id, unknown], NEVER);
+    assert.deepEqual(
+      both.map(({ kind }) => kind),
+      ['opened', 'gone'],
+    );
+    for (let i = 0; i < 2; i += 1) await lyon.remove([id, unknown], NEVER);
+    await lyon.remove([unknown], NEVER);
+    assert.deepEqual(await lyon.fetch([id, unknown], NEVER), [
+      { kind: 'gone', id },
+      { kind: 'gone', id: unknown },
+    ]);
+  });
+
+  it('refuse copies of another log and without an end, and wait for a receipt that is late', async () => {
+    const other = (
+      JSON.parse(
+        readFileSync(new URL('../../vectors/sealing/served.json', import.meta.url), 'utf8'),
+      ) as { policy: string }
+    ).policy;
+    const ordered = order(2);
+    assert.deepEqual(await boxesOf('paris', { policy: other }).make(ordered, NEVER), []);
+    const refused = await boxesOf('lyon', { policy: other }).fetch(ordered.ids, NEVER);
+    assert.deepEqual(
+      refused.map(({ kind }) => kind),
+      ['refused', 'refused'],
+    );
+    const otherName = await boxesOf('lyon', { origin: 'other.example/log' }).fetch(
+      ordered.ids,
+      NEVER,
+    );
+    assert.deepEqual(
+      otherName.map(({ kind }) => kind),
+      ['refused', 'refused'],
+    );
+    const endless: Tamper = (_, text) => text.replaceAll(/"until":"[^"]*",/g, '');
+    const withoutEnd = await boxesOf('lyon', { tamper: endless }).fetch(ordered.ids, NEVER);
+    assert.deepEqual(
+      withoutEnd.map(({ kind }) => kind),
+      ['refused', 'refused'],
+    );
+    const tamper: Tamper = (_, text) =>
+      JSON.stringify(JSON.parse(text), (name, value) => (name === 'receipt' ? null : value));
+    const late = await boxesOf('lyon', { tamper }).fetch(ordered.ids, NEVER);
+    assert.deepEqual(
+      late.map(({ kind }) => kind),
+      ['pending', 'pending'],
+    );
+    const opened = await boxesOf('lyon').fetch(ordered.ids, NEVER);
+    assert.deepEqual(
+      opened.map(({ kind }) => kind),
+      ['opened', 'opened'],
+    );
+  });
+
+  it('take no copy for another, and no key of somebody else', async () => {
+    const ordered = order(2);
+    const made = await boxesOf('paris').make(ordered, NEVER);
+    const [one = '', two = ''] = ordered.ids;
+    // An intermediary answers with the copies in other places.
+    const swapped: Tamper = (path, text) => {
+      if (!path.endsWith('/fetch')) return text;
+      const answer = JSON.parse(text) as { deliveries: { delivery_id: string }[] };
+      const ids = answer.deliveries.map(({ delivery_id }) => delivery_id).reverse();
+      const deliveries = answer.deliveries.map((copy, i) => ({ ...copy, delivery_id: ids[i] }));
+      return JSON.stringify({ ...answer, deliveries: deliveries.reverse() });
+    };
+    await assert.rejects(
+      boxesOf('lyon', { tamper: swapped }).fetch([one, two], NEVER),
+      SourceError,
+    );
+    const removed: Tamper = (_, text) => text.replace(/"ciphertext":"./g, '"ciphertext":"_');
+    const results = await boxesOf('lyon', { tamper: removed }).fetch([one], NEVER);
+    assert.equal(results[0]?.kind, 'refused');
+    assert.equal(made.length, 2);
+  });
+
+  it('reject with an error of their own, and without the API key, when nobody answers', async () => {
+    const gone = new ServiceBoxes({
+      url: 'http://127.0.0.1:1',
+      apiKey: own.paris.apiKey,
+      policy,
+      origin,
+      recipient: 'paris',
+      recipientKey: own.paris.key,
+      clock: SYSTEM_CLOCK,
+    });
+    for (const call of [
+      (signal: AbortSignal) => gone.make(order(1), signal),
+      (signal: AbortSignal) => gone.list(null, signal),
+      (signal: AbortSignal) => gone.fetch([randomUUID()], signal),
+      (signal: AbortSignal) => gone.remove([randomUUID()], signal),
+    ]) {
+      await assert.rejects(call(AbortSignal.timeout(300)), (error) => {
+        assert.ok(error instanceof SourceError);
+        assert.ok(!error.message.includes(own.paris.apiKey));
+        return true;
+      });
+    }
+  });
+});
