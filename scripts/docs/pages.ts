@@ -52,6 +52,7 @@ const PLACED: Readonly<Record<Group, readonly string[]>> = {
     'docs/receipts.md',
     'docs/ledger.md',
     'docs/prime-harmonic-modulation.md',
+    'packages/agent/README.md',
     'packages/lab/README.md',
     'packages/sp800-22/README.md',
     'packages/sp800-90b/README.md',

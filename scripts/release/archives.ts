@@ -14,6 +14,7 @@ export interface Artefact {
 
 /** Workspaces that are packages of their own. */
 export const PACKAGES = [
+  'packages/agent',
   'packages/ais-20-31',
   'packages/lab',
   'packages/sealing',

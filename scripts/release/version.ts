@@ -17,7 +17,7 @@ const TEXT_FILE = /(?:\.md|\.yaml|Dockerfile)$/;
 
 /** An image, an archive, a folder or a job of this project, with its version. */
 const NAMED =
-  /((?:phm-key-service[:-]|\/phm-|newTag: |phm-migrate-|phm[-_]client-|phm-lab-|ais-20-31-|sp800-22-|sp800-90b-|tlog-|sealing-)v?)(\d{1,3}[.-]\d{1,3}[.-]\d{1,3})\b/g;
+  /((?:phm-key-service[:-]|\/phm-|newTag: |phm-migrate-|phm[-_]client-|phm-agent-|phm-lab-|ais-20-31-|sp800-22-|sp800-90b-|tlog-|sealing-)v?)(\d{1,3}[.-]\d{1,3}[.-]\d{1,3})\b/g;
 
 interface PackageFile {
   version: string;

@@ -36,6 +36,9 @@ const CONTENT: Readonly<Record<string, RegExp>> = {
   [`phm-client-${V}.tgz`]: CODE,
   [`sealing-${V}.tgz`]: CODE,
   [`ais-20-31-${V}.tgz`]: CODE,
+  [`phm-agent-${V}.tgz`]: new RegExp(
+    `${CODE.source}|^package/(?:dist/LICENSES\\.txt|agent\\.example\\.json|phm-agent\\.service)$`,
+  ),
   [`phm-lab-${V}.tgz`]: new RegExp(
     `${CODE.source}|^package/dist/(?:testbench\\.html|sp800-22/build/[\\w-]+\\.wasm)$`,
   ),
