@@ -21,7 +21,7 @@ import {
   SourceError,
 } from './key-boxes.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly url: string;
   readonly apiKey: string;
   readonly policy: string;
