@@ -378,6 +378,16 @@ describe('listings', () => {
     assert.equal(guessFormat(damaged), 'intel_hex');
     const records = listing((bytes, at) => sRecord(bytes, at).replace(/..$/, at ? '$&' : '00'));
     assert.equal(guessFormat(records), 's_record');
+    // All of a program that computes them otherwise.
+    for (const [name, record] of [
+      ['intel_hex', intelHex],
+      ['s_record', sRecord],
+    ] as const) {
+      const others = listing((bytes, at) =>
+        record(bytes, at).replace(/..$/, (sum) => padded(255 - Number.parseInt(sum, 16), 16, 2)),
+      );
+      assert.equal(guessFormat(others), name, 'its reader names the checksum');
+    }
   });
 
   it('recognises what od writes without offsets, but for a generator that is stuck', () => {
