@@ -72,3 +72,17 @@ test('the bound is the number of pairs times 2^-88, and more for places that ove
   assert.ok(repeatBound(2 ** 30) > 2 ** 59 * 2 ** -88);
   assert.equal(repeatBound(2 ** 50), 1);
 });
+
+test('a place is 12 zero bits and the 8 bytes behind them, up to the end of a sequence', () => {
+  const word = Buffer.from('0123456789abcdef', 'hex');
+  const sequence = (mark: string, after = ''): Buffer =>
+    Buffer.concat([Buffer.from(`ff${mark}`, 'hex'), word, Buffer.from(after, 'hex')]);
+  for (const [bytes, bit] of [
+    [sequence('000f'), 8],
+    [sequence('0000', 'ff'), 8],
+    [sequence('0010'), undefined],
+    [sequence('000f').subarray(0, -1), undefined],
+  ] as const) {
+    assert.equal(repeatOf(Buffer.concat([bytes, bytes]), bytes.length)?.bit, bit);
+  }
+});

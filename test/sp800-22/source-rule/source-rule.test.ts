@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pValueLaw } from '../../../packages/sp800-22/src/p-value-laws.ts';
 import { resolveParameters } from '../../../packages/sp800-22/src/resolve-parameters.ts';
+import { walkBound } from '../../../packages/sp800-22/src/source-rule/bounded-p-values.ts';
+import { repeatBound } from '../../../packages/sp800-22/src/source-rule/repeats.ts';
+import { MEASURES, type Scan } from '../../../packages/sp800-22/src/source-rule/scan.ts';
 import { LIMITS } from '../../../packages/sp800-22/src/source-rule/sequence-counts.ts';
 import {
   PART_NAMES,
@@ -140,4 +143,65 @@ test('without anything to judge there is no verdict', () => {
   const { passed, parts } = rule.judge(UNJUDGED);
   assert.equal(passed, null);
   assert.ok(parts.every((part) => !part.judged && part.reason.length > 0));
+});
+
+/** Counts of a sequence of 1,024 bits: `ones` of all, and half of the trials of each other measure. */
+function scanOf(p: number, ones = 512): Scan {
+  const piece = { measure: 'ones', from: 256, bits: 256, count: 0, trials: 256 };
+  const totals = MEASURES.map(({ name, step }) => (name === 'ones' ? ones : 512 / step));
+  return { p, compared: 112, piece, totals, bits: 1024 };
+}
+
+/** Adds sequences of 1,024 bits with these scans. */
+function ruleOfScans(...scans: readonly Scan[]): SourceRule {
+  const rule = new SourceRule();
+  for (const scan of scans) rule.add({ bits: 1024, bounded: [], tests: [], scan });
+  return rule;
+}
+
+test('the most unlikely piece is that of all sequences, and the first of equal ones', () => {
+  const verdict = ruleOfScans(scanOf(0.5), scanOf(1e-5), scanOf(1e-5), scanOf(1)).judge(UNJUDGED);
+  const scan = partOf(verdict, 'scan');
+  assert.ok(scan.judged && Math.abs(scan.p / 4e-5 - 1) < 1e-12);
+  assert.deepEqual(
+    [verdict.findings.scan?.sequence, verdict.findings.scan?.compared],
+    [2, 4 * 112],
+  );
+});
+
+test('walks go to both sides, and the farthest of sixteen is judged as such', () => {
+  for (const side of [1, -1]) {
+    const verdict = ruleOfScans(
+      scanOf(1, 512 + side * 60),
+      scanOf(1, 512 + side * 40),
+      scanOf(1, 512 - side * 30),
+    ).judge(UNJUDGED);
+    const { walks } = verdict.findings;
+    assert.deepEqual(
+      [walks?.measure, walks?.deviation, walks?.sequence, walks?.steps],
+      ['ones', side * 200, 2, 3072],
+    );
+    const part = partOf(verdict, 'walks');
+    assert.ok(part.judged && Math.abs(part.p / (16 * walkBound(200, 3072)) - 1) < 1e-12);
+    assert.equal(part.passed, part.p >= SHARES.walks);
+  }
+});
+
+test('data that occur twice are judged by the bytes of all sequences', () => {
+  const repeat = { sequence: 3, bit: 0, earlier_sequence: 1, earlier_bit: 0 };
+  const rule = ruleOfScans(scanOf(1), scanOf(1), scanOf(1));
+  const found = partOf(rule.judge(UNJUDGED, repeat), 'repeats');
+  assert.ok(found.judged);
+  assert.deepEqual([found.p, found.passed], [repeatBound(3 * 128), false]);
+  const none = partOf(rule.judge(UNJUDGED, null), 'repeats');
+  assert.deepEqual([none.judged && none.p, none.judged && none.passed], [1, true]);
+});
+
+test('a p that equals the share of its part passes', () => {
+  for (const [p, passed] of [
+    [SHARES.smallest, true],
+    [SHARES.smallest * (1 - 1e-12), false],
+  ] as const) {
+    assert.equal(ruleOf(p).judge(UNJUDGED).passed, passed);
+  }
 });
