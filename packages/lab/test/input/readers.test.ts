@@ -122,6 +122,23 @@ describe('forms of bytes', () => {
   const od = odListing(BYTES);
   const xxd = xxdListing(BYTES);
 
+  it('reads Intel HEX whose addresses go on in the next segment, or after a linear address', async () => {
+    const record = (address: number, type: number, data: Uint8Array): string => {
+      const bytes = [data.length, address >> 8, address & 255, type, ...data];
+      const sum = bytes.reduce((total, byte) => total + byte, 0);
+      return `:${Buffer.from([...bytes, -sum & 255]).toString('hex')}\n`;
+    };
+    const [first, second] = [BYTES.subarray(0, 16), BYTES.subarray(16, 32)];
+    const end = record(0, 1, new Uint8Array(0));
+    for (const base of [record(0, 2, Uint8Array.of(0x10, 0)), record(0, 4, Uint8Array.of(0, 1))]) {
+      const file = record(0xfff0, 0, first) + base + record(0, 0, second) + end;
+      assert.equal((await readForm(Buffer.from(file), 'ihex')).hex, BYTES.toString('hex', 0, 32));
+    }
+    const gap = record(0xfff0, 0, first) + record(0, 2, Uint8Array.of(0x20, 0));
+    const { message } = await refusal(Buffer.from(gap + record(0, 0, second) + end), 'ihex');
+    assert.match(message, /address 0x20000 leaves a gap after 0x10000/);
+  });
+
   const files: readonly (readonly [name: string, file: string, format: string])[] = [
     ['Intel HEX', ihex, 'ihex'],
     ['S-records', srec, 'srec'],
