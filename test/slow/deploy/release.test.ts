@@ -223,7 +223,7 @@ describe('a release', { skip: noRelease }, () => {
         }
         writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}');
         const files = released().filter(({ file }) => file.endsWith('.tgz'));
-        assert.equal(files.length, 7);
+        assert.equal(files.length, 8);
         const install = ['install', '--offline', ...files.map(({ file }) => join(outs[0], file))];
         await runIn(project, 'npm', install);
         writeFileSync(join(project, 'smoke.js'), SMOKE);
@@ -236,6 +236,8 @@ describe('a release', { skip: noRelease }, () => {
               '1 function function 4 8285728 function\n',
             );
             assert.match(await runIn(project, node, ['example.js'], env), FIRST_OUTPUT);
+            const agent = ['node_modules/phm-agent/dist/phm-agent.js', '--version'];
+            assert.equal(await runIn(project, node, agent), `${V}\n`);
           });
         }
       });
