@@ -11,6 +11,7 @@ import './in-process/clients-that-leave.ts';
 import './in-process/clock.ts';
 import './in-process/connections.ts';
 import './in-process/cors.ts';
+import './in-process/deliveries.ts';
 import './in-process/document.ts';
 import './in-process/generate.ts';
 import './in-process/idempotency.ts';

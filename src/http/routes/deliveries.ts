@@ -270,7 +270,8 @@ function readIds(ids: readonly string[]): Uint8Array[] {
 
 /** Returns the key ID after which a page begins; undefined if the text has another form. */
 function readCursor(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, 'base64url');
+  // A copy: the buffer is a part of a larger one, which a message to the statistics worker would copy whole.
+  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
   return bytes.length === KEY_ID_BYTES && base64Url(bytes) === text ? bytes : undefined;
 }
 

@@ -396,7 +396,8 @@ function labelOf(text: string): readonly [string, string] {
  * give any key ID: a page has keys of the caller's account alone.
  */
 function readCursor(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, 'base64url');
+  // A copy: the buffer is a part of a larger one, which a message to the statistics worker would copy whole.
+  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
   return bytes.length === KEY_ID_BYTES && base64Url(bytes) === text ? bytes : undefined;
 }
 

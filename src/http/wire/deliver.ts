@@ -42,7 +42,9 @@ export function readDelivery(body: OrderBody, count: number, isBatch: boolean): 
   }
   fields.push(...unnamed(body.seal_to));
   if (fields.length > 0 || forMs === undefined) throw new AppError('invalid_request', { fields });
-  return { ids, context: context === null ? null : Buffer.from(context, 'base64'), forMs };
+  // A copy: the buffer is a part of a larger one, which a message to a worker would copy whole.
+  const bytes = context === null ? null : new Uint8Array(Buffer.from(context, 'base64'));
+  return { ids, context: bytes, forMs };
 }
 
 /** Returns the fields of a delivery that decide what a request asks for, for its hash. */
