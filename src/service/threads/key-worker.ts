@@ -269,8 +269,10 @@ export class KeyWorker {
   ): Promise<KeyTaskResult> {
     this.#requireSound();
     const { accountId, atMs } = requester;
+    const findAnswer = async () =>
+      idempotency && lookups.findAnswer({ ...idempotency, accountId, atMs });
     const [answer, ...records] = await Promise.all([
-      idempotency && lookups.findAnswer({ ...idempotency, accountId, atMs }),
+      findAnswer(),
       ...names.map((name) => lookups.findRecipient(accountId, name)),
     ]);
     const recipients = records.map(
@@ -285,7 +287,9 @@ export class KeyWorker {
           copyBytes: LEAST_COPY_BYTES,
         })
       : null;
-    return { kind: 'recalled', answer, recipients, refusal };
+    // The first request may have been committed after the answer was looked for: then its own deliveries are in the way.
+    const found = refusal ? await findAnswer() : answer;
+    return { kind: 'recalled', answer: found, recipients, refusal };
   }
 
   async #revoke(task: KeyTask & { kind: 'revoke' }): Promise<KeyTaskResult> {

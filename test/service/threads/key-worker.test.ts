@@ -7,11 +7,12 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../../src/errors.ts';
 import { Generator } from '../../../src/keys/generator.ts';
 import { Latch } from '../../../src/keys/latch.ts';
-import type {
-  AnswerQuery,
-  CommitOutcome,
-  LedgerStore,
-  MeteredRequest,
+import {
+  type AnswerQuery,
+  BOX_LIMITS,
+  type CommitOutcome,
+  type LedgerStore,
+  type MeteredRequest,
 } from '../../../src/ledger/index.ts';
 import type { Commitment, Keyring } from '../../../src/proof/index.ts';
 import { KeyWorker } from '../../../src/service/threads/key-worker.ts';
@@ -153,6 +154,43 @@ describe('key worker', () => {
       [['a new', 'a known', 'b new']],
     );
     assert.deepEqual(recipients, ['a ben', 'a nobody', 'b ben']);
+  });
+
+  it('finds the answer of a request that another server commits before its deliveries are refused', async () => {
+    const answer = { requestHash: Buffer.alloc(32), keyIds: [], createdMs: 0, body: '{}' };
+    const refusal = { reason: 'exists', places: [0] } as const;
+    let isCommitted = false;
+    const ledger = {
+      ...store(() => []),
+      findAnswers: async (queries: readonly AnswerQuery[]) =>
+        queries.map(({ key }) => (isCommitted && key === 'retry' ? answer : null)),
+      findRecipient: async () => ({ suite: 'ML-KEM-1024', publicKey: Buffer.from('ben') }),
+      findDeliveryRefusal: async () => {
+        isCommitted = true;
+        return refusal;
+      },
+    } as unknown as LedgerStore;
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    const recall = async (key: string | null) => {
+      isCommitted = false;
+      const { results } = await worker.run(
+        batch({
+          ...{ kind: 'recall', requester, names: ['ben'] },
+          idempotency: key === null ? null : { key, requestHash: Buffer.alloc(32) },
+          delivery: { ids: [Buffer.alloc(16)], limits: BOX_LIMITS },
+        }),
+      );
+      const [result] = results;
+      assert.ok(result?.kind === 'recalled');
+      return [result.answer, result.refusal];
+    };
+    assert.deepEqual(await recall('retry'), [answer, refusal], 'the answer counts first');
+    assert.deepEqual(await recall('other'), [null, refusal]);
+    assert.deepEqual(await recall(null), [null, refusal]);
   });
 
   it('passes a commitment to the ledger and nothing of the key', async () => {
