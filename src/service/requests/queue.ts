@@ -352,8 +352,9 @@ export class KeyQueue {
   }
 }
 
-/** Returns the rows that a task writes; 1 for a task that writes none. */
+/** Returns the rows that a task writes, of keys or of copies in boxes; 1 for a task that writes none. */
 function rowsOf(task: KeyTask): number {
+  if (task.kind === 'take_copies') return task.order.deliveryIds.length;
   return task.kind === 'record' ? rowCount(task.rows) : 1;
 }
 

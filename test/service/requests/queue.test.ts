@@ -266,6 +266,7 @@ const record = (rows: number): KeyTask => ({
 });
 
 describe('key queue with batch requests', () => {
+  const sizes = ({ batches }: FakeWorker) => batches.map(({ tasks }) => tasks.length);
   const rowsOf = ({ tasks }: KeyBatch) =>
     tasks.map((one) => (one.kind === 'record' ? rowCount(one.rows) : 1));
 
@@ -292,6 +293,21 @@ describe('key queue with batch requests', () => {
       rows.map((ones) => ones.filter((one) => one === 1).length),
       [1_024, 1_024, 477, 238, 237],
     );
+  });
+
+  it('counts each copy that a request fetches as a row', async () => {
+    const { worker, queue } = makeQueue();
+    const deliveryIds = new Array(100).fill(new Uint8Array(16));
+    const box = { accountId: 'a', recipient: 'paris', action: 'fetch', nowMs: 0 } as const;
+    const fetch: KeyTask = { kind: 'take_copies', order: { ...box, deliveryIds } };
+    for (let i = 0; i < 25; i++) void queue.submit(fetch);
+    void queue.submit(record(2));
+    await turn();
+    for (const batch of worker.batches) worker.answer(batch);
+    await turn();
+    assert.deepEqual(sizes(worker), [10, 10, 6], 'one transaction has at most 1,024 rows of them');
+    for (let i = 0; i < 327; i++) void queue.submit(fetch);
+    await assert.rejects(queue.submit(fetch), { code: 'overloaded' });
   });
 
   it('bounds their waiting rows, and keeps room for single requests', async () => {
