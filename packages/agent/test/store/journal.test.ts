@@ -1,11 +1,11 @@
 /** The journal remembers what was handed out, whatever part of its last write is lost. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Handed, Journal, JournalError, type JournalFile } from '../../src/store/journal.ts';
 import { DirectoryJournal } from '../../src/store/journal-file.ts';
+import { newFolder } from '../support/folders.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -40,7 +40,7 @@ class Memory implements JournalFile {
 
 describe('the journal', () => {
   it('has what was recorded after a restart, by ID and reader', async () => {
-    const file = new DirectoryJournal(mkdtempSync(join(tmpdir(), 'journal-')));
+    const file = new DirectoryJournal(newFolder());
     const journal = await Journal.open(file);
     await journal.record([one('x', 'master a', false)]);
     await journal.record([one('x', 'slave b'), one('y', 'slave "b"\n')]);
@@ -116,7 +116,7 @@ describe('the journal', () => {
   });
 
   it('holds no bytes but IDs and names', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+    const folder = newFolder();
     const file = new DirectoryJournal(folder);
     const journal = await Journal.open(file);
     const key = new Uint8Array(32).fill(7);
@@ -141,7 +141,7 @@ describe('the journal', () => {
   });
 
   it('is written anew when most of it is forgotten', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+    const folder = newFolder();
     const file = new DirectoryJournal(folder);
     const journal = await Journal.open(file);
     const many = Array.from({ length: 10_001 }, (_, i) => one(`key ${i}`));
@@ -169,7 +169,7 @@ describe('the journal', () => {
   });
 
   it('refuses a file of something else', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+    const folder = newFolder();
     writeFileSync(join(folder, 'journal'), 'two\nlines\n');
     await assert.rejects(Journal.open(new DirectoryJournal(folder)), JournalError);
   });

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { LockedError, lockDirectory } from '../../src/store/lock.ts';
+import { newFolder } from '../support/folders.ts';
 
 const SCRIPT = `
 import { lockDirectory } from ${JSON.stringify(new URL('../../src/store/lock.ts', import.meta.url).href)};
@@ -32,7 +31,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 describe('the lock of a state directory', () => {
   it('is free again after its release, and leaves nothing', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'lock-'));
+    const folder = newFolder();
     const lock = await lockDirectory(folder);
     await assert.rejects(lockDirectory(folder), LockedError);
     await lock.release();
@@ -41,7 +40,7 @@ describe('the lock of a state directory', () => {
   });
 
   it('is taken from a process that was killed, by one of those that want it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'lock-'));
+    const folder = newFolder();
     const first = start(folder);
     assert.equal(await firstWord(first), 'locked');
     await assert.rejects(lockDirectory(folder), LockedError);

@@ -1,7 +1,6 @@
 /** Agents of two sites that run in this process, with real listeners and files, on one service in memory. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRecipientKey, newRecipient, thumbprintOf } from '../../../../sdk/src/index.ts';
 import {
@@ -13,6 +12,7 @@ import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { runAgent } from '../../src/running/agent.ts';
 import { Log } from '../../src/running/log.ts';
+import { newFolder } from './folders.ts';
 import { MemoryService } from './memory-service.ts';
 
 /** A file of a configuration that can be changed before it is written. */
@@ -62,7 +62,7 @@ export class LocalAgents {
   }
 
   static async create(): Promise<LocalAgents> {
-    return new LocalAgents(await mkdtemp(join(tmpdir(), 'agents-')));
+    return new LocalAgents(newFolder());
   }
 
   /** Returns the certificate of a system. Call it before the sites start: they let in those that exist then. */
