@@ -57,11 +57,6 @@ export class AppError extends Error {
   }
 }
 
-/** Returns the stack frames of an error, one per line, without its message, which can hold anything. */
-export function stackFrames({ stack }: Error): string[] {
-  return stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
-}
-
 /**
  * A wrong setup that an operator can correct, such as a missing file, a wrong master secret or a newer
  * database. The message names the problem and the remedy. It is printed, never sent to a client.

@@ -6,9 +6,9 @@
 import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { visibleLines } from '#platform/terminal';
+import { stackFrames, visibleLines } from '#platform/terminal';
 import { dropWebCryptoWarnings, isWorkingDirectoryGone } from '#platform/threads';
-import { SetupError, stackFrames } from './errors.ts';
+import { SetupError } from './errors.ts';
 import { isJsonLog, jsonLines, logWarnings } from './process/process-log.ts';
 
 // Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.

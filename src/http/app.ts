@@ -13,9 +13,10 @@ import Fastify, {
   LogController,
   type RouteOptions,
 } from 'fastify';
+import { stackFrames } from '#platform/terminal';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { AddressRange, Plans } from '../config/index.ts';
-import { AppError, ERRORS, stackFrames } from '../errors.ts';
+import { AppError, ERRORS } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /** `phm-agent`: the agent as a program. */
 import { readFileSync } from 'node:fs';
-import { failOnLostOutput } from '../../platform/src/commands/index.ts';
-import { visibleLines } from '../../platform/src/terminal/index.ts';
+import { startProgram } from '../../platform/src/commands/index.ts';
 import { dropWebCryptoWarnings } from '../../platform/src/threads/index.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { runProgram } from './commands/program.ts';
@@ -17,29 +16,15 @@ const { version } = JSON.parse(
 
 // Files that it makes are its own.
 process.umask(0o077);
-process.stderr.on('error', () => {});
 dropWebCryptoWarnings();
-failOnLostOutput({
-  say: (reason) => process.stderr.write(`${NAME}: ${visibleLines(reason)}\n`),
-  code: () => 1,
-});
-void runProgram(process.argv.slice(2), {
-  name: NAME,
-  version,
-  env: process.env,
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  boxesOf: ({ own: { recipient }, recipientKey, service }) =>
-    new ServiceBoxes({ ...service, recipient, recipientKey, clock: SYSTEM_CLOCK }),
-}).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  // Name and places, and never the message, which may quote a secret.
-  (error: unknown) => {
-    const { name, stack = '' } = error instanceof Error ? error : new Error();
-    const frames = stack.split('\n').filter((line) => line.startsWith('    at '));
-    process.stderr.write(`${[`${NAME}: ended by an unexpected ${name}`, ...frames].join('\n')}\n`);
-    process.exitCode = 1;
-  },
+startProgram(NAME, () =>
+  runProgram(process.argv.slice(2), {
+    name: NAME,
+    version,
+    env: process.env,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    boxesOf: ({ own: { recipient }, recipientKey, service }) =>
+      new ServiceBoxes({ ...service, recipient, recipientKey, clock: SYSTEM_CLOCK }),
+  }),
 );

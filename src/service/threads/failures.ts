@@ -1,5 +1,6 @@
 /** Failures that cross threads: known errors keep their code, others say no more than their name and place. */
-import { AppError, type ErrorCode, stackFrames } from '../../errors.ts';
+import { stackFrames } from '#platform/terminal';
+import { AppError, type ErrorCode } from '../../errors.ts';
 
 /** An `AppError` as a message. */
 export interface Failure {

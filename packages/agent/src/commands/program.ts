@@ -1,9 +1,10 @@
 /** The command line of `phm-agent`. Data goes to stdout, messages and the log go to stderr. */
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import {
   CommandError,
-  checkPaths,
+  newProgram,
   type Output,
+  parseCommand,
   safeOutput,
   untilStopped,
   type Write,
@@ -15,6 +16,8 @@ import { Log, reasonOf } from '../running/log.ts';
 import type { KeyBoxes } from '../source/key-boxes.ts';
 import { JournalError } from '../store/journal.ts';
 import { LockedError } from '../store/lock.ts';
+
+const DESCRIPTION = 'give the keys of a PHM key service to the systems beside it';
 
 /** What the process gives its command line. */
 interface AgentProcess {
@@ -30,7 +33,7 @@ interface AgentProcess {
 /** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
 export async function runProgram(args: readonly string[], given: AgentProcess): Promise<number> {
   const output = safeOutput(given.out, given.err);
-  const program = programOf(given, output);
+  const program = newProgram({ ...given, description: DESCRIPTION }, output);
   program
     .command('check')
     .description('check a configuration and all files that it names, and name every fault')
@@ -41,31 +44,12 @@ export async function runProgram(args: readonly string[], given: AgentProcess): 
     .description('serve keys until SIGTERM')
     .argument('<file>', 'the configuration, as JSON')
     .action((file: string) => run(file, given));
-  for (const command of program.commands) {
-    command.copyInheritedSettings(program).helpOption('-h, --help', 'print this help');
-  }
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await parseCommand(program, args);
     return 0;
   } catch (error) {
     return report(error, given, output);
   }
-}
-
-function programOf({ name, version }: AgentProcess, { outText, err }: Output): Command {
-  return new Command(name)
-    .description('give the keys of a PHM key service to the systems beside it')
-    .version(version, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'show the help of a command')
-    .exitOverride()
-    .showHelpAfterError('(add --help to a command for its usage)')
-    .configureOutput({
-      writeOut: outText,
-      writeErr: (text) => err(...text.trimEnd().split('\n')),
-      outputError: (message) => err(...message.trimEnd().split('\n')),
-    })
-    .hook('preAction', (_, command) => checkPaths(command));
 }
 
 async function check(file: string, { env }: AgentProcess, { out }: Output): Promise<void> {

@@ -1,4 +1,5 @@
 /** Figures of the agent in the text format of Prometheus (version 0.0.4), and the log of what they count. */
+import { stackFrames } from '../../../platform/src/terminal/index.ts';
 import type { Clock } from '../clock.ts';
 import type { KeyEvents } from '../keys/events.ts';
 import type { Keeper } from '../keys/keeper.ts';
@@ -87,8 +88,9 @@ export class Metrics implements KeyEvents, ListenerEvents {
   failed(error: unknown): void {
     this.#add('defects_total', 1);
     // Name and places, and never the message, which may quote a request.
-    const { name, stack = '' } = error instanceof Error ? error : new Error();
-    const [place = ''] = stack.split('\n').filter((line) => line.startsWith('    at '));
+    const defect = error instanceof Error ? error : new Error();
+    const [place = ''] = stackFrames(defect);
+    const { name } = defect;
     this.#log.say('error', 'a request failed by a defect', { name, place: place.trim() });
   }
 

@@ -1,14 +1,17 @@
 /** The command line of `phm-lab`: parse → checked options → run → report. Data goes to stdout, messages go to stderr. */
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import {
   CommandError,
-  checkPaths,
+  newProgram,
+  parseCommand,
   safeOutput,
   type Write,
 } from '../../../platform/src/commands/index.ts';
 import { KernelsError } from '../../../sp800-22/src/node.ts';
 import type { LabContext } from './context.ts';
 import { addAssessCommands, addTestbenchCommand } from './index.ts';
+
+const DESCRIPTION = 'test random bits by SP 800-22, SP 800-90B and AIS 20/31';
 
 /** What the process gives its command line. */
 interface LabProcess extends Omit<LabContext, 'out' | 'err' | 'outText' | 'errDetail' | 'status'> {
@@ -22,36 +25,17 @@ interface LabProcess extends Omit<LabContext, 'out' | 'err' | 'outText' | 'errDe
 export async function runLab(args: readonly string[], given: LabProcess): Promise<number> {
   const context: LabContext = { ...given, ...safeOutput(given.out, given.err) };
   let exitCode = 0;
-  const program = buildProgram(given, context);
+  const program = newProgram({ ...given, description: DESCRIPTION }, context);
   addAssessCommands(program, context, (code) => {
     exitCode = code;
   });
   addTestbenchCommand(program, context);
-  for (const command of program.commands) {
-    command.copyInheritedSettings(program).helpOption('-h, --help', 'print this help');
-  }
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await parseCommand(program, args);
     return exitCode;
   } catch (error) {
     return report(error, context);
   }
-}
-
-function buildProgram({ name, version }: LabProcess, { outText, err }: LabContext): Command {
-  return new Command(name)
-    .description('test random bits by SP 800-22, SP 800-90B and AIS 20/31')
-    .version(version, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'show the help of a command')
-    .exitOverride()
-    .showHelpAfterError('(add --help to a command for its usage)')
-    .configureOutput({
-      writeOut: outText,
-      writeErr: (text) => err(...text.trimEnd().split('\n')),
-      outputError: (message) => err(...message.trimEnd().split('\n')),
-    })
-    .hook('preAction', (_, command) => checkPaths(command));
 }
 
 /** Writes why a command failed and returns its exit code. Throws an unexpected error. */

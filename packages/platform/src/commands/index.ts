@@ -11,4 +11,5 @@ export { failOnLostOutput } from './lost-output.ts';
 export { type Output, safeOutput, type Write, type WriteLines } from './output.ts';
 export { parseCount, parseCountAs, parseCountTo } from './parse-count.ts';
 export { checkPaths } from './path-arguments.ts';
+export { newProgram, parseCommand, startProgram } from './program.ts';
 export { barOf, REDRAW_MS, StatusLine, timeText } from './status-line.ts';
