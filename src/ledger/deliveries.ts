@@ -34,8 +34,11 @@ export function copyStateAfter(state: CopyState, event: CopyEvent): CopyState {
 }
 
 export function isInBox(state: CopyState): state is BoxState {
-  return state === 'waiting' || state === 'received';
+  return (BOX_STATES as readonly CopyState[]).includes(state);
 }
+
+/** Matches copies in a box, in the words of the partial indexes of both stores. */
+export const IN_BOX: string = `state IN (${BOX_STATES.map((state) => `'${state}'`).join(', ')})`;
 
 /** Returns the state at a time: a copy expires although no upkeep has noted it. */
 export function copyStateAt(state: CopyState, untilMs: number, nowMs: number): CopyState {

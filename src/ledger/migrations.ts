@@ -49,6 +49,9 @@ export const REQUIRE_SEALING_PROGRAM: string = requirement(10);
  */
 export const REQUIRE_SEVERAL_PROGRAM: string = requirement(15);
 
+/** Records that the ledger holds a delivery, or an API key for some recipients. Programs before version 16 refuse it from then on. */
+export const REQUIRE_DELIVERIES_PROGRAM: string = requirement(16);
+
 /** Returns the statement that makes programs before a version refuse the ledger, because of what it holds from now on. */
 export function requirement(version: number): string {
   return `UPDATE schema_version SET oldest_program = ${version} WHERE oldest_program < ${version}`;

@@ -9,6 +9,7 @@ import { keyIdMs } from '../key-time.ts';
 import {
   isNewerSchema,
   newestVersion,
+  REQUIRE_DELIVERIES_PROGRAM,
   REQUIRE_SEALING_PROGRAM,
   REQUIRE_SEVERAL_PROGRAM,
   readMigrations,
@@ -19,7 +20,6 @@ import { REQUIRE_STATES_PROGRAM } from '../postgres/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../postgres/api-keys.ts';
 import { clientOptions } from '../postgres/client-options.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
-import { REQUIRE_DELIVERIES_PROGRAM } from '../postgres/deliveries.ts';
 import { DisturbanceGuard } from '../postgres/disturbances.ts';
 import { chooseHost } from '../postgres/hosts.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../postgres/key-records.ts';

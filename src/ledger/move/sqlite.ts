@@ -7,13 +7,13 @@ import { SetupError } from '../../errors.ts';
 import {
   isNewerSchema,
   newestVersion,
+  REQUIRE_DELIVERIES_PROGRAM,
   REQUIRE_SEVERAL_PROGRAM,
   readMigrations,
   refuseNewerExport,
 } from '../migrations.ts';
 import { REQUIRE_STATES_PROGRAM } from '../sqlite/account-states.ts';
 import { REQUIRE_RULES_PROGRAM } from '../sqlite/api-keys.ts';
-import { REQUIRE_DELIVERIES_PROGRAM } from '../sqlite/deliveries.ts';
 import { REQUIRE_RECORDS_PROGRAM } from '../sqlite/key-records.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import { SchemaGuard } from '../sqlite/schema-guard.ts';

@@ -7,9 +7,8 @@ import {
   SETTING_COLUMNS,
   settingValues,
 } from '../api-keys.ts';
-import { requirement } from '../migrations.ts';
+import { REQUIRE_DELIVERIES_PROGRAM, requirement } from '../migrations.ts';
 import { counted, countOf, type Statement } from './audit.ts';
-import { REQUIRE_DELIVERIES_PROGRAM } from './deliveries.ts';
 
 /** Admits only programs that know the rules of API keys. */
 export const REQUIRE_RULES_PROGRAM: string = requirement(12);

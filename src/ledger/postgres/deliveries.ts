@@ -13,20 +13,14 @@ import {
   type DeliveryQuery,
   type DeliveryRecord,
   type DeliveryRefusal,
+  IN_BOX,
   leastNeeds,
   type TakenCopy,
   type WaitingQuery,
   type WithdrawnDeliveries,
 } from '../deliveries.ts';
-import { requirement } from '../migrations.ts';
 import type { MeteredRequest } from '../store.ts';
 import { bytea, type PostgresConnection, type Row, toBuffer } from './connection.ts';
-
-/** Records that the ledger holds a delivery. Programs before version 16 refuse it from then on. */
-export const REQUIRE_DELIVERIES_PROGRAM: string = requirement(16);
-
-/** Matches copies in a box; with these words, PostgreSQL uses the partial indexes. */
-const IN_BOX = "state IN ('waiting', 'received')";
 
 const COPY = 'delivery_id AS "deliveryId", key_id AS "keyId", until_ms AS "untilMs"';
 

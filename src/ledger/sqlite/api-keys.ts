@@ -10,9 +10,8 @@ import {
   settingValues,
   toApiKeyRecord,
 } from '../api-keys.ts';
-import { requirement } from '../migrations.ts';
+import { REQUIRE_DELIVERIES_PROGRAM, requirement } from '../migrations.ts';
 import type { SqliteConnection } from './connection.ts';
-import { REQUIRE_DELIVERIES_PROGRAM } from './deliveries.ts';
 
 /** Admits only programs that know the rules of API keys. */
 export const REQUIRE_RULES_PROGRAM: string = requirement(13);

@@ -17,6 +17,7 @@ import {
   type DeliveryRecord,
   type DeliveryRefusal,
   hasRoom,
+  IN_BOX,
   isInBox,
   leastNeeds,
   sweptBy,
@@ -25,15 +26,9 @@ import {
   type WithdrawnDeliveries,
 } from '../deliveries.ts';
 import type { LedgerRow } from '../ledger-row.ts';
-import { requirement } from '../migrations.ts';
+import { REQUIRE_DELIVERIES_PROGRAM } from '../migrations.ts';
 import type { SqliteConnection } from './connection.ts';
 import { insertion } from './insertion.ts';
-
-/** Records that the ledger holds a delivery. Programs before version 16 refuse it from then on. */
-export const REQUIRE_DELIVERIES_PROGRAM: string = requirement(16);
-
-/** Matches copies in a box; with these words, SQLite uses the partial indexes. */
-const IN_BOX = "state IN ('waiting', 'received')";
 
 /** Reads what a box holds. Exported for its tests, which read its plan. */
 export const HELD = `SELECT count(*) AS copies, coalesce(sum(size), 0) AS bytes FROM delivery_copies
