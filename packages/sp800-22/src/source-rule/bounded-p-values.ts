@@ -72,7 +72,7 @@ export function walkBound(z: number, n: number): number {
 }
 
 /** Returns Chernoff's bound of the probability that χ² of `N` degrees is `x` or more. */
-function chiSquaredBound(x: number, N: number): number {
+export function chiSquaredBound(x: number, N: number): number {
   return x <= N ? 1 : exp((N / 2) * log(x / N) + (N - x) / 2);
 }
 

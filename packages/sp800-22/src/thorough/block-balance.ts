@@ -5,15 +5,15 @@
  * A drift or a slow bias makes it uneven. A bit with a short period, as the low bits of a congruential generator have also
  * after their order was shuffled, makes it too even. χ² = Σ S² / M of N blocks of M signs with sums S. For a sound source
  *
- * - E exp(t S²/M) ≤ (1 − 2t)^(−1/2) for 0 ≤ t < 1/2, because the even moments of a sum of signs are at most those of a normal
- *   variable;
+ * - E exp(t S²/M) ≤ (1 − 2t)^(−1/2) for 0 ≤ t < 1/2 (`bounded-p-values.ts`);
  * - E exp(−t S²/M) = E cos(g √(2t/M))^M for a normal variable g ≤ (1 + 2t)^(−1/2) + 3 (2t)^(−1/2) exp(−M π² / 16t): |cos y| is at
  *   most exp(−d²/2) for the distance d of y to the next multiple of π, and all multiples but 0 are that rare.
  *
  * Chernoff's inequality gives the bounds of both tails, so the p-value is super-uniform at every length.
  */
-import { exp, log, log1p } from '../elementary.ts';
+import { exp, log1p } from '../elementary.ts';
 import type { Statistics, TestResult } from '../result.ts';
+import { chiSquaredBound } from '../source-rule/bounded-p-values.ts';
 import { corrected } from './bounds.ts';
 import { WORD_BITS } from './planes.ts';
 
@@ -92,7 +92,7 @@ function judge(sums: Int32Array, width: number, place: number): Found[] {
 
 /** Returns a bound of the probability that χ² of `N` blocks of `M` signs is at least as far from N, on the same side, as `x`. */
 export function balanceBound(x: number, N: number, M: number): number {
-  if (x >= N) return exp((N / 2) * log(x / N) + (N - x) / 2);
+  if (x >= N) return chiSquaredBound(x, N);
   const t = x > 0 ? Math.min((N / x - 1) / 2, M / 32) : M / 32;
   const others = 3 * Math.sqrt((1 + 2 * t) / (2 * t)) * exp((-M * Math.PI * Math.PI) / (16 * t));
   return Math.min(1, exp(t * x - (N / 2) * log1p(2 * t) + N * log1p(others)));
