@@ -307,12 +307,11 @@ function isText(text: string): boolean {
   const hasLines = /[\t-\r]/.test(text) && /[!-~]/.test(text);
   if (others > 0)
     return hasLines && text.length >= 2 * MINIMUM_TEXT_BYTES && 16 * others <= text.length;
-  return hasLines || hasGap(text);
+  return hasLines || hasGap(text) || alphabetOf(text) !== null;
 }
 
 /** True for digits and letters without what lies between, or for spaces and letters without digits and signs. */
 function hasGap(text: string): boolean {
-  if (alphabetOf(text)) return true;
   if (/\d/.test(text) && /[a-z]/i.test(text) && !/[<>?@]/.test(text)) return true;
   return / /.test(text) && /[a-z]/i.test(text) && !/[-+./0-9:;<>?@]/.test(text);
 }
