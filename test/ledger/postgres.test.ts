@@ -1180,49 +1180,49 @@ describe('a move to and from PostgreSQL', when, () => {
     assert.deepEqual(await postgres.query('moved_states', oldest), [{ oldest: 13 }]);
   });
 
-  it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
-    const [from, back] = ['sealed-from.db', 'sealed-back.db'].map((file) => {
-      return join(directory, file);
-    }) as [string, string];
+  /**
+   * Fills a file, and moves it into a database and on into another file. Both exports are equal, and the database admits programs
+   * from `oldest` on. The caller closes the stores.
+   */
+  async function moveThereAndBack<Filled>(
+    name: string,
+    fill: (source: LedgerStore) => Promise<Filled>,
+    oldest: number,
+  ): Promise<{ stores: [LedgerStore, LedgerStore, LedgerStore]; filled: Filled }> {
+    const [from, back] = ['from', 'back'].map((end) => join(directory, `${name}-${end}.db`)) as [
+      string,
+      string,
+    ];
     const source = openSqliteStore({ path: from, quotas: QUOTAS });
-    const filled = await fillSealed(source);
+    const filled = await fill(source);
     const exported = await exportChunks({ kind: 'sqlite', path: from });
-    const url = await createEarlier('moved_sealed');
-    await postgres.setClock('moved_sealed', NOW);
+    const url = await createEarlier(name);
+    await postgres.setClock(name, NOW);
     const target = await open(url);
     await importChunks({ kind: 'postgres', url }, exported);
     const again = await exportChunks({ kind: 'postgres', url });
     assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
     const returned = openSqliteStore({ path: back, quotas: QUOTAS });
     await importChunks({ kind: 'sqlite', path: back }, again);
-    for (const store of [source, target, returned]) {
+    const version = 'SELECT oldest_program AS oldest FROM schema_version';
+    assert.deepEqual(await postgres.query(name, version), [{ oldest }]);
+    return { stores: [source, target, returned], filled };
+  }
+
+  it('copies sealed keys, recipients and idempotency records, so that a retry is replayed', async () => {
+    const { stores, filled } = await moveThereAndBack('moved_sealed', fillSealed, 10);
+    for (const store of stores) {
       await assertSealed(store, filled);
       await store.close();
     }
-    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
-    assert.deepEqual(await postgres.query('moved_sealed', oldest), [{ oldest: 10 }]);
   });
 
   it('copies deliveries with their states and copies, and admits only programs that know them', async () => {
-    const [from, back] = ['delivered-from.db', 'delivered-back.db'].map((file) => {
-      return join(directory, file);
-    }) as [string, string];
-    const source = openSqliteStore({ path: from, quotas: QUOTAS });
-    const read = await fillDeliveries(source);
-    const exported = await exportChunks({ kind: 'sqlite', path: from });
-    const url = await createEarlier('moved_deliveries');
-    await postgres.setClock('moved_deliveries', NOW);
-    const target = await open(url);
-    await importChunks({ kind: 'postgres', url }, exported);
-    const again = await exportChunks({ kind: 'postgres', url });
-    assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
-    const returned = openSqliteStore({ path: back, quotas: QUOTAS });
-    await importChunks({ kind: 'sqlite', path: back }, again);
+    const { stores, filled: read } = await moveThereAndBack('moved_deliveries', fillDeliveries, 16);
+    const [source, target, returned] = stores;
     const wanted = await read(source);
     for (const store of [target, returned]) assert.deepEqual(await read(store), wanted);
-    for (const store of [source, target, returned]) await store.close();
-    const oldest = 'SELECT oldest_program AS oldest FROM schema_version';
-    assert.deepEqual(await postgres.query('moved_deliveries', oldest), [{ oldest: 16 }]);
+    for (const store of stores) await store.close();
   });
 
   it('reads a page of a box by its index', async () => {
