@@ -34,9 +34,10 @@ const open = (path: string): LedgerStore => openSqliteStore({ path, quotas: QUOT
 function fillPages(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-    INSERT INTO ledger SELECT unhex(printf('01900000%04x7%03x8%03x%012x', i, i % 4096, i % 4096, i)), random(), randomblob(32), 1, 'acct_a', 'key_acct_a', 256,
-      'phase', 'os', 1, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-      NULL, NULL FROM n;
+    INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id, security_level,
+      modulation, source, created_ms, latency_us, entropy_bits)
+    SELECT unhex(printf('01900000%04x7%03x8%03x%012x', i, i % 4096, i % 4096, i)), random(), randomblob(32), 1,
+      'acct_a', 'key_acct_a', 256, 'phase', 'os', 1, 1, 1 FROM n;
     UPDATE usage SET used = used + 60000
     WHERE account_id = 'acct_a' AND month = (SELECT max(month) FROM usage)`);
   database.close();
