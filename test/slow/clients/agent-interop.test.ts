@@ -1,13 +1,14 @@
 /**
- * The agent's key delivery interface with clients by others: `etsi-qkd-014-client` as master and slave, and `qkdsec doctor`,
- * a probe of conformance.
+ * The agent's interfaces with clients by others: `etsi-qkd-014-client` as master and slave, `qkdsec doctor`, a probe of
+ * conformance, `skip-qkd` at both ends, and OpenSSL with a pre-shared key.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import {
   LocalAgents,
+  PRE_SHARED_KEY,
   type RunningSite,
 } from '../../../packages/agent/test/support/local-agents.ts';
 import { sharedPython } from '../../support/python.ts';
@@ -57,6 +58,41 @@ results["stranger"] = [code, error.message]
 print(json.dumps(results))
 `;
 
+/** Its arguments are the two key providers and the folder of certificates. */
+const SKIP_AT_BOTH_ENDS = `
+import json, sys, types
+# It imports this for pre-shared keys, which this script does not use.
+sys.modules["sslpsk3"] = types.SimpleNamespace(SSLPSKContext=None)
+from skip_qkd import MTLSConfig, SkipQKDClient
+kp_a, kp_b, folder = sys.argv[1:4]
+
+def client(kp, name):
+    files = MTLSConfig(f"{folder}/server.pem", f"{folder}/{name}.pem", f"{folder}/{name}.key")
+    # It ends its connection after each answer.
+    return SkipQKDClient(kp, name, mtls_config=files)
+
+capabilities = client(kp_a, "a1").capabilities()
+assert client(kp_b, "b1").capabilities()["localSystemID"] in capabilities["remoteSystemID"]
+keys = []
+for size in (None, 128, 256, 384):
+    taken = client(kp_a, "a1").request_key("b1", size)
+    assert client(kp_b, "b1").fetch_key_by_id(taken["keyId"], "a1") == taken
+    try:
+        client(kp_b, "b1").fetch_key_by_id(taken["keyId"], "a1")
+        raise AssertionError("a key twice")
+    except RuntimeError as error:
+        assert " 400 " in str(error), error
+    keys.append(taken["key"])
+entropy = client(kp_a, "a1").entropy(512)
+print(json.dumps({"capabilities": capabilities, "keys": keys, "entropy": entropy}))
+`;
+
+interface SkipEnds {
+  readonly capabilities: { readonly localSystemID: string };
+  readonly keys: readonly string[];
+  readonly entropy: { readonly randomStr: string; readonly minentropy: number };
+}
+
 interface BothEnds {
   readonly status: { readonly master_sae_id: string; readonly max_sae_id_count: number };
   readonly keys: readonly (readonly string[])[];
@@ -76,7 +112,9 @@ interface Probe {
  */
 const EXPLAINED = ['error_contract_404'];
 
-describe('clients by others', { skip }, () => {
+const noOpenssl = spawnSync('openssl', ['version']).error && 'openssl is not installed here';
+
+describe('clients by others', () => {
   let agents: LocalAgents;
   let a: RunningSite;
   let b: RunningSite;
@@ -94,7 +132,7 @@ describe('clients by others', { skip }, () => {
       env: { ...process.env, NO_PROXY: '127.0.0.1' },
     });
 
-  it('etsi-qkd-014-client gets equal keys at both ends', async () => {
+  it('etsi-qkd-014-client gets equal keys at both ends', { skip }, async () => {
     const [hostA, hostB] = [new URL(a.url).host, new URL(b.url).host];
     const { stdout } = await run(['-c', BOTH_ENDS, hostA, hostB, agents.folder]);
     const { status, keys, mandatory, stranger } = JSON.parse(stdout) as BothEnds;
@@ -110,7 +148,7 @@ describe('clients by others', { skip }, () => {
     assert.equal(stranger[0], 401);
   });
 
-  it('qkdsec doctor finds the interface conformant', async (t) => {
+  it('qkdsec doctor finds the interface conformant', { skip }, async (t) => {
     const client = agents.client('a1');
     const { stdout } = await run([
       ...['-m', 'qkdsec._cli', 'doctor', a.url, '--slave-sae-id', 'a1', '--format', 'json'],
@@ -127,4 +165,44 @@ describe('clients by others', { skip }, () => {
     assert.deepEqual(named('warn'), EXPLAINED);
     assert.equal(named('pass').length, 9);
   });
+
+  it('skip-qkd gets equal keys at both ends, by mutual TLS', { skip }, async () => {
+    const [hostA, hostB] = [new URL(a.skipUrl).host, new URL(b.skipUrl).host];
+    const { stdout } = await run(['-c', SKIP_AT_BOTH_ENDS, hostA, hostB, agents.folder]);
+    const { capabilities, keys, entropy } = JSON.parse(stdout) as SkipEnds;
+    assert.equal(capabilities.localSystemID, 'a1');
+    assert.deepEqual(
+      keys.map((key) => key.length * 4),
+      [256, 128, 256, 384],
+    );
+    assert.deepEqual([entropy.minentropy, entropy.randomStr.length], [512, 128]);
+  });
+
+  it('OpenSSL gets equal keys at both ends, by a pre-shared key', { skip: noOpenssl }, async () => {
+    for (const suite of ['DHE-PSK-AES256-CBC-SHA384', 'DHE-PSK-AES256-CBC-SHA']) {
+      const taken = await openssl(a, 'a1', '/key?remoteSystemID=b1', suite);
+      const target = `/key/${(taken as { keyId: string }).keyId}?remoteSystemID=a1`;
+      assert.deepEqual(await openssl(b, 'b1', target, suite), taken);
+    }
+  });
 });
+
+/** Sends a request of SKIP by OpenSSL. Resolves with the JSON of the answer, which must be 200. */
+async function openssl(
+  { pskUrl }: RunningSite,
+  identity: string,
+  target: string,
+  suite: string,
+): Promise<unknown> {
+  const psk = ['-psk_identity', identity, '-psk', PRE_SHARED_KEY, '-cipher', suite];
+  const { host } = new URL(pskUrl);
+  const client = spawn('openssl', ['s_client', '-quiet', '-connect', host, ...psk]);
+  const chunks: Buffer[] = [];
+  client.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  client.stdin.on('error', () => {});
+  client.stdin.write(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await new Promise((resolve) => client.on('close', resolve));
+  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+  assert.ok(head.startsWith('HTTP/1.1 200 '), head);
+  return JSON.parse(body);
+}

@@ -11,7 +11,7 @@ import { CommandError, requireOwnDirectory } from '../../../platform/src/command
 import { fileProblem, readFailure, readTextFile } from '../../../platform/src/files/index.ts';
 import { parsePolicy } from '../../../tlog/src/index.ts';
 import type { Agent, Route } from '../keys/route.ts';
-import type { Tls } from '../listeners/listener.ts';
+import type { Security, Tls } from '../listeners/security.ts';
 import { Faults } from './members.ts';
 import { routesOf } from './routes.ts';
 import { type ListenerShape, type Place, type PoolShape, readShape, type Shape } from './shape.ts';
@@ -28,12 +28,15 @@ export interface AgentConfig {
   };
   readonly stateDirectory: string;
   readonly routes: readonly Route[];
-  readonly listeners: readonly (Place & { readonly security: Security })[];
+  readonly listeners: readonly ListenerConfig[];
   readonly metrics: Place | null;
   readonly pools: PoolShape;
 }
 
-type Security = { readonly tls: Tls } | { readonly caller: string };
+interface ListenerConfig extends Place {
+  readonly interface: ListenerShape['interface'];
+  readonly security: Security;
+}
 
 /** A configuration that cannot be used. `faults` are sentences. */
 export class ConfigError extends Error {
@@ -59,10 +62,21 @@ export async function loadConfig(path: string, env: Environment): Promise<AgentC
   const service = loader.service(shape);
   const routes = routesOf(shape, own, [service.origin], faults);
   const listeners = shape.listeners.map((one, i) => loader.listener(one, i, shape));
+  checkSkipNames(shape, faults);
   loader.directory(shape.stateDirectory);
   if (faults.list.length > 0 || recipientKey === null) throw new ConfigError(faults.list);
   const { stateDirectory, metrics, pools } = shape;
   return { own, recipientKey, service, stateDirectory, routes, listeners, metrics, pools };
+}
+
+/** draft-cisco-skip-02 §4.1.2: encryptors read these characters as patterns. */
+function checkSkipNames({ listeners, systems, peers }: Shape, faults: Faults): void {
+  if (!listeners.some((one) => one.interface === 'skip')) return;
+  const names = [...systems, ...peers.flatMap((peer) => peer.systems)];
+  for (const name of names.filter((one) => /[*?[\]]/.test(one))) {
+    const text = JSON.stringify(name);
+    faults.add('', `SKIP reads *, ?, [ and ] as patterns, so no system can be named ${text}`);
+  }
 }
 
 function parsed(path: string): unknown {
@@ -140,27 +154,53 @@ class Loader {
     return '';
   }
 
-  listener(
-    { host, port, tls, caller }: ListenerShape,
-    i: number,
-    { systems }: Shape,
-  ): Place & { readonly security: Security } {
-    const path = `listeners[${i}]`;
-    if (tls === null) {
-      if (caller !== undefined && !systems.includes(caller)) {
-        this.#faults.add(`${path}.caller`, 'expected one of "systems"');
-      }
-      return { host, port, security: { caller: caller ?? '' } };
+  listener(shape: ListenerShape, i: number, { systems }: Shape): ListenerConfig {
+    const { interface: spoken, host, port } = shape;
+    const security = this.#security(shape, `listeners[${i}]`, systems);
+    return { interface: spoken, host, port, security };
+  }
+
+  #security(
+    { tls, psk, caller = '' }: ListenerShape,
+    path: string,
+    systems: readonly string[],
+  ): Security {
+    if (tls !== null) return { tls: this.#tls(tls, `${path}.tls`) };
+    if (psk !== null) return { psk: this.#preSharedKeys(psk, `${path}.psk`, systems) };
+    if (caller !== '' && !systems.includes(caller)) {
+      this.#faults.add(`${path}.caller`, 'expected one of "systems"');
     }
+    return { caller };
+  }
+
+  #tls(tls: NonNullable<ListenerShape['tls']>, path: string): Tls {
     const read = (name: string, file: string, isSecret: boolean): string =>
-      this.#read(`${path}.tls.${name}`, file, isSecret, (text) => text) ?? '';
+      this.#read(`${path}.${name}`, file, isSecret, (text) => text) ?? '';
     const pem = {
       certificate: read('certificate_file', tls.certificateFile, false),
       key: read('key_file', tls.keyFile, true),
       clientAuthorities: read('client_ca_file', tls.clientAuthorityFile, false),
     };
-    this.#checkTls(`${path}.tls`, pem);
-    return { host, port, security: { tls: pem } };
+    this.#checkTls(path, pem);
+    return pem;
+  }
+
+  #preSharedKeys(
+    psk: NonNullable<ListenerShape['psk']>,
+    path: string,
+    systems: readonly string[],
+  ): Map<string, Uint8Array> {
+    const keys = new Map<string, Uint8Array>();
+    for (const [i, { system, file }] of psk.entries()) {
+      const at = `${path}[${i}]`;
+      if (system !== '' && !systems.includes(system)) {
+        this.#faults.add(`${at}.system`, 'expected one of "systems"');
+      }
+      if (keys.has(system)) this.#faults.add(`${at}.system`, 'is there twice');
+      const key = this.#read(`${at}.file`, file, true, preSharedKeyOf);
+      if (key !== null) keys.set(system, key);
+    }
+    return keys;
   }
 
   #checkTls(path: string, { certificate, key, clientAuthorities }: Tls): void {
@@ -197,6 +237,15 @@ class Loader {
       return null;
     }
   }
+}
+
+/** 256 bits at least, so that it resists a quantum computer as the keys do. */
+function preSharedKeyOf(text: string): Uint8Array {
+  const digits = text.trim();
+  if (!/^(?:[0-9A-Fa-f]{2}){32,64}$/.test(digits)) {
+    throw new Error('expected 64 to 128 hexadecimal digits: openssl rand -hex 32 makes such a key');
+  }
+  return Buffer.from(digits, 'hex');
 }
 
 const OTHERS_READ = 0o004;

@@ -43,9 +43,18 @@ export interface Place {
   readonly port: number;
 }
 
+export const INTERFACES = ['etsi-014', 'skip'] as const;
+
 export interface ListenerShape extends Place {
+  readonly interface: (typeof INTERFACES)[number];
   readonly tls: TlsShape | null;
+  readonly psk: readonly PskShape[] | null;
   readonly caller: string | undefined;
+}
+
+interface PskShape {
+  readonly system: string;
+  readonly file: string;
 }
 
 interface TlsShape {
@@ -102,7 +111,7 @@ export function readShape(value: unknown, faults: Faults): Shape {
       .map(readPeer),
     access: all.objects('access', ['master', 'slaves'], [1, MOST * MOST]).map(readAccess),
     listeners: all
-      .objects('listeners', ['interface', 'host', 'port', 'tls', 'caller'], [1, 16])
+      .objects('listeners', ['interface', 'host', 'port', 'tls', 'psk', 'caller'], [1, 16])
       .map(readListener),
     metrics: all.has('metrics') ? readMetrics(all.object('metrics', ['host', 'port'])) : null,
     pools: readPools(all),
@@ -183,20 +192,28 @@ function readAccess(access: Members): AccessShape {
 }
 
 function readListener(listener: Members): ListenerShape {
-  listener.choice('interface', 'etsi-014', ['etsi-014']);
   const place = readPlace(listener);
-  const hasTls = listener.has('tls');
-  if (hasTls === listener.has('caller')) {
-    listener.fault('tls', 'expected either tls, or caller for plain HTTP on this machine');
+  const [hasTls, hasPsk, hasCaller] = ['tls', 'psk', 'caller'].map((one) => listener.has(one));
+  if (Number(hasTls) + Number(hasPsk) + Number(hasCaller) !== 1) {
+    listener.fault('tls', 'expected one of tls, psk, and caller for plain HTTP on this machine');
   }
-  if (!hasTls && place.host !== '' && !isLoopback(place.host)) {
+  if (hasCaller && place.host !== '' && !isLoopback(place.host)) {
     listener.fault('host', 'expected a loopback address for plain HTTP');
   }
   return {
     ...place,
+    interface: listener.choice('interface', 'etsi-014', INTERFACES),
     tls: hasTls ? readTls(listener) : null,
+    psk: hasPsk ? readPsk(listener) : null,
     caller: listener.optionalText('caller', A_NAME, NAME),
   };
+}
+
+function readPsk(listener: Members): PskShape[] {
+  return listener.objects('psk', ['system', 'file'], [1, MOST]).map((one) => ({
+    system: one.text('system', A_NAME, NAME) ?? '',
+    file: one.file('file') ?? '',
+  }));
 }
 
 function readTls(listener: Members): TlsShape {

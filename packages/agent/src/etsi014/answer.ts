@@ -1,59 +1,16 @@
-/**
- * Answers of ETSI GS QKD 014 V1.1.1 (clause 6): JSON in UTF-8. Answers with keys are built as bytes, never as text, because
- * text cannot be wiped.
- */
+/** The key container of ETSI GS QKD 014 V1.1.1 (clause 6.3). */
 import type { HandedKey } from '../keys/stock.ts';
+import { type Answer, bytesAnswer } from '../listeners/answer.ts';
 
-export interface Answer {
-  readonly status: number;
-  readonly body: Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** A request that gets an error. The message is for the caller, and quotes only what the caller sent. */
-export class RequestError extends Error {
-  override readonly name = 'RequestError';
-  readonly status: number;
-  /** Pairs of names and values. */
-  readonly details: readonly Readonly<Record<string, string>>[];
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(
-    status: number,
-    message: string,
-    more: {
-      readonly details?: readonly Readonly<Record<string, string>>[];
-      readonly headers?: Readonly<Record<string, string>>;
-    } = {},
-  ) {
-    super(message);
-    this.status = status;
-    this.details = more.details ?? [];
-    this.headers = more.headers ?? {};
-  }
-}
-
-export function jsonAnswer(value: object): Answer {
-  return { status: 200, body: Buffer.from(JSON.stringify(value)) };
-}
-
-/** Clause 6.5: `message`, and `details` if there are any. */
-export function errorAnswer({ status, message, details, headers }: RequestError): Answer {
-  const body = details.length > 0 ? { message, details } : { message };
-  return { status, body: Buffer.from(JSON.stringify(body)), headers };
-}
-
-/** Clause 6.3, the key container. Wipes the keys. */
+/** Wipes the keys. */
 export function keysAnswer(keys: readonly HandedKey[]): Answer {
   const parts = keys.flatMap(({ id, key }, i) => [
     Buffer.from(`${i > 0 ? ',' : ''}{"key_ID":"${id}","key":"`),
     base64Bytes(key),
     Buffer.from('"}'),
   ]);
-  const body = Buffer.concat([Buffer.from('{"keys":['), ...parts, Buffer.from(']}')]);
-  for (const part of parts) part.fill(0);
   for (const { key } of keys) key.fill(0);
-  return { status: 200, body };
+  return bytesAnswer([Buffer.from('{"keys":['), ...parts, Buffer.from(']}')]);
 }
 
 const DIGITS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');

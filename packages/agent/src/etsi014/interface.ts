@@ -4,9 +4,17 @@
  */
 
 import type { Keeper } from '../keys/keeper.ts';
-import { Refusal, type RefusalCode } from '../keys/keeper.ts';
+import {
+  type Answer,
+  answered,
+  badRequest,
+  jsonAnswer,
+  type Refusals,
+  RequestError,
+} from '../listeners/answer.ts';
+import { requireMethod, type SystemRequest } from '../listeners/request.ts';
 import { KEY_SIZES, type KeySize } from '../source/key-boxes.ts';
-import { type Answer, errorAnswer, jsonAnswer, keysAnswer, RequestError } from './answer.ts';
+import { keysAnswer } from './answer.ts';
 import {
   keyIdsOfBody,
   keyIdsOfQuery,
@@ -17,16 +25,6 @@ import {
   parseTarget,
   type Target,
 } from './request.ts';
-
-export interface Etsi014Request {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  /** Name of the calling system, as its certificate has it; null if that names none. */
-  readonly caller: string | null;
-  /** Resolves with the body. Rejects with `RequestError` if it is too long. */
-  readonly body: () => Promise<string>;
-}
 
 interface Etsi014Options {
   readonly keeper: Keeper;
@@ -45,7 +43,7 @@ const ALLOWED: Readonly<Record<Method, readonly string[]>> = {
 };
 
 /** Tables 4, 6 and 8. */
-const REFUSALS: Readonly<Record<RefusalCode, readonly [status: number, message: string]>> = {
+const REFUSALS: Refusals = {
   'not-allowed': [401, 'this SAE may not have such keys'],
   'not-found': [400, 'one or more keys specified are not found on KME'],
   unavailable: [503, 'the key service cannot be reached, or no key is ready: try again'],
@@ -59,24 +57,13 @@ export class Etsi014 {
   }
 
   /** Resolves with the answer, also to what is wrong. Rejects only for a defect. */
-  async answer(request: Etsi014Request): Promise<Answer> {
-    try {
-      return await this.#serve(request);
-    } catch (error) {
-      if (error instanceof RequestError) return errorAnswer(error);
-      if (!(error instanceof Refusal)) throw error;
-      const [status, message] = REFUSALS[error.code];
-      return errorAnswer(new RequestError(status, message));
-    }
+  answer(request: SystemRequest): Promise<Answer> {
+    return answered(() => this.#serve(request), REFUSALS);
   }
 
-  async #serve({ method, target, caller, body }: Etsi014Request): Promise<Answer> {
+  async #serve({ method, target, caller, body }: SystemRequest): Promise<Answer> {
     const wanted = parseTarget(target);
-    const allowed = ALLOWED[wanted.method];
-    if (!allowed.includes(method)) {
-      const headers = { Allow: allowed.join(', ') };
-      throw new RequestError(405, `use ${allowed.join(' or ')}`, { headers });
-    }
+    requireMethod(method, ALLOWED[wanted.method]);
     if (caller === null) {
       throw new RequestError(401, 'the certificate names no SAE: it needs one URI as its name');
     }
@@ -113,7 +100,7 @@ export class Etsi014 {
     const { number, size, further } =
       body === null ? keyRequestOfQuery(query, usual) : keyRequestOfBody(body, usual);
     if (further.includes(system)) {
-      throw new RequestError(400, 'additional_slave_SAE_IDs has the SAE ID of the path');
+      throw badRequest('additional_slave_SAE_IDs has the SAE ID of the path');
     }
     return keysAnswer(await keeper.take(master, [system, ...further], number, size));
   }

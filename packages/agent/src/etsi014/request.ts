@@ -3,8 +3,9 @@
  * is silently left out; `extension_optional` is the place for what a KME may ignore.
  */
 import { parseReceiptText } from '../../../../sdk/src/index.ts';
+import { badRequest, RequestError } from '../listeners/answer.ts';
+import { parameters, targetOf, wholeNumber } from '../listeners/request.ts';
 import { KEY_SIZES, type KeySize } from '../source/key-boxes.ts';
-import { RequestError } from './answer.ts';
 
 /** Keys of one request. */
 export const MOST_KEYS = 128;
@@ -31,30 +32,14 @@ const PATH = /^\/api\/v1\/keys\/([^/]+)\/(status|enc_keys|dec_keys)$/;
 
 /** Reads path and query. Throws `RequestError`. */
 export function parseTarget(target: string): Target {
-  const [path = '', query = ''] = target.split('?', 2);
+  const { path, query } = targetOf(target);
   const [, system, method] = PATH.exec(path) ?? [];
   if (system === undefined) throw new RequestError(404, 'there is no such resource');
   try {
-    const name = decodeURIComponent(system);
-    return { system: name, method: method as Method, query: new URLSearchParams(query) };
+    return { system: decodeURIComponent(system), method: method as Method, query };
   } catch {
-    throw bad('the SAE ID in the path is not URL-encoded');
+    throw badRequest('the SAE ID in the path is not URL-encoded');
   }
-}
-
-/** Reads the query of a GET: each parameter once at most, and only these. */
-function parameters<Name extends string>(
-  query: URLSearchParams,
-  names: readonly Name[],
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
-  for (const [given, value] of query) {
-    const name = names.find((one) => one === given);
-    if (name === undefined) throw bad(`there is no parameter ${JSON.stringify(given)}`);
-    if (found[name] !== undefined) throw bad(`the parameter ${name} is there twice`);
-    found[name] = value;
-  }
-  return found;
 }
 
 /** Clause 5.3 by GET, with the size that `status` states as the default. */
@@ -87,7 +72,7 @@ export function keyRequestOfBody(body: string, usual: KeySize): KeyRequest {
 /** Clause 5.4 by GET. */
 export function keyIdsOfQuery(query: URLSearchParams): string[] {
   const { key_ID: id } = parameters(query, ['key_ID']);
-  if (id === undefined) throw bad('the parameter key_ID is missing');
+  if (id === undefined) throw badRequest('the parameter key_ID is missing');
   return [uuidOf(id)];
 }
 
@@ -95,10 +80,10 @@ export function keyIdsOfQuery(query: URLSearchParams): string[] {
 export function keyIdsOfBody(body: string): string[] {
   const { key_IDs: list } = members(body, ['key_IDs', 'key_IDs_extension']);
   if (!Array.isArray(list) || list.length === 0 || list.length > MOST_KEYS) {
-    throw bad(`key_IDs shall be an array of 1 to ${MOST_KEYS} objects with a key_ID`);
+    throw badRequest(`key_IDs shall be an array of 1 to ${MOST_KEYS} objects with a key_ID`);
   }
   const ids = list.map((one) => uuidOf(memberOf(one)));
-  if (new Set(ids).size < ids.length) throw bad('a key_ID is there twice');
+  if (new Set(ids).size < ids.length) throw badRequest('a key_ID is there twice');
   return ids;
 }
 
@@ -112,10 +97,10 @@ function members<Name extends string>(
 ): Partial<Record<Name, unknown>> {
   const value = parsed(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad('the body shall be a JSON object');
+    throw badRequest('the body shall be a JSON object');
   }
   const unknown = Object.keys(value).find((name) => !names.some((one) => one === name));
-  if (unknown !== undefined) throw bad(`there is no member ${JSON.stringify(unknown)}`);
+  if (unknown !== undefined) throw badRequest(`there is no member ${JSON.stringify(unknown)}`);
   return value as Partial<Record<Name, unknown>>;
 }
 
@@ -123,32 +108,31 @@ function parsed(body: string): unknown {
   try {
     return parseReceiptText(body);
   } catch (error) {
-    throw bad(`the body shall be JSON: ${error instanceof Error ? error.message : 'it is not'}`);
+    throw badRequest(
+      `the body shall be JSON: ${error instanceof Error ? error.message : 'it is not'}`,
+    );
   }
 }
-
-/** Returns NaN for what is no whole number in decimal digits. */
-const wholeNumber = (text: string): number =>
-  /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
 
 function countOf(name: string, value: unknown): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_KEYS) {
     return value;
   }
-  throw bad(`${name} shall be a whole number from 1 to ${MOST_KEYS}`);
+  throw badRequest(`${name} shall be a whole number from 1 to ${MOST_KEYS}`);
 }
 
 function sizeOf(value: unknown): KeySize {
   const size = KEY_SIZES.find((one) => one === value);
   if (size !== undefined) return size;
-  if (typeof value === 'number' && value % 8 !== 0) throw bad('size shall be a multiple of 8');
-  throw bad(`size shall be one of ${KEY_SIZES.join(', ')}`);
+  if (typeof value === 'number' && value % 8 !== 0)
+    throw badRequest('size shall be a multiple of 8');
+  throw badRequest(`size shall be one of ${KEY_SIZES.join(', ')}`);
 }
 
 function furtherOf(value: unknown): string[] {
   const isList = Array.isArray(value) && value.every((one) => typeof one === 'string');
   if (!isList || new Set(value).size < value.length || value.length > MOST_FURTHER) {
-    throw bad(
+    throw badRequest(
       `additional_slave_SAE_IDs shall be an array of at most ${MOST_FURTHER} different IDs`,
     );
   }
@@ -160,7 +144,7 @@ function refuseMandatory(value: unknown): void {
   const list = [value ?? []].flat();
   const names = list.flatMap((one) => Object.keys(Object(one)));
   if (list.length === 0) return;
-  throw bad('not all extension_mandatory parameters are supported', [
+  throw badRequest('not all extension_mandatory parameters are supported', [
     { extension_mandatory_unsupported: `${names.join(', ') || 'the parameter'} is not supported` },
   ]);
 }
@@ -170,9 +154,5 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 function uuidOf(value: unknown): string {
   const id = typeof value === 'string' ? value.toLowerCase() : '';
   if (UUID.test(id)) return id;
-  throw bad('each key_ID shall be a UUID');
-}
-
-function bad(message: string, details: RequestError['details'] = []): RequestError {
-  return new RequestError(400, message, { details });
+  throw badRequest('each key_ID shall be a UUID');
 }

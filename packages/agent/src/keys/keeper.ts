@@ -10,7 +10,7 @@ import { Intake } from './intake.ts';
 import { Maker, type PoolOptions } from './maker.ts';
 import { within } from './patience.ts';
 import { Removals } from './removals.ts';
-import { hasSystems, type Route, type System } from './route.ts';
+import { hasSystems, isPair, type Route, type System } from './route.ts';
 import { type Entry, type HandedKey, masterReader, Stock, slaveReader } from './stock.ts';
 
 /** Common clients wait 10 seconds for an answer. */
@@ -135,6 +135,16 @@ export class Keeper {
   /** Returns the state of the pool of a local master and a slave. Throws `Refusal`. */
   pair(master: string, slave: string): PairState {
     return this.#stateOf(this.#routeOf(master, [slave]));
+  }
+
+  /** Returns the systems with which a local system may share keys of two, in either role. Throws `Refusal` if there are none. */
+  partners(name: string): string[] {
+    const found = this.#routes.filter(isPair).flatMap(({ master, slaves }) => {
+      const pair = [master, ...slaves];
+      return pair.filter((_, i) => pair.some((own, k) => k !== i && this.#isLocal(own, name)));
+    });
+    if (found.length === 0) throw new Refusal('not-allowed');
+    return [...new Set(found.map((one) => one.name))].sort();
   }
 
   /** Returns the number of further slaves that may share a key of this master and slave. */

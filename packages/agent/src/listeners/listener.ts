@@ -1,5 +1,4 @@
 /** HTTP for systems: mutual TLS, or plain HTTP within the machine. Everything that a caller sends has a limit. */
-import { constants } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -8,27 +7,17 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
-import { type Answer, errorAnswer, RequestError } from '../etsi014/answer.ts';
-import type { Etsi014Request } from '../etsi014/interface.ts';
-import { callerOf } from './caller.ts';
-
-export interface Tls {
-  /** PEM: the listener's certificate chain and its private key. */
-  readonly certificate: string;
-  readonly key: string;
-  /** PEM: the authorities whose clients are let in. */
-  readonly clientAuthorities: string;
-}
+import { type Answer, errorAnswer, RequestError } from './answer.ts';
+import type { SystemRequest } from './request.ts';
+import { type CallerOn, guardOf, type Security } from './security.ts';
 
 interface ListenerOptions {
   readonly host: string;
   readonly port: number;
-  /** Without TLS, all callers are this system. */
-  readonly security: { readonly tls: Tls } | { readonly caller: string };
-  readonly answer: (request: Etsi014Request) => Promise<Answer>;
+  readonly security: Security;
+  readonly answer: (request: SystemRequest) => Promise<Answer>;
   readonly events: ListenerEvents;
 }
 
@@ -53,7 +42,6 @@ const LIMITS = {
 
 const MAX_CONNECTIONS = 256;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
-const HANDSHAKE_MS = 10_000;
 
 /** For requests in progress when the agent stops. */
 const DRAIN_MS = 10_000;
@@ -78,24 +66,11 @@ export async function listen(given: ListenerOptions): Promise<Listener> {
 }
 
 function serverOf(given: ListenerOptions): Server {
+  const { tls, callerOn } = guardOf(given.security);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    void handle(given, request, response);
+    void handle(given, callerOn, request, response);
   };
-  const { security } = given;
-  if (!('tls' in security)) return createServer(LIMITS, serve);
-  const { certificate, key, clientAuthorities } = security.tls;
-  const tls = {
-    cert: certificate,
-    key,
-    ca: clientAuthorities,
-    requestCert: true,
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-    handshakeTimeout: HANDSHAKE_MS,
-    // A resumed session would not show the client's certificate again.
-    secureOptions: constants.SSL_OP_NO_TICKET,
-  } as const;
-  return createTlsServer({ ...LIMITS, ...tls }, serve);
+  return tls === null ? createServer(LIMITS, serve) : createTlsServer({ ...LIMITS, ...tls }, serve);
 }
 
 const REFUSALS: Readonly<Record<string, readonly [status: number, message: string]>> = {
@@ -129,24 +104,20 @@ async function close(server: Server): Promise<void> {
 }
 
 async function handle(
-  { security, answer, events }: ListenerOptions,
+  { answer, events }: ListenerOptions,
+  callerOn: CallerOn,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { method = '', url = '' } = request;
-  const caller = 'tls' in security ? callerOn(request.socket) : security.caller;
+  const caller = callerOn(request.socket);
   const body = (): Promise<string> => readBody(request);
   const made = await answer({ method, target: url, caller, body }).catch((error: unknown) => {
     events.failed(error);
-    return errorAnswer(new RequestError(503, 'an error on the side of the KME'));
+    return errorAnswer(new RequestError(503, 'a defect of the agent'));
   });
   events.answered(made.status);
   send(made, request, response);
-}
-
-function callerOn(socket: Socket): string | null {
-  const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-  return certificate === undefined ? null : callerOf(certificate);
 }
 
 /** Rejects with `RequestError`. What follows the limit stays unread. */

@@ -4,6 +4,7 @@ import type { AgentConfig } from '../config/load.ts';
 import { Etsi014 } from '../etsi014/interface.ts';
 import { Keeper } from '../keys/keeper.ts';
 import { type Listener, listen } from '../listeners/listener.ts';
+import { Skip } from '../skip/interface.ts';
 import type { KeyBoxes } from '../source/key-boxes.ts';
 import { Journal } from '../store/journal.ts';
 import { DirectoryJournal } from '../store/journal-file.ts';
@@ -80,9 +81,14 @@ async function open(
   metrics: Metrics,
   listeners: Listener[],
 ): Promise<void> {
-  const etsi014 = new Etsi014({ keeper, name: own.name, size: pools.size, most: pools.most });
+  const { size, most } = pools;
+  const interfaces = {
+    'etsi-014': new Etsi014({ keeper, name: own.name, size, most }),
+    skip: new Skip({ keeper, size }),
+  };
   for (const one of places) {
-    const answer = etsi014.answer.bind(etsi014);
+    const spoken = interfaces[one.interface];
+    const answer = spoken.answer.bind(spoken);
     listeners.push(await listen({ ...one, answer, events: metrics }));
   }
   if (place !== null) listeners.push(await listenForState(place, keeper, metrics));

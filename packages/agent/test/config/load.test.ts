@@ -1,6 +1,6 @@
 /** A configuration is checked as a whole: every fault at once, with its place, and no secret in any message. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, beforeEach, describe, it } from 'node:test';
 import { ConfigError, loadConfig } from '../../src/config/load.ts';
@@ -178,12 +178,39 @@ describe('the faults of a configuration', () => {
     await oneFault(/^listeners\[1\]\.host: expected a loopback address for plain HTTP/);
     at('listeners', 1).host = '127.0.0.1';
     delete at('listeners', 1).caller;
-    await oneFault(/^listeners\[1\]\.tls: expected either tls, or caller/);
+    await oneFault(/^listeners\[1\]\.tls: expected one of tls, psk, and caller/);
     at('listeners', 1).caller = 'b1';
     await oneFault(/^listeners\[1\]\.caller: expected one of "systems"/);
     at('listeners', 1).caller = 'a1';
     at('metrics').host = '0.0.0.0';
     await oneFault(/^metrics\.host: expected a loopback address/);
+  });
+
+  it('are pre-shared keys that are short, of nobody, or there twice', async () => {
+    const file = join(site.folder, 'psk');
+    const whole = readFileSync(file, 'utf8');
+    writeFileSync(file, 'ab'.repeat(31));
+    await oneFault(/^listeners\[3\]\.psk\[0\]\.file: expected 64 to 128 hexadecimal digits/);
+    writeFileSync(file, whole);
+    at('listeners', 3).psk = [
+      { system: 'b1', file },
+      { system: 'a1', file },
+      { system: 'a1', file },
+    ];
+    assert.deepEqual(await faults(), [
+      'listeners[3].psk[0].system: expected one of "systems"',
+      'listeners[3].psk[2].system: is there twice',
+    ]);
+    at('listeners', 3).psk = [{ system: 'a1', file }];
+    at('listeners', 3).caller = 'a1';
+    await oneFault(/^listeners\[3\]\.tls: expected one of tls, psk, and caller/);
+  });
+
+  it('are names that SKIP reads as patterns', async () => {
+    config.systems = ['a1', 'a2', 'router-[ab]'];
+    await oneFault(/^SKIP reads .* so no system can be named "router-\[ab\]"/);
+    config.listeners = (config.listeners as Json[]).slice(0, 2);
+    assert.deepEqual(await faults(), []);
   });
 
   it('are files that others can read or change, and certificates that do not fit', async () => {
@@ -193,6 +220,7 @@ describe('the faults of a configuration', () => {
     chmodSync(key, 0o602);
     await oneFault(/^private_key_file: every user of this machine can change/);
     chmodSync(key, 0o600);
+    config.listeners = [at('listeners', 0)];
     at('listeners', 0, 'tls').certificate_file = agents.client('b1').certFile;
     await oneFault(/^listeners\[0\]\.tls: TLS refuses these files/);
   });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { errorAnswer, keysAnswer, RequestError } from '../../src/etsi014/answer.ts';
+import { keysAnswer } from '../../src/etsi014/answer.ts';
+import { errorAnswer, RequestError } from '../../src/listeners/answer.ts';
 
 const ID = '550e8400-e29b-41d4-a716-446655440000';
 

@@ -1,7 +1,6 @@
 /** Requests of ETSI GS QKD 014: their defaults and bounds, and what is refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RequestError } from '../../src/etsi014/answer.ts';
 import {
   keyIdsOfBody,
   keyIdsOfQuery,
@@ -9,6 +8,7 @@ import {
   keyRequestOfQuery,
   parseTarget,
 } from '../../src/etsi014/request.ts';
+import { RequestError } from '../../src/listeners/answer.ts';
 
 const ID = '550e8400-e29b-41d4-a716-446655440000';
 const OTHER = 'bc490419-7d60-487f-adc1-4ddcc177c139';

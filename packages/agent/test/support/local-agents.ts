@@ -36,6 +36,10 @@ export interface RunningSite {
   readonly url: string;
   /** Base URL of the listener without TLS, on which the first system calls. */
   readonly plainUrl: string;
+  /** Base URL of SKIP with mutual TLS. */
+  readonly skipUrl: string;
+  /** Base URL of SKIP with the pre-shared key of the first system. */
+  readonly pskUrl: string;
   readonly stateUrl: string;
   readonly lines: string[];
   stop(): Promise<void>;
@@ -46,6 +50,12 @@ const POLICY = (
     readFileSync(new URL('../../../../test/vectors/sealing/served.json', import.meta.url), 'utf8'),
   ) as { policy: string }
 ).policy;
+
+/** The pre-shared key of the first system of each site, in hexadecimal. */
+export const PRE_SHARED_KEY: string = '0123456789abcdef'.repeat(4);
+
+/** A free port of this machine. */
+const PLACE = { host: '127.0.0.1', port: 0 } as const;
 
 /** A folder with the certificates of all, and a site for each name. Site `a` has the systems `a1` and `a2`. */
 export class LocalAgents {
@@ -113,6 +123,12 @@ export class LocalAgents {
       writeFileSync(join(folder, base), text, { mode: 0o600 });
       return join(folder, base);
     };
+    const tls = {
+      certificate_file: this.serverFile,
+      key_file: join(this.folder, 'server.key'),
+      client_ca_file: join(this.folder, 'clients.pem'),
+    };
+    const psk = [{ system: `${name}1`, file: file('psk', `${PRE_SHARED_KEY}\n`) }];
     const config = {
       name: `site-${name}`,
       recipient: `site-${name}`,
@@ -127,19 +143,12 @@ export class LocalAgents {
         },
       ],
       listeners: [
-        {
-          interface: 'etsi-014',
-          host: '127.0.0.1',
-          port: 0,
-          tls: {
-            certificate_file: this.serverFile,
-            key_file: join(this.folder, 'server.key'),
-            client_ca_file: join(this.folder, 'clients.pem'),
-          },
-        },
-        { interface: 'etsi-014', host: '127.0.0.1', port: 0, caller: `${name}1` },
+        { interface: 'etsi-014', ...PLACE, tls },
+        { interface: 'etsi-014', ...PLACE, caller: `${name}1` },
+        { interface: 'skip', ...PLACE, tls },
+        { interface: 'skip', ...PLACE, psk },
       ],
-      metrics: { host: '127.0.0.1', port: 0 },
+      metrics: PLACE,
       pools: { least: 4 },
     };
     return { folder, configFile: join(folder, 'agent.json'), config, thumbprint };
@@ -169,9 +178,16 @@ export class LocalAgents {
       await ended;
     };
     this.#stops.push(stop);
-    const [tls = '', plain = '', state = ''] = urls;
-    const [url, plainUrl, stateUrl] = [`https://${tls}`, `http://${plain}`, `http://${state}`];
-    return { url, plainUrl, stateUrl, lines, stop };
+    const [tls, plain, skip, psk, state] = urls;
+    return {
+      url: `https://${tls}`,
+      plainUrl: `http://${plain}`,
+      skipUrl: `https://${skip}`,
+      pskUrl: `https://${psk}`,
+      stateUrl: `http://${state}`,
+      lines,
+      stop,
+    };
   }
 
   /** Stops all agents. */
