@@ -149,7 +149,8 @@ async function makeEnvironment(
     const made = await runPython(base, ['-m', 'venv', partial]);
     if (!made.ok) return `python3 cannot make a virtual environment: ${lastLine(made)}`;
     const pip = ['-m', 'pip', 'install', '--quiet', '--no-input', '--retries', '2'];
-    const wheels = ['--only-binary', ':all:', '--requirement', requirementsFile];
+    // The files pin all packages, also those that others bring.
+    const wheels = ['--only-binary', ':all:', '--no-deps', '--requirement', requirementsFile];
     const installed = await runPython(interpreterOf(partial), [...pip, ...wheels]);
     if (!installed.ok) return `pip cannot install what is pinned: ${lastLine(installed)}`;
     moveInto(partial, target);

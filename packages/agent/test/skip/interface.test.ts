@@ -48,7 +48,7 @@ function callWithKey(
   url: string,
   { identity = 'a1', psk = PRE_SHARED_KEY, tls = {} as ConnectionOptions } = {},
 ): Promise<Answer> {
-  const options: RequestOptions = {
+  const options: RequestOptions & ConnectionOptions = {
     ciphers: 'DHE-PSK-AES256-CBC-SHA384',
     maxVersion: 'TLSv1.2',
     ...tls,
