@@ -5,7 +5,10 @@ import { startProgram } from '../../platform/src/commands/index.ts';
 import { dropWebCryptoWarnings } from '../../platform/src/threads/index.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { runProgram } from './commands/program.ts';
+import type { AgentConfig } from './config/load.ts';
+import type { KeyBoxes } from './source/key-boxes.ts';
 import { ServiceBoxes } from './source/service-boxes.ts';
+import { TwoServices } from './source/two-services.ts';
 
 const NAME = 'phm-agent';
 
@@ -24,7 +27,15 @@ startProgram(NAME, () =>
     env: process.env,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
-    boxesOf: ({ own: { recipient }, recipientKey, service }) =>
-      new ServiceBoxes({ ...service, recipient, recipientKey, clock: SYSTEM_CLOCK }),
+    boxesOf,
   }),
 );
+
+function boxesOf({ own: { recipient }, recipientKey, services }: AgentConfig): KeyBoxes {
+  const [first, second] = services.map((one) => ({
+    name: one.url,
+    boxes: new ServiceBoxes({ ...one, recipient, recipientKey, clock: SYSTEM_CLOCK }),
+  }));
+  if (first === undefined) throw new Error('the configuration has no service');
+  return second === undefined ? first.boxes : new TwoServices([first, second], SYSTEM_CLOCK);
+}

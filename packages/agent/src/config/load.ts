@@ -14,23 +14,33 @@ import type { Agent, Route } from '../keys/route.ts';
 import type { Security, Tls } from '../listeners/security.ts';
 import { Faults } from './members.ts';
 import { routesOf } from './routes.ts';
-import { type ListenerShape, type Place, type PoolShape, readShape, type Shape } from './shape.ts';
+import {
+  type ListenerShape,
+  type Place,
+  type PoolShape,
+  readShape,
+  type ServiceShape,
+  type Shape,
+} from './shape.ts';
 
 export interface AgentConfig {
   readonly own: Agent;
   readonly recipientKey: RecipientKey;
-  readonly service: {
-    readonly url: string;
-    readonly apiKey: string;
-    readonly policy: string;
-    /** The name of the service's log. */
-    readonly origin: string;
-  };
+  /** One, or two of which each makes a half of each key. */
+  readonly services: readonly ServiceConfig[];
   readonly stateDirectory: string;
   readonly routes: readonly Route[];
   readonly listeners: readonly ListenerConfig[];
   readonly metrics: Place | null;
   readonly pools: PoolShape;
+}
+
+interface ServiceConfig {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly policy: string;
+  /** The name of the service's log. */
+  readonly origin: string;
 }
 
 interface ListenerConfig extends Place {
@@ -59,14 +69,35 @@ export async function loadConfig(path: string, env: Environment): Promise<AgentC
   const recipientKey = loader.recipientKey(shape.privateKeyFile);
   const thumbprint = recipientKey === null ? '' : await thumbprintText(recipientKey);
   const own = { name: shape.name, recipient: shape.recipient, thumbprint };
-  const service = loader.service(shape);
-  const routes = routesOf(shape, own, [service.origin], faults);
+  const services = shape.services.map((one, i) => loader.service(one, `services[${i}]`));
+  checkServices(services, faults);
+  const origins = services.map(({ origin }) => origin);
+  const routes = routesOf(shape, own, origins, faults);
   const listeners = shape.listeners.map((one, i) => loader.listener(one, i, shape));
   checkSkipNames(shape, faults);
   loader.directory(shape.stateDirectory);
   if (faults.list.length > 0 || recipientKey === null) throw new ConfigError(faults.list);
   const { stateDirectory, metrics, pools } = shape;
-  return { own, recipientKey, service, stateDirectory, routes, listeners, metrics, pools };
+  return { own, recipientKey, services, stateDirectory, routes, listeners, metrics, pools };
+}
+
+/** Two names for one service would not be two services. */
+function checkServices([one, other]: readonly ServiceConfig[], faults: Faults): void {
+  if (one === undefined || other === undefined) return;
+  const isSameUrl = one.url !== '' && one.url === other.url;
+  if (isSameUrl || (one.origin !== '' && one.origin === other.origin)) {
+    faults.add('services[1]', 'is the first service again: two services have two logs');
+  }
+  const others = logKeysOf(other);
+  if (logKeysOf(one).some((key) => others.includes(key))) {
+    faults.add('services[1].policy_file', 'has the public key of the log of the first service');
+  }
+}
+
+function logKeysOf({ policy, origin }: ServiceConfig): string[] {
+  if (policy === '') return [];
+  const logs = parsePolicy(policy).logs.filter(({ key }) => key.name === origin);
+  return logs.map(({ key }) => Buffer.from(key.publicKey).toString('hex'));
 }
 
 /** draft-cisco-skip-02 §4.1.2: encryptors read these characters as patterns. */
@@ -113,9 +144,8 @@ class Loader {
     return this.#read('private_key_file', file, true, parseRecipientKey);
   }
 
-  service({ service }: Shape): AgentConfig['service'] {
+  service(service: ServiceShape, at: string): ServiceConfig {
     const { url, policyFile } = service;
-    const at = 'services[0]';
     const policy = this.#read(`${at}.policy_file`, policyFile, false, (text) => {
       parsePolicy(text);
       return text;
@@ -129,7 +159,7 @@ class Loader {
     };
   }
 
-  #apiKey(at: string, { apiKeyFile, apiKeyVariable }: Shape['service']): string {
+  #apiKey(at: string, { apiKeyFile, apiKeyVariable }: ServiceShape): string {
     if (apiKeyFile !== undefined) {
       const text = this.#read(`${at}.api_key_file`, apiKeyFile, true, (one) => one.trim());
       if (text === '') this.#faults.add(`${at}.api_key_file`, 'it is empty');

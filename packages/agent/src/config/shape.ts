@@ -10,7 +10,8 @@ export interface Shape {
   readonly privateKeyFile: string;
   readonly stateDirectory: string;
   readonly systems: readonly string[];
-  readonly service: ServiceShape;
+  /** One, or two. */
+  readonly services: readonly ServiceShape[];
   readonly peers: readonly PeerShape[];
   readonly access: readonly AccessShape[];
   readonly listeners: readonly ListenerShape[];
@@ -18,7 +19,7 @@ export interface Shape {
   readonly pools: PoolShape;
 }
 
-interface ServiceShape {
+export interface ServiceShape {
   readonly url: string;
   readonly apiKeyFile: string | undefined;
   readonly apiKeyVariable: string | undefined;
@@ -105,7 +106,7 @@ export function readShape(value: unknown, faults: Faults): Shape {
     privateKeyFile: all.file('private_key_file') ?? '',
     stateDirectory: readDirectory(all),
     systems: all.texts('systems', A_NAME, NAME, [1, MOST]),
-    service: readService(all),
+    services: readServices(all),
     peers: all
       .objects('peers', ['name', 'recipient', 'thumbprint', 'systems'], [0, MOST])
       .map(readPeer),
@@ -129,19 +130,13 @@ function readDirectory(all: Members): string {
   return path;
 }
 
-/** One service for now: with two, no single service knows a key. */
-function readService(all: Members): ServiceShape {
+/** With two services, no single one knows a key. */
+function readServices(all: Members): ServiceShape[] {
   const names = ['url', 'api_key_file', 'api_key_env', 'policy_file', 'origin'];
-  const [service] = all.objects('services', names, [1, 1]);
-  if (service === undefined) {
-    return {
-      url: '',
-      apiKeyFile: '',
-      apiKeyVariable: undefined,
-      policyFile: '',
-      origin: undefined,
-    };
-  }
+  return all.objects('services', names, [1, 2]).map(readService);
+}
+
+function readService(service: Members): ServiceShape {
   if (service.has('api_key_file') === service.has('api_key_env')) {
     service.fault('api_key_file', 'expected either api_key_file or api_key_env');
   }

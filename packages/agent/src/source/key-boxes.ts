@@ -29,6 +29,15 @@ export interface MakeOrder {
   readonly lifeMs: number;
 }
 
+/** The key of one service, as its receipt states it. */
+export interface KeyOrigin {
+  /** The name of the service's log. */
+  readonly service: string;
+  readonly key_id: string;
+  /** base64 of 32 bytes. */
+  readonly commitment: string;
+}
+
 /** An opened copy whose receipt was verified. */
 export interface OpenedCopy {
   readonly id: string;
@@ -39,6 +48,8 @@ export interface OpenedCopy {
   /** As the receipt states it; null if the key was made without one. */
   readonly context: string | null;
   readonly expiresAtMs: number;
+  /** One, or those of two services. */
+  readonly origins: readonly KeyOrigin[];
 }
 
 export type Fetched =

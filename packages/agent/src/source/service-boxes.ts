@@ -171,7 +171,9 @@ export class ServiceBoxes implements KeyBoxes {
     const isWhole = delivery !== null && header.service === origin && Number.isFinite(expiresAtMs);
     if (isWhole) {
       const { id, context } = delivery;
-      return { id, key, thumbprints: recipients, context, expiresAtMs };
+      const { key_id, key_commitment: commitment } = header;
+      const origins = [{ service: origin, key_id, commitment }];
+      return { id, key, thumbprints: recipients, context, expiresAtMs, origins };
     }
     key.fill(0);
     throw new SealedKeyError('The sealed key is of no delivery of this service with an end.', null);

@@ -1,8 +1,10 @@
 /** A configuration is checked as a whole: every fault at once, with its place, and no secret in any message. */
 import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, beforeEach, describe, it } from 'node:test';
+import { ED25519, formatVerifierKey, keyIdMessage } from '../../../tlog/src/index.ts';
 import { ConfigError, loadConfig } from '../../src/config/load.ts';
 import { type Json, LocalAgents, type Site } from '../support/local-agents.ts';
 
@@ -30,6 +32,15 @@ async function oneFault(pattern: RegExp): Promise<void> {
   const list = await faults();
   assert.equal(list.length, 1, list.join('\n'));
   assert.match(list[0] ?? '', pattern);
+}
+
+/** Returns the verifier key of a new log. */
+function newLogKey(name: string): string {
+  const publicKey = new Uint8Array(randomBytes(32));
+  const id = createHash('sha256')
+    .update(keyIdMessage(name, ED25519, publicKey))
+    .digest();
+  return formatVerifierKey({ name, type: ED25519, publicKey, keyId: id.readUInt32BE() });
 }
 
 before(async () => {
@@ -63,7 +74,7 @@ describe('a good configuration', () => {
     });
     assert.equal(loaded.metrics, null);
     assert.equal(loaded.own.thumbprint, site.thumbprint);
-    assert.equal(loaded.service.apiKey, 'phmsk_x');
+    assert.equal(loaded.services[0]?.apiKey, 'phmsk_x');
   });
 
   it('has the same contexts at both ends, and others for other routes', async () => {
@@ -242,6 +253,24 @@ describe('the faults of a configuration', () => {
     assert.match((await faults()).join('\n'), /state_dir: expected at most 80 bytes/);
     config.state_dir = 'state';
     await oneFault(/^state_dir: expected an absolute path/);
+  });
+
+  it('are two services that are one', async () => {
+    const [service = {}] = config.services as Json[];
+    const other = { ...service, url: 'https://other.example' };
+    config.services = [service, { ...service }];
+    const [first = '', second = '', ...more] = await faults();
+    assert.match(first, /^services\[1\]: is the first service again/);
+    assert.match(second, /^services\[1\]\.policy_file: has the public key of the log of the first/);
+    assert.deepEqual(more, []);
+    config.services = [service, other];
+    assert.equal((await faults()).length, 2, 'another address, and the same log');
+    const policy = join(site.folder, 'other.policy');
+    writeFileSync(policy, `log ${newLogKey('other.invalid/log')}\nquorum none\n`);
+    config.services = [service, { ...other, policy_file: policy }];
+    assert.deepEqual(await faults(), []);
+    config.services = [service, other, other];
+    await oneFault(/^services: expected a list of 1 to 2/);
   });
 
   it('are a log that the policy does not have', async () => {

@@ -7,10 +7,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { LEAST_LIFE_MS, Refusal } from '../../src/keys/keeper.ts';
 import type { HandedKey } from '../../src/keys/stock.ts';
-import { type Faults, MemoryService } from '../support/memory-service.ts';
+import type { MemoryService } from '../support/memory-service.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { SimulatedDisk } from '../support/simulated-disk.ts';
 import { type Life, SITE_A, SITE_B, Site } from '../support/sites.ts';
+import { TwoMemoryServices } from '../support/two-memory-services.ts';
 
 /** What masters and slaves may ask for, by the place of each. */
 const MASTERS = [
@@ -63,6 +64,8 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('disturb' as const),
+      // Of two services the first, the second, or both.
+      which: fc.nat(2),
       isDown: fc.boolean(),
       faults: fc.record({
         refuse: chance,
@@ -91,7 +94,7 @@ interface Known {
 
 class Run {
   readonly clock = new SimulatedClock();
-  readonly service: MemoryService;
+  readonly #services: readonly MemoryService[];
   readonly sites: Record<SiteName, Site>;
   /** Keys that masters got, in their order. */
   readonly known: Known[] = [];
@@ -99,12 +102,14 @@ class Run {
   readonly #readings = new Set<string>();
   readonly problems: string[] = [];
 
-  constructor(seed: number) {
+  constructor(seed: number, services: 1 | 2) {
     const random = generator(seed);
-    this.service = new MemoryService(this.clock, random);
+    const two = new TwoMemoryServices(this.clock, random);
+    this.#services = services === 1 ? two.both.slice(0, 1) : two.both;
+    const service = services === 1 ? two.both[0] : two;
     const made = (agent: typeof SITE_A): Site =>
       new Site(agent, {
-        service: this.service,
+        service,
         clock: this.clock,
         disk: new SimulatedDisk(this.clock, random),
       });
@@ -119,16 +124,19 @@ class Run {
     else if (one.do === 'crash') this.sites[one.site].crash();
     else if (one.do === 'start') await this.start(one.site);
     else if (one.do === 'disk') this.sites[one.site].disk.isFull = one.isFull;
-    else this.#disturb(one.isDown, one.faults);
+    else this.#disturb(one);
   }
 
   async start(name: SiteName): Promise<void> {
     if (this.sites[name].life === null) await this.sites[name].start();
   }
 
-  #disturb(isDown: boolean, faults: Faults): void {
-    this.service.isDown = isDown;
-    Object.assign(this.service.faults, faults);
+  #disturb({ which, isDown, faults }: Extract<Step, { do: 'disturb' }>): void {
+    for (const [i, service] of this.#services.entries()) {
+      if (this.#services.length === 2 && which === 1 - i) continue;
+      service.isDown = isDown;
+      Object.assign(service.faults, faults);
+    }
   }
 
   take(way: (typeof MASTERS)[number], count: number, size: 256 | 384): Promise<HandedKey[]> {
@@ -198,7 +206,7 @@ class Run {
 
   /** Ends all faults, and shows that every way works and that boxes and journals get empty. */
   async recover(): Promise<void> {
-    this.service.heal();
+    for (const service of this.#services) service.heal();
     for (const name of ['a', 'b'] as const) {
       this.sites[name].disk.isFull = false;
       await this.start(name);
@@ -237,25 +245,26 @@ function generator(seed: number): () => number {
   };
 }
 
-const RUNS = Number(process.env.PHM_AGENT_RUNS ?? 60);
+const RUNS = Number(process.env.PHM_AGENT_RUNS ?? 40);
+
+async function follow(services: 1 | 2, seed: number, steps: readonly Step[]): Promise<void> {
+  const run = new Run(seed, services);
+  await run.start('a');
+  await run.start('b');
+  for (const one of steps) await run.do(one);
+  await run.recover();
+  await run.stop();
+  assert.deepEqual(run.problems, []);
+}
 
 describe('two agents under random schedules', () => {
-  it('give no key twice, give equal keys to both ends, and recover', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer(),
-        fc.array(step, { minLength: 5, maxLength: 60 }),
-        async (seed, steps) => {
-          const run = new Run(seed);
-          await run.start('a');
-          await run.start('b');
-          for (const one of steps) await run.do(one);
-          await run.recover();
-          await run.stop();
-          assert.deepEqual(run.problems, []);
-        },
-      ),
-      { numRuns: RUNS, interruptAfterTimeLimit: 100_000 },
-    );
-  });
+  const steps = fc.array(step, { minLength: 5, maxLength: 60 });
+  for (const services of [1, 2] as const) {
+    it(`give no key twice, give equal keys to both ends, and recover, on ${services === 1 ? 'one service' : 'two services'}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.integer(), steps, (seed, list) => follow(services, seed, list)),
+        { numRuns: services === 1 ? RUNS : Math.ceil(RUNS / 2), interruptAfterTimeLimit: 100_000 },
+      );
+    });
+  }
 });

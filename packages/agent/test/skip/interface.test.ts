@@ -177,7 +177,8 @@ describe('SKIP with a pre-shared key', () => {
       { tls: { ciphers: 'PSK-AES256-GCM-SHA384' } },
       { tls: { ...old, ciphers: 'DHE-PSK-AES256-CBC-SHA:@SECLEVEL=0' } },
     ];
-    for (const one of wrong) await assert.rejects(callWithKey(url, one), { code: /SSL|EPROTO|ECONN/ });
+    for (const one of wrong)
+      await assert.rejects(callWithKey(url, one), { code: /SSL|EPROTO|ECONN/ });
     assert.equal((await callWithKey(url)).json.localSystemID, 'a1');
   });
 });

@@ -2,11 +2,12 @@
  * A key service in memory, with the faults that a real one has: outages, lost answers, answers that come twice, late
  * receipts, and copies that come back after a failover.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
 import {
   type Fetched,
   type KeyBoxes,
+  type KeyOrigin,
   type Listing,
   type MakeOrder,
   type OpenedCopy,
@@ -48,6 +49,7 @@ interface Stored {
   readonly thumbprints: readonly string[];
   readonly context: string | null;
   readonly expiresAtMs: number;
+  readonly origins: readonly KeyOrigin[];
 }
 
 /** Copies of one page of a listing. */
@@ -64,9 +66,12 @@ export class MemoryService {
   readonly #ids = new Set<string>();
   #sequence = 0;
 
-  constructor(clock: Clock, random: () => number = Math.random) {
+  readonly #name: string;
+
+  constructor(clock: Clock, random: () => number = Math.random, name = 'keys.example/log') {
     this.#clock = clock;
     this.#random = random;
+    this.#name = name;
   }
 
   heal(): void {
@@ -123,8 +128,10 @@ export class MemoryService {
     for (const id of ids) {
       this.#ids.add(id);
       const key = randomBytes(size / 8);
+      const commitment = createHash('sha256').update(key).digest('base64');
+      const origins = [{ service: this.#name, key_id: randomUUID(), commitment }];
       for (const one of thumbprints)
-        this.plant(one, { id, key, thumbprints, context, expiresAtMs });
+        this.plant(one, { id, key, thumbprints, context, expiresAtMs, origins });
     }
     return ids
       .map((id) => this.#fetch(own, id))
@@ -157,10 +164,10 @@ export class MemoryService {
     if (stored === undefined || stored.expiresAtMs <= this.#clock.nowMs())
       return { kind: 'gone', id };
     if (this.#happens('delay')) return { kind: 'pending', id };
-    const { key, thumbprints, context, expiresAtMs } = stored;
+    const { key, thumbprints, context, expiresAtMs, origins } = stored;
     return {
       kind: 'opened',
-      copy: { id, key: new Uint8Array(key), thumbprints, context, expiresAtMs },
+      copy: { id, key: new Uint8Array(key), thumbprints, context, expiresAtMs, origins },
     };
   }
 

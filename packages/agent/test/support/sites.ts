@@ -6,7 +6,6 @@ import type { PoolOptions } from '../../src/keys/maker.ts';
 import { type Agent, type Route, routeOf, type System } from '../../src/keys/route.ts';
 import type { KeyBoxes } from '../../src/source/key-boxes.ts';
 import { Journal } from '../../src/store/journal.ts';
-import type { MemoryService } from './memory-service.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
 
 const agentOf = (name: string): Agent => ({
@@ -50,11 +49,16 @@ export const SILENT: KeyEvents = {
   journalFailed: () => {},
 };
 
+/** A service, or two as one. */
+interface Service {
+  boxesFor(thumbprint: string): KeyBoxes;
+}
+
 /** An agent with its disk, which can die and start again. */
 export class Site {
   readonly agent: Agent;
   readonly disk: SimulatedDisk;
-  readonly #service: MemoryService;
+  readonly #service: Service;
   readonly #clock: Clock;
   readonly #events: KeyEvents;
   #life: Life | null = null;
@@ -62,7 +66,7 @@ export class Site {
   constructor(
     agent: Agent,
     parts: {
-      readonly service: MemoryService;
+      readonly service: Service;
       readonly clock: Clock;
       readonly disk: SimulatedDisk;
       readonly events?: KeyEvents;
