@@ -221,7 +221,7 @@ describe('a copy in the box', () => {
       const expiresAtMs = clock.nowMs() + POOLS.lifeMs;
       const key = new Uint8Array(length);
       for (const thumbprint of thumbprints) {
-        service.plant(thumbprint, { id, key, expiresAtMs, ...copy });
+        service.plant(thumbprint, { id, key, expiresAtMs, origins: [], ...copy });
       }
       await clock.advance(10_000);
       assert.equal(refused.length, 2);
