@@ -16,12 +16,18 @@ import { shellCommands } from './support/shell-commands.ts';
 /** Programs of other projects. Their options are not checked here: most need a daemon, a cluster or root. */
 const OTHER_PROGRAMS = new Set(
   (
-    '. RNG_test age apt-get awk cat chgrp chmod chronyc cmp cp createdb createuser dieharder docker echo ent git go grep head install journalctl jq kubectl ln ls ' +
-    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm rngtest runuser sh sha256sum source sqlite3 ssh-keygen sort systemctl timedatectl ' +
+    '. RNG_test age apt-get awk cat chgrp chmod chronyc cmp cp createdb createuser dieharder docker echo ent git go grep head install journalctl jq kill kubectl ln ls ' +
+    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm rngtest runuser sed sh sha256sum source sqlite3 ssh-keygen sort systemctl timedatectl ' +
     'tail tar uniq wc xargs'
   ).split(' '),
 );
 const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+/** Programs of the packages: their READMEs are proven by tests of their own. */
+const PACKAGES = new Set(['phm-agent']);
+/** What the agent answers, which has no OpenAPI document. */
+const AGENT_PATHS = ['status', 'enc_keys', 'dec_keys'].map(
+  (method) => `/api/v1/keys/{name}/${method}`,
+);
 const NPM = new Set([
   'ci',
   'init',
@@ -55,7 +61,9 @@ function printedCommands(): Printed[] {
   return readPages().flatMap((page) => {
     const blocks = shellBlocks(page);
     const inBlocks = blocks.flatMap(({ code, line }) =>
-      shellCommands(code).map((words) => ({ where: `${page.path}:${line}`, words })),
+      shellCommands(code)
+        .filter(([program = '']) => !code.includes(`${program}() {`))
+        .map((words) => ({ where: `${page.path}:${line}`, words })),
     );
     const spans = [...prose(page.text).matchAll(/`((?:[\w/]*\bphm|npm|npx|node) [^`\n]+)`/g)];
     const inSentences = spans.flatMap(([, code = '']) =>
@@ -137,7 +145,7 @@ function servedPaths(): RegExp[] {
     ([, path = '']) => path,
   );
   assert.ok(paths.includes('/api/v2/generate'), paths.join(' '));
-  const all = [...paths, '/', '/docs', '/metrics', '/openapi.json'];
+  const all = [...paths, ...AGENT_PATHS, '/', '/docs', '/metrics', '/openapi.json'];
   return all.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
 }
 
@@ -157,7 +165,9 @@ function fault(words: readonly string[], served: readonly RegExp[]): string | un
   if (program === 'npx') return words[1] === 'node' ? nodeFault(words.slice(1), true) : undefined;
   if (program === 'curl') return curlFault(words, served);
   if (program.includes('/') || program.includes('$')) return undefined;
-  return OTHER_PROGRAMS.has(program) ? undefined : `${program}: not in the list of this test`;
+  return OTHER_PROGRAMS.has(program) || PACKAGES.has(program)
+    ? undefined
+    : `${program}: not in the list of this test`;
 }
 
 describe('the commands in the documents', () => {
