@@ -54,6 +54,12 @@ export interface BoxLimits {
 /** The limits of a server that sets no others. */
 export const BOX_LIMITS: BoxLimits = { copies: 10_000, bytes: 64 * 2 ** 20 };
 
+/**
+ * Copies that one transaction ends when boxes are emptied: a box may hold 64 MiB, and an account many boxes. The transaction that removes a
+ * recipient or deletes an account ends what has come meanwhile.
+ */
+export const EMPTIED_AT_ONCE = 500;
+
 /** What a request for keys keeps for its recipients. */
 export interface DeliveryOrder {
   /** One for each key of the request, in its order. All IDs differ. */

@@ -7,6 +7,7 @@ import {
   type CopyEvent,
   copyStateAfter,
   type DeliveryOrder,
+  EMPTIED_AT_ONCE,
   isInBox,
 } from '../../src/ledger/deliveries.ts';
 import {
@@ -54,7 +55,7 @@ const sealedKey = (id: Uint8Array, recipient: string) =>
 
 export function deliveriesContract(
   name: string,
-  { open, setClock, ask, schema }: Omit<RecordsOrder, 'tap' | 'writes'>,
+  { open, setClock, ask, schema, tap }: Omit<RecordsOrder, 'writes'>,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`deliveries of a ledger: ${name}`, when, () => {
@@ -478,6 +479,31 @@ export function deliveriesContract(
       assert.deepEqual(await listed(id), []);
       const [copy] = await take(id, 'fetch', [deliveryId]);
       assert.deepEqual([copy?.state, copy?.sealedKey], ['removed', null]);
+    });
+
+    it('remove many copies in several transactions, of one box or of all', async () => {
+      const ids = Array.from({ length: EMPTIED_AT_ONCE }, newId);
+      const id = await account();
+      await deliver(id, ids);
+      await deliver(id, [newId()]);
+      let steps = 0;
+      const untap = tap((parameters) => {
+        if (parameters.at(-1) === EMPTIED_AT_ONCE) steps += 1;
+      });
+      assert.equal(await store.removeRecipient(id, 'paris'), true);
+      assert.equal(steps, 2);
+      assert.deepEqual(await states(id, ids.at(-1) ?? newId()), {
+        lyon: 'waiting',
+        paris: 'removed',
+      });
+      const change = { accountId: id, to: 'deleted', after: newId(), atMs: NOW } as const;
+      const deleted = auditRecord(null, { action: 'account_deleted' });
+      assert.equal(await store.changeAccountState(change, deleted), 'stale');
+      assert.notEqual(await bytesOf(id), 0);
+      assert.equal(await store.changeAccountState({ ...change, after: null }, deleted), 'changed');
+      untap();
+      assert.equal(steps, 4);
+      assert.equal(await bytesOf(id), 0);
     });
 
     it('remove all copies of an account that is deleted', async () => {

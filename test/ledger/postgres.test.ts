@@ -183,6 +183,7 @@ deliveriesContract(
     setClock: (atMs) => postgres.setClock('deliveries', atMs),
     ask: (sql) => postgres.query('deliveries', sql) as Promise<Record<string, unknown>[]>,
     schema: 16,
+    tap,
   },
   when,
 );

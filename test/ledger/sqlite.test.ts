@@ -168,6 +168,7 @@ deliveriesContract('SQLite', {
     return rows;
   },
   schema: 16,
+  tap,
 });
 
 accountsContract('SQLite', {

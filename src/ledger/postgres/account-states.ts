@@ -3,6 +3,7 @@ import {
   ACCOUNT_COLUMNS,
   type AccountChange,
   type AccountChangeOutcome,
+  accountChangeOutcome,
 } from '../account-states.ts';
 import type { AuditRecord } from '../log-store.ts';
 import { requirement } from '../migrations.ts';
@@ -10,6 +11,7 @@ import { toAuditRecord } from '../recorded-row.ts';
 import type { Account, AccountRecord } from '../store.ts';
 import { type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
+import { emptyBoxesAhead } from './deliveries.ts';
 
 /** Records that the ledger holds an account whose state has changed. Programs before version 13 refuse it from then on. */
 export const REQUIRE_STATES_PROGRAM: string = requirement(13);
@@ -42,9 +44,17 @@ export async function changeAccountState(
   change: AccountChange,
   audit: AuditRecord,
 ): Promise<AccountChangeOutcome> {
+  if (change.to === 'deleted') await emptyAhead(connection, change);
   const { sql, values } = withAudit(changeOf(change, audit), audit);
   const row = await connection.changed(sql, ...values);
   return (row?.outcome as AccountChangeOutcome | undefined) ?? 'unknown';
+}
+
+/** Unless the change is refused. */
+async function emptyAhead(connection: PostgresConnection, change: AccountChange): Promise<void> {
+  const account = await findAccount(connection, change.accountId);
+  if (account === null || accountChangeOutcome(account, change) !== 'changed') return;
+  await emptyBoxesAhead(connection, change.accountId, null);
 }
 
 function changeOf(

@@ -34,6 +34,7 @@ import { changeAccountState, findAccount, listAccounts } from './account-states.
 import { addition, NOTE_USES, rotationStatement } from './api-keys.ts';
 import { auditStatement, countOf, type Statement, withAudit } from './audit.ts';
 import { type PostgresConnection, toBuffer } from './connection.ts';
+import { emptyBoxesAhead } from './deliveries.ts';
 import { droppedRow } from './disturbances.ts';
 
 const SELECT_RECIPIENTS = `SELECT account_id AS "accountId", name, suite, public_key AS "publicKey",
@@ -155,6 +156,7 @@ export class PostgresAccountStore implements AccountStore {
     name: string,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
+    await emptyBoxesAhead(this.connection, accountId, name);
     const sql = 'SELECT is_new FROM remove_recipient_1($1, $2)';
     return this.#change(withAudit({ sql, values: [accountId, name] }, audit));
   }

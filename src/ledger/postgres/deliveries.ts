@@ -13,6 +13,7 @@ import {
   type DeliveryQuery,
   type DeliveryRecord,
   type DeliveryRefusal,
+  EMPTIED_AT_ONCE,
   IN_BOX,
   leastNeeds,
   type TakenCopy,
@@ -104,6 +105,19 @@ function boxRows(
     ...{ recipient: recipient.name, public_key: bytea(recipient.publicKey), copies, bytes },
     ...{ most_copies: limits.copies, most_bytes: limits.bytes },
   }));
+}
+
+/** Removes all copies of an account, or of one of its recipients, a few in each transaction. */
+export async function emptyBoxesAhead(
+  connection: PostgresConnection,
+  accountId: string,
+  recipient: string | null,
+): Promise<void> {
+  const some = 'SELECT empty_boxes_1($1, $2, $3) AS ended';
+  for (let ended = EMPTIED_AT_ONCE; ended === EMPTIED_AT_ONCE; ) {
+    const row = await connection.changed(some, accountId, recipient, EMPTIED_AT_ONCE);
+    ended = Number(row?.ended);
+  }
 }
 
 export class PostgresDeliveries {

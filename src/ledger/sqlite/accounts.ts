@@ -5,7 +5,11 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 import { utcMonth } from '../../clock.ts';
-import type { AccountChange, AccountChangeOutcome } from '../account-states.ts';
+import {
+  type AccountChange,
+  type AccountChangeOutcome,
+  accountChangeOutcome,
+} from '../account-states.ts';
 import {
   type ApiKeyRecord,
   type NewApiKey,
@@ -43,7 +47,7 @@ import {
 } from './api-keys.ts';
 import { insertAudit } from './audit.ts';
 import type { SqliteConnection } from './connection.ts';
-import { emptyBoxes } from './deliveries.ts';
+import { emptyBoxes, emptyBoxesAhead } from './deliveries.ts';
 import { readQuota, readUsed } from './usage.ts';
 
 const SELECT_RECIPIENTS = `SELECT account_id AS accountId, name, suite, public_key AS publicKey,
@@ -119,9 +123,18 @@ export class SqliteAccountStore implements AccountStore {
     change: AccountChange,
     audit: AuditRecord,
   ): Promise<AccountChangeOutcome> {
+    const { accountId, to } = change;
+    if (to === 'deleted' && (await this.#isChangeable(change))) {
+      await emptyBoxesAhead(this.connection, { accountId });
+    }
     return this.connection.guarded(() =>
       this.connection.transact(() => changeAccountState(this.connection, change, audit)),
     );
+  }
+
+  async #isChangeable(change: AccountChange): Promise<boolean> {
+    const account = await this.findAccount(change.accountId);
+    return account !== null && accountChangeOutcome(account, change) === 'changed';
   }
 
   async accountsOutside(plans: readonly string[]): Promise<Pick<Account, 'accountId' | 'plan'>[]> {
@@ -196,6 +209,7 @@ export class SqliteAccountStore implements AccountStore {
     name: string,
     audit: AuditRecord | null = null,
   ): Promise<boolean> {
+    await emptyBoxesAhead(this.connection, { accountId, recipient: name });
     return this.#audited(audit, () => {
       const removal = 'DELETE FROM recipients WHERE account_id = ? AND name = ?';
       emptyBoxes(this.connection, { accountId, recipient: name });

@@ -1,5 +1,6 @@
 /** Deliveries in SQLite. Changes run within a transaction of the caller. */
 import type { SQLInputValue } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Box,
   type BoxedCopy,
@@ -16,6 +17,7 @@ import {
   type DeliveryQuery,
   type DeliveryRecord,
   type DeliveryRefusal,
+  EMPTIED_AT_ONCE,
   hasRoom,
   IN_BOX,
   isInBox,
@@ -229,13 +231,34 @@ function endCopies(
   );
 }
 
-/** Removes the copies of an account, or of one of its recipients. */
+/** The boxes of an account, or one of them. */
+type Boxes = Pick<Box, 'accountId'> & Partial<Box>;
+
+/** Removes copies from boxes, within a transaction: at most `most`, or all. Returns how many it removed. */
 export function emptyBoxes(
   connection: SqliteConnection,
-  { accountId, recipient }: Pick<Box, 'accountId'> & Partial<Box>,
-): void {
-  if (recipient === undefined) endCopies(connection, 'removed', 'account_id = ?', accountId);
-  else endCopies(connection, 'removed', 'account_id = ? AND recipient = ?', accountId, recipient);
+  { accountId, recipient }: Boxes,
+  most = -1,
+): number {
+  const [box, values] =
+    recipient === undefined
+      ? ['account_id = ?', [accountId]]
+      : ['account_id = ? AND recipient = ?', [accountId, recipient]];
+  return connection.run(
+    `UPDATE delivery_copies SET state = 'removed', sealed_key = NULL WHERE rowid IN (
+       SELECT rowid FROM delivery_copies WHERE ${box} AND ${IN_BOX} LIMIT ?)`,
+    ...values,
+    most,
+  );
+}
+
+/** Removes all copies from boxes, a few in each transaction, so that commits of others come in between. */
+export async function emptyBoxesAhead(connection: SqliteConnection, boxes: Boxes): Promise<void> {
+  const some = (): number =>
+    connection.guarded(() =>
+      connection.transact(() => emptyBoxes(connection, boxes, EMPTIED_AT_ONCE)),
+    );
+  while (some() === EMPTIED_AT_ONCE) await turn();
 }
 
 /** Ends the copies of a key that is revoked. */

@@ -53,21 +53,31 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN state NOT IN ('waiting', 'received') THEN state WHEN until_ms <= now_ms THEN 'expired' ELSE target END
 $$;
 
--- Ends the copies of an account, or of one of its recipients, as removed. All that lock copies do so in one order.
-CREATE FUNCTION empty_boxes(of_account text, of_recipient text) RETURNS void
+-- Ends copies of an account, or of one of its recipients, as removed: at most `most`, NULL for all. Returns how many it ended. All that lock
+-- copies do so in one order.
+CREATE FUNCTION empty_boxes_1(of_account text, of_recipient text, most integer) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   wanted bigint;
   written bigint;
 BEGIN
-  PERFORM FROM delivery_copies
-  WHERE account_id = of_account AND (of_recipient IS NULL OR recipient = of_recipient) AND state IN ('waiting', 'received')
-  ORDER BY account_id, delivery_id, recipient FOR NO KEY UPDATE;
-  GET DIAGNOSTICS wanted = ROW_COUNT;
-  UPDATE delivery_copies SET state = 'removed', sealed_key = NULL
-  WHERE account_id = of_account AND (of_recipient IS NULL OR recipient = of_recipient) AND state IN ('waiting', 'received');
-  GET DIAGNOSTICS written = ROW_COUNT;
+  WITH chosen AS MATERIALIZED (
+    SELECT account_id, delivery_id, recipient FROM delivery_copies
+    WHERE account_id = of_account AND (of_recipient IS NULL OR recipient = of_recipient) AND state IN ('waiting', 'received')
+    LIMIT most
+  ), locked AS MATERIALIZED (
+    SELECT kept.account_id, kept.delivery_id, kept.recipient
+    FROM delivery_copies AS kept JOIN chosen USING (account_id, delivery_id, recipient)
+    WHERE kept.state IN ('waiting', 'received')
+    ORDER BY kept.account_id, kept.delivery_id, kept.recipient FOR NO KEY UPDATE OF kept
+  ), ended AS (
+    UPDATE delivery_copies AS kept SET state = 'removed', sealed_key = NULL FROM locked
+    WHERE kept.account_id = locked.account_id AND kept.delivery_id = locked.delivery_id AND kept.recipient = locked.recipient
+    RETURNING 1
+  )
+  SELECT (SELECT count(*) FROM locked), (SELECT count(*) FROM ended) INTO wanted, written;
   PERFORM require_written('delivery_copies', wanted, written);
+  RETURN written;
 END $$;
 
 -- Removes a recipient and the copies of its box. Commits that deliver hold the account's row, so this function waits for them
@@ -81,7 +91,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  PERFORM empty_boxes(of_account, of_name);
+  PERFORM empty_boxes_1(of_account, of_name, NULL);
   DELETE FROM recipients WHERE account_id = of_account AND name = of_name;
   GET DIAGNOSTICS written = ROW_COUNT;
   PERFORM require_written('recipients', 1, written);
@@ -99,7 +109,7 @@ BEGIN
     RETURN;
   END IF;
   IF outcome = 'changed' AND target = 'deleted' THEN
-    PERFORM empty_boxes(of_account, NULL);
+    PERFORM empty_boxes_1(of_account, NULL, NULL);
   END IF;
   RETURN NEXT;
 END $$;
