@@ -30,6 +30,7 @@ export class BoxWaits {
   readonly #observer: KeyObserver | undefined;
   readonly #waiters = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
+  #isAsking = false;
   #ended = false;
 
   constructor(poll: Poll, observer?: KeyObserver) {
@@ -107,17 +108,17 @@ export class BoxWaits {
     this.#timer = undefined;
   }
 
+  /** A query that has no answer yet is the only one: a database that hangs gets no more. */
   #plan(): void {
-    if (this.#timer !== undefined || this.#ended) return;
-    const timer = setTimeout(() => {
+    if (this.#timer !== undefined || this.#isAsking || this.#ended) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#isAsking = true;
       void this.#ask().finally(() => {
-        // Nobody waits any more, or another query has begun since.
-        if (this.#timer !== timer) return;
-        this.#timer = undefined;
+        this.#isAsking = false;
         if (this.#waiters.size > 0) this.#plan();
       });
     }, POLL_MS);
-    this.#timer = timer;
   }
 
   async #ask(): Promise<void> {

@@ -38,13 +38,14 @@ import type { KeyObserver, StageListener } from '../observer.ts';
 import type { EvidenceWatch } from '../suite/evidence-watch.ts';
 import type { SuitePool } from '../suite/pool.ts';
 import type { AllKeys, KeyWork, SuiteWork } from '../suite/work.ts';
-import { toError, unexpected } from '../threads/failures.ts';
+import { unexpected } from '../threads/failures.ts';
 import { NO_STREAMS, type PlainKeyGenerated, type Requester } from '../threads/messages.ts';
 import { InProgress, replay } from './idempotency.ts';
 import type { MeteredRequests } from './metered-requests.ts';
 import type { KeyQueue } from './queue.ts';
 import { namesIn, recipientsOf, type ToMake } from './recipients.ts';
 import { bodyTooLarge, tooLargeToStore, tooManyCopies } from './stored-size.ts';
+import { Withdrawals } from './withdrawals.ts';
 
 /** What the caller of `generate` adds to a request. */
 export interface GenerateOptions {
@@ -88,11 +89,11 @@ export class KeyRequests {
   readonly #parts: Parts;
   readonly #inProgress = new InProgress();
   #released = 0;
-  /** Requests whose keys were withheld, and whose kept answer is not removed yet, because the ledger refused that. */
-  readonly #withheld = new Set<string>();
+  readonly #withdrawals: Withdrawals;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#withdrawals = new Withdrawals(parts.queue);
   }
 
   /** Number of keys released so far. */
@@ -220,7 +221,7 @@ export class KeyRequests {
     const { idempotency } = call.request;
     if (!idempotency) throw new Error('a request without an Idempotency-Key was replayed');
     const replayed = replay(answer, idempotency, usage);
-    if (this.#withheld.has(retryName(call))) throw entropyUnavailable(FAILED_MEANWHILE);
+    if (this.#withdrawals.has(retryName(call))) throw entropyUnavailable(FAILED_MEANWHILE);
     return replayed;
   }
 
@@ -338,18 +339,14 @@ export class KeyRequests {
   async #withdraw({ requester, request }: Call, keyIds: readonly string[]): Promise<void> {
     const { idempotency, delivery } = request;
     if (!idempotency && !delivery) return;
-    const name = retryName({ requester, request });
-    if (idempotency) this.#withheld.add(name);
     const { accountId } = requester;
     const ids = keyIds.map(parseKeyId).filter((id) => id !== undefined);
-    const result = await this.#parts.queue.submit({
+    const name = idempotency ? retryName({ requester, request }) : null;
+    await this.#withdrawals.withdraw(name, {
       kind: 'withdraw',
       answer: idempotency && { accountId, key: idempotency.key, keyIds: ids },
       deliveries: delivery && { accountId, deliveryIds: delivery.ids },
     });
-    if (result.kind === 'failed') throw toError(result.failure);
-    if (result.kind !== 'withdrawn') throw unexpected(result);
-    this.#withheld.delete(name);
   }
 
   /** Latches the process, because the text of an answer is not of its keys. Returns the error of the request. */

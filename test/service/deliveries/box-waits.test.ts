@@ -106,6 +106,21 @@ describe('requests that wait for a copy', () => {
     assert.deepEqual(ended, ['paris']);
   });
 
+  it('send no second query either when all have gone meanwhile, and others come', async () => {
+    let answer: (found: readonly boolean[]) => void = () => {};
+    poll.mock.mockImplementationOnce(() => new Promise((resolve) => (answer = resolve)));
+    wait('first', box(), 2_000);
+    await pass(3);
+    assert.deepEqual(ended, ['first']);
+    wait('second');
+    await pass(5);
+    assert.equal(poll.mock.callCount(), 1);
+    answer([false]);
+    await setImmediate();
+    await pass(1);
+    assert.equal(poll.mock.callCount(), 2);
+  });
+
   it('end all when the server shuts down, and none waits from then on', async () => {
     wait('paris');
     wait('lyon', box('acct', 'lyon'));
