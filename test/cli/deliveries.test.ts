@@ -62,6 +62,48 @@ describe('phm deliveries', () => {
     return ids;
   }
 
+  it('begin with phm generate, under a new ID or a given one', async () => {
+    const to = SITES.flatMap((site) => ['--recipient', site]);
+    const own = randomUUID();
+    const context = Buffer.alloc(32, 7).toString('base64');
+    const more = ['--deliver-for', '2h', '--deliver-context', context];
+    for (const options of [[], [own, ...more]]) {
+      const made = await phm('account', 'generate', ...to, '--deliver', ...options);
+      assert.equal(made.code, 0, made.stderr);
+      const { delivery, sealed_keys: copies } = JSON.parse(made.stdout);
+      assert.equal(copies.length, 2);
+      assert.ok(made.stderr.includes(`Delivery: ${delivery.id}, for paris, lyon, until 20`));
+      const ids = [delivery.id];
+      for (const site of SITES) {
+        const fetched = await phm(site, 'deliveries', 'fetch', ...ids, '--recipient', site);
+        const { header: text } = JSON.parse(fetched.stdout).sealed_key;
+        const header = JSON.parse(Buffer.from(text, 'base64url').toString());
+        assert.deepEqual(header.delivery, { id: ids[0], context: options[0] ? context : null });
+        await phm(site, 'deliveries', 'remove', ...ids, '--recipient', site);
+      }
+      if (options[0]) assert.equal(delivery.id, own);
+    }
+  });
+
+  it('are refused by phm generate where they cannot be', async () => {
+    const cases: [string[], RegExp][] = [
+      [['--deliver'], /--deliver needs --recipient/],
+      [['--seal-to', place('paris.recipient'), '--deliver'], /only registered recipients/],
+      [['--recipient', 'paris', '--deliver', 'ABC'], /a UUID in lower case/],
+      [['--recipient', 'paris', '--deliver-for', '1h'], /--deliver-for needs --deliver/],
+      [['--recipient', 'paris', '--deliver-context', 'x'], /--deliver-context needs --deliver/],
+      [
+        ['--recipient', 'paris', '--deliver', '--count', '2', '--output-dir', 'x'],
+        /for one key: leave --count out/,
+      ],
+    ];
+    for (const [options, message] of cases) {
+      const { code, stderr } = await phm('account', 'generate', ...options);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, message);
+    }
+  });
+
   it('fetch, open and remove what waits for a site', async () => {
     const ids = await deliver(3);
     const listed = await phm('paris', 'deliveries', 'list', '--recipient', 'paris', '--json');

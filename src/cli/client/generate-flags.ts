@@ -1,6 +1,7 @@
 /** The options of `phm generate`: which go together, and the request that they make. */
 import { CommandError } from '#platform/commands';
 import type { GenerateRequest } from '../../../sdk/src/index.ts';
+import { parseDeliveryId } from '../../keys/index.ts';
 import type { ConnectionFlags } from './connection.ts';
 import type { KeyFormat } from './key-formats.ts';
 import type { Labels } from './labels.ts';
@@ -24,6 +25,11 @@ export interface GenerateFlags extends ConnectionFlags {
   readonly expiresAt?: number;
   readonly sealTo?: readonly string[];
   readonly recipient?: readonly string[];
+  /** An ID, or true for a new one. */
+  readonly deliver?: string | true;
+  /** In milliseconds. */
+  readonly deliverFor?: number;
+  readonly deliverContext?: string;
   readonly output?: string;
   readonly count?: number;
   readonly outputDir?: string;
@@ -40,6 +46,7 @@ function isSealed({ sealTo, recipient }: GenerateFlags): boolean {
 export function assertConsistent(flags: GenerateFlags): void {
   const problem =
     (isSealed(flags) ? sealingProblem(flags) : null) ??
+    deliveryProblem(flags) ??
     contentProblem(flags) ??
     placeProblem(flags);
   if (problem !== null) throw new CommandError(problem, 2);
@@ -53,6 +60,22 @@ function sealingProblem(flags: GenerateFlags): string | null {
   }
   if (include?.includes('hash_proof')) {
     return '--include hash_proof does not go with a sealed key, because the proof is inside it';
+  }
+  return null;
+}
+
+function deliveryProblem(flags: GenerateFlags): string | null {
+  const { deliver, deliverFor, deliverContext, recipient, sealTo, count } = flags;
+  if (deliver === undefined) {
+    if (deliverFor !== undefined) return '--deliver-for needs --deliver';
+    return deliverContext === undefined ? null : '--deliver-context needs --deliver';
+  }
+  if (recipient === undefined || sealTo !== undefined) {
+    return '--deliver needs --recipient, and not --seal-to: only registered recipients have a box';
+  }
+  if (count !== undefined) return '--deliver is for one key: leave --count out';
+  if (deliver !== true && parseDeliveryId(deliver) === undefined) {
+    return '--deliver needs a UUID in lower case, or nothing for a new one';
   }
   return null;
 }

@@ -1,16 +1,16 @@
 /** One sealed key of `phm generate`. */
 import { jsonLine } from '#platform/commands';
-import type { GeneratedSealedKey, GeneratedSealedKeys } from '../../../sdk/src/index.ts';
+import type { DeliveredKey, GeneratedSealedKey } from '../../../sdk/src/index.ts';
 import { type CliContext, requireReader } from '../context.ts';
 import type { Connection } from './connection.ts';
 import type { GenerateFlags } from './generate-flags.ts';
 import { claimFiles, deliver, LOST } from './generate-one.ts';
 import { saveReceipt } from './receipt-file.ts';
-import { checkAnswer, type SealTargets, toSealedRequest } from './seal-to.ts';
+import { checkAnswer, deliveryOf, type SealTargets, toSealedRequest } from './seal-to.ts';
 import { testsOf, writeEnds } from './terminal.ts';
 
 type Answer = Omit<GeneratedSealedKey, 'sealed_key'> &
-  Partial<Pick<GeneratedSealedKey, 'sealed_key'> & Pick<GeneratedSealedKeys, 'sealed_keys'>>;
+  Partial<Pick<GeneratedSealedKey, 'sealed_key'> & Pick<DeliveredKey, 'sealed_keys' | 'delivery'>>;
 
 export async function generateSealed(
   context: CliContext,
@@ -20,7 +20,8 @@ export async function generateSealed(
 ): Promise<void> {
   if (flags.output === undefined) requireReader(context);
   const { file, receiptFile } = claimFiles(flags);
-  const body = toSealedRequest(flags, targets, receiptFile ? ['receipt'] : []);
+  const order = toSealedRequest(flags, targets, receiptFile ? ['receipt'] : []);
+  const body = { ...order, ...deliveryOf(flags) };
   try {
     // The client sends an Idempotency-Key, so a lost answer is asked for again and is the same.
     const answer: Answer = await connection.ask(
@@ -36,6 +37,10 @@ export async function generateSealed(
       );
       if (flags.validate) context.err(`Tests: ${testsOf(answer)}\n`);
       writeEnds(context, answer);
+    }
+    if (answer.delivery) {
+      const { id, until } = answer.delivery;
+      context.err(`Delivery: ${id}, for ${flags.recipient?.join(', ')}, until ${until}\n`);
     }
     if (receiptFile) await saveReceipt(context, connection, answer, receiptFile);
   } catch (error) {

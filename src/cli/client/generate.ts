@@ -29,6 +29,9 @@ With --seal-to or --recipient the key is sealed: only the recipient's private ke
 writes the answer of the service as JSON, which has no key in plaintext. Several recipients, at most eight, get the same
 key: give each of them that file.
 
+With --deliver, the service keeps the sealed copies, too, and each registered recipient fetches its own: "phm deliveries". Without
+an ID, the delivery gets a new one.
+
 With --label, "phm keys list" finds the record of the key later. Labels are stored and shown: put no secret in them.
 From the time of --expires-in or --expires-at on, "phm validate" calls the key invalid.
 
@@ -44,6 +47,7 @@ Examples:
   phm generate --output data.key --receipt data.receipt
   phm generate --seal-to backup.recipient --output data.sealed
   phm generate --seal-to east.recipient --seal-to west.recipient --include receipt --output link.sealed
+  phm generate --recipient paris --recipient lyon --deliver --deliver-for 1h --output link.sealed
   phm generate --label env=prod --label owner=billing --expires-in 30d --output data.key
   phm generate --count 1000 --output-dir devices
   export "$(phm generate --format env --env-name DATA_KEY)"
@@ -54,6 +58,7 @@ type GivenFlags = Omit<GenerateFlags, 'level' | 'isFormatGiven'> & { readonly le
 export function addGenerateCommand(program: Command, context: CliContext): void {
   const command = program.command('generate').description('get new keys from a running service');
   addKeyOptions(command);
+  addDeliveryOptions(command);
   addEndOptions(command);
   addOutputOptions(command);
   addConnectionOptions(command, HELP).action((flags: GivenFlags) => {
@@ -97,6 +102,24 @@ function addKeyOptions(command: Command): void {
         '--recipient <name>',
         'seal the key to a recipient that is registered at the service; repeat it for several',
       ).argParser(collect),
+    );
+}
+
+function addDeliveryOptions(command: Command): void {
+  command
+    .option(
+      '--deliver [id]',
+      'keep the sealed copies for the recipients of --recipient, under this UUID or a new one',
+    )
+    .addOption(
+      new Option(
+        '--deliver-for <time>',
+        "keep the copies for a time such as 30m, 1h or 7d; default: the service's, 1h",
+      ).argParser(parseDuration('--deliver-for')),
+    )
+    .option(
+      '--deliver-context <base64>',
+      '32 bytes that each copy states, such as a digest of what the key is for',
     );
 }
 

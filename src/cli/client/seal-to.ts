@@ -1,4 +1,5 @@
 /** The recipients of `phm generate --seal-to` and `--recipient`, and the check of what the service sealed to them. */
+import { randomUUID } from 'node:crypto';
 import { CommandError } from '#platform/commands';
 import {
   headerRecipients,
@@ -9,10 +10,12 @@ import {
 } from '#sealing';
 import { FormatError, MAX_RECIPIENTS } from '#tlog';
 import {
+  type GenerateDeliveredRequest,
   type GenerateSealedKeysRequest,
   type GenerateSealedRequest,
   sealTo,
 } from '../../../sdk/src/index.ts';
+import { formatDuration } from '../parse-duration.ts';
 import { type GenerateFlags, toRequest } from './generate-flags.ts';
 import { readRecipient, thumbprintText } from './recipient-file.ts';
 
@@ -58,6 +61,18 @@ export function toSealedRequest(
   return { ...order, seal_to: [first, ...others].map(({ field }) => field) };
 }
 
+/** Returns what the request for one key says of its delivery: nothing without one. */
+export function deliveryOf({
+  deliver,
+  deliverFor,
+  deliverContext: context,
+}: GenerateFlags): Partial<Pick<GenerateDeliveredRequest, 'deliver'>> {
+  if (deliver === undefined) return {};
+  const id = deliver === true ? randomUUID() : deliver;
+  const time = deliverFor === undefined ? {} : { for: formatDuration(deliverFor) };
+  return { deliver: { id, ...(context !== undefined && { context }), ...time } };
+}
+
 /** An answer with the sealed key for one recipient, or those for several. */
 interface SealedAnswer {
   readonly key_id: string;
@@ -70,7 +85,8 @@ interface SealedAnswer {
  * another key, or sealed to another recipient. Only the receipt shows who sealed it.
  */
 export function checkAnswer(answer: SealedAnswer, targets: SealTargets): readonly string[] {
-  const copies = targets.length === 1 ? [answer.sealed_key] : (answer.sealed_keys ?? []);
+  // A delivery has a list, also for one recipient.
+  const copies = answer.sealed_keys ?? [answer.sealed_key];
   const headers = copies.map(headerOf);
   if (headers.length !== targets.length) {
     throw new CommandError(
