@@ -1214,6 +1214,8 @@ export interface components {
             sealed_to: string | null;
             /** @description thumbprints of all recipients, in the order of the request; empty for a key that was returned in plaintext */
             recipients: string[];
+            /** @description null for a key without a delivery */
+            delivery_id: string | null;
             /** @description names and values: at most 16. Names: 1 to 32 characters of a-z, 0-9, "_", "." and "-", the first a letter or digit. Values: at most 64 characters without characters that control lines or the direction of text. They are stored and shown: put no secret in them */
             labels: {
                 [key: string]: string;

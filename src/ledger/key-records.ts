@@ -67,6 +67,8 @@ export interface KeyRecord extends KeyEnd, Pick<RecordedRow, (typeof SHOWN)[numb
   readonly evidence: Omit<RecordedEvidence, 'pValues'> | null;
   /** Thumbprints of the recipients, 32 bytes each, in the order of the request; none for a key that was returned in plaintext. */
   readonly recipients: readonly Uint8Array[];
+  /** The ID of the delivery whose copies hold the key, 16 bytes; null without one. */
+  readonly deliveryId: Uint8Array | null;
   /** True if the row has what a receipt needs. */
   readonly hasReceipt: boolean;
 }
@@ -231,6 +233,7 @@ export function toKeyRecord(row: Row): KeyRecord {
     strengthBits: row['receipt.strengthBits'] as number | null,
     evidence: toVerdict(row),
     recipients: toRecipients(row),
+    deliveryId: row['sealed.deliveryId'] as Uint8Array | null,
     hasReceipt: Boolean(row.hasReceipt),
     ...toKeyEnd(row),
   };

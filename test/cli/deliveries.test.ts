@@ -70,7 +70,9 @@ describe('phm deliveries', () => {
     for (const options of [[], [own, ...more]]) {
       const made = await phm('account', 'generate', ...to, '--deliver', ...options);
       assert.equal(made.code, 0, made.stderr);
-      const { delivery, sealed_keys: copies } = JSON.parse(made.stdout);
+      const { key_id, delivery, sealed_keys: copies } = JSON.parse(made.stdout);
+      const shown = await phm('account', 'keys', 'show', key_id);
+      assert.match(shown.stdout, new RegExp(`^delivery +${delivery.id}$`, 'm'));
       assert.equal(copies.length, 2);
       assert.ok(made.stderr.includes(`Delivery: ${delivery.id}, for paris, lyon, until 20`));
       const ids = [delivery.id];

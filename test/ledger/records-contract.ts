@@ -177,6 +177,7 @@ export function recordsContract(
         source: 'os',
         evidence: null,
         recipients: [],
+        deliveryId: null,
         labels: LABELS,
         expiresMs: NOW + DAY_MS,
         revocation: null,
@@ -187,7 +188,13 @@ export function recordsContract(
       const ofTested: KeyRecord = {
         ...ofPlain,
         ...{ keyId: tested.keyId, createdMs: tested.createdMs, securityLevel: 256 },
-        ...{ modulation: 'none', source: 'jitter', recipients: [sealed.recipient], evidence },
+        ...{
+          modulation: 'none',
+          source: 'jitter',
+          recipients: [sealed.recipient],
+          deliveryId: null,
+          evidence,
+        },
         ...{ labels: null, expiresMs: null },
       };
       assert.deepEqual(plain(await store.findKeyRecord(id, tested.keyId)), plain(ofTested));

@@ -20,6 +20,7 @@ const RECORD: KeyInfo = {
   evidence: null,
   recipients: [],
   sealed_to: null,
+  delivery_id: null,
   labels: { env: 'prod' },
   expires_at: null,
   revoked_at: null,

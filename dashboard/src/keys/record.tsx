@@ -155,6 +155,11 @@ function Facts({ info }: { info: KeyInfo }) {
         <Fact name="Delivered">
           <Recipients thumbprints={info.recipients} />
         </Fact>
+        {info.delivery_id && (
+          <Fact name="Delivery">
+            <code>{info.delivery_id}</code>
+          </Fact>
+        )}
       </dl>
       <p class="note">The service does not store the key itself.</p>
     </section>

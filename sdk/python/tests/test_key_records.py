@@ -32,6 +32,7 @@ RECORD: dict[str, Any] = {
     "evidence": {"verdict": "PASS", "tests_passed": 15, "total_tests": 15, "gate_p_value": 1},
     "sealed_to": None,
     "recipients": [],
+    "delivery_id": None,
     "labels": {"env": "prod"},
     "expires_at": TIMESTAMP,
     "revoked_at": None,

@@ -22,6 +22,7 @@ export function writeKey(context: CliContext, key: KeyInfo, asJson: boolean): vo
     ],
     ['API key', key.api_key_id],
     ['sealed to', recipientsOf(key).join(', ') || 'no one: returned in plaintext'],
+    ['delivery', key.delivery_id ?? 'none'],
     ['labels', labelsText(key.labels) || 'none'],
     ['expires', key.expires_at ?? 'never'],
     ['revoked', key.revoked_at ? `${key.revoked_at}: ${key.revocation_reason}` : 'no'],

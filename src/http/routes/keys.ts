@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import {
+  formatDeliveryId,
   formatKeyId,
   isLabelName,
   isLabelValue,
@@ -120,6 +121,7 @@ const EXAMPLE_RECORD = {
   evidence: { verdict: 'PASS', tests_passed: 15, total_tests: 15, gate_p_value: 0.331 },
   sealed_to: null,
   recipients: [],
+  delivery_id: null,
   labels: { env: 'prod' },
   expires_at: '2027-01-31T12:00:00.000+00:00',
   revoked_at: null,
@@ -364,6 +366,7 @@ function toKeyInfo(record: KeyRecord, nowMs: number, { basePath }: RouteContext)
     },
     sealed_to: recipients[0] ?? null,
     recipients,
+    delivery_id: record.deliveryId && formatDeliveryId(record.deliveryId),
     labels: labels === null ? {} : JSON.parse(labels),
     expires_at: expiresMs === null ? null : formatTimestamp(expiresMs),
     revoked_at: revocation && formatTimestamp(revocation.revokedMs),

@@ -66,6 +66,10 @@ const KeyInfo = Type.Object(
       description:
         'thumbprints of all recipients, in the order of the request; empty for a key that was returned in plaintext',
     }),
+    delivery_id: orNull(
+      Type.String({ description: 'ID of the delivery that keeps the sealed copies' }),
+      'null for a key without a delivery',
+    ),
     labels: Labels,
     expires_at: orNull(Timestamp, 'null: never'),
     revoked_at: orNull(Timestamp, 'null: not revoked'),

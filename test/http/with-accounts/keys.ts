@@ -155,6 +155,7 @@ describe('a key record', () => {
         },
         sealed_to: null,
         recipients: [],
+        delivery_id: null,
         labels: made.labels,
         expires_at: made.expires_at,
         revoked_at: null,

@@ -420,6 +420,8 @@ class KeyInfo:
     """The recipient, or the first of several."""
     recipients: tuple[str, ...]
     """All recipients."""
+    delivery_id: str | None
+    """The delivery that keeps the sealed copies."""
     labels: Mapping[str, str] = field(hash=False)
     expires_at: datetime | None
     revoked_at: datetime | None
