@@ -36,6 +36,9 @@ const BUILT = [
   'packages/sp800-22/build',
 ];
 
+/** What differs from the release keeps the server from starting. */
+const MANIFEST = 'build/manifest.sha256';
+
 const DOCKERFILE = 'deploy/docker/Dockerfile';
 
 function filesBelow(tree: Tree, folder: string): string[] {
@@ -67,7 +70,9 @@ export function serviceArchive(tree: Tree, version: string): Artefact {
   const name = `phm-key-service-${version}`;
   const files = tree.files.filter((file) => !NOT_SHIPPED.test(file));
   const built = BUILT.flatMap((folder) => filesBelow(tree, folder));
-  return archive(tree, `${name}.tar.gz`, entries(tree, [...files, ...built], `${name}/`));
+  tree.run('node', ['scripts/write-manifest.ts']);
+  const all = [...files, ...built, MANIFEST];
+  return archive(tree, `${name}.tar.gz`, entries(tree, all, `${name}/`));
 }
 
 /** What `docker build -f deploy/docker/Dockerfile` reads, with the files at the root, as Docker takes an archive. */

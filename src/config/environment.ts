@@ -168,6 +168,14 @@ export const ENVIRONMENT = {
     meaning:
       '`auto` is `pretty` if stderr is a terminal, otherwise `json` ([Logs](monitoring.md#logs))',
   },
+  PHM_INTEGRITY: {
+    section: 'metrics and logs',
+    default: 'refuse',
+    choices: ['refuse', 'report'],
+    help: 'report: start although files of the release have changed',
+    meaning:
+      'What a server does whose [files differ from the release](operations.md#files-of-the-release): `refuse` to start, or `report` them in the log',
+  },
 } as const satisfies Record<string, Setting>;
 
 /** Variables of the client commands: `generate`, `validate` and `metrics`. */

@@ -105,6 +105,8 @@ export interface Config extends EnabledSources {
   readonly logLevel: ChoiceOf<'PHM_LOG_LEVEL'>;
   /** `auto` is `pretty` if stderr is a terminal, otherwise `json`. */
   readonly logFormat: ChoiceOf<'PHM_LOG_FORMAT'>;
+  /** What to do if files differ from the release. */
+  readonly integrity: ChoiceOf<'PHM_INTEGRITY'>;
 }
 
 /** Facts of the machine and the stages that no variable sets. */
@@ -193,6 +195,7 @@ export function readConfig(
     metrics: readMetrics(reader),
     logLevel: reader.choice('PHM_LOG_LEVEL'),
     logFormat: reader.choice('PHM_LOG_FORMAT'),
+    integrity: reader.choice('PHM_INTEGRITY'),
   };
   problems.push(...misnamedVariables(env));
   const warnings = [...unknownVariables(env), ...emptyDirectory(env)];

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { treeDigest } from '#platform/files';
+import { fileDigests, treeDigest } from '#platform/files';
 import packageFile from '../../package.json' with { type: 'json' };
 
 export const PROJECT_VERSION: string = packageFile.version;
@@ -37,5 +37,5 @@ function digestOfFiles(): string {
   const packages = readdirSync(join(ROOT, 'packages'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => `packages/${entry.name}/src`);
-  return treeDigest(ROOT, ['src', ...packages], ['package.json']);
+  return treeDigest(fileDigests(ROOT, ['src', ...packages], ['package.json']));
 }

@@ -6,6 +6,7 @@ import { isSourceName } from '../entropy/index.ts';
 import { loadTls, type TlsOptions } from '../http/tls.ts';
 import { StartingService } from '../service/index.ts';
 import { openMetrics, type ServiceMetrics } from '../telemetry/index.ts';
+import { requireFiles } from './files-check.ts';
 import { openLog, type ServerLog } from './log.ts';
 
 /** Output of `npm run build` for dashboard/. */
@@ -42,9 +43,10 @@ export interface ServerParts extends ServerLog {
   readonly starting: StartingService;
 }
 
-/** Opens the parts. Throws `SetupError` if the certificate is unusable. */
+/** Opens the parts. Throws `SetupError` if files differ from the release, or the certificate is unusable. */
 export async function openParts(config: Config, options: ServeOptions): Promise<ServerParts> {
   const serverLog = openLog(config, options);
+  requireFiles(config.integrity, serverLog.logger);
   const demoPolicy = demoKeysPolicy(config.demoKeys, {
     loopbackListener: isLoopback(config.host),
     embeddedDatabase: config.databaseUrl === null,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { treeDigest } from '../../platform/src/files/index.ts';
+import { fileDigests, treeDigest } from '../../platform/src/files/index.ts';
 import type { Software } from './report/trace.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -38,9 +38,7 @@ interface PackageFile {
  * digest of the parts' files, which are in `packages`.
  */
 export function labSoftware(version: string, packages: string = PACKAGES): Software {
-  const digest = treeDigest(
-    packages,
-    PARTS.map((part) => `${part}/src`),
-  );
+  const folders = PARTS.map((part) => `${part}/src`);
+  const digest = treeDigest(fileDigests(packages, folders));
   return { program: `${NAME} ${version}`, build: `${NAME}/${version}+${digest}` };
 }

@@ -3,14 +3,22 @@
 import type { Command } from 'commander';
 import { CommandError, writeJson } from '#platform/commands';
 import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
+import { checkIntegrity, describeChanges } from '../../process/integrity.ts';
 import type { CliContext } from '../context.ts';
 import { readText } from '../read-bounded.ts';
 import { runCavpFile } from './cavp.ts';
+
+interface Test {
+  readonly name: string;
+  readonly result: 'pass' | 'FAIL' | 'skip';
+}
 
 interface Report {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Every built-in test. */
+  readonly tests?: readonly Test[];
   /** Every built-in test, or the failed vectors of a file. */
   readonly lines: readonly string[];
 }
@@ -18,31 +26,51 @@ interface Report {
 export function addSelfTestCommand(program: Command, context: CliContext): void {
   program
     .command('selftest')
-    .description('run the known-answer tests of DRBG, modulation, proofs and statistical suite')
+    .description(
+      'run the known-answer tests of DRBG, modulation, proofs and statistical suite, and compare the files with the release',
+    )
     .option(
       '--cavp <file>',
       'run the CTR_DRBG AES-256 vectors of a NIST response file (.rsp) instead',
     )
-    .option('--json', 'write the counts as JSON')
+    .option('--json', 'write the counts and each test as JSON')
     .action((options) => selfTest(context, options));
 }
 
 function selfTest(context: CliContext, options: { cavp?: string; json?: boolean }): void {
   const report = options.cavp === undefined ? builtIn() : cavp(options.cavp);
-  const { passed, failed, skipped, lines } = report;
-  if (options.json) writeJson(context, { passed, failed, skipped });
+  const { passed, failed, skipped, tests, lines } = report;
+  if (options.json) writeJson(context, { passed, failed, skipped, ...(tests && { tests }) });
   else {
     for (const line of lines) context.out(`${line}\n`);
     context.out(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   }
-  if (failed > 0) throw new CommandError(`${failed} known-answer tests failed`, 1);
+  if (failed > 0) throw new CommandError(`${failed} tests failed`, 1);
 }
 
 function builtIn(): Report {
-  const results = [...runSelfTests(), suiteSelfTest()];
-  const failed = results.filter((result) => !result.passed).length;
-  const lines = results.map(({ name, passed }) => `${passed ? 'pass' : 'FAIL'}  ${name}`);
-  return { passed: results.length - failed, failed, skipped: 0, lines };
+  const known = [...runSelfTests(), suiteSelfTest()];
+  const answers = known.map(
+    ({ name, passed }): Test => ({ name, result: passed ? 'pass' : 'FAIL' }),
+  );
+  const tests = [...answers, ...filesTest()];
+  const count = (result: Test['result']): number =>
+    tests.filter((one) => one.result === result).length;
+  const lines = tests.map(({ name, result }) => `${result}  ${name}`);
+  return { passed: count('pass'), failed: count('FAIL'), skipped: count('skip'), tests, lines };
+}
+
+/** The files of the program, as a server compares them at its start. */
+function filesTest(): Test[] {
+  const found = checkIntegrity();
+  switch (found.kind) {
+    case 'unchecked':
+      return [{ name: 'files: a clone has no manifest to compare them with', result: 'skip' }];
+    case 'intact':
+      return [{ name: `files: ${found.files}, as in the release`, result: 'pass' }];
+    case 'changed':
+      return describeChanges(found).map((change) => ({ name: `files: ${change}`, result: 'FAIL' }));
+  }
 }
 
 /** NIST's files have 3 MB at most. */

@@ -46,7 +46,7 @@ const CONTENT: Readonly<Record<string, RegExp>> = {
   [`sp800-90b-${V}.tgz`]: CODE,
   [`tlog-${V}.tgz`]: CODE,
   [`${SERVICE}.tar.gz`]:
-    /^[^/]+\/(?:build\/(?:dashboard|docs|kernels|testbench)|packages\/sp800-22\/build)\/[\w/.-]+\.(?:html|js|css|svg|png|json|yaml|txt|woff2|wasm|br|gz|map|ico)$/,
+    /^[^/]+\/(?:build\/manifest\.sha256|(?:build\/(?:dashboard|docs|kernels|testbench)|packages\/sp800-22\/build)\/[\w/.-]+\.(?:html|js|css|svg|png|json|yaml|txt|woff2|wasm|br|gz|map|ico))$/,
   [`${SERVICE}-image-context.tar.gz`]: /^$/,
   [`phm_client-${V}.tar.gz`]:
     /^[^/]+\/(?:LICENSE|README\.md|pyproject\.toml|PKG-INFO|\.gitignore|src\/phm_client\/[\w/]+\.(?:py|typed))$/,
@@ -211,6 +211,31 @@ describe('a release', { skip: noRelease }, () => {
         await assertServes(service.address);
         const version = await runIn(folder, join(installed, 'bin/phm'), ['--version']);
         assert.equal(version.trim(), V);
+        const selftest = await runIn(folder, join(installed, 'bin/phm'), ['selftest']);
+        assert.match(selftest, /^pass {2}files: \d{4,}, as in the release$/m);
+      });
+
+      it('has a service that names each changed file and does not start with it', async () => {
+        const installed = join(folder, 'unpacked', `${SERVICE}.tar.gz`, SERVICE);
+        const paths = ['src/keys/generate.ts', 'build/kernels/modulation.wasm', 'bin/phm'];
+        for (const path of paths) {
+          const file = join(installed, path);
+          const bytes = readFileSync(file);
+          // A comment and a trailing section change nothing but the bytes.
+          const end = path.endsWith('.wasm') ? Buffer.of(0, 2, 1, 97) : Buffer.from('\n');
+          writeFileSync(file, Buffer.concat([bytes, end]));
+          try {
+            await assert.rejects(start(installed, 'changed-data'), (error: Error) => {
+              assert.ok(error.message.includes(`files differ from the release: changed: ${path}`));
+              assert.match(error.message, /PHM_INTEGRITY=report starts a server with them/);
+              return true;
+            });
+            const selftest = runIn(folder, join(installed, 'bin/phm'), ['selftest']);
+            await assert.rejects(selftest, new RegExp(`FAIL {2}files: changed: ${path}`));
+          } finally {
+            writeFileSync(file, bytes);
+          }
+        }
       });
 
       it('has packages that run in a project of their own', async (t) => {

@@ -27,4 +27,10 @@ export {
   readTextStream,
   TextError,
 } from './text-file.ts';
-export { treeDigest } from './tree-digest.ts';
+export {
+  type FileDigests,
+  fileDigests,
+  formatDigests,
+  parseDigests,
+  treeDigest,
+} from './tree-digest.ts';
