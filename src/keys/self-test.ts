@@ -7,14 +7,15 @@ import { wipe } from '../bytes.ts';
 import { drbgSelfTest } from '../drbg/index.ts';
 import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
+import { algorithmSelfTest } from './algorithm-self-test.ts';
 import { runEvidenceSuite } from './evidence-suite.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 
-/** Runs the known-answer tests of DRBG, modulation and proof. Throws `KernelsError` if the kernels are not built. */
+/** Runs the known-answer tests of algorithms, DRBG, modulation and proof. Throws `KernelsError` if the kernels are not built. */
 export function runSelfTests(): SelfTestResult[] {
-  return [...drbgSelfTest(), ...modulationSelfTest(), ...proofSelfTest()];
+  return [...algorithmSelfTest(), ...drbgSelfTest(), ...modulationSelfTest(), ...proofSelfTest()];
 }
 
 /** Throws if a known-answer test fails or cannot run, so that nothing is generated. */

@@ -26,7 +26,7 @@ const FOLDERS = [
   ...['build/dashboard', 'build/docs', 'build/kernels', 'build/testbench'],
 ];
 
-export type Integrity =
+type Integrity =
   /** There is no manifest. */
   | { readonly kind: 'unchecked' }
   | { readonly kind: 'intact'; readonly files: number }

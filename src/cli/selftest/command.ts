@@ -11,7 +11,13 @@ import { runCavpFile } from './cavp.ts';
 interface Test {
   readonly name: string;
   readonly result: 'pass' | 'FAIL' | 'skip';
+  /** True for an algorithm that NIST has approved; null for what is no cryptographic algorithm. */
+  readonly approved: boolean | null;
 }
+
+/** Beginnings of names. Proofs are HMAC-SHA-256. */
+const APPROVED = /^(?:CTR_DRBG|SHA|HMAC|HKDF|AES|Ed25519|ML-KEM|ML-DSA|proof)/;
+const NOT_APPROVED = /^(?:modulation|X25519)/;
 
 interface Report {
   readonly passed: number;
@@ -27,7 +33,7 @@ export function addSelfTestCommand(program: Command, context: CliContext): void 
   program
     .command('selftest')
     .description(
-      'run the known-answer tests of DRBG, modulation, proofs and statistical suite, and compare the files with the release',
+      'run the known-answer tests of algorithms, DRBG, modulation, proofs and statistical suite, and compare the files with the release',
     )
     .option(
       '--cavp <file>',
@@ -51,7 +57,11 @@ function selfTest(context: CliContext, options: { cavp?: string; json?: boolean 
 function builtIn(): Report {
   const known = [...runSelfTests(), suiteSelfTest()];
   const answers = known.map(
-    ({ name, passed }): Test => ({ name, result: passed ? 'pass' : 'FAIL' }),
+    ({ name, passed }): Test => ({
+      name,
+      result: passed ? 'pass' : 'FAIL',
+      approved: APPROVED.test(name) || (NOT_APPROVED.test(name) ? false : null),
+    }),
   );
   const tests = [...answers, ...filesTest()];
   const count = (result: Test['result']): number =>
@@ -65,12 +75,16 @@ function filesTest(): Test[] {
   const found = checkIntegrity();
   switch (found.kind) {
     case 'unchecked':
-      return [{ name: 'files: a clone has no manifest to compare them with', result: 'skip' }];
+      return [filesResult('a clone has no manifest to compare them with', 'skip')];
     case 'intact':
-      return [{ name: `files: ${found.files}, as in the release`, result: 'pass' }];
+      return [filesResult(`${found.files}, as in the release`, 'pass')];
     case 'changed':
-      return describeChanges(found).map((change) => ({ name: `files: ${change}`, result: 'FAIL' }));
+      return describeChanges(found).map((change) => filesResult(change, 'FAIL'));
   }
+}
+
+function filesResult(text: string, result: Test['result']): Test {
+  return { name: `files: ${text}`, result, approved: null };
 }
 
 /** NIST's files have 3 MB at most. */

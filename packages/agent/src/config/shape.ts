@@ -44,7 +44,7 @@ export interface Place {
   readonly port: number;
 }
 
-export const INTERFACES = ['etsi-014', 'skip'] as const;
+const INTERFACES = ['etsi-014', 'skip'] as const;
 
 export interface ListenerShape extends Place {
   readonly interface: (typeof INTERFACES)[number];

@@ -15,7 +15,7 @@ import {
 } from '../../src/source/key-boxes.ts';
 
 /** How often each fault happens, from 0 to 1. */
-export interface Faults {
+interface Faults {
   /** The call does nothing and fails. */
   refuse: number;
   /** The call does everything, and its answer is lost. */
