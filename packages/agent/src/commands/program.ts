@@ -60,7 +60,9 @@ async function check(file: string, { env }: AgentProcess, { out }: Output): Prom
   for (const { master, slaves } of routes) {
     out(`keys of ${master.name} for ${slaves.map(({ name }) => name).join(', ')}`);
   }
-  for (const { host, port } of listeners) out(`listens on ${host} port ${port}`);
+  for (const { interface: spoken, host, port } of listeners) {
+    out(`${spoken}: listens on ${host} port ${port}`);
+  }
 }
 
 async function run(file: string, { env, err, boxesOf }: AgentProcess): Promise<void> {

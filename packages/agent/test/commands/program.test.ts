@@ -46,8 +46,10 @@ describe('phm-agent', () => {
       'keys of b1 for a1',
       'keys of a1 for b1, b2',
       'keys of a1 for a1',
-      'listens on 127.0.0.1 port 0',
-      'listens on 127.0.0.1 port 0',
+      'etsi-014: listens on 127.0.0.1 port 0',
+      'etsi-014: listens on 127.0.0.1 port 0',
+      'skip: listens on 127.0.0.1 port 0',
+      'skip: listens on 127.0.0.1 port 0',
     ]);
   });
 
