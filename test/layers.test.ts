@@ -109,7 +109,13 @@ const BEYOND_PACKAGES: Record<string, readonly string[]> = {
     'sp800-90b/src/index.ts',
   ],
   platform: ['commander'],
-  'ais-20-31': ['sp800-22/src/arguments.ts'],
+  'ais-20-31': [
+    'sp800-22/src/arguments.ts',
+    'sp800-90b/src/estimators/_estimate.ts',
+    'sp800-90b/src/estimators/_prediction.ts',
+    'sp800-90b/src/estimators/lz78y.ts',
+    'sp800-90b/src/estimators/multi-mmc.ts',
+  ],
   'sp800-90b': ['sp800-22/src/arguments.ts', 'sp800-22/src/elementary.ts'],
   sealing: ['tlog/src/index.ts', 'hpke'],
 };

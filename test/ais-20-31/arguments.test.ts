@@ -27,6 +27,11 @@ const TABLE: Readonly<Record<string, Callee>> = {
     args: [BITS, {}],
     takes: [nothing, options({ bits: nothing, offsetBits: integer(0, 500_000) })],
   },
+  suiteIrn: {
+    call: ais.suiteIrn,
+    args: [BITS, {}],
+    takes: [nothing, options({ bits: nothing, offsetBits: integer(0, 500_000) })],
+  },
 };
 
 testWrongArguments(ais, TABLE);

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { unpackBits } from '#sp800-22';
-import { evaluate, type ProcedureRun } from '../../packages/ais-20-31/src/result.ts';
+import {
+  evaluate,
+  evaluateTrials,
+  type ProcedureRun,
+} from '../../packages/ais-20-31/src/result.ts';
 import { autocorrelation } from '../../packages/ais-20-31/src/tests/autocorrelation.ts';
 import { disjointness } from '../../packages/ais-20-31/src/tests/disjointness.ts';
 import { monobit, poker, runs } from '../../packages/ais-20-31/src/tests/sequence.ts';
@@ -123,10 +127,11 @@ describe('the disjointness test T0', () => {
   });
 });
 
+const run = (failed: number, complete = true): ProcedureRun => {
+  return { tests: [], failed, bits: 10, complete };
+};
+
 describe('the evaluation rule', () => {
-  const run = (failed: number, complete = true): ProcedureRun => {
-    return { tests: [], failed, bits: 10, complete };
-  };
   const verdictOf = (...runs: readonly ProcedureRun[]) => {
     const starts: number[] = [];
     const { verdict } = evaluate('A', (from) => runs[starts.push(from) - 1] ?? run(0, false));
@@ -148,5 +153,27 @@ describe('the evaluation rule', () => {
     assert.deepEqual(verdictOf(run(1, false)), ['undecided', [0]]);
     assert.deepEqual(verdictOf(run(0, false)), ['undecided', [0]]);
     assert.deepEqual(verdictOf(run(2, false)), ['failed', [0]]);
+  });
+});
+
+describe('the rule of T_irn', () => {
+  const verdictOf = (...runs: readonly ProcedureRun[]) => {
+    const starts: number[] = [];
+    const { verdict } = evaluateTrials((from) => runs[starts.push(from) - 1]);
+    return [verdict, starts];
+  };
+
+  it('passes without a failed test', () => {
+    assert.deepEqual(verdictOf(run(0)), ['passed', [0]]);
+  });
+
+  it('has one second trial with new bits, whatever failed, unlike the procedures', () => {
+    assert.deepEqual(verdictOf(run(1), run(0)), ['passed', [0, 10]]);
+    assert.deepEqual(verdictOf(run(4), run(0)), ['passed', [0, 10]]);
+    assert.deepEqual(verdictOf(run(1), run(1)), ['failed', [0, 10]]);
+  });
+
+  it('is undecided if the bits end before the second trial', () => {
+    assert.deepEqual(verdictOf(run(1), run(0, false)), ['undecided', [0, 10]]);
   });
 });

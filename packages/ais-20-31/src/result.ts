@@ -1,6 +1,6 @@
-/** Results of elementary tests, and the evaluation rule of both procedures. */
+/** Results of elementary tests, and the rules that turn them into a verdict. */
 
-/** The elementary tests, in the order of KS2011 §2.4.4. */
+/** The elementary tests, in the order of KS2011 §2.4.4. T_irn has other tests by the names T3 and T4. */
 export type TestName = 'T0' | 'T1' | 'T2' | 'T3' | 'T4' | 'T5' | 'T6' | 'T7' | 'T8';
 
 export type Statistics = Readonly<Record<string, number | readonly number[]>>;
@@ -18,7 +18,7 @@ export interface ElementaryTest {
 
 export type Procedure = 'A' | 'B';
 
-/** One pass of a procedure over fresh bits. */
+/** One pass of a procedure, or one trial of a suite, over fresh bits. */
 export interface ProcedureRun {
   readonly tests: readonly ElementaryTest[];
   readonly failed: number;
@@ -26,7 +26,7 @@ export interface ProcedureRun {
   readonly bits: number;
   /** False if the input ended before the last test. */
   readonly complete: boolean;
-  /** Set if the bits ended in one of steps 2 to 4 of procedure B; says how far the step came. */
+  /** Set if the bits ended in one of steps 2 to 4 of procedure B, or before the second trial of T_irn; says how far it came. */
   readonly stopped?: string;
   /** Set if more bits of the same kind would not complete the run; says why. */
   readonly reason?: string;
@@ -48,23 +48,47 @@ export interface ProcedureResult {
   readonly verdict: Verdict;
 }
 
+export interface SuiteResult {
+  readonly suite: 'T_irn';
+  /** The first trial and, if a test failed, the second. */
+  readonly runs: readonly ProcedureRun[];
+  readonly verdict: Verdict;
+}
+
+/** Runs a procedure or a trial from bit `from` on. */
+type RunOnce = (from: number) => ProcedureRun;
+
 /**
  * The evaluation rule (KS2011 §2.4.4): the procedure is passed if no elementary test fails, and failed if more than one
- * does. If exactly one fails, the procedure is repeated once with new bits, and then every test must pass. `runOnce` runs
- * the procedure from bit `from` on.
+ * does. If exactly one fails, the procedure is repeated once with new bits, and then every test must pass.
  */
-export function evaluate(
-  procedure: Procedure,
-  runOnce: (from: number) => ProcedureRun,
-): ProcedureResult {
+export function evaluate(procedure: Procedure, runOnce: RunOnce): ProcedureResult {
   const first = runOnce(0);
   if (first.failed > 1) return { procedure, runs: [first], verdict: 'failed' };
   if (!first.complete) return { procedure, runs: [first], verdict: 'undecided' };
   if (first.failed === 0) return { procedure, runs: [first], verdict: 'passed' };
+  return { procedure, ...repeated(first, runOnce) };
+}
+
+/**
+ * The rule of T_irn (PS2024 §4.6): the suite is passed if no test fails. After a failure, of one test or of more, there is
+ * one second trial with new bits, in which every test must pass.
+ */
+export function evaluateTrials(runOnce: RunOnce): SuiteResult {
+  const first = runOnce(0);
+  if (first.failed === 0) return { suite: 'T_irn', runs: [first], verdict: 'passed' };
+  return { suite: 'T_irn', ...repeated(first, runOnce) };
+}
+
+/** Runs once more with the bits that follow; now every test must pass. */
+function repeated(
+  first: ProcedureRun,
+  runOnce: RunOnce,
+): { readonly runs: readonly ProcedureRun[]; readonly verdict: Verdict } {
   const second = runOnce(first.bits);
   const runs = [first, second];
-  if (second.failed > 0) return { procedure, runs, verdict: 'failed' };
-  return { procedure, runs, verdict: second.complete ? 'passed' : 'undecided' };
+  if (second.failed > 0) return { runs, verdict: 'failed' };
+  return { runs, verdict: second.complete ? 'passed' : 'undecided' };
 }
 
 /** Returns the run that these tests make up. `incomplete` is null if the input sufficed for all of them. */
