@@ -24,7 +24,7 @@ describe('phm assess…', () => {
     const sizes = ['--n-in', '512', '--n-out', '256', '--nw', '256', '--h-in', '300'];
     const conditioning = await commandJson<Traced>(['assess-conditioning', ...sizes]);
     assert.deepEqual([conditioning.program, conditioning.software.build], [program, build]);
-    const ais = await runCommand(['assess-ais31', file, '--procedure', 'B']);
+    const ais = await runCommand(['assess-ais31', file, '--edition', '2.0', '--procedure', 'B']);
     assert.ok(
       ais.stdout.includes(`\nProgram                    ${program}, ${build}\n`),
       ais.stdout,

@@ -4,7 +4,7 @@ import type {
   ElementaryTest,
   ProcedureResult,
   ProcedureRun,
-  TestName,
+  SuiteResult,
 } from '../../../ais-20-31/src/index.ts';
 import { grouped } from '../../../sp800-22/src/index.ts';
 import type { InputRead } from '../commands/file-run.ts';
@@ -12,6 +12,7 @@ import { MAXIMUM_BITS } from '../input/cutter.ts';
 import type { Report } from '../report/model.ts';
 import { alignColumns, type Paragraph, resultText } from '../report/text.ts';
 import { hintRows, programRows, readRows, type Software, type TraceRow } from '../report/trace.ts';
+import { type Edition, editionOf } from './editions.ts';
 
 /** The input of a run, and the time at which the run began. */
 interface AisFacts {
@@ -25,19 +26,9 @@ interface AisFacts {
   readonly software: Software;
 }
 
-const TITLES: Readonly<Record<TestName, string>> = {
-  T0: 'disjointness',
-  T1: 'monobit',
-  T2: 'poker',
-  T3: 'runs',
-  T4: 'long run',
-  T5: 'autocorrelation',
-  T6: 'uniform distribution',
-  T7: 'homogeneity',
-  T8: 'entropy',
-};
+type AisResult = ProcedureResult | SuiteResult;
 
-function verdictText({ verdict, runs }: ProcedureResult, bits: number): string {
+function verdictText({ verdict, runs }: AisResult, bits: number): string {
   if (verdict !== 'undecided') return resultText(verdict === 'passed');
   const failed = runs.flatMap(({ tests }) => tests.filter(({ passed }) => !passed));
   const tests = failed.map(({ name, on }) => `, and ${name} on ${on} FAILED`);
@@ -56,27 +47,27 @@ function endText({ stopped, reason }: ProcedureRun, bits: number): string {
 /** Failed tests that the text lists; `--json` has all. */
 const LISTED_FAILURES = 20;
 
-const CAVEAT = [
-  'AIS 20/31 version 2.0 (KS2011, section 2.4.4). A pass says that these tests found no defect. It is no evaluation and',
-  'does not show entropy: output of a deterministic generator passes.',
-];
-
-export function aisReport(result: ProcedureResult, facts: AisFacts): Report {
+export function aisReport(result: AisResult, facts: AisFacts): Report {
   const { file, bits, width } = facts;
-  const { procedure, runs } = result;
-  const numbers =
-    procedure === 'A' ? `, random numbers of ${width === 1 ? '1 bit' : `${width} bits`}` : '';
+  const { runs } = result;
+  const edition = editionOf(result);
+  const isA = isProcedureA(result);
+  const numbers = isA ? `, random numbers of ${width === 1 ? '1 bit' : `${width} bits`}` : '';
   const text = [
-    [
-      `Procedure ${procedure}: ${verdictText(result, bits)}`,
-      `${file}: ${grouped(bits)} bits${numbers}`,
-    ],
-    ...runs.map((run, i) => [runTitle(run, i), ...alignColumns(rowsOf(run, procedure))]),
-    ...runs.map(failureLines),
-    CAVEAT,
+    [`${edition.part}: ${verdictText(result, bits)}`, `${file}: ${grouped(bits)} bits${numbers}`],
+    ...runs.map((run, i) => [
+      runTitle(run, edition.runs[i]),
+      ...alignColumns(isA ? summaryRows(run, edition) : testRows(run, edition)),
+    ]),
+    ...(isA ? runs.map(failureLines) : []),
+    edition.caveat,
     alignColumns(traceRows(facts)),
   ];
   return { text, json: aisJson(result, facts) };
+}
+
+function isProcedureA(result: AisResult): boolean {
+  return 'procedure' in result && result.procedure === 'A';
 }
 
 /** The facts by which the report can be traced. */
@@ -88,36 +79,31 @@ function traceRows({ input, created, software }: AisFacts): TraceRow[] {
   ];
 }
 
-function runTitle({ bits, failed, complete, stopped }: ProcedureRun, index: number): string {
-  const name = index === 0 ? 'First run' : 'Repetition, because one test failed';
+function runTitle({ bits, failed, complete, stopped }: ProcedureRun, name: string): string {
   const early = stopped === undefined ? ' before the bits ended' : `; ${stopped}`;
   const end = `${failed} failed${complete ? '' : early}`;
   return `${name}: ${grouped(bits)} bits, ${end}`;
 }
 
-function rowsOf(run: ProcedureRun, procedure: ProcedureResult['procedure']): string[][] {
-  return procedure === 'A' ? summaryRows(run) : testRows(run);
-}
-
 /** One row for each test of procedure A, over all its sequences. */
-function summaryRows({ tests }: ProcedureRun): string[][] {
+function summaryRows({ tests }: ProcedureRun, { titles }: Edition): string[][] {
   const names = [...new Set(tests.map(({ name }) => name))];
   return [
     ['test', '', 'applied', 'failed'],
     ...names.map((name) => {
       const same = tests.filter((test) => test.name === name);
       const failed = same.filter(({ passed }) => !passed).length;
-      return [name, TITLES[name], String(same.length), String(failed)];
+      return [name, titles[name] ?? '', String(same.length), String(failed)];
     }),
   ];
 }
 
-function testRows({ tests }: ProcedureRun): string[][] {
+function testRows({ tests }: ProcedureRun, { titles }: Edition): string[][] {
   return [
     ['test', '', 'applied to', 'statistics', 'passes if', ''],
     ...tests.map((test) => [
       test.name,
-      TITLES[test.name],
+      titles[test.name] ?? '',
       test.on,
       figures(test),
       test.limit,
@@ -128,7 +114,7 @@ function testRows({ tests }: ProcedureRun): string[][] {
 
 /** Failed tests of procedure A, of which the table has counts only. */
 function failureLines({ tests }: ProcedureRun): Paragraph {
-  const failed = tests.filter(({ name, passed }) => !passed && name < 'T6');
+  const failed = tests.filter(({ passed }) => !passed);
   if (failed.length === 0) return [];
   const listed = failed.slice(0, LISTED_FAILURES);
   const rest = failed.length - listed.length;
@@ -149,12 +135,14 @@ function figures({ statistics }: ElementaryTest): string {
     .join('; ');
 }
 
-function aisJson(result: ProcedureResult, facts: AisFacts): object {
-  const { procedure, verdict, runs } = result;
+function aisJson(result: AisResult, facts: AisFacts): object {
+  const { verdict, runs } = result;
   const { file, bits, width, input, created, software } = facts;
   const { bytes, sha256, sizeBytes } = input;
+  const { standard, edition } = editionOf(result);
   return {
-    standard: 'AIS 20/31 version 2.0 (KS2011)',
+    standard,
+    edition,
     input: {
       file,
       bits,
@@ -165,8 +153,8 @@ function aisJson(result: ProcedureResult, facts: AisFacts): object {
       ...(input.hints?.length && { hints: input.hints }),
       program: software.program,
     },
-    procedure,
-    ...(procedure === 'A' && { width }),
+    ...('suite' in result ? { suite: result.suite } : { procedure: result.procedure }),
+    ...(isProcedureA(result) && { width }),
     verdict,
     runs,
     software: { build: software.build },

@@ -53,7 +53,13 @@ const NO_VERDICT: readonly (readonly [
   ['them as JSON', BIASED, ['assess', '--json'], /like zstd/],
   ['them as samples', BIASED, ['assess-entropy'], /like zstd.*\| \S+ assess-entropy -/],
   ['a part of them as samples', BIASED, ['assess-entropy', '--subset', '3,1000'], /like zstd/],
-  ['them for AIS 31', BIASED, ['assess-ais31', '--procedure', 'B'], /like zstd.*--procedure B -/],
+  ['them for AIS 31', BIASED, ['assess-ais31'], /like zstd.*\| \S+ assess-ais31 -/],
+  [
+    'them for AIS 31 of 2011',
+    BIASED,
+    ['assess-ais31', '--edition', '2.0', '--procedure', 'B'],
+    /\| \S+ assess-ais31 --edition 2\.0 --procedure B -/,
+  ],
   ['one bit a byte', BITS, ['assess'], /every byte is 0 or 1\. No verdict: use --format bit8;/],
   [
     'one bit an integer',
@@ -145,7 +151,7 @@ describe('an input in another form', () => {
     assert.match(csv.stdout, /^# Hint,"bits 12, /m);
     // Enough bits for the first test of procedure B.
     const twice = write('twice.bin', Buffer.concat([words, words]));
-    const ais = await runCommand(['assess-ais31', twice, '--procedure', 'B']);
+    const ais = await runCommand(['assess-ais31', twice, '--edition', '2.0', '--procedure', 'B']);
     assert.match(ais.stderr, hint);
     const result = await assess(words, { bits: 1000, workers: 0 });
     assert.match(result.trace.input.hints?.[0] ?? '', hint);
