@@ -188,6 +188,24 @@ describe('boxes at a service', () => {
     ]);
   });
 
+  it('tell the state at each site to both, and of no key that is not there', async () => {
+    const [paris, lyon] = [boxesOf('paris'), boxesOf('lyon')];
+    const ordered = order(1);
+    const [id = ''] = ordered.ids;
+    assert.equal(await paris.state(id, NEVER), null);
+    await paris.make(ordered, NEVER);
+    const states = async () => {
+      const [one, other] = [await paris.state(id, NEVER), await lyon.state(id, NEVER)];
+      assert.deepEqual(one, other);
+      return sites.map((site) => one?.get(site));
+    };
+    assert.deepEqual(await states(), ['waiting', 'waiting']);
+    await lyon.fetch([id], NEVER);
+    assert.deepEqual(await states(), ['waiting', 'received']);
+    await paris.remove([id], NEVER);
+    assert.deepEqual(await states(), ['gone', 'received']);
+  });
+
   it('refuse copies of another log and without an end, and wait for a receipt that is late', async () => {
     const other = (
       JSON.parse(
@@ -266,6 +284,7 @@ describe('boxes at a service', () => {
       (signal: AbortSignal) => gone.list(null, signal),
       (signal: AbortSignal) => gone.fetch([randomUUID()], signal),
       (signal: AbortSignal) => gone.remove([randomUUID()], signal),
+      (signal: AbortSignal) => gone.state(randomUUID(), signal),
     ]) {
       await assert.rejects(call(AbortSignal.timeout(300)), (error) => {
         assert.ok(error instanceof SourceError);

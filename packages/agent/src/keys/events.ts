@@ -5,9 +5,9 @@ export interface KeyEvents {
   /** The service made keys in this time. */
   made(keys: number, ms: number): void;
   /** A call of the service failed. */
-  sourceFailed(call: 'make' | 'list' | 'fetch' | 'remove', error: unknown): void;
+  sourceFailed(call: 'make' | 'list' | 'fetch' | 'remove' | 'state', error: unknown): void;
   /** The service served a call. */
-  sourceServed(call: 'make' | 'list' | 'fetch' | 'remove'): void;
+  sourceServed(call: 'make' | 'list' | 'fetch' | 'remove' | 'state'): void;
   /** A copy that is not what the configuration allows. It stays in the box until it expires. */
   copyRefused(id: string, reason: string): void;
   journalFailed(error: unknown): void;

@@ -61,6 +61,12 @@ export type Fetched =
   /** It does not open, or its receipt does not verify. */
   | { readonly kind: 'refused'; readonly id: string; readonly reason: string };
 
+/** A copy in the box of a recipient: `received` once the service has sent it, `gone` if it cannot be had any more. */
+export type CopyState = 'waiting' | 'received' | 'gone';
+
+/** The copies of a key, by the names of their recipients. */
+export type DeliveryState = ReadonlyMap<string, CopyState>;
+
 export interface Listing {
   /** IDs of copies that the box holds, oldest first. */
   readonly ids: readonly string[];
@@ -83,6 +89,8 @@ export interface KeyBoxes {
   fetch(ids: readonly string[], signal: AbortSignal): Promise<readonly Fetched[]>;
   /** Removes copies from the own box: at most `BATCH`. Those that are gone count as removed. */
   remove(ids: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Resolves with the state of a key at all recipients, as the service says it without proof; null if it knows no such key. */
+  state(id: string, signal: AbortSignal): Promise<DeliveryState | null>;
 }
 
 /** A call that the service did not serve. The message has no secret. */

@@ -13,6 +13,8 @@ import {
 import type { Clock } from '../clock.ts';
 import {
   BATCH,
+  type CopyState,
+  type DeliveryState,
   type Fetched,
   type KeyBoxes,
   type Listing,
@@ -188,6 +190,18 @@ export class ServiceBoxes implements KeyBoxes {
       }, undefined),
     );
   }
+
+  async state(id: string, signal: AbortSignal): Promise<DeliveryState | null> {
+    const states = async (): Promise<DeliveryState> => {
+      const { delivery } = await this.#client.deliveries.state(id, { signal });
+      return new Map(delivery.recipients.map((one) => [one.recipient, copyState(one.state)]));
+    };
+    return served(() => unlessGone(states, null));
+  }
+}
+
+function copyState(state: string): CopyState {
+  return state === 'waiting' || state === 'received' ? state : 'gone';
 }
 
 function placeOf(after: string | null): {

@@ -6,6 +6,8 @@ import type { Clock } from '../clock.ts';
 import { combine, mismatchOf } from './combined-key.ts';
 import {
   BATCH,
+  type CopyState,
+  type DeliveryState,
   type Fetched,
   type KeyBoxes,
   type Listing,
@@ -134,6 +136,15 @@ export class TwoServices implements KeyBoxes {
     );
   }
 
+  async state(id: string, signal: AbortSignal): Promise<DeliveryState | null> {
+    const [one, other] = await this.#both(
+      (boxes) => boxes.state(id, signal),
+      () => {},
+    );
+    if (one === null || other === null) return null;
+    return new Map([...one].map(([name, state]) => [name, weaker(state, other.get(name))]));
+  }
+
   #fetchOf(i: 0 | 1, ids: readonly string[], signal: AbortSignal): Promise<readonly Fetched[]> {
     return this.#named(i, (boxes) => boxes.fetch(ids, signal));
   }
@@ -185,6 +196,12 @@ function joined(id: string, one: Fetched | undefined, other: Fetched | undefined
   } finally {
     for (const half of both) if (half !== undefined) wipeFetched(half);
   }
+}
+
+/** A copy is received once both services have sent theirs, and gone with either. */
+function weaker(one: CopyState, other: CopyState = 'gone'): CopyState {
+  if (one === 'gone' || other === 'gone') return 'gone';
+  return one === 'received' ? other : one;
 }
 
 function wipe({ key }: OpenedCopy): void {

@@ -220,6 +220,28 @@ describe('two services', () => {
     opened((await clock.settle(ends.b.fetch(late.ids, NEVER)))[0]);
   });
 
+  it('say that a copy is received once both have sent theirs', async () => {
+    const wanted = order(1);
+    const [id = ''] = wanted.ids;
+    const state = async () => {
+      const states = await clock.settle(ends.a.state(id, NEVER));
+      return states && SITES.map((name) => states.get(name));
+    };
+    assert.equal(await state(), null);
+    await clock.settle(services[0].boxesFor('a').make(wanted, NEVER));
+    assert.equal(await state(), null);
+    await clock.settle(services[1].boxesFor('a').make(wanted, NEVER));
+    assert.deepEqual(await state(), ['waiting', 'waiting']);
+    await clock.settle(services[0].boxesFor('b').fetch([id], NEVER));
+    assert.deepEqual(await state(), ['waiting', 'waiting']);
+    await clock.settle(ends.b.fetch([id], NEVER));
+    assert.deepEqual(await state(), ['waiting', 'received']);
+    await clock.settle(services[1].boxesFor('b').remove([id], NEVER));
+    assert.deepEqual(await state(), ['waiting', 'gone']);
+    services[1].isDown = true;
+    await assert.rejects(clock.settle(ends.a.state(id, NEVER)), { message: 'two: out of service' });
+  });
+
   it('refuse copies that do not belong together', async () => {
     const id = randomUUID();
     const copy = (service: string, thumbprints: readonly string[]): OpenedCopy => ({

@@ -5,12 +5,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
 import {
+  type CopyState,
+  type DeliveryState,
   type Fetched,
   type KeyBoxes,
   type KeyOrigin,
   type Listing,
   type MakeOrder,
   type OpenedCopy,
+  type Party,
   SourceError,
 } from '../../src/source/key-boxes.ts';
 
@@ -63,7 +66,10 @@ export class MemoryService {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #boxes = new Map<string, Map<string, Stored>>();
-  readonly #ids = new Set<string>();
+  /** The recipients of each key. */
+  readonly #parties = new Map<string, readonly Party[]>();
+  /** Copies that were sent, as `<thumbprint> <id>`. */
+  readonly #sent = new Set<string>();
   #sequence = 0;
 
   readonly #name: string;
@@ -102,12 +108,12 @@ export class MemoryService {
         throw new SourceError('the answer is lost');
       },
       list: (after, signal) => this.#list(thumbprint, after, signal),
-      fetch: (ids, signal) =>
-        this.#call(signal, () => ids.map((id) => this.#fetch(thumbprint, id))),
+      fetch: (ids, signal) => this.#call(signal, () => ids.map((id) => this.#send(thumbprint, id))),
       remove: (ids, signal) =>
         this.#call(signal, () => {
           for (const id of ids) this.#remove(thumbprint, id);
         }),
+      state: (id, signal) => this.#call(signal, () => this.stateOf(id)),
     };
   }
 
@@ -123,10 +129,10 @@ export class MemoryService {
 
   #make({ ids, size, parties, context, lifeMs }: MakeOrder, own: string): OpenedCopy[] {
     const thumbprints = parties.map(({ thumbprint }) => thumbprint);
-    if (ids.some((id) => this.#ids.has(id))) throw new SourceError('an ID repeats');
+    if (ids.some((id) => this.#parties.has(id))) throw new SourceError('an ID repeats');
     const expiresAtMs = this.#clock.nowMs() + lifeMs;
     for (const id of ids) {
-      this.#ids.add(id);
+      this.#parties.set(id, parties);
       const key = randomBytes(size / 8);
       const commitment = createHash('sha256').update(key).digest('base64');
       const origins = [{ service: this.#name, key_id: randomUUID(), commitment }];
@@ -157,6 +163,33 @@ export class MemoryService {
     const cursor = page.at(-1)?.sequence ?? after;
     const ids = [...page.map(({ id }) => id), ...repeated];
     return { ids, cursor: `${cursor}`, isEnd: later.length <= PAGE };
+  }
+
+  /** Returns the state of a key at its recipients, by their names; null if there is no such key. */
+  stateOf(id: string): DeliveryState | null {
+    const parties = this.#parties.get(id);
+    if (parties === undefined) return null;
+    return new Map(
+      parties.map(({ recipient, thumbprint }) => [recipient, this.#copyState(thumbprint, id)]),
+    );
+  }
+
+  /** Reports whether a copy was ever sent to its recipient. */
+  hasSent(thumbprint: string, id: string): boolean {
+    return this.#sent.has(`${thumbprint} ${id}`);
+  }
+
+  #copyState(thumbprint: string, id: string): CopyState {
+    const stored = this.#box(thumbprint).get(id);
+    if (stored === undefined || stored.expiresAtMs <= this.#clock.nowMs()) return 'gone';
+    return this.hasSent(thumbprint, id) ? 'received' : 'waiting';
+  }
+
+  /** A copy counts as received from here on, whatever becomes of the answer. */
+  #send(thumbprint: string, id: string): Fetched {
+    const fetched = this.#fetch(thumbprint, id);
+    if (fetched.kind !== 'gone') this.#sent.add(`${thumbprint} ${id}`);
+    return fetched;
   }
 
   #fetch(thumbprint: string, id: string): Fetched {

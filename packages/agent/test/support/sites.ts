@@ -151,6 +151,7 @@ export class Life {
       list: (after, signal) => guard(() => boxes.list(after, signal)),
       fetch: (ids, signal) => guard(() => boxes.fetch(ids, signal)),
       remove: (ids, signal) => guard(() => boxes.remove(ids, signal)),
+      state: (id, signal) => guard(() => boxes.state(id, signal)),
     };
   }
 }
