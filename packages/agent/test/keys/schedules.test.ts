@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { LEAST_LIFE_MS, Refusal } from '../../src/keys/keeper.ts';
 import type { HandedKey } from '../../src/keys/stock.ts';
+import { generatorOf } from '../support/generator.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { SimulatedDisk } from '../support/simulated-disk.ts';
@@ -103,7 +104,7 @@ class Run {
   readonly problems: string[] = [];
 
   constructor(seed: number, services: 1 | 2) {
-    const random = generator(seed);
+    const random = generatorOf(seed);
     const two = new TwoMemoryServices(this.clock, random);
     this.#services = services === 1 ? two.both.slice(0, 1) : two.both;
     const service = services === 1 ? two.both[0] : two;
@@ -232,17 +233,6 @@ class Run {
   async stop(): Promise<void> {
     for (const { life } of Object.values(this.sites)) await life?.stop();
   }
-}
-
-/** mulberry32: numbers from 0 to 1 that a seed repeats. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let z = Math.imul(state ^ (state >>> 15), 1 | state);
-    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z;
-    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const RUNS = Number(process.env.PHM_AGENT_RUNS ?? 40);
