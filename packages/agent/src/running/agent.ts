@@ -9,9 +9,10 @@ import type { KeyBoxes } from '../source/key-boxes.ts';
 import { Journal } from '../store/journal.ts';
 import { DirectoryJournal } from '../store/journal-file.ts';
 import { lockDirectory } from '../store/lock.ts';
+import { addressText } from './address.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
-import { listenForState } from './state-page.ts';
+import { type AgentState, listenForState } from './state-page.ts';
 
 interface AgentOptions {
   readonly config: AgentConfig;
@@ -91,11 +92,16 @@ async function open(
     const answer = spoken.answer.bind(spoken);
     listeners.push(await listen({ ...one, answer, events: metrics }));
   }
-  if (place !== null) listeners.push(await listenForState(place, keeper, metrics));
+  if (place !== null) listeners.push(await listenForState(place, stateOf(keeper, metrics)));
 }
 
-function addressText({ address: { address, family, port } }: Listener): string {
-  return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+function stateOf(keeper: Keeper, metrics: Metrics): AgentState {
+  return {
+    get isComplete() {
+      return keeper.isComplete;
+    },
+    metrics: () => metrics.text(keeper),
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

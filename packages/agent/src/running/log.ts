@@ -40,6 +40,12 @@ export class Log {
 /** Returns what may be written of an error: its message only if this program made it. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const { cause } = error;
-  return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+  const { message, cause } = error;
+  const isMore = cause instanceof Error && !message.includes(cause.message);
+  return isMore ? `${message}: ${cause.message}` : message;
+}
+
+/** Returns what is the same in each repetition of a failure: without the ID of the request. */
+export function kindOf(reason: string): string {
+  return reason.replaceAll(/ \(request [^)]*\)/g, '');
 }

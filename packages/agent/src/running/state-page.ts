@@ -1,26 +1,28 @@
 /** Metrics and health for programs on this machine. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Keeper } from '../keys/keeper.ts';
 import type { Listener } from '../listeners/listener.ts';
-import type { Metrics } from './metrics.ts';
+
+/** What the pages show. */
+export interface AgentState {
+  /** True once the service has served what the agent needs first. */
+  readonly isComplete: boolean;
+  /** The page of all figures. */
+  metrics(): string;
+}
 
 type Page = readonly [status: number, type: string, text: string];
 
 /** Resolves once it listens. */
 export async function listenForState(
   place: { readonly host: string; readonly port: number },
-  keeper: Keeper,
-  metrics: Metrics,
+  state: AgentState,
 ): Promise<Listener> {
   const server = createServer(
     { maxHeaderSize: 4096, requestTimeout: 10_000 },
     (request, response) => {
-      const [status, type, text] = pageOf(
-        request.method === 'GET' ? request.url : '',
-        keeper,
-        metrics,
-      );
+      const path = request.method === 'GET' ? request.url : '';
+      const [status, type, text] = pageOf(path, state);
       response.writeHead(status, {
         'Content-Type': type,
         'Content-Length': Buffer.byteLength(text),
@@ -41,12 +43,12 @@ export async function listenForState(
   return { address: server.address() as AddressInfo, close };
 }
 
-function pageOf(path: string | undefined, keeper: Keeper, metrics: Metrics): Page {
+function pageOf(path: string | undefined, state: AgentState): Page {
   const JSON_TYPE = 'application/json';
-  if (path === '/metrics') return [200, 'text/plain; version=0.0.4', metrics.text(keeper)];
+  if (path === '/metrics') return [200, 'text/plain; version=0.0.4', state.metrics()];
   if (path === '/healthz') return [200, JSON_TYPE, '{"status":"running"}\n'];
   if (path !== '/readyz') return [404, JSON_TYPE, '{"message":"there is no such page"}\n'];
-  return keeper.isComplete
+  return state.isComplete
     ? [200, JSON_TYPE, '{"status":"ready"}\n']
     : [503, JSON_TYPE, '{"status":"the box was not listed yet"}\n'];
 }

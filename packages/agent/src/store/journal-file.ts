@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { writeDurably } from '../../../platform/src/files/index.ts';
 import type { JournalFile } from './journal.ts';
 
-const NAME = 'journal';
-
 /** Only one process may use the directory: `store/lock.ts`. */
 export class DirectoryJournal implements JournalFile {
   readonly #path: string;
   #file: FileHandle | null = null;
 
-  constructor(directory: string) {
-    this.#path = join(directory, NAME);
+  constructor(directory: string, name = 'journal') {
+    this.#path = join(directory, name);
   }
 
   async read(): Promise<string> {
