@@ -16,9 +16,9 @@ import { shellCommands } from './support/shell-commands.ts';
 /** Programs of other projects. Their options are not checked here: most need a daemon, a cluster or root. */
 const OTHER_PROGRAMS = new Set(
   (
-    '. RNG_test age apt-get awk cat chgrp chmod chronyc cmp cp createdb createuser dieharder docker echo ent git go grep head install journalctl jq kill kubectl ln ls ' +
-    'mkdir mv openssl pg_dump pg_restore printf psql python3 rm rngtest runuser sed sh sha256sum source sqlite3 ssh-keygen sort systemctl timedatectl ' +
-    'tail tar uniq wc xargs'
+    '. RNG_test age apt-get awk cat chgrp chmod chronyc cmp cp createdb createuser cut dieharder docker echo ent git go grep head install ' +
+    'journalctl jq kill kubectl ln ls mkdir mv openssl pg_dump pg_restore printf psql python3 rm rngtest runuser sed sh sha256sum source sqlite3 ' +
+    'ssh-keygen sort swanctl systemctl test timedatectl tail tar touch uniq wc wg xargs'
   ).split(' '),
 );
 const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;

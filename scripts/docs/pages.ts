@@ -53,6 +53,7 @@ const PLACED: Readonly<Record<Group, readonly string[]>> = {
     'docs/ledger.md',
     'docs/prime-harmonic-modulation.md',
     'packages/agent/README.md',
+    'packages/agent/PSK.md',
     'packages/lab/README.md',
     'packages/sp800-22/README.md',
     'packages/sp800-90b/README.md',

@@ -95,19 +95,8 @@ export class AgentSite {
     mkdirSync(join(this.folder, 'state'), { recursive: true, mode: 0o700 });
   }
 
-  /** Makes the site's key pair, and has the service know it. */
   async register(account: string, operator: Readonly<Record<string, string>>): Promise<void> {
-    const admin = (...args: string[]) => commandJson<Record<string, string>>(args, operator);
-    const pair = join(this.folder, 'own');
-    const made = await runCommand(['recipient', 'new', '--output', pair], operator);
-    assert.equal(made.code, 0, made.stderr);
-    const of = ['--account', account];
-    await admin('recipient', 'add', this.name, ...of, '--public-key', `${pair}.recipient`);
-    const scopes = ['--scope', 'generate', '--scope', 'receive', '--recipient', this.name];
-    const { api_key } = await admin('api-key', 'issue', ...of, ...scopes);
-    writeFileSync(join(this.folder, 'api-key'), api_key ?? '', { mode: 0o600 });
-    const shown = await runCommand(['recipient', 'show', `${pair}.recipient`, '--json'], operator);
-    this.#thumbprint = JSON.parse(shown.stdout).thumbprint;
+    this.#thumbprint = await registerSite(this.name, this.folder, account, operator);
   }
 
   configure(peer: AgentSite, url: string, policy: string): void {
@@ -183,6 +172,29 @@ export class AgentSite {
     const page = await (await fetch(`http://${this.#stateAddress}/metrics`)).text();
     return Number(new RegExp(`^phm_agent_${name} (\\d+)$`, 'm').exec(page)?.[1]);
   }
+}
+
+/**
+ * Makes a site's key pair and API key in its folder, and has the service know it. Returns the thumbprint. The files are
+ * `own.recipient-key` and `api-key`.
+ */
+export async function registerSite(
+  name: string,
+  folder: string,
+  account: string,
+  operator: Readonly<Record<string, string>>,
+): Promise<string> {
+  const admin = (...args: string[]) => commandJson<Record<string, string>>(args, operator);
+  const pair = join(folder, 'own');
+  const made = await runCommand(['recipient', 'new', '--output', pair], operator);
+  assert.equal(made.code, 0, made.stderr);
+  const of = ['--account', account];
+  await admin('recipient', 'add', name, ...of, '--public-key', `${pair}.recipient`);
+  const scopes = ['--scope', 'generate', '--scope', 'receive', '--recipient', name];
+  const { api_key } = await admin('api-key', 'issue', ...of, ...scopes);
+  writeFileSync(join(folder, 'api-key'), api_key ?? '', { mode: 0o600 });
+  const shown = await runCommand(['recipient', 'show', `${pair}.recipient`, '--json'], operator);
+  return JSON.parse(shown.stdout).thumbprint;
 }
 
 /** Returns the body of a request for the keys of these. */

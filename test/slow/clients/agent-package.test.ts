@@ -31,10 +31,10 @@ describe('the package phm-agent', () => {
     rmSync(PROJECT, { recursive: true, force: true });
   });
 
-  it('holds its program, the licences of what is in it, a unit and an example, and no sources', () => {
+  it('holds its program, its pages, the licences of what is in it, a unit and an example, and no sources', () => {
     const files = readdirSync(INSTALLED, { recursive: true, encoding: 'utf8' }).sort();
     const allowed =
-      /^(?:LICENSE|README\.md|package\.json|agent\.example\.json|phm-agent\.service|dist|dist\/(?:LICENSES\.txt|[\w.-]+\.js))$/;
+      /^(?:LICENSE|README\.md|PSK\.md|package\.json|agent\.example\.json|phm-agent\.service|dist|dist\/(?:LICENSES\.txt|[\w.-]+\.js))$/;
     assert.deepEqual(
       files.filter((file) => !allowed.test(file)),
       [],

@@ -13,11 +13,16 @@ import { SYSTEM_CLOCK } from '../clock.ts';
 import { type AgentConfig, ConfigError, loadConfig } from '../config/load.ts';
 import { runAgent } from '../running/agent.ts';
 import { Log, reasonOf } from '../running/log.ts';
+import { runPsk } from '../running/psk.ts';
 import type { KeyBoxes } from '../source/key-boxes.ts';
 import { JournalError } from '../store/journal.ts';
 import { LockedError } from '../store/lock.ts';
+import { addPskCommand, type PskCommandOptions, peerNamed, systemOf } from './psk.ts';
 
-const DESCRIPTION = 'give the keys of a PHM key service to the systems beside it';
+const DESCRIPTION =
+  'give the keys of a PHM key service to the systems beside it, or rotate one with a peer';
+
+const USUAL_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** What the process gives its command line. */
 interface AgentProcess {
@@ -44,6 +49,7 @@ export async function runProgram(args: readonly string[], given: AgentProcess): 
     .description('serve keys until SIGTERM')
     .argument('<file>', 'the configuration, as JSON')
     .action((file: string) => run(file, given));
+  addPskCommand(program, (file, options) => psk(file, options, given));
   try {
     await parseCommand(program, args);
     return 0;
@@ -53,7 +59,7 @@ export async function runProgram(args: readonly string[], given: AgentProcess): 
 }
 
 async function check(file: string, { env }: AgentProcess, { out }: Output): Promise<void> {
-  const { own, routes, listeners } = await loadConfig(file, env);
+  const { own, peers, routes, listeners } = await loadConfig(file, env);
   out(`name: ${own.name}`);
   // Peers pin it: people compare the two.
   out(`thumbprint: ${own.thumbprint}`);
@@ -63,13 +69,36 @@ async function check(file: string, { env }: AgentProcess, { out }: Output): Prom
   for (const { interface: spoken, host, port } of listeners) {
     out(`${spoken}: listens on ${host} port ${port}`);
   }
+  if (listeners.length > 0) return;
+  for (const peer of peers) out(`for psk with ${peer.name}, which has ${peer.thumbprint}`);
 }
 
 async function run(file: string, { env, err, boxesOf }: AgentProcess): Promise<void> {
   const config = await loadConfig(file, env);
+  if (config.listeners.length === 0) {
+    throw new ConfigError(['listeners, systems and access are missing: such a file is for psk']);
+  }
   const log = new Log(err, SYSTEM_CLOCK);
   const options = { config, boxes: boxesOf(config), clock: SYSTEM_CLOCK, log };
   await untilStopped((signal) => runAgent(options, signal));
+}
+
+async function psk(
+  file: string,
+  options: PskCommandOptions,
+  { env, err, boxesOf }: AgentProcess,
+): Promise<void> {
+  const config = await loadConfig(file, env);
+  const peer = peerNamed(options.peer, config.peers);
+  const { installer, confirm } = systemOf(options, env.PATH ?? USUAL_PATH);
+  const running = {
+    ...{ config, peer, installer, confirm },
+    intervalMs: options.every,
+    boxes: boxesOf(config),
+    clock: SYSTEM_CLOCK,
+    log: new Log(err, SYSTEM_CLOCK),
+  };
+  await untilStopped((signal) => runPsk(running, signal));
 }
 
 /** Writes why a command failed and returns its exit code. Throws an unexpected error. */

@@ -29,6 +29,7 @@ export interface AgentConfig {
   /** One, or two of which each makes a half of each key. */
   readonly services: readonly ServiceConfig[];
   readonly stateDirectory: string;
+  readonly peers: readonly Agent[];
   readonly routes: readonly Route[];
   readonly listeners: readonly ListenerConfig[];
   readonly metrics: Place | null;
@@ -77,8 +78,8 @@ export async function loadConfig(path: string, env: Environment): Promise<AgentC
   checkSkipNames(shape, faults);
   loader.directory(shape.stateDirectory);
   if (faults.list.length > 0 || recipientKey === null) throw new ConfigError(faults.list);
-  const { stateDirectory, metrics, pools } = shape;
-  return { own, recipientKey, services, stateDirectory, routes, listeners, metrics, pools };
+  const { stateDirectory, peers, metrics, pools } = shape;
+  return { own, recipientKey, services, stateDirectory, peers, routes, listeners, metrics, pools };
 }
 
 /** Two names for one service would not be two services. */

@@ -82,6 +82,9 @@ const MOST = 100;
 /** A key is sealed to eight recipients at most: those of a master and of seven slaves. */
 const MOST_SLAVES = 7;
 
+/** Members without which an agent serves no systems. */
+const SERVING = ['systems', 'access', 'listeners'] as const;
+
 const MINUTE_MS = 60_000;
 const LIFE_MS: readonly [number, number] = [20 * MINUTE_MS, 7 * 1440 * MINUTE_MS];
 
@@ -100,19 +103,21 @@ export function readShape(value: unknown, faults: Faults): Shape {
     'metrics',
     'pools',
   ]);
+  // One without any of these is for `psk`, which serves no systems.
+  const least = SERVING.some((name) => all.has(name)) ? 1 : 0;
   return {
     name: all.text('name', A_NAME, NAME) ?? '',
     recipient: all.text('recipient', A_NAME, NAME) ?? '',
     privateKeyFile: all.file('private_key_file') ?? '',
     stateDirectory: readDirectory(all),
-    systems: all.texts('systems', A_NAME, NAME, [1, MOST]),
+    systems: all.texts('systems', A_NAME, NAME, [least, MOST]),
     services: readServices(all),
     peers: all
       .objects('peers', ['name', 'recipient', 'thumbprint', 'systems'], [0, MOST])
-      .map(readPeer),
-    access: all.objects('access', ['master', 'slaves'], [1, MOST * MOST]).map(readAccess),
+      .map((peer) => readPeer(peer, least)),
+    access: all.objects('access', ['master', 'slaves'], [least, MOST * MOST]).map(readAccess),
     listeners: all
-      .objects('listeners', ['interface', 'host', 'port', 'tls', 'psk', 'caller'], [1, 16])
+      .objects('listeners', ['interface', 'host', 'port', 'tls', 'psk', 'caller'], [least, 16])
       .map(readListener),
     metrics: all.has('metrics') ? readMetrics(all.object('metrics', ['host', 'port'])) : null,
     pools: readPools(all),
@@ -165,7 +170,7 @@ function readUrl(service: Members): string {
   return text;
 }
 
-function readPeer(peer: Members): PeerShape {
+function readPeer(peer: Members, leastSystems: 0 | 1): PeerShape {
   return {
     name: peer.text('name', A_NAME, NAME) ?? '',
     recipient: peer.text('recipient', A_NAME, NAME) ?? '',
@@ -175,7 +180,7 @@ function readPeer(peer: Members): PeerShape {
         "base64 of the 32 bytes of its public key's thumbprint",
         THUMBPRINT,
       ) ?? '',
-    systems: peer.texts('systems', A_NAME, NAME, [1, MOST]),
+    systems: peer.texts('systems', A_NAME, NAME, [leastSystems, MOST]),
   };
 }
 

@@ -87,6 +87,22 @@ describe('a good configuration', () => {
     site = a;
   });
 
+  it('serves no systems without their members, and needs all of them with one', async () => {
+    const serving = ['systems', 'access', 'listeners'] as const;
+    const members = serving.map((name) => [name, config[name]] as const);
+    for (const name of serving) delete config[name];
+    delete at('peers', 0).systems;
+    assert.deepEqual(await faults(), []);
+    const { peers, listeners, routes } = await loadConfig(site.configFile, {});
+    assert.deepEqual([peers.map(({ name }) => name), listeners, routes], [['site-b'], [], []]);
+    const [name, value] = members[0] ?? ['systems'];
+    config[name] = value;
+    assert.deepEqual(
+      (await faults()).map((fault) => fault.split(':')[0]),
+      ['peers[0].systems', 'access', 'listeners'],
+    );
+  });
+
   it('takes the API key of a variable', async () => {
     delete at('services', 0).api_key_file;
     at('services', 0).api_key_env = 'PHM_API_KEY';
@@ -127,16 +143,7 @@ describe('the faults of a configuration', () => {
   it('are what is missing, unknown, or of another type', async () => {
     config = {};
     const missing = (await faults()).map((fault) => fault.split(': ')[0]);
-    for (const name of [
-      'name',
-      'recipient',
-      'private_key_file',
-      'state_dir',
-      'systems',
-      'services',
-      'access',
-      'listeners',
-    ]) {
+    for (const name of ['name', 'recipient', 'private_key_file', 'state_dir', 'services']) {
       assert.ok(missing.includes(name), name);
     }
     writeFileSync(site.configFile, '[]');
