@@ -242,19 +242,27 @@ describe('configuration', () => {
     assert.match(problems({ PHM_TLS_KEY_FILE: 'k.pem' }), /PHM_TLS_CERT_FILE is missing/);
   });
 
-  it('requires hybrid key exchange only on a listener with a certificate', () => {
+  it('takes a TLS profile only on a listener with a certificate', () => {
     const tls = { PHM_TLS_CERT_FILE: 'c.pem', PHM_TLS_KEY_FILE: 'k.pem' };
-    assert.equal(accept(tls).tls?.requireHybrid, false);
-    const PHM_TLS_REQUIRE_HYBRID = 'on';
-    assert.equal(accept({ ...tls, PHM_TLS_REQUIRE_HYBRID }).tls?.requireHybrid, true);
-    assert.match(problems({ PHM_TLS_REQUIRE_HYBRID }), /is on but there is no certificate.*proxy/s);
-    const command = readConfig({ PHM_TLS_REQUIRE_HYBRID }, { ...CONTEXT, serves: false });
+    assert.equal(accept(tls).tls?.profile, 'default');
+    const PHM_TLS_PROFILE = 'bsi';
+    assert.equal(accept({ ...tls, PHM_TLS_PROFILE }).tls?.profile, 'bsi');
+    assert.match(problems({ PHM_TLS_PROFILE }), /is bsi but there is no certificate.*proxy/s);
+    assert.ok(accept({ PHM_TLS_PROFILE: 'default' }), 'as without it');
+    const command = readConfig({ PHM_TLS_PROFILE }, { ...CONTEXT, serves: false });
     assert.ok(command.ok, 'a command listens nowhere');
     assert.match(
-      problems({ ...tls, PHM_TLS_REQUIRE_HYBRID: 'yes' }),
-      /PHM_TLS_REQUIRE_HYBRID is "yes": use one of on, off/,
+      problems({ ...tls, PHM_TLS_PROFILE: 'nist' }),
+      /PHM_TLS_PROFILE is "nist": use one of default, post-quantum, bsi, cnsa, cnsa-2/,
     );
-    assert.doesNotMatch(problems({ PHM_TLS_REQUIRE_HYBRID: 'yes' }), /is on|certificate/);
+    assert.doesNotMatch(problems({ PHM_TLS_PROFILE: 'nist' }), /certificate/);
+  });
+
+  it('does not start with the former name of a profile, which would refuse no client', () => {
+    const former = { PHM_TLS_REQUIRE_HYBRID: 'on' };
+    assert.match(problems(former), /set PHM_TLS_PROFILE=post-quantum/);
+    const command = readConfig(former, { ...CONTEXT, serves: false });
+    assert.ok(command.ok && command.warnings.length === 1);
   });
 
   it('requires one origin of the master secret and never quotes it', () => {
@@ -417,7 +425,7 @@ describe('configuration', () => {
     assert.ok(result.ok);
     assert.equal(result.warnings.length, 1);
     assert.match(result.warnings[0] ?? '', /PHM_PROT is not a variable/);
-    const misspelt = { PHM_TLS_CERT: 'c.pem', PHM_TLS_REQUIRE_HYBRID: 'on' };
+    const misspelt = { PHM_TLS_CERT: 'c.pem', PHM_TLS_PROFILE: 'bsi' };
     const refused = readConfig(misspelt, CONTEXT);
     assert.equal(refused.ok, false);
     assert.match(refused.warnings[0] ?? '', /PHM_TLS_CERT is not a variable/);

@@ -5,6 +5,13 @@ import { get as httpsGet } from 'node:https';
 const { PHM_PORT, PHM_TLS_CERT_FILE } = process.env;
 const get = PHM_TLS_CERT_FILE ? httpsGet : httpGet;
 // The certificate names the host that clients use, not the loopback address.
-const options = { host: '127.0.0.1', port: PHM_PORT, path: '/livez', rejectUnauthorized: false };
+const options = {
+  host: '127.0.0.1',
+  port: PHM_PORT,
+  path: '/livez',
+  rejectUnauthorized: false,
+  // Each profile of PHM_TLS_PROFILE accepts one of these.
+  ecdhCurve: 'X25519MLKEM768:SecP384r1MLKEM1024:MLKEM1024',
+};
 const request = get(options, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1));
 request.on('error', () => process.exit(1));

@@ -5,6 +5,7 @@
 import { DATA_SETTINGS } from './data-settings.ts';
 import { ENTROPY_SETTINGS } from './entropy-settings.ts';
 import { type Row, type Setting, SWITCH } from './setting.ts';
+import { TLS_PROFILE_NAMES } from './tls-profiles.ts';
 
 export const ENVIRONMENT = {
   PHM_HOST: {
@@ -39,13 +40,13 @@ export const ENVIRONMENT = {
     help: 'PEM private key of this certificate',
     meaning: 'PEM private key of this certificate',
   },
-  PHM_TLS_REQUIRE_HYBRID: {
+  PHM_TLS_PROFILE: {
     section: 'network',
-    default: 'off',
-    choices: SWITCH,
-    help: 'on: refuse clients without post-quantum TLS',
+    default: 'default',
+    choices: TLS_PROFILE_NAMES,
+    help: 'default, post-quantum, bsi, cnsa or cnsa-2: what TLS accepts',
     meaning:
-      '[Refuses clients](#requiring-post-quantum-key-exchange) without a post-quantum group. Needs a certificate',
+      '[Profile](#tls-profiles): the groups, cipher suites and signatures that TLS accepts. `post-quantum` refuses clients without a post-quantum group. Needs a certificate',
   },
   PHM_ALLOW_CLEARTEXT: {
     section: 'network',

@@ -19,6 +19,7 @@ import { type Plans, readPlans } from './plans.ts';
 import { AddressError, parsePostgresAddress } from './postgres-address.ts';
 import { readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
+import type { TlsProfileName } from './tls-profiles.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
 
 export { type AddressRange, isFirstAddress, parseAddressRange } from './address-range.ts';
@@ -78,8 +79,8 @@ export interface Config extends EnabledSources {
   readonly tls: {
     readonly certFile: string;
     readonly keyFile: string;
-    /** Refuses clients without a hybrid group. */
-    readonly requireHybrid: boolean;
+    /** What the listener accepts. */
+    readonly profile: TlsProfileName;
   } | null;
   /** Path in front of all addresses, such as `/phm`; empty for the root. */
   readonly basePath: string;
@@ -198,6 +199,7 @@ export function readConfig(
     integrity: reader.choice('PHM_INTEGRITY'),
   };
   problems.push(...misnamedVariables(env));
+  if (context.serves && env.PHM_TLS_REQUIRE_HYBRID?.trim()) problems.push(FORMER_HYBRID);
   const warnings = [...unknownVariables(env), ...emptyDirectory(env)];
   return problems.length === 0 ? { ok: true, config, warnings } : { ok: false, problems, warnings };
 }
@@ -211,12 +213,12 @@ function readMetrics(reader: Reader): Config['metrics'] {
 function readTls(reader: Reader, { serves }: ConfigContext): Config['tls'] {
   const certFile = reader.text('PHM_TLS_CERT_FILE');
   const keyFile = reader.text('PHM_TLS_KEY_FILE');
-  const requireHybrid = reader.flag('PHM_TLS_REQUIRE_HYBRID');
+  const profile = reader.choice('PHM_TLS_PROFILE');
   if (!certFile && !keyFile) {
-    if (requireHybrid && serves) {
+    if (profile !== 'default' && serves) {
       reader.problems.push(
-        'PHM_TLS_REQUIRE_HYBRID is on but there is no certificate: set PHM_TLS_CERT_FILE and ' +
-          'PHM_TLS_KEY_FILE; if a proxy terminates TLS, unset it and require the groups there',
+        `PHM_TLS_PROFILE is ${profile} but there is no certificate: set PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE; ` +
+          'if a proxy terminates TLS, unset it and set what it stands for there',
       );
     }
     return null;
@@ -225,7 +227,7 @@ function readTls(reader: Reader, { serves }: ConfigContext): Config['tls'] {
     const missing = certFile ? 'PHM_TLS_KEY_FILE' : 'PHM_TLS_CERT_FILE';
     reader.problems.push(`${missing} is missing: set the certificate and its key together`);
   }
-  return { certFile, keyFile, requireHybrid };
+  return { certFile, keyFile, profile };
 }
 
 /** Reads the address of PostgreSQL. Messages never quote the value, which may contain a password. */
@@ -290,6 +292,10 @@ function commandEnvironment(
   );
   return Object.fromEntries(passed);
 }
+
+/** A warning of an unknown variable would let a server start that refuses fewer clients than its operator wants. */
+const FORMER_HYBRID =
+  'PHM_TLS_REQUIRE_HYBRID has no effect any more: set PHM_TLS_PROFILE=post-quantum in its place (on), or remove it (off)';
 
 /** The name of a variable as an env file leaves it that nothing but a shell can read: `export PHM_PORT`, `PHM_PORT `. */
 const MISNAMED = /^\s*(?:export\s+)?(PHM_\w+)\s*$/;

@@ -16,6 +16,7 @@ import Fastify, {
 import { stackFrames } from '#platform/terminal';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { AddressRange, Plans } from '../config/index.ts';
+import type { TlsOptions } from '../config/tls.ts';
 import { AppError, ERRORS } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
 import { AccessLog } from './access-log.ts';
@@ -53,7 +54,6 @@ import { receiptByCommitmentRoute } from './routes/receipt-by-commitment.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 import { checkScopes } from './scopes.ts';
-import type { TlsOptions } from './tls.ts';
 import { Validators } from './validators.ts';
 import { checkFraming, tellToContinue, toOriginForm } from './wire/framing.ts';
 import { parseJsonBodies } from './wire/json-body.ts';

@@ -3,8 +3,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { MINUTE_MS } from '../clock.ts';
+import type { TlsOptions } from '../config/tls.ts';
 import type { Connections } from './connections.ts';
-import type { TlsOptions } from './tls.ts';
 import { BoundedRequest } from './wire/read-body.ts';
 
 /** Timeouts of a client, in milliseconds. */

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { type DemoKeysPolicy, demoKeysPolicy } from '../accounts/index.ts';
 import { type Config, isLoopback } from '../config/index.ts';
+import { loadTls, type TlsOptions } from '../config/tls.ts';
 import { isSourceName } from '../entropy/index.ts';
-import { loadTls, type TlsOptions } from '../http/tls.ts';
 import { StartingService } from '../service/index.ts';
 import { openMetrics, type ServiceMetrics } from '../telemetry/index.ts';
 import { requireFiles } from './files-check.ts';
@@ -52,7 +52,11 @@ export async function openParts(config: Config, options: ServeOptions): Promise<
     embeddedDatabase: config.databaseUrl === null,
   });
   const tls = config.tls && loadTls(config.tls);
-  if (tls) serverLog.logger.info({ cipherSuites: tls.ciphers, groups: tls.ecdhCurve }, 'TLS 1.3');
+  if (tls) {
+    const { ciphers: cipherSuites, ecdhCurve: groups, sigalgs: signatures } = tls;
+    const profile = config.tls?.profile;
+    serverLog.logger.info({ profile, cipherSuites, groups, signatures }, 'TLS 1.3');
+  }
   return {
     ...serverLog,
     config,

@@ -7,6 +7,7 @@
  * `serve/` has a file for each step, and for the log lines of a running server.
  */
 import type { Config } from '../config/index.ts';
+import { isPostQuantum } from '../config/tls-profiles.ts';
 import { isBuilt } from '../http/pages/is-built.ts';
 import {
   describeStore,
@@ -115,7 +116,7 @@ function sayReady(
     demoKeysEnded: lifecycle.demoKeysEnded,
     data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
     commandLine: (words: string) => commandLine(options, words),
-    requiresHybrid: config.tls?.requireHybrid ?? false,
+    requiresHybrid: config.tls !== null && isPostQuantum(config.tls.profile),
     metricsAddress: metricsServer?.address ?? null,
     color,
   };

@@ -187,7 +187,7 @@ for (const requireHybrid of [false, true]) {
       server = await Server.start(dataDir, {
         PHM_TLS_CERT_FILE: cert,
         PHM_TLS_KEY_FILE: join(folder, 'key.pem'),
-        PHM_TLS_REQUIRE_HYBRID: requireHybrid ? 'on' : 'off',
+        PHM_TLS_PROFILE: requireHybrid ? 'post-quantum' : 'default',
       });
       tap = await TlsTap.start(Number(new URL(server.address).port));
     });

@@ -88,7 +88,7 @@ describe('phm doctor', () => {
       assert.ok(!output.includes(secret));
     }
     assert.match(text.stdout, /^failed +configuration .*PHM_IBM_SERVICE_CRN.*\n +Do: see docs\//m);
-    assert.match(text.stderr, /^14 checks, \d+ findings: 1 failed, /);
+    assert.match(text.stderr, /^15 checks, \d+ findings: 1 failed, /);
   });
 
   it('exits with code 0 on a sound installation, whose files it leaves alone', async () => {

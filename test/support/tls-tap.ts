@@ -31,9 +31,10 @@ interface ClientHello {
   readonly pskModes: readonly number[];
 }
 
-interface ServerHello {
+export interface ServerHello {
   /** True for a HelloRetryRequest, which asks for a share of `group`. */
   readonly isRetry: boolean;
+  readonly version: number;
   readonly suite: number;
   /** Group of the key share; null if there is none. */
   readonly group: number | null;
@@ -51,7 +52,7 @@ export interface Handshake {
 
 const RECORD = { alert: 21, handshake: 22 };
 const MESSAGE = { clientHello: 1, serverHello: 2 };
-const EXTENSION = { groups: 10, preSharedKey: 41, pskModes: 45, keyShare: 51 };
+const EXTENSION = { groups: 10, preSharedKey: 41, versions: 43, pskModes: 45, keyShare: 51 };
 
 /** SHA-256 of "HelloRetryRequest", which replaces the server's random bytes (§4.1.3). */
 const RETRY_RANDOM = 'cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c';
@@ -133,19 +134,33 @@ function readClientHello(fields: Fields): ClientHello {
 }
 
 function readServerHello(fields: Fields): ServerHello {
-  fields.take(2);
+  const legacyVersion = fields.number(2);
   const isRetry = fields.take(32).toString('hex') === RETRY_RANDOM;
   fields.vector(1);
   const suite = fields.number(2);
   fields.take(1);
-  const found = extensions(fields.vector(2));
+  // Before TLS 1.3 there may be none.
+  const found = fields.left > 0 ? extensions(fields.vector(2)) : new Map<number, Fields>();
   const group = found.get(EXTENSION.keyShare)?.number(2) ?? null;
-  return { isRetry, suite, group, isResumed: found.has(EXTENSION.preSharedKey) };
+  const version = found.get(EXTENSION.versions)?.number(2) ?? legacyVersion;
+  return { isRetry, version, suite, group, isResumed: found.has(EXTENSION.preSharedKey) };
 }
 
 /** Reads a client's first messages, such as the hello of a client that got no answer. */
 export function readClientHellos(stream: Buffer): ClientHello[] {
   return messages(stream, MESSAGE.clientHello).map(readClientHello);
+}
+
+/** Reads a server's first messages. */
+export function readServerHellos(stream: Buffer): ServerHello[] {
+  return messages(stream, MESSAGE.serverHello).map(readServerHello);
+}
+
+/** Reads the descriptions of the alerts that are not encrypted. */
+export function readAlerts(stream: Buffer): number[] {
+  return records(stream)
+    .filter(({ type }) => type === RECORD.alert)
+    .map(({ content }) => content[1] ?? 0);
 }
 
 export class TlsTap {
@@ -184,10 +199,8 @@ export class TlsTap {
   take(): Handshake[] {
     return this.#streams.splice(0).map(({ sent, received }) => ({
       clientHellos: readClientHellos(sent),
-      serverHellos: messages(received, MESSAGE.serverHello).map(readServerHello),
-      alerts: records(received)
-        .filter(({ type }) => type === RECORD.alert)
-        .map(({ content }) => content[1] ?? 0),
+      serverHellos: readServerHellos(received),
+      alerts: readAlerts(received),
     }));
   }
 

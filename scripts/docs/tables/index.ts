@@ -11,6 +11,7 @@ import { metricParts } from './metrics.ts';
 import { type Part, withPart } from './part.ts';
 import { settingParts } from './settings.ts';
 import { testParts } from './tests.ts';
+import { tlsParts } from './tls.ts';
 
 /** A file as it is, and as the code says that it should be. */
 interface GeneratedFile {
@@ -29,6 +30,7 @@ export function allParts(api: Api): Part[] {
     ...apiParts(api),
     ...exportParts(),
     ...testParts(),
+    ...tlsParts(),
   ];
 }
 

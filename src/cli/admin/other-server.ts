@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { quote } from '#platform/terminal';
 import type { Config } from '../../config/index.ts';
+import { everyGroup } from '../../config/tls-profiles.ts';
 import { DIRECTORY_ID_HEADER, readDirectoryId } from '../../files/data-directory.ts';
 import { localAddress } from '../server-address.ts';
 
@@ -48,6 +49,7 @@ function askDirectoryId(address: string): Promise<string | null> {
       rejectUnauthorized: false,
       agent: false as const,
       signal: AbortSignal.timeout(TIMEOUT_MS),
+      ecdhCurve: everyGroup(),
     };
     const request = url.startsWith('https:')
       ? getTls(url, options, answered)

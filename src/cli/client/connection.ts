@@ -22,6 +22,7 @@ import {
 import { SOURCE_NAMES } from '../../entropy/index.ts';
 import type { CliContext } from '../context.ts';
 import { localAddress } from '../server-address.ts';
+import { offerEveryGroup } from '../tls-groups.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -262,6 +263,7 @@ function makeClient(
   origin: string,
   onRetry: (event: RetryEvent) => void,
 ): PhmClient {
+  offerEveryGroup();
   try {
     // A person waits: a server that does not run is no reason to try for a minute.
     return new PhmClient({ baseUrl, apiKey, maxRetries: 3, onRetry });

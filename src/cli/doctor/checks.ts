@@ -11,6 +11,7 @@ import { checkPermissions } from './permissions.ts';
 import { checkPlans } from './plans.ts';
 import { checkSecret } from './secret.ts';
 import { checkServer } from './server.ts';
+import { checkTls } from './tls.ts';
 
 export const CHECKS: readonly Check[] = [
   { name: 'configuration', page: 'docs/configuration.md#variables', run: checkConfiguration },
@@ -29,6 +30,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'log', page: 'docs/incidents.md#the-log-has-stopped', run: checkLog },
   { name: 'disk', page: 'docs/incidents.md#a-lost-database', run: checkDisk },
   { name: 'certificate', page: 'docs/configuration.md#tls', run: checkCertificate },
+  { name: 'TLS', page: 'docs/configuration.md#tls-profiles', run: checkTls },
   { name: 'entropy sources', page: 'docs/configuration.md#entropy-sources', run: checkSources },
   { name: 'kernels', page: 'deploy/README.md', run: checkKernels },
   { name: 'limits', page: 'deploy/README.md#sizes', run: checkLimits },

@@ -6,6 +6,7 @@ import { TLSSocket } from 'node:tls';
 import { formatTimestamp } from '../../clock.ts';
 import { readCertificate } from '../../config/certificate.ts';
 import type { Config } from '../../config/index.ts';
+import { everyGroup } from '../../config/tls-profiles.ts';
 import { describeOtherServer } from '../admin/other-server.ts';
 import { localAddress } from '../server-address.ts';
 import { type Finding, failed, ok, Skipped, warning } from './finding.ts';
@@ -125,7 +126,12 @@ function ask(url: string): Promise<Answer | 'no_listener' | 'silence' | 'nonsens
     };
     // The request has no secret, and the certificate has a check of its own.
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const options = { rejectUnauthorized: false, agent: false as const, signal };
+    const options = {
+      rejectUnauthorized: false,
+      agent: false as const,
+      signal,
+      ecdhCurve: everyGroup(),
+    };
     const request = url.startsWith('https:')
       ? getTls(url, options, answered)
       : getCleartext(url, options, answered);

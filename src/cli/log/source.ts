@@ -11,6 +11,7 @@ import { cleartextProxyProblem } from '../../config/index.ts';
 import type { LogSource } from '../../inspection/index.ts';
 import type { CliContext } from '../context.ts';
 import { readStreamBounded } from '../read-bounded.ts';
+import { offerEveryGroup } from '../tls-groups.ts';
 
 /** A log that is published. Methods throw `CommandError` if the place cannot be read at all. */
 export interface PublishedLog extends LogSource {
@@ -145,6 +146,7 @@ const RETRY_PAUSES_MS = [250, 1_000, 4_000] as const;
 const TIMEOUT_MS = 30_000;
 
 function addressReader(prefix: string, signal: AbortSignal): ReadFile {
+  offerEveryGroup();
   return async (path, maxBytes) => {
     const url = `${prefix}/${path}`;
     for (let attempt = 0; ; attempt++) {

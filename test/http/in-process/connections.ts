@@ -8,10 +8,10 @@ import { after, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../../src/accounts/index.ts';
+import { loadTls } from '../../../src/config/tls.ts';
 import { connectionsWithin, openFilesLimit } from '../../../src/files/open-files.ts';
 import { Connections, type ConnectionsOptions } from '../../../src/http/connections.ts';
 import type { Timeouts } from '../../../src/http/listener.ts';
-import { loadTls } from '../../../src/http/tls.ts';
 import { buildTestApp, READY, standInService } from '../../support/app.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { makeDataDir, removeDataDir } from '../../support/server.ts';
@@ -97,7 +97,7 @@ class Listener {
     timeouts: Partial<Timeouts> = {},
   ): Promise<Listener> {
     const connections = new Connections({ max: MAX, reserve: RESERVE, idleMs: 60_000, ...options });
-    const tls = secure ? loadTls({ certFile, keyFile, requireHybrid: false }) : null;
+    const tls = secure ? loadTls({ certFile, keyFile, profile: 'default' }) : null;
     const service = standInService('enterprise', { checkReadiness: () => READY });
     const app = await buildTestApp({ service, tls, connections, timeouts });
     app.get('/large', { schema: { hide: true } }, async () => Buffer.alloc(LARGE_BYTES));

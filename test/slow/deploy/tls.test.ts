@@ -11,8 +11,8 @@ import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { loadTls, requireGroups } from '../../../src/config/tls.ts';
 import { SetupError } from '../../../src/errors.ts';
-import { loadTls, requireGroups } from '../../../src/http/tls.ts';
 import { openMetrics, type ServiceMetrics } from '../../../src/telemetry/index.ts';
 import { buildTestApp, standInService } from '../../support/app.ts';
 import { makeCertificate } from '../../support/certificate.ts';
@@ -34,11 +34,11 @@ interface Listener {
   readonly lines: Record<string, unknown>[];
 }
 
-async function listen(requireHybrid: boolean): Promise<Listener> {
+async function listen(profile: 'default' | 'post-quantum'): Promise<Listener> {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
   const metrics = await openMetrics({ sources: ['os'], ledgerBackend: 'sqlite' });
-  const tls = loadTls({ certFile, keyFile, requireHybrid });
+  const tls = loadTls({ certFile, keyFile, profile });
   const service = standInService('research');
   const app = await buildTestApp({ service, tls, logger, metrics });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -99,7 +99,7 @@ describe('a server with a certificate', () => {
   let server: Server;
   before(async () => {
     const tls = { PHM_TLS_CERT_FILE: certFile, PHM_TLS_KEY_FILE: keyFile };
-    server = await Server.start(dataDir, { ...tls, PHM_TLS_REQUIRE_HYBRID: 'on' });
+    server = await Server.start(dataDir, { ...tls, PHM_TLS_PROFILE: 'post-quantum' });
   });
   after(async () => {
     await server.stop();
@@ -125,7 +125,8 @@ describe('a server with a certificate', () => {
   it('prints at startup what it offers and requires', () => {
     const suites = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
     const groups = 'X25519MLKEM768:SecP384r1MLKEM1024:SecP256r1MLKEM768';
-    assert.ok(server.log.includes(`"cipherSuites":"${suites}","groups":"${groups}"`), server.log);
+    const offered = `"profile":"post-quantum","cipherSuites":"${suites}","groups":"${groups}","signatures":"ecdsa_secp256r1_sha256"`;
+    assert.ok(server.log.includes(offered), server.log);
   });
 
   it('logs the address with https when it listens', async () => {
@@ -155,7 +156,7 @@ describe('a listener that prefers hybrid key exchange', () => {
   let tap: TlsTap;
   let listener: Listener;
   before(async () => {
-    listener = await listen(false);
+    listener = await listen('default');
     tap = listener.tap;
   });
   after(async () => {
@@ -221,13 +222,15 @@ describe('a listener that prefers hybrid key exchange', () => {
     assert.deepEqual([...(seen.clientHellos[0]?.pskModes ?? [])].sort(), [0, 1]);
     const suite = SUITES.AES_256_GCM;
     const group = GROUPS.X25519MLKEM768;
-    assert.deepEqual(seen.serverHellos, [{ isRetry: false, suite, group, isResumed: true }]);
+    assert.deepEqual(seen.serverHellos, [
+      { isRetry: false, version: 0x0304, suite, group, isResumed: true },
+    ]);
   });
 });
 
 describe('a failed handshake', () => {
   it('is counted and logged by its reason, but only counted if the client leaves early', async () => {
-    const { app, port, tap, lines, metrics } = await listen(false);
+    const { app, port, tap, lines, metrics } = await listen('default');
     const fail = async (attempt: () => unknown) => {
       await Promise.all([once(app.server, 'tlsClientError'), attempt()]);
     };
@@ -256,7 +259,7 @@ describe('a failed handshake', () => {
   });
 
   it('is logged with the client that refused the certificate, although its connection has closed', async () => {
-    const { app, port, tap, lines } = await listen(false);
+    const { app, port, tap, lines } = await listen('default');
     for (let i = 0; i < 8; i++) {
       const failed = once(app.server, 'tlsClientError');
       // Without the option "ca", the client does not trust the certificate. OpenSSL says so to the server.
@@ -276,7 +279,7 @@ describe('a failed handshake', () => {
   });
 
   it('is logged in few lines per reason, without hiding others, and the rest is counted', async () => {
-    const { app, port, tap, lines } = await listen(false);
+    const { app, port, tap, lines } = await listen('default');
     const sent = 200;
     let failed = 0;
     const all = new Promise<void>((done) => {
@@ -310,7 +313,7 @@ describe('a listener that requires hybrid key exchange', () => {
   let tap: TlsTap;
   let listener: Listener;
   before(async () => {
-    listener = await listen(true);
+    listener = await listen('post-quantum');
     tap = listener.tap;
   });
   after(async () => {
@@ -350,7 +353,7 @@ describe('a listener that requires hybrid key exchange', () => {
 
 describe('a certificate and its key', () => {
   const load = (certificate: string, key: string) =>
-    loadTls({ certFile: certificate, keyFile: key, requireHybrid: false });
+    loadTls({ certFile: certificate, keyFile: key, profile: 'default' });
 
   it('are rejected unless they match, also if their types differ', () => {
     const keys = {
