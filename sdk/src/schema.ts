@@ -24,9 +24,9 @@ export interface paths {
          *       0.01): the key is no worse.
          *       `"include": ["nist_report"]` adds the gate's p-value, and every p-value with its stream.
          *     - `certification_status`, `compliance_level`, `nist_score` and `nist_grade` are labels for existing clients. They restate
-         *       these results.
-         *     - `entropy_bits` is the entropy credited to the sources, scaled by a screen for defects. The operating system alone is credited at
-         *       most 256 bits, also for a 384-bit key. About 254.8 of 256 is typical: the screen gives a confidence bound, and no entropy is lost.
+         *       these results by rules of this service, and certify nothing.
+         *     - `entropy_bits` is a computational credit to the sources, times the bound of a screen on the share of ones; it is not the entropy of
+         *       the key. The operating system alone is credited at most 256 bits, also for a 384-bit key. About 254.8 of 256 is typical and no loss.
          *     - `security_strength_bits` is the smaller of `security_level` and the strength of the generator, 256 bits. Compare this in a policy.
          *     - `quantum_hardware` is the claim of the provider of `source`, whose output is in the reseed of this key. This service cannot check it
          *       and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.
@@ -156,7 +156,7 @@ export interface paths {
          *       reports the ledger's record of the key. Without a record from before the leak the proof is `unconfirmed`: it may be forged, or
          *       the record may have been removed.
          *     - `entropy_check` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
-         *       keys and says nothing about the origin of a key.
+         *       keys: it bounds the bias of a key, measures no entropy, and says nothing about the origin of a key.
          *     - A malformed key gets a verdict, 200 with `valid: false`, not an error.
          *
          *     The API key needs the scope `validate`.
@@ -624,7 +624,7 @@ export interface components {
             security_strength_bits: number;
             /**
              * Format: double
-             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             * @description computational credit to the sources, times the 99 % bound of a defect screen on the share of ones: not the entropy of the key. About 254.8 of 256 is typical and no loss; 0 if no source is credited
              */
             entropy_bits: number;
             /**
@@ -682,7 +682,7 @@ export interface components {
             security_strength_bits: number;
             /**
              * Format: double
-             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             * @description computational credit to the sources, times the 99 % bound of a defect screen on the share of ones: not the entropy of the key. About 254.8 of 256 is typical and no loss; 0 if no source is credited
              */
             entropy_bits: number;
             /**
@@ -1006,7 +1006,7 @@ export interface components {
             security_strength_bits: number;
             /**
              * Format: double
-             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             * @description computational credit to the sources, times the 99 % bound of a defect screen on the share of ones: not the entropy of the key. About 254.8 of 256 is typical and no loss; 0 if no source is credited
              */
             entropy_bits: number;
             /**
@@ -1071,7 +1071,7 @@ export interface components {
             security_strength_bits: number;
             /**
              * Format: double
-             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited
+             * @description computational credit to the sources, times the 99 % bound of a defect screen on the share of ones: not the entropy of the key. About 254.8 of 256 is typical and no loss; 0 if no source is credited
              */
             entropy_bits: number;
             /**
@@ -1401,7 +1401,7 @@ export interface components {
         ModulationType: "phase" | "frequency" | "amplitude" | "none";
         /**
          * NistGate
-         * @description the verdict that releases a key
+         * @description the verdict of this service's rule, which releases a key and certifies nothing
          * @example {
          *       "p_value": 0.33109547078507195,
          *       "alpha": 0.000001,
@@ -1527,7 +1527,7 @@ export interface components {
         /** NistValidation */
         NistValidation: {
             /**
-             * @description label for existing clients: PASS if the gate passed. FAIL releases no key
+             * @description label for existing clients: PASS if the gate of this service passed on a sample. It certifies nothing. FAIL releases no key
              * @enum {string}
              */
             certification_status: "PASS" | "FAIL";
@@ -1953,7 +1953,7 @@ export interface components {
              */
             key_format: "valid" | "invalid";
             /**
-             * @description six exact binomial tests
+             * @description six exact binomial tests, which bound the bias of the key and measure no entropy
              * @enum {string}
              */
             entropy_check: "passed" | "failed" | "skipped";

@@ -14,9 +14,9 @@ for every source. Only \`security_level\` is required.
   0.01): the key is no worse.
   \`"include": ["nist_report"]\` adds the gate's p-value, and every p-value with its stream.
 - \`certification_status\`, \`compliance_level\`, \`nist_score\` and \`nist_grade\` are labels for existing clients. They restate
-  these results.
-- \`entropy_bits\` is the entropy credited to the sources, scaled by a screen for defects. The operating system alone is credited at
-  most 256 bits, also for a 384-bit key. About 254.8 of 256 is typical: the screen gives a confidence bound, and no entropy is lost.
+  these results by rules of this service, and certify nothing.
+- \`entropy_bits\` is a computational credit to the sources, times the bound of a screen on the share of ones; it is not the entropy of
+  the key. The operating system alone is credited at most 256 bits, also for a 384-bit key. About 254.8 of 256 is typical and no loss.
 - \`security_strength_bits\` is the smaller of \`security_level\` and the strength of the generator, 256 bits. Compare this in a policy.
 - \`quantum_hardware\` is the claim of the provider of \`source\`, whose output is in the reseed of this key. This service cannot check it
   and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.

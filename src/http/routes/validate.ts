@@ -20,7 +20,7 @@ const DOCS: OperationDocs = {
   reports the ledger's record of the key. Without a record from before the leak the proof is \`unconfirmed\`: it may be forged, or
   the record may have been removed.
 - \`entropy_check\` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
-  keys and says nothing about the origin of a key.
+  keys: it bounds the bias of a key, measures no entropy, and says nothing about the origin of a key.
 - A malformed key gets a verdict, 200 with \`valid: false\`, not an error.`,
   examples: () => ({
     requests: {

@@ -91,7 +91,7 @@ const NistValidation = Type.Object(
     certification_status: oneOf(
       ['PASS', 'FAIL'],
       'string',
-      `${LABEL}: PASS if the gate passed. FAIL releases no key`,
+      `${LABEL}: PASS if the gate of this service passed on a sample. It certifies nothing. FAIL releases no key`,
     ),
     tests_passed: Type.Integer({
       minimum: 0,
@@ -129,7 +129,7 @@ export const FACTS = {
     minimum: 0,
     maximum: 384,
     description:
-      'entropy credited to the key, scaled by the 99 % bound of a defect screen: about 254.8 of 256 is typical and no loss; 0 if no source is credited',
+      'computational credit to the sources, times the 99 % bound of a defect screen on the share of ones: not the entropy of the key. About 254.8 of 256 is typical and no loss; 0 if no source is credited',
   }),
   latency_ms: Type.Number({
     minimum: 0,
@@ -234,7 +234,10 @@ export const ValidationResult = Type.Object(
     validation_details: Type.Object(
       {
         key_format: check(['valid', 'invalid'], '32, 64 or 96 lowercase hexadecimal digits'),
-        entropy_check: check(['passed', 'failed', 'skipped'], 'six exact binomial tests'),
+        entropy_check: check(
+          ['passed', 'failed', 'skipped'],
+          'six exact binomial tests, which bound the bias of the key and measure no entropy',
+        ),
         proof_verification: check(
           ['passed', 'failed', 'skipped', 'unconfirmed'],
           'passed if the proof, or without one the ledger, confirms the key; "unconfirmed": the key belongs to a ' +

@@ -194,7 +194,8 @@ export const NistReport = Type.Unsafe<NistReportBody>(
         },
         {
           title: 'NistGate',
-          description: 'the verdict that releases a key',
+          description:
+            "the verdict of this service's rule, which releases a key and certifies nothing",
           examples: [
             {
               p_value: 0.33109547078507195,
