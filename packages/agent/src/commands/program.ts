@@ -59,10 +59,12 @@ export async function runProgram(args: readonly string[], given: AgentProcess): 
 }
 
 async function check(file: string, { env }: AgentProcess, { out }: Output): Promise<void> {
-  const { own, peers, routes, listeners } = await loadConfig(file, env);
+  const { own, peers, services, routes, listeners } = await loadConfig(file, env);
   out(`name: ${own.name}`);
   // Peers pin it: people compare the two.
   out(`thumbprint: ${own.thumbprint}`);
+  // Both ends have the same logs, or they share no key.
+  for (const { url, origin } of services) out(`keys come from ${url}, with receipts of ${origin}`);
   for (const { master, slaves } of routes) {
     out(`keys of ${master.name} for ${slaves.map(({ name }) => name).join(', ')}`);
   }

@@ -42,6 +42,7 @@ describe('phm-agent', () => {
     assert.deepEqual(out.trimEnd().split('\n'), [
       'name: site-a',
       `thumbprint: ${site.thumbprint}`,
+      'keys come from https://keys.example, with receipts of phm.invalid/0ae7346d8a7fbff7',
       'keys of a1 for b1',
       'keys of b1 for a1',
       'keys of a1 for b1, b2',
