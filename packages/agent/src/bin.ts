@@ -31,10 +31,16 @@ startProgram(NAME, () =>
   }),
 );
 
-function boxesOf({ own: { recipient }, recipientKey, services }: AgentConfig): KeyBoxes {
+function boxesOf({ own: { recipient }, recipientKey, services, pools }: AgentConfig): KeyBoxes {
   const [first, second] = services.map((one) => ({
     name: one.url,
-    boxes: new ServiceBoxes({ ...one, recipient, recipientKey, clock: SYSTEM_CLOCK }),
+    boxes: new ServiceBoxes({
+      ...one,
+      recipient,
+      recipientKey,
+      lifeMs: pools.lifeMs,
+      clock: SYSTEM_CLOCK,
+    }),
   }));
   if (first === undefined) throw new Error('the configuration has no service');
   return second === undefined ? first.boxes : new TwoServices([first, second], SYSTEM_CLOCK);

@@ -74,7 +74,7 @@ describe('boxes at a service', () => {
 
   function boxesOf(
     site: (typeof sites)[number],
-    more: { policy?: string; origin?: string; tamper?: Tamper } = {},
+    more: { policy?: string; origin?: string; lifeMs?: number; tamper?: Tamper } = {},
   ): ServiceBoxes {
     const { tamper = (_, text) => text } = more;
     const changed: typeof fetch = async (url, options) => {
@@ -92,6 +92,7 @@ describe('boxes at a service', () => {
       origin: more.origin ?? origin,
       recipient: site,
       recipientKey: own[site].key,
+      lifeMs: more.lifeMs ?? 3_600_000,
       clock: SYSTEM_CLOCK,
       fetch: changed,
     });
@@ -137,6 +138,19 @@ describe('boxes at a service', () => {
           assert.ok(Math.abs(copy.expiresAtMs - Date.now() - 3_600_000) < 60_000);
         }
       }
+    }
+  });
+
+  it('end a key with its own life, whatever end the service states', async () => {
+    const ordered = order(1);
+    const [made] = await boxesOf('paris').make(ordered, NEVER);
+    assert.ok(made);
+    const later: Tamper = (_, text) => text.replace(/"until":"20\d\d/g, '"until":"2999');
+    for (const lifeMs of [3_600_000, 1_200_000]) {
+      const boxes = boxesOf('lyon', { lifeMs, tamper: later });
+      const [fetched] = await boxes.fetch(ordered.ids, NEVER);
+      assert.ok(fetched?.kind === 'opened');
+      assert.ok(Math.abs(fetched.copy.expiresAtMs - Date.now() - lifeMs) < 60_000);
     }
   });
 
@@ -277,6 +291,7 @@ describe('boxes at a service', () => {
       origin,
       recipient: 'paris',
       recipientKey: own.paris.key,
+      lifeMs: 3_600_000,
       clock: SYSTEM_CLOCK,
     });
     for (const call of [

@@ -82,12 +82,18 @@ export async function loadConfig(path: string, env: Environment): Promise<AgentC
   return { own, recipientKey, services, stateDirectory, peers, routes, listeners, metrics, pools };
 }
 
+const MOST_ORIGIN_BYTES = 400;
+
 /** Two names for one service would not be two services. */
 function checkServices([one, other]: readonly ServiceConfig[], faults: Faults): void {
   if (one === undefined || other === undefined) return;
   const isSameUrl = one.url !== '' && one.url === other.url;
   if (isSameUrl || (one.origin !== '' && one.origin === other.origin)) {
     faults.add('services[1]', 'is the first service again: two services have two logs');
+  }
+  // Node's HKDF takes 1,024 bytes of what it binds to a key, most of which are these names.
+  if (Buffer.byteLength(JSON.stringify([one.origin, other.origin])) > MOST_ORIGIN_BYTES) {
+    faults.add('services', `the names of both logs have more than ${MOST_ORIGIN_BYTES} bytes`);
   }
   const others = logKeysOf(other);
   if (logKeysOf(one).some((key) => others.includes(key))) {
@@ -229,7 +235,11 @@ class Loader {
       }
       if (keys.has(system)) this.#faults.add(`${at}.system`, 'is there twice');
       const key = this.#read(`${at}.file`, file, true, preSharedKeyOf);
-      if (key !== null) keys.set(system, key);
+      if (key === null) continue;
+      if ([...keys.values()].some((one) => Buffer.compare(one, key) === 0)) {
+        this.#faults.add(`${at}.file`, 'has the key of another system: each needs its own');
+      }
+      keys.set(system, key);
     }
     return keys;
   }
@@ -276,6 +286,7 @@ function preSharedKeyOf(text: string): Uint8Array {
   if (!/^(?:[0-9A-Fa-f]{2}){32,64}$/.test(digits)) {
     throw new Error('expected 64 to 128 hexadecimal digits: openssl rand -hex 32 makes such a key');
   }
+  if (/^(..)\1*$/.test(digits)) throw new Error('one byte is repeated: this is no random key');
   return Buffer.from(digits, 'hex');
 }
 

@@ -13,6 +13,9 @@ import type { Stock } from './stock.ts';
 /** More than a box holds: then those of before have expired. */
 const MOST_REFUSED = 20_000;
 
+/** Likewise: what is forgotten during an outage is listed after it. */
+const MOST_QUEUED = 20_000;
+
 /** Between looks at what is to be fetched. */
 const PAUSE_MS = 200;
 
@@ -67,7 +70,7 @@ export class Intake {
   made(ids: readonly string[]): void {
     for (const id of ids) {
       this.#making.delete(id);
-      if (!this.#stock.get(id) && !this.#isDone(id)) this.#queue.add(id);
+      if (!this.#stock.get(id) && !this.#isDone(id)) this.#enqueue(id);
     }
   }
 
@@ -97,8 +100,14 @@ export class Intake {
     for (const id of ids) {
       const isKnown = this.#stock.get(id) || this.#making.has(id) || this.#refused.has(id);
       if (this.#isDone(id)) this.#removals.add([id]);
-      else if (!isKnown) this.#queue.add(id);
+      else if (!isKnown) this.#enqueue(id);
     }
+  }
+
+  #enqueue(id: string): void {
+    const [oldest] = this.#queue;
+    if (this.#queue.size >= MOST_QUEUED && oldest !== undefined) this.#queue.delete(oldest);
+    this.#queue.add(id);
   }
 
   /** Fetches what is listed. */

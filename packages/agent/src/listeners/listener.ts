@@ -7,8 +7,9 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { type Answer, errorAnswer, RequestError } from './answer.ts';
 import type { SystemRequest } from './request.ts';
 import { type CallerOn, guardOf, type Security } from './security.ts';
@@ -25,6 +26,8 @@ export interface ListenerEvents {
   answered(status: number): void;
   /** A defect: the caller got 503. */
   failed(error: unknown): void;
+  /** A connection from this address did not show who calls. */
+  handshakeFailed(address: string, reason: string): void;
 }
 
 /** A batch of 128 key IDs takes 10 KiB. */
@@ -41,6 +44,9 @@ const LIMITS = {
 } as const;
 
 const MAX_CONNECTIONS = 256;
+
+/** So that one machine, which may be nobody's router, does not keep out all others. */
+const MAX_CONNECTIONS_OF_ADDRESS = 32;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 /** For requests in progress when the agent stops. */
@@ -58,11 +64,31 @@ export async function listen(given: ListenerOptions): Promise<Listener> {
   server.maxConnections = MAX_CONNECTIONS;
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.on('clientError', refuse);
+  server.on('connection', limitOfAddress());
+  server.on('tlsClientError', ({ code = 'unknown' }: NodeJS.ErrnoException, socket: TLSSocket) => {
+    given.events.handshakeFailed(socket.remoteAddress ?? 'unknown', code);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(given.port, given.host, resolve);
   });
   return { address: server.address() as AddressInfo, close: () => close(server) };
+}
+
+/** Ends connections of an address that has too many. */
+function limitOfAddress(): (socket: Socket) => void {
+  const counts = new Map<string, number>();
+  return (socket) => {
+    const address = socket.remoteAddress ?? '';
+    const count = (counts.get(address) ?? 0) + 1;
+    counts.set(address, count);
+    socket.once('close', () => {
+      const left = (counts.get(address) ?? 1) - 1;
+      if (left > 0) counts.set(address, left);
+      else counts.delete(address);
+    });
+    if (count > MAX_CONNECTIONS_OF_ADDRESS) socket.destroy();
+  };
 }
 
 function serverOf(given: ListenerOptions): Server {

@@ -16,8 +16,10 @@ export function targetOf(target: string): {
   readonly path: string;
   readonly query: URLSearchParams;
 } {
-  const [path = '', query = ''] = target.split('?', 2);
-  return { path, query: new URLSearchParams(query) };
+  const end = target.indexOf('?');
+  return end === -1
+    ? { path: target, query: new URLSearchParams() }
+    : { path: target.slice(0, end), query: new URLSearchParams(target.slice(end + 1)) };
 }
 
 /** Throws `RequestError` for another method. */

@@ -16,6 +16,7 @@ const COUNTERS = {
   journal_failures_total: 'groups of records that the disk did not take',
   answers_total: 'answers to systems, by HTTP status',
   defects_total: 'requests that failed by a defect of the agent',
+  handshakes_failed_total: 'connections that did not show who calls',
 } as const;
 
 const GAUGES = {
@@ -43,6 +44,7 @@ export class Metrics implements KeyEvents, ListenerEvents {
     this.#figures.count('copies_refused_total', 0);
     this.#figures.count('journal_failures_total', 0);
     this.#figures.count('defects_total', 0);
+    this.#figures.count('handshakes_failed_total', 0);
     for (const role of ['master', 'slave']) {
       this.#figures.count('keys_handed_out_total', 0, { role });
     }
@@ -94,6 +96,11 @@ export class Metrics implements KeyEvents, ListenerEvents {
     const [place = ''] = stackFrames(defect);
     const { name } = defect;
     this.#log.say('error', 'a request failed by a defect', { name, place: place.trim() });
+  }
+
+  handshakeFailed(address: string, reason: string): void {
+    this.#figures.count('handshakes_failed_total', 1);
+    this.#log.sometimes('warn', 'a TLS handshake failed', address, { address, reason });
   }
 
   /** Returns the page of all figures. */

@@ -32,6 +32,8 @@ interface ServiceOptions {
   /** The name under which the service has registered the own public key. */
   readonly recipient: string;
   readonly recipientKey: RecipientKey;
+  /** How long a key lives, from the time that its copy states. The service could state a later end each time. */
+  readonly lifeMs: number;
   readonly clock: Clock;
   /** Replaces the global `fetch`, for tests. */
   readonly fetch?: typeof fetch;
@@ -165,17 +167,18 @@ export class ServiceBoxes implements KeyBoxes {
   async #open(answer: unknown, expiresAtMs: number): Promise<OpenedCopy> {
     // Opening takes milliseconds of this thread.
     await turn();
-    const { policy, origin, recipientKey } = this.#given;
+    const { policy, origin, recipientKey, lifeMs } = this.#given;
     const opened = await openSealedKey(answer, recipientKey, { policy });
     const { key, opening, header, recipients } = opened;
     opening.fill(0);
     const delivery = 'delivery' in header ? header.delivery : null;
-    const isWhole = delivery !== null && header.service === origin && Number.isFinite(expiresAtMs);
+    const endMs = Math.min(expiresAtMs, Date.parse(header.time) + lifeMs);
+    const isWhole = delivery !== null && header.service === origin && Number.isFinite(endMs);
     if (isWhole) {
       const { id, context } = delivery;
       const { key_id, key_commitment: commitment } = header;
       const origins = [{ service: origin, key_id, commitment }];
-      return { id, key, thumbprints: recipients, context, expiresAtMs, origins };
+      return { id, key, thumbprints: recipients, context, expiresAtMs: endMs, origins };
     }
     key.fill(0);
     throw new SealedKeyError('The sealed key is of no delivery of this service with an end.', null);

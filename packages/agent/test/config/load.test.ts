@@ -217,8 +217,19 @@ describe('the faults of a configuration', () => {
     ];
     assert.deepEqual(await faults(), [
       'listeners[3].psk[0].system: expected one of "systems"',
+      'listeners[3].psk[1].file: has the key of another system: each needs its own',
       'listeners[3].psk[2].system: is there twice',
+      'listeners[3].psk[2].file: has the key of another system: each needs its own',
     ]);
+    writeFileSync(file, 'ab'.repeat(32));
+    at('listeners', 3).psk = [{ system: 'a1', file }];
+    await oneFault(/^listeners\[3\]\.psk\[0\]\.file: one byte is repeated/);
+    writeFileSync(file, whole);
+    at('listeners', 3).psk = [
+      { system: 'a1', file },
+      { system: 'a2', file },
+    ];
+    await oneFault(/^listeners\[3\]\.psk\[1\]\.file: has the key of another system/);
     at('listeners', 3).psk = [{ system: 'a1', file }];
     at('listeners', 3).caller = 'a1';
     await oneFault(/^listeners\[3\]\.tls: expected one of tls, psk, and caller/);

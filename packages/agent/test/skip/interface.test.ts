@@ -1,9 +1,11 @@
 /** SKIP as encryptors reach it: with a certificate, or with a pre-shared key. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type RequestOptions, request } from 'node:https';
+import { Agent as HttpsAgent, type RequestOptions, request } from 'node:https';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionOptions } from 'node:tls';
+import { until } from '../../../../test/support/until.ts';
 import {
   type Client,
   LocalAgents,
@@ -180,5 +182,71 @@ describe('SKIP with a pre-shared key', () => {
     for (const one of wrong)
       await assert.rejects(callWithKey(url, one), { code: /SSL|EPROTO|ECONN/ });
     assert.equal((await callWithKey(url)).json.localSystemID, 'a1');
+    // The operator sees that somebody fails, once a minute for each address.
+    const lines = a.lines.filter((line) => line.includes('a TLS handshake failed'));
+    assert.equal(lines.length, 1);
+    assert.equal(JSON.parse(lines[0] ?? '').address, '127.0.0.1');
+    const page = await (await fetch(`${a.stateUrl}/metrics`)).text();
+    const [, failed] = /^phm_agent_handshakes_failed_total (\d+)$/m.exec(page) ?? [];
+    assert.ok(Number(failed) >= wrong.length, page);
+  });
+
+  it('says the same of a wrong name as of a wrong key', async () => {
+    const url = `${a.pskUrl}/capabilities`;
+    const reasonOf = (one: Parameters<typeof callWithKey>[1]) =>
+      callWithKey(url, one).then(
+        () => 'none',
+        (error: Error) => /alert [a-z ]+/.exec(error.message)?.[0] ?? error.message,
+      );
+    const reasons = [
+      await reasonOf({ psk: 'ff'.repeat(32) }),
+      await reasonOf({ identity: 'nobody' }),
+      await reasonOf({ identity: 'a2', psk: 'ff'.repeat(32) }),
+    ];
+    assert.equal(new Set(reasons).size, 1);
+    assert.match(reasons[0] ?? '', /^alert /);
+  });
+
+  it('speaks TLS 1.2 alone, and keeps the names of two kept connections apart', async () => {
+    const url = `${a.pskUrl}/capabilities`;
+    const modern = {
+      minVersion: 'TLSv1.3',
+      maxVersion: 'TLSv1.3',
+      ciphers: 'TLS_AES_128_GCM_SHA256',
+    };
+    await assert.rejects(callWithKey(url, { tls: modern as ConnectionOptions }));
+    const key = Buffer.from(PRE_SHARED_KEY, 'hex');
+    const other = Buffer.from('fedcba9876543210'.repeat(4), 'hex');
+    const kept = (identity: string, psk: Buffer) => {
+      const agent = new HttpsAgent({ keepAlive: true, maxSockets: 1 });
+      const tls = { ciphers: 'DHE-PSK-AES256-CBC-SHA384', maxVersion: 'TLSv1.2' } as const;
+      const options = { ...tls, pskCallback: () => ({ identity, psk }), agent };
+      const call = () => send(url, { ...options, checkServerIdentity: () => undefined } as never);
+      return { agent, call };
+    };
+    const [one, two] = [kept('a1', key), kept('a2', other)];
+    for (const [end, name] of [
+      [one, 'a1'],
+      [two, 'a2'],
+      [one, 'a1'],
+      [two, 'a2'],
+    ] as const) {
+      assert.equal((await end.call()).json.localSystemID ?? name, name);
+    }
+    for (const { agent } of [one, two]) agent.destroy();
+  });
+
+  it('ends connections beyond 32 of one address', async () => {
+    const { port } = new URL(a.pskUrl);
+    const sockets = Array.from({ length: 40 }, () => connect(Number(port), '127.0.0.1'));
+    const ended = sockets.map((socket) => {
+      socket.on('error', () => {});
+      return new Promise((resolve) => socket.once('close', resolve));
+    });
+    await Promise.race(ended);
+    await until('eight are ended', () => sockets.filter(({ closed }) => closed).length === 8);
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(ended);
+    assert.equal((await callWithKey(`${a.pskUrl}/capabilities`)).status, 200);
   });
 });

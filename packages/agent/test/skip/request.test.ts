@@ -66,5 +66,7 @@ describe('a request of SKIP', () => {
       refuses(`/entropy?minentropy=${bits}`, /a multiple of 8 from 8 to 8192/);
     }
     refuses('/capabilities?a=1', /no parameter "a"/);
+    refuses('/key?size=128?remoteSystemID=Bob', /remoteSystemID is missing/);
+    refuses('/entropy?minentropy=128?a=1', /a multiple of 8/);
   });
 });

@@ -118,6 +118,9 @@ const opened = (one: Fetched | undefined): OpenedCopy => {
   return one.copy;
 };
 
+/** The place of a listing that has gone through both boxes. */
+const END = JSON.stringify(SITES.map(() => ({ cursor: 'waiting', isEnd: true })));
+
 /** Lists to the end, as an agent does. */
 async function listed(boxes: KeyBoxes, after: string | null = null): Promise<string[]> {
   const { ids, cursor, isEnd } = await clock.settle(boxes.list(after, NEVER));
@@ -209,6 +212,89 @@ describe('two services', () => {
     assert.deepEqual(services[0].idsOf('b'), whole.ids);
     // Each site empties its own box.
     assert.equal(services[0].idsOf('a').length, 3);
+  });
+
+  it('leave no half in any box after an outage of either, however many requests failed', async () => {
+    for (const failing of services) {
+      failing.isDown = true;
+      for (let i = 0; i < 30; i += 1) {
+        await assert.rejects(clock.settle<unknown>(ends.a.make(order(10), NEVER)));
+      }
+      failing.heal();
+      // One request finds out which service fails. From then on the other makes no keys in vain.
+      const left = services.map((service) => service.idsOf('b').length);
+      assert.ok(
+        left.every((count) => count <= 10),
+        `${left}`,
+      );
+      for (const end of [ends.a, ends.b]) await listed(end);
+      await clock.advance(11 * 60_000);
+      for (const end of [ends.a, ends.b]) await listed(end);
+      for (const site of SITES) {
+        assert.deepEqual(
+          services.map((service) => service.idsOf(site)),
+          [[], []],
+        );
+      }
+    }
+  });
+
+  it('list a new key behind more halves than a page has', async () => {
+    for (let i = 0; i < 6; i += 1) {
+      await clock.settle(services[0].boxesFor('a').make(order(20), NEVER));
+    }
+    const { cursor } = await clock.settle(ends.b.list(null, NEVER));
+    const [first, second] = [order(1), order(1)];
+    await clock.settle(ends.a.make(first, NEVER));
+    const found = await listed(ends.b, cursor);
+    await clock.settle(ends.a.make(second, NEVER));
+    // Well before the halves are old.
+    for (let i = 0; i < 10; i += 1) found.push(...(await listed(ends.b, END)));
+    assert.deepEqual([...new Set(found)].sort(), [...first.ids, ...second.ids].sort());
+  });
+
+  it('remove no half whose other half is late', async () => {
+    const late = order(1);
+    await clock.settle(ends.a.make(late, NEVER));
+    services[1].faults.delay = 1;
+    const [fetched] = await clock.settle(ends.b.fetch(late.ids, NEVER));
+    assert.equal(fetched?.kind, 'pending');
+    await clock.advance(11 * 60_000);
+    await listed(ends.b);
+    services[1].heal();
+    opened((await clock.settle(ends.b.fetch(late.ids, NEVER)))[0]);
+  });
+
+  it('wipe what they derive keys of, also if one fails', async () => {
+    const seen: Uint8Array[] = [];
+    const watched = (boxes: KeyBoxes): KeyBoxes => ({
+      ...boxes,
+      make: async (wanted, signal) => {
+        const copies = await boxes.make(wanted, signal);
+        seen.push(...copies.map(({ key }) => key));
+        return copies;
+      },
+      fetch: async (ids, signal) => {
+        const fetched = await boxes.fetch(ids, signal);
+        seen.push(...fetched.flatMap((one) => (one.kind === 'opened' ? [one.copy.key] : [])));
+        return fetched;
+      },
+    });
+    const end = new TwoServices(
+      [
+        { name: 'one', boxes: watched(services[0].boxesFor('a')) },
+        { name: 'two', boxes: watched(services[1].boxesFor('a')) },
+      ],
+      clock,
+    );
+    const wanted = order(3);
+    await clock.settle(end.make(wanted, NEVER));
+    await clock.settle(end.fetch(wanted.ids, NEVER));
+    services[1].isDown = true;
+    await assert.rejects(clock.settle<unknown>(end.make(order(3), NEVER)));
+    await assert.rejects(clock.settle<unknown>(end.fetch(wanted.ids, NEVER)));
+    assert.equal(seen.length, 6 + 6 + 3 + 3);
+    assert.ok(seen.every((key) => key.every((byte) => byte === 0)));
   });
 
   it('give a key whose halves are listed at different times', async () => {

@@ -128,7 +128,10 @@ export class LocalAgents {
       key_file: join(this.folder, 'server.key'),
       client_ca_file: join(this.folder, 'clients.pem'),
     };
-    const psk = [{ system: `${name}1`, file: file('psk', `${PRE_SHARED_KEY}\n`) }];
+    const psk = [
+      { system: `${name}1`, file: file('psk', `${PRE_SHARED_KEY}\n`) },
+      { system: `${name}2`, file: file('psk-2', `${'fedcba9876543210'.repeat(4)}\n`) },
+    ];
     const config = {
       name: `site-${name}`,
       recipient: `site-${name}`,

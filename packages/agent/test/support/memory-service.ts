@@ -60,6 +60,9 @@ const PAGE = 20;
 const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
+/** The place of a listing that has gone through all copies. */
+const WAITING = 'waiting';
+
 export class MemoryService {
   readonly faults: Faults = { ...NO_FAULTS };
   isDown = false;
@@ -98,16 +101,19 @@ export class MemoryService {
     this.#box(thumbprint).set(copy.id, { ...copy, sequence: this.#sequence });
   }
 
-  /** Returns the boxes as one recipient reaches them. */
+  /** Returns the boxes as one recipient reaches them, for one life of its agent. */
   boxesFor(thumbprint: string): KeyBoxes {
+    /** Made by this life: their keys came with the answer, and the list does not name them. */
+    const made = new Set<string>();
     return {
       make: async (order, signal) => {
         const copies = await this.#call(signal, () => this.#make(order, thumbprint));
+        for (const { id } of copies) made.add(id);
         if (!this.#happens('loseMade')) return copies;
         await this.#clock.sleep(1_000, signal);
         throw new SourceError('the answer is lost');
       },
-      list: (after, signal) => this.#list(thumbprint, after, signal),
+      list: (after, signal) => this.#list(thumbprint, made, after, signal),
       fetch: (ids, signal) => this.#call(signal, () => ids.map((id) => this.#send(thumbprint, id))),
       remove: (ids, signal) =>
         this.#call(signal, () => {
@@ -144,25 +150,52 @@ export class MemoryService {
       .flatMap((one) => (one.kind === 'opened' ? [one.copy] : []));
   }
 
-  async #list(thumbprint: string, after: string | null, signal: AbortSignal): Promise<Listing> {
+  /** Goes through all copies once, and then lists those that wait, the oldest of them. */
+  async #list(
+    thumbprint: string,
+    made: ReadonlySet<string>,
+    after: string | null,
+    signal: AbortSignal,
+  ): Promise<Listing> {
+    if (after !== WAITING) {
+      return this.#call(signal, () => this.#page(thumbprint, Number(after ?? 0)));
+    }
     const endMs = this.#clock.nowMs() + WAIT_MS;
     for (;;) {
-      const found = await this.#call(signal, () => this.#page(thumbprint, Number(after ?? 0)));
-      if (found.ids.length > 0 || this.#clock.nowMs() >= endMs || after === null) return found;
+      const ids = await this.#call(signal, () => this.#waiting(thumbprint, made));
+      if (ids.length > 0 || this.#clock.nowMs() >= endMs) {
+        return { ids, cursor: WAITING, isEnd: true };
+      }
       await this.#clock.sleep(POLL_MS, signal);
     }
   }
 
-  #page(thumbprint: string, after: number): Listing {
-    const all = [...this.#box(thumbprint).values()]
+  #living(thumbprint: string): Stored[] {
+    return [...this.#box(thumbprint).values()]
       .filter(({ expiresAtMs }) => expiresAtMs > this.#clock.nowMs())
       .sort((a, b) => a.sequence - b.sequence);
+  }
+
+  #page(thumbprint: string, after: number): Listing {
+    const all = this.#living(thumbprint);
     const later = all.filter(({ sequence }) => sequence > after);
     const page = later.slice(0, PAGE);
-    const repeated = all.filter(() => this.#happens('repeat')).map(({ id }) => id);
-    const cursor = page.at(-1)?.sequence ?? after;
-    const ids = [...page.map(({ id }) => id), ...repeated];
-    return { ids, cursor: `${cursor}`, isEnd: later.length <= PAGE };
+    const isEnd = later.length <= PAGE;
+    const cursor = isEnd ? WAITING : `${page.at(-1)?.sequence ?? after}`;
+    return { ids: [...page.map(({ id }) => id), ...this.#repeated(all)], cursor, isEnd };
+  }
+
+  #waiting(thumbprint: string, made: ReadonlySet<string>): string[] {
+    const all = this.#living(thumbprint);
+    const page = all.filter(({ id }) => !this.hasSent(thumbprint, id)).slice(0, PAGE);
+    const own = page.filter(({ id }) => made.has(id));
+    for (const { id } of own) this.#sent.add(`${thumbprint} ${id}`);
+    const ids = page.filter((one) => !own.includes(one)).map(({ id }) => id);
+    return [...ids, ...this.#repeated(all)];
+  }
+
+  #repeated(all: readonly Stored[]): string[] {
+    return all.filter(() => this.#happens('repeat')).map(({ id }) => id);
   }
 
   /** Returns the state of a key at its recipients, by their names; null if there is no such key. */
