@@ -1,6 +1,6 @@
 /**
- * Known answers of the algorithms that this service takes from OpenSSL: one for each, before the first use (FIPS 140-3 IG 10.3.A). Published
- * vectors show in the tests that they are right; these show that they compute the same on this machine.
+ * Known answers of the algorithms that this service takes from OpenSSL: one for each, before the first use (FIPS 140-3 IG
+ * 10.3.A). Published vectors show in the tests that they are right; these show that they compute the same on this machine.
  *
  * The ciphertexts of ML-KEM and the signature of ML-DSA are of another implementation, @noble/post-quantum, with the seed 00 01 02 …
  */

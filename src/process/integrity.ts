@@ -5,32 +5,36 @@
  * The manifest is not signed: it finds errors of disks, copies and hands, and nobody who can change the files can be kept from changing
  * it. The packages in `node_modules/` and Node itself are not in it.
  */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type FileDigests,
-  fileDigests,
-  formatDigests,
-  parseDigests,
-  readTextFile,
-} from '#platform/files';
+import { type FileDigests, formatDigests, parseDigests, readTextFile } from '#platform/files';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MANIFEST = 'build/manifest.sha256';
 
-/** What the program loads, serves or is started by. */
+/** What a server loads, serves or is started by. */
 const FOLDERS = [
   ...['bin', 'src', 'sdk/src', 'docs/examples', 'packages/sp800-22/build'],
   ...['build/dashboard', 'build/docs', 'build/kernels', 'build/testbench'],
 ];
 
+/** A package file decides how Node reads the sources beside it. `healthcheck.ts` is in an image alone. */
+const FILES = ['package.json', 'sdk/package.json', 'healthcheck.ts'];
+
+/** The server reads examples by name: more of them, or what running one leaves, change nothing. */
+const MAY_GROW = 'docs/examples/';
+
+/** In the place of a digest: no file has it. */
+const UNREADABLE = 'unreadable';
+
 type Integrity =
   /** There is no manifest. */
   | { readonly kind: 'unchecked' }
   | { readonly kind: 'intact'; readonly files: number }
-  /** Paths from the root of the installation. The manifest itself is among `changed` if it cannot be read. */
+  /** Paths from the root of the installation. What cannot be read is among `changed`, also the manifest itself. */
   | {
       readonly kind: 'changed';
       readonly changed: readonly string[];
@@ -38,15 +42,15 @@ type Integrity =
       readonly added: readonly string[];
     };
 
-/** Compares the files of an installation with its manifest. Throws the error of the system for a file that cannot be read. */
+/** Compares the files of an installation with its manifest. */
 export function checkIntegrity(root: string = ROOT): Integrity {
   if (!existsSync(join(root, MANIFEST))) return { kind: 'unchecked' };
-  const wanted = parseDigests(readTextFile(join(root, MANIFEST)));
+  const wanted = readManifest(join(root, MANIFEST));
   if (wanted === null) return { kind: 'changed', changed: [MANIFEST], missing: [], added: [] };
   const found = programDigests(root);
   const changed = [...wanted.keys()].filter((path) => isOther(found.get(path), wanted.get(path)));
   const missing = [...wanted.keys()].filter((path) => !found.has(path));
-  const added = [...found.keys()].filter((path) => !wanted.has(path));
+  const added = [...found.keys()].filter((path) => !wanted.has(path) && !path.startsWith(MAY_GROW));
   const isIntact = changed.length + missing.length + added.length === 0;
   return isIntact
     ? { kind: 'intact', files: wanted.size }
@@ -61,10 +65,41 @@ export function manifestOf(root: string): { readonly path: string; readonly text
   return { path: MANIFEST, text: formatDigests(programDigests(root)) };
 }
 
+/** Returns null for a manifest that cannot be read, or is none. */
+function readManifest(path: string): FileDigests | null {
+  try {
+    return parseDigests(readTextFile(path));
+  } catch {
+    return null;
+  }
+}
+
 function programDigests(root: string): FileDigests {
-  const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
-  const folders = [...FOLDERS, ...packages].filter((folder) => existsSync(join(root, folder)));
-  return fileDigests(root, folders, ['package.json']);
+  const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`);
+  const folders = [...FOLDERS, ...packages.map((one) => `${one}/src`)];
+  const files = [...FILES, ...packages.map((one) => `${one}/package.json`)];
+  const paths = [
+    ...files.filter((file) => existsSync(join(root, file))),
+    ...folders.flatMap((folder) => pathsBelow(root, folder)),
+  ];
+  return new Map(paths.sort().map((path) => [path, digestOf(join(root, path))]));
+}
+
+/** Links count by what they lead to. A path with a part that begins with a dot is left out. */
+function pathsBelow(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .filter((path) => !path.includes('/.'));
+}
+
+function digestOf(path: string): string {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return UNREADABLE;
+  }
 }
 
 /** Returns what differs, a line for each kind: the first files, and how many more there are. */

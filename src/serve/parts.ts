@@ -4,6 +4,7 @@ import { type DemoKeysPolicy, demoKeysPolicy } from '../accounts/index.ts';
 import { type Config, isLoopback } from '../config/index.ts';
 import { loadTls, type TlsOptions } from '../config/tls.ts';
 import { isSourceName } from '../entropy/index.ts';
+import { requireAlgorithms } from '../keys/index.ts';
 import { StartingService } from '../service/index.ts';
 import { openMetrics, type ServiceMetrics } from '../telemetry/index.ts';
 import { requireFiles } from './files-check.ts';
@@ -46,6 +47,8 @@ export interface ServerParts extends ServerLog {
 /** Opens the parts. Throws `SetupError` if files differ from the release, or the certificate is unusable. */
 export async function openParts(config: Config, options: ServeOptions): Promise<ServerParts> {
   const serverLog = openLog(config, options);
+  // The comparison of the files uses SHA-256.
+  requireAlgorithms();
   requireFiles(config.integrity, serverLog.logger);
   const demoPolicy = demoKeysPolicy(config.demoKeys, {
     loopbackListener: isLoopback(config.host),

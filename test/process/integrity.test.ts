@@ -1,14 +1,18 @@
 /** The files of a release are compared with its manifest: each that differs is named, whatever the difference. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, beforeEach, describe, it } from 'node:test';
+import { after, beforeEach, describe, it, mock } from 'node:test';
 import { checkIntegrity, describeChanges, manifestOf } from '../../src/process/integrity.ts';
+import { requireFiles } from '../../src/serve/files-check.ts';
 
 const FILES = [
   'package.json',
+  'sdk/package.json',
+  'packages/tlog/package.json',
+  'healthcheck.ts',
   'bin/phm',
   'src/main.ts',
   'src/keys/generate.ts',
@@ -79,6 +83,27 @@ describe('the files of an installation', () => {
     ]);
   });
 
+  it('are named if they cannot be read, or are links to something else', () => {
+    rmSync(join(root, 'src/main.ts'));
+    mkdirSync(join(root, 'elsewhere'));
+    symlinkSync('../elsewhere', join(root, 'src/main.ts'));
+    symlinkSync('keys/generate.ts', join(root, 'src/linked.ts'));
+    const found = { changed: ['src/main.ts'], missing: [], added: ['src/linked.ts'] };
+    assert.deepEqual(checkIntegrity(root), { kind: 'changed', ...found });
+    const { path, text } = manifestOf(root);
+    rmSync(join(root, path));
+    mkdirSync(join(root, path));
+    const unreadable = { changed: [path], missing: [], added: [] };
+    assert.deepEqual(checkIntegrity(root), { kind: 'changed', ...unreadable });
+    rmSync(join(root, path), { recursive: true });
+    write(path, text);
+  });
+
+  it('may be more examples than the release has', () => {
+    write('docs/examples/__pycache__/a.pyc', 'x');
+    assert.equal(checkIntegrity(root).kind, 'intact');
+  });
+
   it('may differ where no server looks', () => {
     for (const path of OTHERS) write(path, 'other');
     assert.equal(checkIntegrity(root).kind, 'intact');
@@ -101,5 +126,29 @@ describe('the files of an installation', () => {
     const paths = Array.from({ length: 8 }, (_, i) => `f${i}`);
     const found = { kind: 'changed', changed: paths, missing: [], added: [] } as const;
     assert.deepEqual(describeChanges(found), ['changed: f0, f1, f2, f3, f4 and 3 more']);
+  });
+});
+
+describe('a server whose files differ', () => {
+  const found = { kind: 'changed', changed: ['src/main.ts'], missing: [], added: [] } as const;
+  const logger = () => ({ info: mock.fn(), warn: mock.fn(), error: mock.fn() });
+
+  it('does not start, and names them', () => {
+    const log = logger();
+    assert.throws(() => requireFiles('refuse', log, found), {
+      name: 'SetupError',
+      message: /^files differ from the release: changed: src\/main\.ts\. .*\nPHM_INTEGRITY=report /,
+    });
+  });
+
+  it('starts if the operator says so, with an error in the log', () => {
+    const log = logger();
+    requireFiles('report', log, found);
+    assert.deepEqual(log.error.mock.calls[0]?.arguments, [
+      { changes: 'changed: src/main.ts' },
+      'files differ from the release',
+    ]);
+    requireFiles('refuse', log, { kind: 'intact', files: 3 });
+    assert.equal(log.info.mock.callCount(), 1);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Takes back what the ledger keeps of keys that must not be released: the answer of a sealed request, and the copies in boxes. If the ledger
- * cannot be used, it is asked again until it has done it, because recipients fetch copies without asking this server.
+ * Takes back what the ledger keeps of keys that must not be released: the answer of a sealed request, and the copies in
+ * boxes. If the ledger cannot be used, it is asked again until it has done it, because recipients fetch copies without asking
+ * this server.
  */
 import { toError, unexpected } from '../threads/failures.ts';
 import type { KeyTask } from '../threads/messages.ts';

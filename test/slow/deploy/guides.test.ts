@@ -180,17 +180,14 @@ describe('the guide to the same key at two sites', () => {
   after(() => reader?.run('cd "$HOME/project/two-sites" && kill $(cat *.pid) || true'));
 
   it('gives two agents one key, once', async () => {
-    const folder = newFolder();
-    const data = join(folder, 'data');
-    const server = await start(data);
-    reader = new Reader(folder, {
-      env: { PHM_URL: server.address, PHM_DATA_DIR: data },
-      replace: [
-        ['http://127.0.0.1:8080', server.address],
-        ['9001', String(await freePort())],
-        ['9002', String(await freePort())],
-      ],
-    });
+    reader = new Reader(newFolder());
+    // As `npm start` keeps its data in the folder of the project.
+    const server = await start(join(reader.folder, 'data'));
+    reader.learn(
+      ['http://127.0.0.1:8080', server.address],
+      ['9001', String(await freePort())],
+      ['9002', String(await freePort())],
+    );
     assert.equal(await reader.follow(readGuide('same-key-at-two-sites')), 11);
     const [paris, lyon] = ['paris', 'lyon'].map((site) =>
       readFileSync(join(reader.folder, 'two-sites', `${site}.log`), 'utf8'),

@@ -1,6 +1,7 @@
 /**
- * The Secure Key Integration Protocol of draft-cisco-skip-02. Each system has a key provider of its own, which has the name of the system: so
- * one agent serves several, and the list of remote key providers is that of the systems with which the caller shares keys.
+ * The Secure Key Integration Protocol of draft-cisco-skip-02. Each system has a key provider of its own, with the system's
+ * name: so one agent serves several, and the list of remote key providers is that of the systems with which the caller shares
+ * keys.
  */
 import { randomBytes } from 'node:crypto';
 import type { Keeper } from '../keys/keeper.ts';

@@ -1,6 +1,6 @@
 /**
- * Requests of SKIP (draft-cisco-skip-02 §4, Table 2). Parameters that the draft does not define are refused, so that nothing is silently left
- * out.
+ * Requests of SKIP (draft-cisco-skip-02 §4, Table 2). Parameters that the draft does not define are refused, so that nothing
+ * is silently left out.
  */
 import { badRequest, RequestError } from '../listeners/answer.ts';
 import { parameters, targetOf, wholeNumber } from '../listeners/request.ts';

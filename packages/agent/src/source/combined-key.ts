@@ -1,6 +1,7 @@
 /**
  * One key of two: each service makes a key of its own for the same delivery, and both ends derive the same key from the two. Whoever
- * lacks one of them knows nothing of the result: HKDF-SHA-512 (RFC 5869) is a pseudorandom function of each input that is secret.
+ * lacks one of them knows nothing of the result, as far as HMAC-SHA-512 extracts well from a
+ * secret beside a known one (SP 800-56C Rev. 2 §4).
  */
 import { hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../../../tlog/src/index.ts';
