@@ -168,7 +168,10 @@ describe('phm-lab assess-ais31', () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^T_irn: passed\nsound\.bin: 4,080,000 bits\n/);
     assert.match(stdout, /^First trial: 2,040,000 bits, 0 failed$/m);
-    assert.match(stdout, /^T1 +monobit +bits 1 to 20,000 +ones 9920 .*9,654 < ones < 10,346 +passed$/m);
+    assert.match(
+      stdout,
+      /^T1 +monobit +bits 1 to 20,000 +ones 9920 .*9,654 < ones < 10,346 +passed$/m,
+    );
     assert.match(stdout, /^T3 +MultiMMC prediction +.*min entropy 0\.995236; correct 500365;/m);
     assert.match(stdout, /^T4 +LZ78Y prediction +.*min-entropy ≥ 0\.95 +passed$/m);
     assert.match(stdout, /AIS 20\/31 version 3\.0 \(PS2024, section 4\.6\)/);
