@@ -1,8 +1,11 @@
-/** Figures of the BSI's reference program, and the streams behind them (test/vectors/ais-20-31/README.md). */
+/**
+ * Figures of the BSI's reference program and of AnotherAIS31TestTool, and the streams behind them
+ * (test/vectors/ais-20-31/README.md).
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcedureResult } from '#ais-20-31';
+import { type ProcedureResult, SUITE_IRN_BITS, suiteIrn } from '#ais-20-31';
 import { aesCtr } from '../support/aes-stream.ts';
 
 interface ReferenceSequence {
@@ -32,12 +35,35 @@ interface ReferenceB {
   readonly ends: readonly number[];
 }
 
+function readVectors(name: string): string {
+  return readFileSync(join(import.meta.dirname, '../vectors/ais-20-31', name), 'utf8');
+}
+
 export const REFERENCE: {
   readonly aes: { readonly a: Readonly<Record<1 | 8 | 13, ReferenceA>>; readonly b: ReferenceB };
   readonly biased: { readonly b: ReferenceB };
-} = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../vectors/ais-20-31/bsi-program.json'), 'utf8'),
-);
+} = JSON.parse(readVectors('bsi-program.json'));
+
+interface ToolPrediction {
+  readonly min_entropy: number;
+  readonly correct: number;
+  readonly predictions: number;
+  readonly longest_run: number;
+}
+
+/** A trial of T_irn in the tool. */
+interface ToolTrial {
+  readonly stream: keyof typeof STREAMS;
+  readonly offset_bits: number;
+  readonly ones: number;
+  readonly chi_squared: number;
+  readonly t3: ToolPrediction;
+  readonly t4: ToolPrediction;
+  /** Whether T1 to T4 pass. */
+  readonly passed: readonly boolean[];
+}
+
+export const TOOL_TRIALS: readonly ToolTrial[] = JSON.parse(readVectors('another-ais31-tool.json'));
 
 const BYTES = 2_500_000;
 const COUNTING_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
@@ -52,6 +78,31 @@ export function biasedStream(): Buffer {
   return aesStream().map(
     (byte, i) => byte | (other[i] & shifted(i, 999) & shifted(i, 5_000) & shifted(i, 777)),
   ) as Buffer;
+}
+
+const STREAMS = { sound: aesStream, biased: biasedStream };
+
+/** Compares every figure of a trial: counts exactly, and the others to 12 digits. */
+export function assertTrial({ stream, offset_bits, t3, t4, ...expected }: ToolTrial): void {
+  const range = { offsetBits: offset_bits, bits: SUITE_IRN_BITS };
+  const [{ tests }] = suiteIrn(STREAMS[stream](), range).runs;
+  const near = (actual: unknown, value: number) =>
+    assert.ok(
+      Math.abs(Number(actual) - value) <= 1e-12 * Math.max(1, value),
+      `${actual}, ${value}`,
+    );
+  const [monobit, poker, ...predictors] = tests.map(({ statistics }) => statistics);
+  assert.equal(monobit.ones, expected.ones);
+  near(poker.chi_squared, expected.chi_squared);
+  for (const [i, { min_entropy, ...counts }] of [t3, t4].entries()) {
+    const { min_entropy: ours, ...rest } = predictors[i];
+    assert.deepEqual(rest, counts);
+    near(ours, min_entropy);
+  }
+  assert.deepEqual(
+    tests.map(({ passed }) => passed),
+    expected.passed,
+  );
 }
 
 /** Compares every reported figure of the rows, and the sums over all sequences. */

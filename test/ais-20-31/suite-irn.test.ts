@@ -8,7 +8,7 @@ import { poker } from '../../packages/ais-20-31/src/tests/sequence.ts';
 import { lz78yEstimate } from '../../packages/sp800-90b/src/estimators/lz78y.ts';
 import { multiMmcEstimate } from '../../packages/sp800-90b/src/estimators/multi-mmc.ts';
 import { aesCtr } from '../support/aes-stream.ts';
-import { aesStream, biasedStream } from './reference.ts';
+import { aesStream, assertTrial, biasedStream, TOOL_TRIALS } from './reference.ts';
 
 const TRIAL_BYTES = SUITE_IRN_BITS / 8;
 /** Bits of T3, and of T4. */
@@ -104,6 +104,13 @@ const halves = (plus: number, minus: number): number[] => [
   ...new Array<number>(plus).fill(0.5),
   ...new Array<number>(minus).fill(-0.5),
 ];
+
+describe('the figures of AnotherAIS31TestTool', () => {
+  // test/slow/lab/ais-31.test.ts has the other trials.
+  const [first] = TOOL_TRIALS;
+
+  it(`are ours for the ${first.stream} stream`, () => assertTrial(first));
+});
 
 describe('the limits of T_irn', () => {
   it('are 1.03 and 57.4 for T2, between the nearest values that χ² can take', () => {

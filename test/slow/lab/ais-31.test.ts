@@ -1,4 +1,4 @@
-/** AIS 20/31: the widths that `npm test` leaves out, and the package as another project installs it. 10 s. */
+/** AIS 20/31: the widths and trials that `npm test` leaves out, and the package as another project installs it. 10 s. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { procedureA, procedureB, suiteIrn } from '#ais-20-31';
 import { PROJECT_VERSION } from '../../../src/process/version.ts';
-import { aesStream, assertProcedureA, REFERENCE } from '../../ais-20-31/reference.ts';
+import {
+  aesStream,
+  assertProcedureA,
+  assertTrial,
+  REFERENCE,
+  TOOL_TRIALS,
+} from '../../ais-20-31/reference.ts';
 import { codeBlocks, readPage } from '../../support/markdown.ts';
 import { testFigures } from '../../support/package-figures.ts';
 import { packWorkspace } from '../../support/packed.ts';
@@ -26,6 +32,13 @@ describe('procedure A', () => {
     it(`gives the figures of the BSI's program for numbers of ${width} bits`, () => {
       assertProcedureA(procedureA(aesStream(), { width }), REFERENCE.aes.a[width]);
     });
+  }
+});
+
+describe('T_irn', () => {
+  for (const trial of TOOL_TRIALS) {
+    it(`gives the figures of AnotherAIS31TestTool for the ${trial.stream} stream from bit ${trial.offset_bits} on`, () =>
+      assertTrial(trial));
   }
 });
 
