@@ -80,7 +80,19 @@ export function biasedStream(): Buffer {
   ) as Buffer;
 }
 
-const STREAMS = { sound: aesStream, biased: biasedStream };
+/** A bit differs from the one before it if its byte of AES-256-CTR with the key 0b 0b … 0b is below 102. */
+function stickyStream(): Buffer {
+  const source = aesCtr(Buffer.alloc(32, 11), SUITE_IRN_BITS);
+  const bytes = Buffer.alloc(SUITE_IRN_BITS / 8);
+  let bit = 0;
+  for (let i = 0; i < SUITE_IRN_BITS; i++) {
+    if (source[i] < 102) bit ^= 1;
+    bytes[i >> 3] |= bit << (7 - (i & 7));
+  }
+  return bytes;
+}
+
+const STREAMS = { sound: aesStream, biased: biasedStream, sticky: stickyStream };
 
 /** Compares every figure of a trial: counts exactly, and the others to 12 digits. */
 export function assertTrial({ stream, offset_bits, t3, t4, ...expected }: ToolTrial): void {
