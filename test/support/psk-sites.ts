@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { registerSite } from './agent-sites.ts';
 import { makeDataDir } from './data-dirs.ts';
+import { HeldClock } from './held-clock.ts';
 import { commandJson } from './run-command.ts';
 import { removeDataDir, Server } from './server.ts';
-import { movedUrl } from './shift-clock.ts';
 import { until } from './until.ts';
 
 const SOURCE = new URL('../../packages/agent/src/bin.ts', import.meta.url).pathname;
@@ -29,13 +29,13 @@ export class PskSites {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'psk-sites-'));
   readonly paris: PskSite;
   readonly lyon: PskSite;
-  #movedMs = 0;
+  /** Of both sites. */
+  readonly clock: HeldClock = new HeldClock(join(this.folder, 'clock'), INTERVAL_MS);
   #server: Server | undefined;
 
   constructor() {
-    this.move(0);
-    this.paris = new PskSite('paris', this.folder);
-    this.lyon = new PskSite('lyon', this.folder);
+    this.paris = new PskSite('paris', this.folder, this.clock);
+    this.lyon = new PskSite('lyon', this.folder, this.clock);
   }
 
   get both(): readonly [PskSite, PskSite] {
@@ -57,30 +57,11 @@ export class PskSites {
     const policy = await (await fetch(`${this.server.address}/log/policy`)).text();
     this.paris.configure(this.lyon, this.server.address, policy);
     this.lyon.configure(this.paris, this.server.address, policy);
-    this.nextEpoch();
   }
 
   /** Starts the service, after a stop under its former address. */
   async startServer(port = '0'): Promise<void> {
     this.#server = await Server.start(this.dataDir, { PHM_RATE_LIMITS: 'off', PHM_PORT: port });
-  }
-
-  /** The present epoch of both sites. */
-  get epoch(): number {
-    return Math.floor((Date.now() + this.#movedMs) / INTERVAL_MS);
-  }
-
-  /** Moves the clocks of both sites on. */
-  move(byMs: number): void {
-    this.#movedMs += byMs;
-    // In one write, so that no reader sees a part of it.
-    writeFileSync(clockFile(this.folder), `${this.#movedMs}`.padStart(20, ' '));
-  }
-
-  /** Moves the clocks to the beginning of the next epoch, so that what follows is not cut by its end. */
-  nextEpoch(): void {
-    const intoMs = (Date.now() + this.#movedMs) % INTERVAL_MS;
-    this.move(INTERVAL_MS - intoMs + 1_000);
   }
 
   /** Resolves once both have agreed on keys for the next three epochs. */
@@ -93,7 +74,7 @@ export class PskSites {
 
   /** Resolves once both use the key of the present epoch. */
   async inUse(): Promise<void> {
-    const { epoch } = this;
+    const { epoch } = this.clock;
     await until(`the key of epoch ${epoch} is in use at both ends`, async () => {
       const epochs = await Promise.all(this.both.map((one) => one.figure('psk_confirmed_epoch')));
       return epochs.every((one) => one === epoch);
@@ -108,23 +89,21 @@ export class PskSites {
   }
 }
 
-const clockFile = (folder: string): string => join(folder, 'clock');
-
 export class PskSite {
   readonly name: string;
   readonly folder: string;
   /** What the agent has written, over all its lives. */
   readonly lines: Line[] = [];
-  readonly #clock: string;
+  readonly #clock: HeldClock;
   #thumbprint = '';
   #stateAddress = '';
   #peer = '';
   #process: ChildProcess | undefined;
 
-  constructor(name: string, parent: string) {
+  constructor(name: string, parent: string, clock: HeldClock) {
     this.name = name;
     this.folder = join(parent, name);
-    this.#clock = clockFile(parent);
+    this.#clock = clock;
     mkdirSync(join(this.folder, 'state'), { recursive: true, mode: 0o700 });
   }
 
@@ -151,7 +130,7 @@ export class PskSite {
   /** Starts the agent. `args` are the format and where keys go. */
   async start(...args: string[]): Promise<void> {
     const command = ['psk', join(this.folder, 'agent.json'), '--peer', this.#peer];
-    const node = ['--disable-sigusr1', '--import', movedUrl(this.#clock), SOURCE];
+    const node = ['--disable-sigusr1', '--import', this.#clock.url, SOURCE];
     const child = spawn(process.execPath, [...node, ...command, '--every', '300s', ...args], {
       stdio: ['ignore', 'inherit', 'pipe'],
     });

@@ -1,7 +1,7 @@
 /**
  * Loaded into a program by `--import`: shifts the wall clock of every thread, `Date.now()` and `new Date()`, by
- * `shift` milliseconds, at once or when the file `when` appears, or by the milliseconds that the file `by` holds. They are in
- * the query.
+ * `shift` milliseconds, at once or when the file `when` appears. Or it stands still at the time that the file `at` holds. They
+ * are in the query.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -10,7 +10,7 @@ import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
 const query = new URL(import.meta.url).searchParams;
 const shiftMs = Number(query.get('shift'));
 const when = query.get('when');
-const by = query.get('by');
+const at = query.get('at');
 
 /** Returns the URL for `--import`. */
 export function shiftUrl(shift: number, file: string | null = null): string {
@@ -22,21 +22,19 @@ export function shiftUrl(shift: number, file: string | null = null): string {
   return url.href;
 }
 
-/** Returns the URL for `--import` of a clock that a test moves: `file` holds by how many milliseconds. */
-export function movedUrl(file: string): string {
+/** Returns the URL for `--import` of a clock that only a test moves: `file` holds its time in milliseconds since 1970. */
+export function heldUrl(file: string): string {
   const url = new URL(import.meta.url);
-  url.search = new URLSearchParams({ by: file }).toString();
+  url.search = new URLSearchParams({ at: file }).toString();
   return url.href;
-}
-
-function shift(): number {
-  if (by !== null) return Number(readFileSync(by, 'utf8'));
-  return when === null || existsSync(when) ? shiftMs : 0;
 }
 
 function shiftClock(): void {
   const RealDate = Date;
-  const now = () => RealDate.now() + shift();
+  const now = (): number => {
+    if (at !== null) return Number(readFileSync(at, 'utf8'));
+    return RealDate.now() + (when === null || existsSync(when) ? shiftMs : 0);
+  };
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
     get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
@@ -54,7 +52,7 @@ function loadIntoWorkers(): void {
   syncBuiltinESMExports();
 }
 
-if (query.has('shift') || by !== null) {
+if (query.has('shift') || at !== null) {
   shiftClock();
   if (isMainThread) loadIntoWorkers();
 }

@@ -1,6 +1,6 @@
 /**
- * The guide to WireGuard, followed at two gateways: a tunnel between two network namespaces gets a new key in each epoch, of
- * which the clocks of both agents are moved on, and loses no packet. Each key is used in a handshake. 1 min.
+ * The guide to WireGuard, followed at two gateways: a tunnel between two network namespaces gets a new key in each epoch, by
+ * a clock that the test moves on, and loses no packet. Each key is used in a handshake. 1 min.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,10 +11,10 @@ import { after, before, describe, it } from 'node:test';
 import { wordsOf } from '../../../packages/agent/src/psk/command.ts';
 import { freePort } from '../../support/free-port.ts';
 import { Reader, readGuide, section } from '../../support/guides.ts';
+import { HeldClock } from '../../support/held-clock.ts';
 import { ROOT } from '../../support/imports.ts';
 import { INTERVAL_MS } from '../../support/psk-sites.ts';
 import { makeDataDir, removeDataDir, Server } from '../../support/server.ts';
-import { movedUrl } from '../../support/shift-clock.ts';
 import { until } from '../../support/until.ts';
 import { type Gateway, noWireguard, WireguardPair } from '../../support/wireguard-pair.ts';
 
@@ -104,33 +104,19 @@ class Site {
 
 describe('a WireGuard tunnel with keys that rotate', { skip }, () => {
   const folder = makeDataDir();
-  const clock = join(folder, 'clock');
+  const clock = new HeldClock(join(folder, 'clock'), INTERVAL_MS);
   let pair: WireguardPair;
   let server: Server;
   let sites: readonly [Site, Site];
-  let movedMs = 0;
-
-  const now = (): number => Date.now() + movedMs;
-
-  function move(byMs: number): void {
-    movedMs += byMs;
-    writeFileSync(clock, `${movedMs}`.padStart(20, ' '));
-  }
-
-  /** Moves the clocks to the beginning of the next epoch. */
-  function nextEpoch(): void {
-    move(INTERVAL_MS - (now() % INTERVAL_MS) + 1_000);
-  }
 
   before(async () => {
-    nextEpoch();
     pair = new WireguardPair();
     await pair.start();
     server = await Server.start(join(folder, 'data'), { PHM_RATE_LIMITS: 'off' });
     const programs = join(folder, 'programs');
     mkdirSync(programs);
     writeProgram(join(programs, 'phm'), `exec '${join(ROOT, 'bin/phm')}' "$@"`);
-    const node = `'${process.execPath}' --disable-sigusr1 --import '${movedUrl(clock)}'`;
+    const node = `'${process.execPath}' --disable-sigusr1 --import '${clock.url}'`;
     writeProgram(join(programs, 'phm-agent'), `exec ${node} '${AGENT}' "$@"`);
     sites = [new Site('site-a', pair, folder), new Site('site-b', pair, folder)];
   });
@@ -198,14 +184,14 @@ describe('a WireGuard tunnel with keys that rotate', { skip }, () => {
     const keys = new Set<string>();
     const ends = [pair.a, pair.b];
     for (let rotation = 0; rotation < 3; rotation += 1) {
-      const epoch = Math.floor(now() / INTERVAL_MS);
+      const { epoch } = clock;
       await until('the next key is there', () => {
         for (const site of sites) site.check();
         return sites.every(({ agreed }) => agreed.includes(epoch + 1));
       });
       const counts = sites.map(({ inUse }) => inUse);
       const old = ends.map((one) => one.presharedKey);
-      nextEpoch();
+      clock.nextEpoch();
       const pinging = pair.a.ping(pair.b, 100);
       await until('both ends have the new key', () =>
         ends.every((one, i) => one.presharedKey !== old[i]),
