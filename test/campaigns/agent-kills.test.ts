@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AgentSite, AgentSites, idsOf, type Key } from '../support/agent-sites.ts';
+import { type AgentSite, idsOf, type Key } from '../support/agent-site.ts';
+import { AgentSites } from '../support/agent-sites.ts';
 import { sized } from '../support/campaign.ts';
 import { crashSeed } from '../support/crashes.ts';
 import { seededRandom } from '../support/mixed-load.ts';

@@ -4,7 +4,8 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newLogKeysText } from '../../src/log/index.ts';
-import { addAccounts } from './books.ts';
+import { type Account, addAccounts } from './books.ts';
+import type { Databases } from './databases.ts';
 import {
   type CommandResult,
   type Environment,
@@ -41,7 +42,7 @@ export class LogSite {
   readonly #folder: string;
   readonly #servers: number;
   readonly #started: Server[] = [];
-  #apiKey = '';
+  #account: Account | undefined;
 
   private constructor(store: Store, folder: string, servers: number) {
     this.#store = store;
@@ -55,10 +56,10 @@ export class LogSite {
     return new LogSite(sqliteStore(folder), folder, servers);
   }
 
-  /** Returns a site on a database of its own, which `remove` drops. */
-  static async postgres(servers = 1): Promise<LogSite> {
+  /** Returns a site on a database of its own, which `remove` drops, or on a server of its own, which `remove` ends. */
+  static async postgres(servers = 1, own?: Databases): Promise<LogSite> {
     const folder = makeDataDir();
-    return new LogSite(await postgresStore(folder), folder, servers);
+    return new LogSite(await postgresStore(folder, own), folder, servers);
   }
 
   get kind(): 'sqlite' | 'postgres' {
@@ -70,7 +71,13 @@ export class LogSite {
   }
 
   get apiKey(): string {
-    return this.#apiKey;
+    return this.account.apiKey;
+  }
+
+  /** The account that the first start has added. */
+  get account(): Account {
+    if (this.#account === undefined) throw new Error('no server has been started');
+    return this.#account;
   }
 
   get folder(): string {
@@ -100,10 +107,9 @@ export class LogSite {
   async start(i = 0, extra: Environment = {}): Promise<Server> {
     const server = await Server.start(this.#dataDir(i), { ...this.#env(i), ...extra });
     this.#started.push(server);
-    if (this.#apiKey === '') {
+    if (this.#account === undefined) {
       // From before the log: its API key has no audit record.
-      const [account] = await addAccounts(this.#store.location, ['enterprise'], 1);
-      this.#apiKey = account?.apiKey ?? '';
+      [this.#account] = await addAccounts(this.#store.location, ['enterprise'], 1);
     }
     return server;
   }
@@ -199,8 +205,8 @@ function sqliteStore(folder: string): Store {
   };
 }
 
-async function postgresStore(folder: string): Promise<Store> {
-  const postgres = await sharedPostgres();
+async function postgresStore(folder: string, own?: Databases): Promise<Store> {
+  const postgres = own ?? (await sharedPostgres());
   const url = await postgres.createDatabase(DATABASE);
   const logKeyFile = join(folder, 'log.key');
   writeFileSync(logKeyFile, newLogKeysText('faults.example/log'), { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** A TCP proxy that keeps every byte in both directions, and can lose answers. */
+/** A TCP proxy that keeps every byte in both directions, and can lose requests and answers. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -14,19 +14,26 @@ export class RecordingProxy {
    * it, and the client's connection ends without it.
    */
   loses: (answer: Buffer) => boolean = () => false;
-  /** Number of lost answers. */
+  /** Called with the start of each piece of a request. If it returns true, the server gets no more of this connection. */
+  losesRequest: (request: Buffer) => boolean = () => false;
+  /** Number of lost requests and answers. */
   lost = 0;
+  /** Address of the server. One that starts again may have another. */
+  target: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #recordings: Recording[] = [];
 
-  private constructor(serverPort: number) {
-    this.#server = createServer((near) => this.#join(near, connect(serverPort, '127.0.0.1')));
+  private constructor(target: string) {
+    this.target = target;
+    this.#server = createServer((near) =>
+      this.#join(near, connect(Number(new URL(this.target).port), '127.0.0.1')),
+    );
   }
 
   /** Starts a proxy in front of a server at this address. */
   static async start(address: string): Promise<RecordingProxy> {
-    const proxy = new RecordingProxy(Number(new URL(address).port));
+    const proxy = new RecordingProxy(address);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
@@ -44,6 +51,14 @@ export class RecordingProxy {
   /** Everything that the server sent, connection by connection. */
   get received(): Buffer {
     return Buffer.concat(this.#recordings.flatMap(({ received }) => received));
+  }
+
+  /** Forgets everything so far. */
+  forget(): void {
+    for (const { sent, received } of this.#recordings) {
+      sent.length = 0;
+      received.length = 0;
+    }
   }
 
   close(): void {
@@ -69,7 +84,10 @@ export class RecordingProxy {
     }
     near.on('data', (chunk: Buffer) => {
       recording.sent.push(chunk);
-      far.write(chunk);
+      if (this.losesRequest(chunk)) {
+        this.lost += 1;
+        end();
+      } else far.write(chunk);
     });
     far.on('data', (chunk: Buffer) => {
       recording.received.push(chunk);

@@ -4,8 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Collector } from './collector.ts';
 import {
   type AnsweredKey,
@@ -21,6 +19,7 @@ import { noMemory, readMemory } from './process-memory.ts';
 import { RecordingProxy } from './recording-proxy.ts';
 import { openByThePage } from './sealed-key-by-the-page.ts';
 import type { Server } from './server.ts';
+import { storedFiles, storedValues } from './stored.ts';
 
 const CLIENTS = 8;
 
@@ -31,7 +30,7 @@ const LOST_SHARE = 20;
 const REPEATED_SHARE = 4;
 
 /** A place where keys must not be. */
-interface Place {
+export interface Place {
   readonly name: string;
   readonly bytes: Uint8Array;
   /** True if the canary of the site is there. */
@@ -155,7 +154,8 @@ export class WatchedSite {
     const metrics = await this.#server.scrape();
     const memory = this.#memory();
     await this.#server.stop('SIGKILL');
-    const files = await this.#files();
+    // First, because whoever opens SQLite's database empties its write-ahead log.
+    const files = await storedFiles(this.#site);
     return [
       place('requests', this.#proxy.sent),
       place('answers', this.#proxy.received),
@@ -163,8 +163,8 @@ export class WatchedSite {
       place('traces', this.#collector.bodies.join('\n')),
       place('output of commands', this.#outputs),
       place('metrics', metrics, false),
-      place('values in the database', await this.#dump()),
-      place('files', Buffer.concat(files)),
+      place('values in the database', await storedValues(this.#site)),
+      place('files', files),
       ...memory,
     ];
   }
@@ -175,30 +175,6 @@ export class WatchedSite {
     return isSkipped ? [] : [place('memory', readMemory(this.#server.pid))];
   }
 
-  /** Returns the files of the service and of the database. */
-  async #files(): Promise<Buffer[]> {
-    const folders = [this.#site.folder];
-    if (this.#site.kind === 'postgres') {
-      const [row] = await this.#site.execute('SHOW data_directory');
-      folders.push(String(row?.data_directory));
-    }
-    return folders.flatMap(readBelow);
-  }
-
-  /** Returns all values of all tables. PostgreSQL compresses long ones in its files. */
-  async #dump(): Promise<Buffer> {
-    const names =
-      this.#site.kind === 'sqlite'
-        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
-        : "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
-    const tables = await this.#site.execute(names);
-    const values: Buffer[] = [];
-    for (const { name } of tables) {
-      values.push(valuesOf(await this.#site.execute(`SELECT * FROM "${name}"`)));
-    }
-    return Buffer.concat(values);
-  }
-
   async remove(): Promise<void> {
     this.#proxy.close();
     await this.#site.remove();
@@ -206,23 +182,6 @@ export class WatchedSite {
   }
 }
 
-function place(name: string, content: string | Buffer, hasCanary = true): Place {
+export function place(name: string, content: string | Buffer, hasCanary = true): Place {
   return { name, bytes: Buffer.from(content), hasCanary };
-}
-
-function readBelow(folder: string): Buffer[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
-}
-
-/** Returns the values of all rows, one a line. */
-function valuesOf(rows: readonly Record<string, unknown>[]): Buffer {
-  const values = rows.flatMap((row) => Object.values(row));
-  return Buffer.concat(values.flatMap((value) => [bytesOf(value), Buffer.from('\n')]));
-}
-
-function bytesOf(value: unknown): Buffer {
-  if (value instanceof Uint8Array) return Buffer.from(value);
-  return Buffer.from(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

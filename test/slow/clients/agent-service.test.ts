@@ -5,13 +5,15 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type AgentSite, AgentSites, idsOf, type Key } from '../../support/agent-sites.ts';
+import { type AgentSite, idsOf, type Key } from '../../support/agent-site.ts';
+import { AgentSites } from '../../support/agent-sites.ts';
 import { findNode20 } from '../../support/node-20.ts';
 import { packWorkspace } from '../../support/packed.ts';
 import { runCommand } from '../../support/run-command.ts';
+import { filesBelow } from '../../support/stored.ts';
 import { until } from '../../support/until.ts';
 
 describe('two agents on a key service', () => {
@@ -49,10 +51,7 @@ describe('two agents on a key service', () => {
   it('give equal keys to both ends, in both directions', async () => {
     await exchange(paris, lyon, 5);
     await exchange(lyon, paris, 20);
-    await until('the pool is filled', async () => {
-      const { json } = await paris.call(lyon, 'status');
-      return Number(json.stored_key_count) >= 8;
-    });
+    await paris.filled(lyon, 8);
     const many = await exchange(paris, lyon, 128);
     assert.equal(new Set(many.map(({ key }) => key)).size, 128);
   });
@@ -77,36 +76,33 @@ describe('two agents on a key service', () => {
       const [ours = 0, theirs = 0] = ready.map(({ json }) => Number(json.stored_key_count));
       return ours >= 8 && theirs >= 8 && held.every((count) => count === ours + theirs);
     });
-    const { port } = new URL(sites.server.address);
-    await sites.server.stop();
+    await sites.service.server.stop();
     await exchange(paris, lyon, 6);
     await exchange(lyon, paris, 6);
     let { status } = await paris.call(lyon, 'enc_keys', { number: 64 });
     while (status === 200) ({ status } = await paris.call(lyon, 'enc_keys', { number: 64 }));
     assert.equal(status, 503);
-    await sites.startServer(port);
-    await until('paris has keys again', async () => {
-      const { json } = await paris.call(lyon, 'status');
-      return Number(json.stored_key_count) >= 8;
-    });
+    await sites.service.start();
+    await paris.filled(lyon, 8);
     await exchange(paris, lyon, 6);
   });
 
   it('empty their boxes of what both have read, and write no key', async () => {
-    const apiKey = readFileSync(join(paris.folder, 'api-key'), 'utf8');
-    const env = { PHM_URL: sites.server.address, PHM_API_KEY: apiKey };
+    const apiKey = readFileSync(join(paris.folder, 'api-key-0'), 'utf8');
+    const env = { PHM_URL: sites.service.server.address, PHM_API_KEY: apiKey };
     await until('the boxes hold what is ready alone', async () => {
       const args = ['deliveries', 'list', '--recipient', 'paris', '--state', 'received', '--json'];
       const { stdout } = await runCommand(args, env);
       const lines = stdout.split('\n').filter((line) => line !== '');
       return !lines.some((line) => keys.has(JSON.parse(line).delivery_id));
     });
-    const folders = [join(paris.folder, 'state'), join(lyon.folder, 'state'), sites.dataDir];
-    const files = folders
-      .flatMap((one) => readdirSync(one).map((name) => join(one, name)))
-      .filter((path) => statSync(path).isFile());
-    assert.ok(files.length > 3, files.join());
-    const written = [...files.map((path) => readFileSync(path)), Buffer.from(paris.log + lyon.log)];
+    // Nothing moves files while they are read.
+    await sites.service.server.stop('SIGKILL');
+    const states = [paris, lyon].map((site) => join(site.folder, 'state'));
+    const folders = [...states, sites.service.site.folder];
+    const files = folders.flatMap(filesBelow);
+    assert.ok(files.length > 3, `${files.length}`);
+    const written = [...files, Buffer.from(paris.log + lyon.log)];
     for (const key of keys.values()) {
       const bytes = Buffer.from(key, 'base64');
       for (const form of [bytes, Buffer.from(bytes.toString('hex')), Buffer.from(key)]) {
