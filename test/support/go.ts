@@ -11,6 +11,9 @@ export const SEALING: string = resolve(INTEROP, 'sealing');
 /** Folder of the module with the program for encrypted files, which uses tink-go. */
 export const FILES: string = resolve(INTEROP, 'files');
 
+/** Folder of the module with the program for agents, which needs nothing but Go itself. */
+export const AGENT: string = resolve(INTEROP, 'agent');
+
 /** The first release that downloads the release of a go.mod by itself. */
 const OLDEST_RELEASE = 21;
 

@@ -1,9 +1,10 @@
 /**
  * The agent's interfaces with clients by others: `etsi-qkd-014-client` as master and slave, `qkdsec doctor`, a probe of
- * conformance, `skip-qkd` at both ends, and OpenSSL with a pre-shared key.
+ * conformance, `skip-qkd` at both ends, OpenSSL with a pre-shared key, and a program that has nothing but Go.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import {
@@ -11,6 +12,7 @@ import {
   PRE_SHARED_KEY,
   type RunningSite,
 } from '../../../packages/agent/test/support/local-agents.ts';
+import { AGENT, buildGo, noGo, run as runProgram } from '../../support/go.ts';
 import { sharedPython } from '../../support/python.ts';
 
 const { python, skip } = await sharedPython('agent');
@@ -184,6 +186,21 @@ describe('clients by others', () => {
       const target = `/key/${(taken as { keyId: string }).keyId}?remoteSystemID=a1`;
       assert.deepEqual(await openssl(b, 'b1', target, suite), taken);
     }
+  });
+
+  it('Go gets equal keys at both ends, by both interfaces', { skip: noGo() }, async (t) => {
+    const missing = await buildGo(agents.folder, ['.'], AGENT);
+    if (missing !== undefined) return t.skip(missing);
+    const ends = ['a1', a.url, 'b1', b.url, a.skipUrl, b.skipUrl];
+    const { code, output } = await runProgram(join(agents.folder, 'agent'), [
+      agents.folder,
+      ...ends,
+    ]);
+    assert.equal(code, 0, output);
+    assert.deepEqual(JSON.parse(output), {
+      'etsi-014': [256, 256, 256, 256, 128, 384, 384],
+      skip: [256, 128, 384],
+    });
   });
 });
 
